@@ -1,0 +1,59 @@
+//! Links the executable statically on Linux with glibc.
+//!
+//! A hook is one process start per tool call, and most of a small process's life belongs to the dynamic
+//! linker: an empty program starts in about two thirds of the time when it is linked statically
+//! (`cargo xtask bench` prints both). rustc does that by `-Ctarget-feature=+crt-static`, but cargo applies
+//! such a flag to procedural macros too, which cannot be built with it, unless every build names its
+//! target and moves to another output directory. So only this one link step is told: the shared libraries
+//! that rustc asks for are found here first, as linker scripts that name the archives.
+//!
+//! Position-independent all the same, so that address randomisation stays. Where an archive is missing
+//! (some distributions ship them apart), or with `TIDEGATE_LINK=dynamic`, the executable is linked as usual
+//! and works the same, only slower.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Everything rustc names for `x86_64-unknown-linux-gnu` and `aarch64-unknown-linux-gnu`. One shared
+/// library left among them would make a broken executable, hence all or nothing.
+const LIBRARIES: [(&str, &[&str]); 7] = [
+    ("gcc_s", &["libgcc_eh.a", "libgcc.a"]),
+    ("util", &["libutil.a"]),
+    ("rt", &["librt.a"]),
+    ("pthread", &["libpthread.a"]),
+    ("m", &["libm.a"]),
+    ("dl", &["libdl.a"]),
+    ("c", &["libc.a", "libgcc.a", "libgcc_eh.a"]),
+];
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed=TIDEGATE_LINK");
+    let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|v| v == value);
+    let native = std::env::var("HOST").ok() == std::env::var("TARGET").ok();
+    let glibc = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
+    if !native || !glibc || is("TIDEGATE_LINK", "dynamic") {
+        return;
+    }
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let mut scripts = Vec::new();
+    for (library, archives) in LIBRARIES {
+        let Some(paths) = archives.iter().map(|name| archive(name)).collect::<Option<Vec<String>>>() else {
+            println!("cargo::warning=no static {library} library found: linking dynamically, hooks start more slowly");
+            return;
+        };
+        scripts.push((out.join(format!("lib{library}.a")), format!("GROUP ( {} )\n", paths.join(" "))));
+    }
+    for (path, script) in scripts {
+        std::fs::write(path, script).expect("OUT_DIR is writable");
+    }
+    println!("cargo::rustc-link-search=native={}", out.display());
+    println!("cargo::rustc-link-arg-bins=-static-pie");
+}
+
+/// Asks the C compiler, which rustc uses as linker, where an archive is.
+fn archive(name: &str) -> Option<String> {
+    let asked = Command::new("cc").arg(format!("-print-file-name={name}")).output().ok()?;
+    let path = PathBuf::from(String::from_utf8(asked.stdout).ok()?.trim());
+    (path.is_absolute() && path.is_file()).then(|| path.display().to_string())
+}
