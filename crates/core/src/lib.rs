@@ -1,1 +1,27 @@
-//! stub
+//! Tidegate's pure core: no file, no clock, no environment, no thread.
+//!
+//! The modules stand in the order in which an event passes through them:
+//!
+//! ```text
+//! bytes ─ event ─► Event ─ facts ─► Facts ─ policy ─► Verdict… ─ ruling ─► Ruling ─ reply ─► Reply
+//!                           ▲                                        └──── record ─► Record
+//!                         meter
+//! ```
+//!
+//! Everything that reads or writes is in the crates `state` and `hook`. What a policy wants done afterwards
+//! it returns as data ([`verdict::Effect`]); what it wants to know it declares ([`facts::Needs`]).
+#![deny(clippy::disallowed_methods, reason = "the core is pure: facts come in as arguments, effects go out as data")]
+
+pub mod event;
+pub mod facts;
+pub mod meter;
+pub mod policy;
+pub mod verdict;
+pub mod ruling;
+pub mod reply;
+pub mod record;
+
+pub mod config;
+pub mod gate;
+pub mod time;
+pub mod words;

@@ -1,0 +1,265 @@
+//! 1. What happened: bytes from the host become an [`Event`], or a named reason why they do not.
+
+pub mod kind;
+pub mod wire;
+
+use std::borrow::Cow;
+use std::fmt;
+
+pub use kind::EventKind;
+use wire::{Field, NotAnObject, Payload};
+
+/// One hook call, as far as it is our business.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event<'a> {
+    /// Which event.
+    pub kind: EventKind,
+    /// Its name on the wire; tells events apart that we have no kind for.
+    pub name: Cow<'a, str>,
+    /// The session, checked.
+    pub session: SessionId,
+    /// The rest of the payload.
+    pub payload: Payload<'a>,
+}
+
+/// A session id that can be a file name: 1 to 128 of `A-Z a-z 0-9 _ -`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(String);
+
+impl SessionId {
+    /// Checks the id; nothing else makes one.
+    pub fn parse(id: &str) -> Result<SessionId, FailedStep> {
+        if id.is_empty() {
+            Err(FailedStep::SessionEmpty)
+        } else if id.len() > 128 {
+            Err(FailedStep::SessionTooLong)
+        } else if id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
+            Ok(SessionId(id.to_owned()))
+        } else {
+            Err(FailedStep::SessionCharacters)
+        }
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// The step of a check that failed. Its text completes "could not check: …".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FailedStep {
+    /// The payload is no JSON object.
+    Payload(NotAnObject),
+    /// The payload did not arrive whole.
+    Stdin(String),
+    /// No session id.
+    SessionMissing,
+    /// A session id that is not text.
+    SessionType,
+    /// An empty session id.
+    SessionEmpty,
+    /// A session id of more than 128 characters.
+    SessionTooLong,
+    /// A session id that could not be a file name.
+    SessionCharacters,
+    /// A member that a gate needs is missing.
+    MemberMissing(&'static str),
+    /// A member that a gate needs has a wrong type.
+    MemberType(&'static str),
+    /// The state directory cannot be used.
+    State(String),
+    /// The session's marks cannot be read.
+    Marks(String),
+    /// The record could not be written.
+    Record(String),
+    /// We were too slow.
+    Deadline(u64),
+    /// We have a bug.
+    Panic(String),
+}
+
+impl fmt::Display for FailedStep {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FailedStep::Payload(why) => write!(out, "{why}"),
+            FailedStep::Stdin(why) => write!(out, "the payload could not be read ({why})"),
+            FailedStep::SessionMissing => out.write_str("session_id is missing"),
+            FailedStep::SessionType => out.write_str("session_id is not a string"),
+            FailedStep::SessionEmpty => out.write_str("session_id is empty"),
+            FailedStep::SessionTooLong => out.write_str("session_id is longer than 128 characters"),
+            FailedStep::SessionCharacters => {
+                out.write_str("session_id has characters other than letters, digits, _ and -")
+            }
+            FailedStep::MemberMissing(member) => write!(out, "{member} is missing"),
+            FailedStep::MemberType(member) => write!(out, "{member} has a wrong type"),
+            FailedStep::State(why) => write!(out, "the state directory cannot be used ({why})"),
+            FailedStep::Marks(why) => write!(out, "the session's marks cannot be read ({why})"),
+            FailedStep::Record(why) => write!(out, "the record could not be written ({why})"),
+            FailedStep::Deadline(ms) => write!(out, "no answer within {ms} ms"),
+            FailedStep::Panic(why) => write!(out, "internal error ({why})"),
+        }
+    }
+}
+
+impl FailedStep {
+    /// One word for the journal.
+    pub fn class(&self) -> &'static str {
+        match self {
+            FailedStep::Payload(_) | FailedStep::Stdin(_) => "payload",
+            FailedStep::SessionMissing
+            | FailedStep::SessionType
+            | FailedStep::SessionEmpty
+            | FailedStep::SessionTooLong
+            | FailedStep::SessionCharacters => "session",
+            FailedStep::MemberMissing(_) | FailedStep::MemberType(_) => "member",
+            FailedStep::State(_) => "state",
+            FailedStep::Marks(_) => "marks",
+            FailedStep::Record(_) => "record",
+            FailedStep::Deadline(_) => "deadline",
+            FailedStep::Panic(_) => "panic",
+        }
+    }
+}
+
+/// An event that could not be read, with what is known about it all the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unreadable {
+    /// From the payload if it has one, else from the registration.
+    pub kind: Option<EventKind>,
+    /// What went wrong.
+    pub step: FailedStep,
+}
+
+/// Reads a payload. `registered` is the event the hook was registered for, if it says so: the payload's own
+/// name counts more, but a broken payload may have none.
+pub fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable> {
+    let payload: Payload<'_> = wire::read_object(bytes).map_err(|why| Unreadable {
+        kind: registered.or_else(|| name_in_broken_json(bytes)),
+        step: FailedStep::Payload(why),
+    })?;
+    let (kind, name) = match (&payload.hook_event_name, registered) {
+        (Field::Value(name), _) if !name.is_empty() => (EventKind::from_name(name), name.clone()),
+        (_, Some(kind)) => (kind, Cow::Borrowed(kind.name())),
+        (_, None) => (EventKind::Other, Cow::Borrowed("")),
+    };
+    let session = match &payload.session_id {
+        Field::Value(id) => SessionId::parse(id),
+        Field::Missing => Err(FailedStep::SessionMissing),
+        Field::WrongType => Err(FailedStep::SessionType),
+    };
+    match session {
+        Ok(session) => Ok(Event { kind, name, session, payload }),
+        Err(step) => Err(Unreadable { kind: Some(kind), step }),
+    }
+}
+
+/// Finds the event's name in a payload that was cut off: the host writes it before the tool's input.
+fn name_in_broken_json(bytes: &[u8]) -> Option<EventKind> {
+    const MEMBER: &[u8] = b"\"hook_event_name\"";
+    let after = memchr::memmem::find(bytes, MEMBER)? + MEMBER.len();
+    let rest = bytes.get(after..)?.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"\"")?;
+    let end = memchr::memchr(b'"', rest)?;
+    Some(EventKind::from_name(std::str::from_utf8(&rest[..end]).ok()?))
+}
+
+impl Event<'_> {
+    /// Whether this is the main thread. What we say inside a subagent reaches nobody else.
+    pub fn main_thread(&self) -> bool {
+        matches!(self.payload.agent_id, Field::Missing)
+    }
+
+    /// Whether a person typed this prompt. The host submits prompts of its own: results of background tasks,
+    /// output of commands, feedback of hooks.
+    pub fn human_prompt(&self) -> Option<&str> {
+        const MACHINE: [&str; 6] = [
+            "<task-notification>",
+            "<command-name>",
+            "<command-message>",
+            "<local-command-",
+            "<system-reminder>",
+            "Stop hook feedback:",
+        ];
+        let prompt = self.payload.prompt.get()?;
+        let typed = self.kind == EventKind::UserPromptSubmit
+            && !MACHINE.iter().any(|start| prompt.trim_start().starts_with(start));
+        typed.then_some(prompt)
+    }
+
+    /// The file an editing tool is about to write; `None` when the tool edits no file.
+    pub fn edit_target(&self) -> Option<Result<&str, FailedStep>> {
+        let notebook = match self.payload.tool_name.get().map(AsRef::as_ref) {
+            Some("Edit" | "Write" | "MultiEdit") => false,
+            Some("NotebookEdit") => true,
+            _ => return None,
+        };
+        let input = match &self.payload.tool_input {
+            Field::Missing => return Some(Err(FailedStep::MemberMissing("tool_input"))),
+            Field::WrongType => return Some(Err(FailedStep::MemberType("tool_input"))),
+            Field::Value(input) => input,
+        };
+        let (member, path) = if notebook {
+            ("tool_input.notebook_path", &input.notebook_path)
+        } else {
+            ("tool_input.file_path", &input.file_path)
+        };
+        Some(match path {
+            Field::Value(path) if !path.is_empty() => Ok(path),
+            Field::Value(_) | Field::Missing => Err(FailedStep::MemberMissing(member)),
+            Field::WrongType => Err(FailedStep::MemberType(member)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn session_ids_that_could_leave_the_directory_are_refused() {
+        for id in ["../../x", "a/b", "a.b", "", "セッション", "a b", &"x".repeat(129)] {
+            assert!(SessionId::parse(id).is_err(), "{id}");
+        }
+        for id in ["91b38a40-3ead-4aa8-8407-24d36ddad7be", "a_B-9", &"x".repeat(128)] {
+            assert!(SessionId::parse(id).is_ok(), "{id}");
+        }
+    }
+
+    #[test]
+    fn the_payload_names_its_event_and_the_registration_stands_in() {
+        let session = r#""session_id": "s""#;
+        let kind = |json: String, registered| parse(json.as_bytes(), registered).map(|event| event.kind);
+        let pre = Some(EventKind::PreToolUse);
+        assert_eq!(kind(format!("{{{session}, \"hook_event_name\": \"Stop\"}}"), pre), Ok(EventKind::Stop));
+        assert_eq!(kind(format!("{{{session}, \"hook_event_name\": null}}"), pre), Ok(EventKind::PreToolUse));
+        assert_eq!(kind(format!("{{{session}, \"hook_event_name\": 7}}"), pre), Ok(EventKind::PreToolUse));
+        assert_eq!(kind(format!("{{{session}}}"), None), Ok(EventKind::Other));
+    }
+
+    #[test]
+    fn a_payload_that_was_cut_off_still_tells_its_event() {
+        let kind = |json: &str| parse(json.as_bytes(), None).unwrap_err().kind;
+        assert_eq!(kind(r#"{"session_id": "s", "hook_event_name" : "PreToolUse", "tool_inp"#), Some(EventKind::PreToolUse));
+        assert_eq!(kind(r#"{"session_id": "s", "hook_event_na"#), None);
+        assert_eq!(kind(r#"{"hook_event_name": "PreTool"#), None);
+    }
+
+    #[test]
+    fn machine_made_prompts_are_not_a_persons() {
+        let event = |prompt: &str| {
+            let json = serde_json::json!({"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": prompt});
+            let text = json.to_string();
+            parse(text.as_bytes(), None).unwrap().human_prompt().is_some()
+        };
+        assert!(event("hello"));
+        assert!(event("/compound"));
+        assert!(!event("<task-notification>\n<task-id>a</task-id>"));
+        assert!(!event("  Stop hook feedback:\nrun the tests"));
+    }
+}

@@ -1,0 +1,370 @@
+//! The payload as the host sends it: every member optional, unknown members skipped without being built.
+//!
+//! `null` is the same as missing; a wrong type is neither an error of the whole payload nor a missing member,
+//! since a gate has to tell the two apart ([`Field`]). A member that occurs twice counts the second time, as
+//! it does for the host's own parser.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// A member of a JSON object that somebody else wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Field<T> {
+    /// Not there, or `null`.
+    #[default]
+    Missing,
+    /// There, and of the type we expect.
+    Value(T),
+    /// There, and of another type.
+    WrongType,
+}
+
+impl<T> Field<T> {
+    /// The value, where a wrong type is as good as none.
+    pub fn value(self) -> Option<T> {
+        match self {
+            Field::Value(value) => Some(value),
+            Field::Missing | Field::WrongType => None,
+        }
+    }
+
+    /// The value by reference, where a wrong type is as good as none.
+    pub fn get(&self) -> Option<&T> {
+        match self {
+            Field::Value(value) => Some(value),
+            Field::Missing | Field::WrongType => None,
+        }
+    }
+}
+
+/// What a [`Field`] can hold: each type says which JSON values it takes.
+pub trait Member<'de>: Sized {
+    /// Takes a string.
+    fn text(_: Cow<'de, str>) -> Option<Self> {
+        None
+    }
+    /// Takes `true` or `false`.
+    fn truth(_: bool) -> Option<Self> {
+        None
+    }
+    /// Takes a number; negative ones and fractions arrive as `f64`.
+    fn number(_: f64) -> Option<Self> {
+        None
+    }
+    /// Takes an object, or leaves it unread by returning `Ok(None)` before touching `map`.
+    fn object<A: MapAccess<'de>>(map: A) -> Result<Option<Self>, A::Error> {
+        skip_object(map)?;
+        Ok(None)
+    }
+
+    /// Takes an array; unless it does, its elements are skipped.
+    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+}
+
+fn skip_object<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
+    while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+    Ok(())
+}
+
+impl<'de> Member<'de> for Cow<'de, str> {
+    fn text(text: Cow<'de, str>) -> Option<Self> {
+        Some(text)
+    }
+}
+
+impl Member<'_> for bool {
+    fn truth(truth: bool) -> Option<Self> {
+        Some(truth)
+    }
+}
+
+impl Member<'_> for f64 {
+    fn number(number: f64) -> Option<Self> {
+        Some(number)
+    }
+}
+
+/// Token counts: whole, not negative. Anything else is a wrong type.
+impl Member<'_> for u64 {
+    fn number(number: f64) -> Option<Self> {
+        let whole = number >= 0.0 && number.fract() == 0.0 && number <= 9_007_199_254_740_992.0;
+        whole.then_some(number as u64)
+    }
+}
+
+impl<'de, T: Member<'de>> Deserialize<'de> for Field<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any<T>(PhantomData<T>);
+
+        impl<'de, T: Member<'de>> Visitor<'de> for Any<T> {
+            type Value = Field<T>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("any value")
+            }
+            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+                Ok(Field::Missing)
+            }
+            fn visit_bool<E: Error>(self, truth: bool) -> Result<Self::Value, E> {
+                Ok(T::truth(truth).map_or(Field::WrongType, Field::Value))
+            }
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+                Ok(T::number(number as f64).map_or(Field::WrongType, Field::Value))
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+                Ok(T::number(number as f64).map_or(Field::WrongType, Field::Value))
+            }
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+                Ok(T::number(number).map_or(Field::WrongType, Field::Value))
+            }
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(T::text(Cow::Borrowed(text)).map_or(Field::WrongType, Field::Value))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(T::text(Cow::Owned(text.to_owned())).map_or(Field::WrongType, Field::Value))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+                Ok(T::list(seq)?.map_or(Field::WrongType, Field::Value))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                Ok(T::object(map)?.map_or(Field::WrongType, Field::Value))
+            }
+        }
+
+        deserializer.deserialize_any(Any(PhantomData))
+    }
+}
+
+/// Declares an object of the wire: its members, all of them [`Field`]s, with their name in JSON where it
+/// is not the same.
+///
+/// Written out by macro because serde's derive refuses a member that occurs twice and cannot keep a wrong
+/// type apart from a missing value.
+macro_rules! wire_object {
+    ($(#[$doc:meta])* $vis:vis struct $name:ident<$life:lifetime> { $($member:ident $(as $key:literal)?: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        $vis struct $name<$life> {
+            $(#[doc = concat!("`", stringify!($member), "` on the wire.")] $vis $member: Field<$type>,)*
+            lifetime: std::marker::PhantomData<&$life ()>,
+        }
+
+        impl<$life> Member<$life> for $name<$life> {
+            fn object<A: MapAccess<$life>>(mut map: A) -> Result<Option<Self>, A::Error> {
+                let mut object = Self::default();
+                while let Some(key) = map.next_key::<Cow<'_, str>>()? {
+                    match &*key {
+                        $(wire_key!($member $($key)?) => object.$member = map.next_value()?,)*
+                        _ => {
+                            map.next_value::<IgnoredAny>()?;
+                        }
+                    }
+                }
+                Ok(Some(object))
+            }
+        }
+    };
+}
+
+/// The name of a member in JSON.
+macro_rules! wire_key {
+    ($member:ident) => {
+        stringify!($member)
+    };
+    ($member:ident $key:literal) => {
+        $key
+    };
+}
+pub(crate) use {wire_key, wire_object};
+
+wire_object! {
+    /// One hook payload: only the members that somebody here uses.
+    pub struct Payload<'a> {
+        hook_event_name: Cow<'a, str>,
+        session_id: Cow<'a, str>,
+        transcript_path: Cow<'a, str>,
+        cwd: Cow<'a, str>,
+        prompt_id: Cow<'a, str>,
+        agent_id: Cow<'a, str>,
+        source: Cow<'a, str>,
+        trigger: Cow<'a, str>,
+        model: Cow<'a, str>,
+        to_model: Cow<'a, str>,
+        prompt: Cow<'a, str>,
+        tool_name: Cow<'a, str>,
+        tool_use_id: Cow<'a, str>,
+        tool_input: ToolInput<'a>,
+        last_assistant_message: Cow<'a, str>,
+        context_window: ContextWindow<'a>,
+    }
+}
+
+wire_object! {
+    /// The members of a tool's input that gates look at.
+    pub struct ToolInput<'a> {
+        file_path: Cow<'a, str>,
+        notebook_path: Cow<'a, str>,
+    }
+}
+
+wire_object! {
+    /// The host's own meter. In the status line of Claude Code, in the Stop payload of some other hosts.
+    pub struct ContextWindow<'a> {
+        context_window_size: u64,
+        total_input_tokens: u64,
+        current_usage: Usage<'a>,
+    }
+}
+
+wire_object! {
+    /// Token counts of one request.
+    pub struct Usage<'a> {
+        input_tokens: u64,
+        cache_creation_input_tokens: u64,
+        cache_read_input_tokens: u64,
+    }
+}
+
+impl Usage<'_> {
+    /// What the request held: the numerator of the host's own percentage. `None` without any count.
+    pub fn used(&self) -> Option<u64> {
+        let parts = [&self.input_tokens, &self.cache_creation_input_tokens, &self.cache_read_input_tokens];
+        parts.iter().any(|part| part.get().is_some()).then(|| parts.iter().filter_map(|part| part.get()).sum())
+    }
+}
+
+impl ContextWindow<'_> {
+    /// Used tokens; zero or `null` is unknown, not empty.
+    pub fn used(&self) -> Option<u64> {
+        let usage = self.current_usage.get().and_then(Usage::used);
+        usage.or(self.total_input_tokens.get().copied()).filter(|used| *used > 0)
+    }
+
+    /// Size of the model's window, unless it is zero.
+    pub fn window(&self) -> Option<u64> {
+        self.context_window_size.get().copied().filter(|size| *size > 0)
+    }
+}
+
+wire_object! {
+    /// The status line's payload: only what the bridge and the line need.
+    pub struct StatusPayload<'a> {
+        session_id: Cow<'a, str>,
+        transcript_path: Cow<'a, str>,
+        cwd: Cow<'a, str>,
+        model: ModelName<'a>,
+        workspace: Workspace<'a>,
+        context_window: ContextWindow<'a>,
+    }
+}
+
+wire_object! {
+    /// Which model answers.
+    pub struct ModelName<'a> {
+        id: Cow<'a, str>,
+    }
+}
+
+wire_object! {
+    /// Where the session works.
+    pub struct Workspace<'a> {
+        project_dir: Cow<'a, str>,
+    }
+}
+
+/// Why bytes are not an object we can read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotAnObject {
+    /// No bytes, or only white space.
+    Empty,
+    /// Broken JSON; where it breaks.
+    Json {
+        /// Counted from one.
+        line: usize,
+        /// Counted from one.
+        column: usize,
+    },
+    /// JSON, but not an object.
+    OtherValue,
+}
+
+impl fmt::Display for NotAnObject {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotAnObject::Empty => out.write_str("the payload is empty"),
+            NotAnObject::Json { line, column } => {
+                write!(out, "the payload is not JSON (line {line}, column {column})")
+            }
+            NotAnObject::OtherValue => out.write_str("the payload is not a JSON object"),
+        }
+    }
+}
+
+/// Reads one object, and nothing after it.
+pub fn read_object<'a, T: Member<'a>>(bytes: &'a [u8]) -> Result<T, NotAnObject> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(NotAnObject::Empty);
+    }
+    match serde_json::from_slice::<Field<T>>(bytes) {
+        Ok(Field::Value(object)) => Ok(object),
+        Ok(Field::Missing | Field::WrongType) => Err(NotAnObject::OtherValue),
+        Err(error) => Err(NotAnObject::Json { line: error.line(), column: error.column() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Payload<'_> {
+        read_object(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn null_is_missing_and_a_wrong_type_is_neither() {
+        assert_eq!(read(r#"{"session_id": null}"#).session_id, Field::Missing);
+        assert_eq!(read("{}").session_id, Field::Missing);
+        for wrong in ["1", "-1.5", "true", "[1, {}]", "{\"a\": [1]}"] {
+            let text = format!("{{\"session_id\": {wrong}, \"cwd\": \"/x\"}}");
+            assert_eq!(read(&text).session_id, Field::WrongType, "{wrong}");
+            assert_eq!(read(&text).cwd, Field::Value("/x".into()), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_second_of_two_members_counts() {
+        assert_eq!(read(r#"{"cwd": "/a", "cwd": "/b"}"#).cwd, Field::Value("/b".into()));
+    }
+
+    #[test]
+    fn deep_nesting_in_an_unused_member_is_skipped() {
+        let deep = format!("{{\"tool_response\": {}{}, \"cwd\": \"/x\"}}", "[".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(read(&deep).cwd, Field::Value("/x".into()));
+    }
+
+    #[test]
+    fn what_is_no_object_says_why() {
+        assert_eq!(read_object::<Payload>(b" \n"), Err(NotAnObject::Empty));
+        assert_eq!(read_object::<Payload>(b"[]"), Err(NotAnObject::OtherValue));
+        assert_eq!(read_object::<Payload>(b"null"), Err(NotAnObject::OtherValue));
+        assert_eq!(read_object::<Payload>(b"{}{}"), Err(NotAnObject::Json { line: 1, column: 3 }));
+        assert!(matches!(read_object::<Payload>(b"{\"cwd\": \"\xff\"}"), Err(NotAnObject::Json { .. })));
+    }
+
+    #[test]
+    fn token_counts_are_whole_numbers() {
+        let count = |text: &str| serde_json::from_str::<Field<u64>>(text).unwrap();
+        assert_eq!(count("12"), Field::Value(12));
+        assert_eq!(count("12.0"), Field::Value(12));
+        for wrong in ["-1", "1.5", "\"1\"", "1e300"] {
+            assert_eq!(count(wrong), Field::WrongType, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! 2. What is known about an event: plain data, gathered by the hook or written by hand in a test.
+
+pub mod marks;
+pub mod session;
+pub mod sources;
+
+use crate::event::Event;
+use crate::meter::Meter;
+use crate::meter::forecast::{self, Forecast};
+use crate::time::Millis;
+use marks::Marks;
+
+/// A fact that may be missing, and why. A policy has to say what it does in each case; a fact can also be
+/// stale, which for the meter is part of its own type ([`Meter`]).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Known<T> {
+    /// Known.
+    Value(T),
+    /// There is none, and that is no fault.
+    Absent,
+    /// It could not be read.
+    Broken(String),
+}
+
+impl<T> Known<T> {
+    /// The value, if there is one.
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Known::Value(value) => Some(value),
+            Known::Absent | Known::Broken(_) => None,
+        }
+    }
+}
+
+/// What policies want to know. Nothing else is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// The context meter: the bridge and the end of the transcript.
+    pub meter: bool,
+}
+
+impl Needs {
+    /// What either of them needs.
+    #[must_use]
+    pub fn and(self, other: Needs) -> Needs {
+        Needs { meter: self.meter || other.meter }
+    }
+}
+
+/// Everything a policy may look at.
+#[derive(Clone, Debug)]
+pub struct Facts<'a> {
+    /// When the hook was called.
+    pub now: Millis,
+    /// What happened.
+    pub event: &'a Event<'a>,
+    /// What this session did so far.
+    pub marks: Known<Marks>,
+    /// How full the context is.
+    pub meter: Meter,
+    /// Whether a person is there.
+    pub attended: bool,
+}
+
+impl Facts<'_> {
+    /// Turns left, if the session is old enough to tell.
+    pub fn forecast(&self) -> Option<Forecast> {
+        let left = self.meter.reading()?.left()?;
+        forecast::forecast(&self.marks.value()?.relays, left)
+    }
+}

@@ -1,0 +1,51 @@
+//! What every event leaves in a session's marks, whatever the policies think of it.
+
+use super::marks::Mark;
+use super::{Facts, Known};
+use crate::event::EventKind;
+use crate::meter::models::HostSettings;
+use crate::words::Lang;
+
+/// Whether this event is a reason to read the host's settings files again.
+pub fn wants_host_settings(kind: EventKind, marks: &Known<super::marks::Marks>) -> bool {
+    matches!(kind, EventKind::SessionStart | EventKind::ConfigChange)
+        || marks.value().is_none_or(|marks| marks.host.is_none())
+}
+
+/// The marks of this event. `root` is the project as the hook found it, `host` the settings if they were read.
+pub fn marks(facts: &Facts<'_>, root: Option<&str>, host: Option<&HostSettings>) -> Vec<Mark> {
+    let payload = &facts.event.payload;
+    let mut marks = Vec::new();
+    // A session id can return (the host reuses it on resume) but `startup` and `clear` always begin anew.
+    let source = payload.source.get().map(AsRef::as_ref);
+    let begins = facts.event.kind == EventKind::SessionStart && matches!(source, Some("startup" | "clear"));
+    let known = if begins { None } else { facts.marks.value() };
+    if known.is_none() {
+        marks.push(Mark::Began { at: facts.now });
+    }
+    if !facts.event.main_thread() {
+        return marks;
+    }
+    let changed = |old: Option<&str>, new: Option<&str>| new.filter(|new| old != Some(*new)).map(str::to_owned);
+    marks.extend(changed(known.and_then(|known| known.root.as_deref()), root).map(Mark::Root));
+    let transcript = payload.transcript_path.get().map(AsRef::as_ref);
+    marks.extend(changed(known.and_then(|known| known.transcript.as_deref()), transcript).map(Mark::Transcript));
+    if let Some(host) = host.filter(|host| known.and_then(|known| known.host.as_ref()) != Some(*host)) {
+        marks.push(Mark::Host(host.clone()));
+    }
+    let model = match facts.event.kind {
+        EventKind::SessionStart => payload.model.get(),
+        EventKind::PostModelSwitch => payload.to_model.get(),
+        _ => None,
+    };
+    marks.extend(model.map(|id| Mark::Model { id: id.to_string(), at: facts.now }));
+    if facts.event.kind == EventKind::SessionStart && source == Some("compact") {
+        marks.push(Mark::Boundary(facts.now));
+    }
+    if let Some(prompt) = facts.event.human_prompt() {
+        let lang = Lang::of_text(prompt);
+        marks.extend(lang.filter(|lang| known.and_then(|known| known.lang) != Some(*lang)).map(Mark::Lang));
+        marks.extend(facts.meter.reading().map(|reading| Mark::Relay(reading.used)));
+    }
+    marks
+}

@@ -1,0 +1,47 @@
+//! What a gate answers that could not check: closed, in its own words, with the way past it for the person.
+//!
+//! A failure never looks like a policy's verdict: it has its own class in the record and its own sentence.
+
+use crate::event::{Event, EventKind, FailedStep};
+use crate::reply::Reply;
+use crate::words::Words;
+
+/// The policy whose registration closes when it cannot check. `TIDEGATE_OFF` with this id opens it.
+pub const EDIT_GATE: &str = "skill-gate";
+
+/// What is known about the registration that called us.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Registration {
+    /// The event it was written for.
+    pub event: Option<EventKind>,
+    /// It gates nothing, so a failure is silent.
+    pub advice: bool,
+}
+
+impl Registration {
+    /// Whether a failed check closes a gate: PreToolUse, unless the registration only advises.
+    pub fn gates(self, kind: Option<EventKind>) -> bool {
+        !self.advice && kind.or(self.event) == Some(EventKind::PreToolUse)
+    }
+}
+
+/// Whether the members that the gates need can be used.
+pub fn check_members(event: &Event<'_>) -> Result<(), FailedStep> {
+    use crate::event::wire::Field;
+    match &event.payload.tool_name {
+        Field::Missing => return Err(FailedStep::MemberMissing("tool_name")),
+        Field::WrongType => return Err(FailedStep::MemberType("tool_name")),
+        Field::Value(_) => {}
+    }
+    event.edit_target().transpose().map(|_| ())
+}
+
+/// The answer of a gate that could not check. stderr is for the model, the message for the person only.
+pub fn closed(step: &FailedStep, words: &Words) -> Reply {
+    let message = (words.gate_closed)(&step.to_string(), EDIT_GATE);
+    Reply {
+        exit: 2,
+        stdout: crate::reply::user_message(&message),
+        stderr: format!("tidegate could not check: {step}. The call was not let through."),
+    }
+}

@@ -1,0 +1,68 @@
+//! How many turns are left, from how much the context grew per turn since the last boundary.
+//!
+//! The median of the last growths: one huge tool result moves it by a rank, not by its size.
+
+/// Turns left before the reference point, with their spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forecast {
+    /// At the median growth.
+    pub turns: u32,
+    /// If turns grow as the upper quartile did.
+    pub fewest: u32,
+    /// If turns grow as the lower quartile did.
+    pub most: u32,
+}
+
+/// Older growths say little about the work at hand.
+pub const SAMPLES: usize = 16;
+
+/// Below three growths a median is a guess.
+const ENOUGH: usize = 3;
+
+/// `used` at the start of each turn since the last boundary, oldest first, and what is left now.
+pub fn forecast(used: &[u64], left: u64) -> Option<Forecast> {
+    let recent = &used[used.len().saturating_sub(SAMPLES + 1)..];
+    let mut growths: Vec<u64> = recent.windows(2).filter_map(|pair| pair[1].checked_sub(pair[0])).collect();
+    if growths.len() < ENOUGH {
+        return None;
+    }
+    growths.sort_unstable();
+    let turns = |growth: u64| left.checked_div(growth).map(|turns| turns.min(9999) as u32);
+    let at = |part: usize| growths[(growths.len() - 1) * part / 4];
+    let median = turns(at(2))?;
+    Some(Forecast { turns: median, fewest: turns(at(3).max(1))?, most: turns(at(1).max(1))? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_steady_session() {
+        let steady: Vec<u64> = (0..6).map(|turn| 20_000 + turn * 7000).collect();
+        assert_eq!(forecast(&steady, 42_000), Some(Forecast { turns: 6, fewest: 6, most: 6 }));
+    }
+
+    #[test]
+    fn one_huge_result_does_not_swing_it() {
+        let jump = [20_000, 27_000, 34_000, 114_000, 121_000, 128_000];
+        assert_eq!(forecast(&jump, 39_000).map(|f| f.turns), Some(5));
+    }
+
+    #[test]
+    fn too_little_is_unknown() {
+        assert_eq!(forecast(&[], 1000), None);
+        assert_eq!(forecast(&[1, 2, 3], 1000), None);
+        assert_eq!(forecast(&[5, 5, 5, 5, 5], 1000), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_spread_holds_the_middle(used in proptest::collection::vec(0u64..1_000_000, 0..40), left in 0u64..1_000_000) {
+            if let Some(forecast) = forecast(&used, left) {
+                prop_assert!(forecast.fewest <= forecast.turns && forecast.turns <= forecast.most);
+            }
+        }
+    }
+}

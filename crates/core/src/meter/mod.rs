@@ -1,0 +1,314 @@
+//! The context meter: how full the context is, how far it is to the next compaction, and how sure we are.
+
+pub mod forecast;
+pub mod models;
+pub mod transcript;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Millis;
+use forecast::Forecast;
+use models::Window;
+
+/// A reading with how fresh it is. There is no default: "unknown" is a value, never 0 or 100.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Meter {
+    /// The numbers of the request this event belongs to.
+    Current(Reading),
+    /// The host writes its transcript with a delay: these may be the numbers of the request before.
+    StaleByOne(Reading),
+    /// No reading, and why.
+    Unknown(Unknown),
+}
+
+/// Why there is no reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// No policy asked.
+    NotNeeded,
+    /// Nothing was asked of the model yet, or nobody says where the transcript is.
+    NothingYet,
+    /// There is a transcript, but it cannot be read.
+    Broken(String),
+    /// It did not arrive within our deadline.
+    TimedOut,
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unknown::NotNeeded => out.write_str("not needed"),
+            Unknown::NothingYet => out.write_str("no model answer yet"),
+            Unknown::Broken(why) => out.write_str(why),
+            Unknown::TimedOut => out.write_str("the transcript did not arrive in time"),
+        }
+    }
+}
+
+/// Who said it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The payload itself.
+    Payload,
+    /// What our status line saw last.
+    Bridge,
+    /// The last usable answer in the transcript.
+    Transcript,
+    /// A compaction's own estimate of what it left, low until the next answer.
+    Boundary,
+}
+
+impl Source {
+    /// The name in JSON output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Source::Payload => "payload",
+            Source::Bridge => "bridge",
+            Source::Transcript => "transcript",
+            Source::Boundary => "boundary",
+        }
+    }
+}
+
+/// The numbers of one main-thread request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// Tokens of the request: input, cache writes and cache reads.
+    pub used: u64,
+    /// The model's window and where the host compacts; `None` when no model is known.
+    pub window: Option<Window>,
+    /// Who said it.
+    pub source: Source,
+    /// When the numbers changed.
+    pub at: Millis,
+}
+
+impl Reading {
+    /// Per cent of the window in use: the number a person knows from the host.
+    pub fn used_pct(&self) -> Option<f64> {
+        let window = self.window?;
+        Some(100.0 * self.used as f64 / window.tokens as f64)
+    }
+
+    /// Tokens to the reference point; zero past it.
+    pub fn left(&self) -> Option<u64> {
+        Some(self.window?.reference().saturating_sub(self.used))
+    }
+
+    /// The highest of the named levels that is reached; 0 below all of them.
+    pub fn level(&self) -> Option<u8> {
+        let window = self.window?;
+        let reached = LEVELS.iter().rev().find(|level| self.reaches(&window, f64::from(level.percent)));
+        Some(reached.map_or(0, |level| level.percent))
+    }
+
+    fn reaches(&self, window: &Window, percent: f64) -> bool {
+        window.reference().saturating_sub(self.used) as f64 <= distance(percent, window)
+    }
+}
+
+impl Meter {
+    /// The reading, fresh or not.
+    pub fn reading(&self) -> Option<&Reading> {
+        match self {
+            Meter::Current(reading) | Meter::StaleByOne(reading) => Some(reading),
+            Meter::Unknown(_) => None,
+        }
+    }
+
+    /// The word for it in records and JSON output.
+    pub fn freshness(&self) -> &'static str {
+        match self {
+            Meter::Current(_) => "current",
+            Meter::StaleByOne(_) => "stale_by_one",
+            Meter::Unknown(_) => "unknown",
+        }
+    }
+}
+
+/// A level: a name in per cent of a 200K window, meant as a distance before the reference point.
+struct Level {
+    percent: u8,
+    /// Where the reference is the window: the host compacts on an error only, or not at all.
+    before_window: f64,
+    /// Where the host compacts by itself.
+    before_compaction: f64,
+}
+
+const LEVELS: [Level; 5] = [
+    Level { percent: 60, before_window: 80_000.0, before_compaction: 47_000.0 },
+    Level { percent: 75, before_window: 50_000.0, before_compaction: 17_000.0 },
+    Level { percent: 80, before_window: 40_000.0, before_compaction: 12_000.0 },
+    Level { percent: 85, before_window: 30_000.0, before_compaction: 7_000.0 },
+    Level { percent: 95, before_window: 10_000.0, before_compaction: 2_000.0 },
+];
+
+/// Reference points below this one have all distances shrunk in proportion: 167K is where the client
+/// compacts a 200K window, for which the levels were first written.
+const FULL_DISTANCES_FROM: f64 = 167_000.0;
+
+/// Tokens before the reference point at which a level begins: interpolated between the named ones, with their
+/// slope of 2K per per cent below 60, and down to nothing at 100.
+fn distance(percent: f64, window: &Window) -> f64 {
+    let at = |level: &Level| match window.compact_at {
+        Some(_) => level.before_compaction,
+        None => level.before_window,
+    };
+    let above = LEVELS.iter().position(|level| f64::from(level.percent) >= percent);
+    let tokens = match above {
+        Some(0) => at(&LEVELS[0]) + (f64::from(LEVELS[0].percent) - percent) * 2000.0,
+        Some(next) => {
+            let (low, high) = (&LEVELS[next - 1], &LEVELS[next]);
+            let part = (percent - f64::from(low.percent)) / f64::from(high.percent - low.percent);
+            at(low) + part * (at(high) - at(low))
+        }
+        None => at(&LEVELS[4]) * (100.0 - percent.min(100.0)) / 5.0,
+    };
+    tokens * (window.reference() as f64 / FULL_DISTANCES_FROM).min(1.0)
+}
+
+/// Where something begins: a level, tokens left, or turns left. In the config `"75%"`, `"30k"`, `"4 turns"`.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum Threshold {
+    /// A level, as a distance before the reference point.
+    Level(f64),
+    /// Tokens left to the reference point.
+    Tokens(u64),
+    /// Turns left by the forecast.
+    Turns(u32),
+}
+
+impl Threshold {
+    /// Whether it is reached. Without the numbers it needs, it is not.
+    pub fn reached(self, reading: &Reading, forecast: Option<&Forecast>) -> bool {
+        match self {
+            Threshold::Level(percent) => reading.window.is_some_and(|window| reading.reaches(&window, percent)),
+            Threshold::Tokens(tokens) => reading.left().is_some_and(|left| left <= tokens),
+            Threshold::Turns(turns) => forecast.is_some_and(|forecast| forecast.turns <= turns),
+        }
+    }
+}
+
+impl TryFrom<String> for Threshold {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let refused = || format!("`{text}` is no threshold: use \"75%\", \"30k\" or \"4 turns\"");
+        let number = |part: &str| part.trim().parse::<f64>().ok().filter(|number| *number >= 0.0);
+        let trimmed = text.trim();
+        if let Some(percent) = trimmed.strip_suffix('%') {
+            return number(percent).filter(|n| *n <= 100.0).map(Threshold::Level).ok_or_else(refused);
+        }
+        if let Some(turns) = trimmed.strip_suffix("turns").or_else(|| trimmed.strip_suffix("turn")) {
+            return turns.trim().parse().map(Threshold::Turns).map_err(|_| refused());
+        }
+        let (part, factor) = match trimmed.strip_suffix(['k', 'K']) {
+            Some(part) => (part, 1000.0),
+            None => (trimmed, 1.0),
+        };
+        number(part).filter(|n| *n < 1e9).map(|n| Threshold::Tokens((n * factor) as u64)).ok_or_else(refused)
+    }
+}
+
+/// `46k`, `7.2k`, `900`: short enough for a sentence, never rounded up, since it says what is left.
+pub fn short_tokens(tokens: u64) -> String {
+    match tokens {
+        0..1000 => tokens.to_string(),
+        1000..10_000 => format!("{}.{}k", tokens / 1000, tokens % 1000 / 100),
+        10_000..1_000_000 => format!("{}k", tokens / 1000),
+        _ => format!("{}.{}M", tokens / 1_000_000, tokens % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn reading(used: u64, tokens: u64, compact_at: Option<u64>) -> Reading {
+        Reading { used, window: Some(Window { tokens, compact_at }), source: Source::Transcript, at: Millis(0) }
+    }
+
+    #[test]
+    fn levels_are_the_seeds_numbers_on_a_200k_window() {
+        // (used, window, compact_at) -> level
+        let table = [
+            (119_999, 200_000, None, 0),
+            (120_000, 200_000, None, 60),
+            (149_999, 200_000, None, 60),
+            (150_000, 200_000, None, 75),
+            (160_000, 200_000, None, 80),
+            (170_000, 200_000, None, 85),
+            (190_000, 200_000, None, 95),
+            (250_000, 200_000, None, 95),
+            (119_999, 200_000, Some(167_000), 0),
+            (120_000, 200_000, Some(167_000), 60),
+            (149_999, 200_000, Some(167_000), 60),
+            (150_000, 200_000, Some(167_000), 75),
+            (155_000, 200_000, Some(167_000), 80),
+            (160_000, 200_000, Some(167_000), 85),
+            (165_000, 200_000, Some(167_000), 95),
+            (600_000, 1_000_000, Some(967_000), 0),
+            (919_999, 1_000_000, Some(967_000), 0),
+            (920_000, 1_000_000, Some(967_000), 60),
+            (950_000, 1_000_000, Some(967_000), 75),
+            (919_999, 1_000_000, None, 0),
+            (920_000, 1_000_000, None, 60),
+        ];
+        for (used, window, compact_at, level) in table {
+            assert_eq!(reading(used, window, compact_at).level(), Some(level), "{used} of {window}, {compact_at:?}");
+        }
+    }
+
+    #[test]
+    fn small_windows_shrink_the_distances() {
+        // 83.5K is half of 167K, so level 60 begins 23.5K before it.
+        assert_eq!(reading(59_999, 116_500, Some(83_500)).level(), Some(0));
+        assert_eq!(reading(60_000, 116_500, Some(83_500)).level(), Some(60));
+    }
+
+    #[test]
+    fn without_a_window_there_is_no_percentage() {
+        let blind = Reading { window: None, ..reading(1, 1, None) };
+        assert_eq!((blind.used_pct(), blind.left(), blind.level()), (None, None, None));
+        assert!(!Threshold::Level(0.0).reached(&blind, None));
+    }
+
+    #[test]
+    fn thresholds_read_and_refuse() {
+        let read = |text: &str| Threshold::try_from(text.to_owned()).ok();
+        assert_eq!(read("75%"), Some(Threshold::Level(75.0)));
+        assert_eq!(read(" 30k "), Some(Threshold::Tokens(30_000)));
+        assert_eq!(read("1500"), Some(Threshold::Tokens(1500)));
+        assert_eq!(read("4 turns"), Some(Threshold::Turns(4)));
+        assert_eq!(read("1 turn"), Some(Threshold::Turns(1)));
+        for wrong in ["", "k", "%", "101%", "-1k", "4 tuns", "NaN%", "1e300"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_shortened_downwards() {
+        let shown: Vec<String> = [999, 1999, 9999, 46_999, 999_999, 1_250_000].map(short_tokens).into();
+        assert_eq!(shown, ["999", "1.9k", "9.9k", "46k", "999k", "1.2M"]);
+    }
+
+    proptest! {
+        #[test]
+        fn more_use_never_lowers_the_level(a in 0u64..1_200_000, b in 0u64..1_200_000, window in 50_000u64..1_000_000, auto: bool) {
+            let compact_at = auto.then(|| window - 33_000);
+            let (low, high) = (a.min(b), a.max(b));
+            prop_assert!(reading(low, window, compact_at).level() <= reading(high, window, compact_at).level());
+        }
+
+        #[test]
+        fn a_higher_level_begins_nearer(a in 0.0f64..100.0, b in 0.0f64..100.0, auto: bool) {
+            let window = Window { tokens: 200_000, compact_at: auto.then_some(167_000) };
+            prop_assert!(distance(a.max(b), &window) <= distance(a.min(b), &window));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Context pressure: says how full the context is, once per level while use climbs. Advice only.
+//!
+//! The rules, case by case, are in `pressure.md` beside this file.
+
+use serde::Deserialize;
+
+use super::{Mode, Policy};
+use crate::config::Config;
+use crate::event::{Event, EventKind};
+use crate::facts::marks::{Mark, PressureLevel};
+use crate::facts::{Facts, Known, Needs};
+use crate::meter::forecast::Forecast;
+use crate::meter::{Reading, Threshold, short_tokens};
+use crate::verdict::{Audience, Effect, Say, Verdict};
+
+/// Section `[pressure]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Whether it advises.
+    pub mode: PressureMode,
+    /// Where the early notice begins.
+    pub info: Threshold,
+    /// Where the late one begins.
+    pub urgent: Threshold,
+}
+
+/// What the policy does with a level it sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PressureMode {
+    /// Tells the model.
+    Advise,
+    /// Only records.
+    Shadow,
+    /// Does not look.
+    Off,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { mode: PressureMode::Advise, info: Threshold::Level(60.0), urgent: Threshold::Level(75.0) }
+    }
+}
+
+/// The policy.
+pub struct Pressure;
+
+impl Policy for Pressure {
+    fn id(&self) -> &'static str {
+        "pressure"
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.pressure.mode {
+            PressureMode::Advise => Mode::Live,
+            PressureMode::Shadow => Mode::Shadow,
+            PressureMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>) -> Option<Needs> {
+        // A subagent has a context of its own, and what is said there reaches nobody else.
+        let listens = matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse);
+        (listens && event.main_thread()).then_some(Needs { meter: true })
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        let Some(reading) = facts.meter.reading() else { return Verdict::pass() };
+        let given = match &facts.marks {
+            Known::Value(marks) => marks.pressure,
+            Known::Absent => PressureLevel::None,
+            // Whether it was said already cannot be known: advice fails open, and that is silence.
+            Known::Broken(_) => return Verdict::pass(),
+        };
+        let forecast = facts.forecast();
+        let settings = &config.policies.pressure;
+        let level = if settings.urgent.reached(reading, forecast.as_ref()) {
+            PressureLevel::Urgent
+        } else if settings.info.reached(reading, forecast.as_ref()) {
+            PressureLevel::Info
+        } else {
+            PressureLevel::None
+        };
+        let remember = vec![Effect::Mark(Mark::Pressure(level)), Effect::PublishPressure(level)];
+        match level.cmp(&given) {
+            std::cmp::Ordering::Equal => Verdict::pass(),
+            // Use fell, by a boundary or a larger window: the level above may be said again.
+            std::cmp::Ordering::Less => Verdict { effects: remember, ..Verdict::pass() },
+            std::cmp::Ordering::Greater => {
+                let say = Say {
+                    to: Audience::Model,
+                    text: text(level, facts.event.kind, reading, forecast.as_ref()),
+                    weight: if level == PressureLevel::Urgent { 60 } else { 40 },
+                    explains: false,
+                    when_said: remember,
+                };
+                Verdict { says: vec![say], ..Verdict::pass() }
+            }
+        }
+    }
+}
+
+/// What the model is told: numbers, then what they mean. Facts, no commands.
+fn text(level: PressureLevel, kind: EventKind, reading: &Reading, forecast: Option<&Forecast>) -> String {
+    let mut text = String::from(match level {
+        PressureLevel::Urgent => "The context is nearly full: ",
+        PressureLevel::Info | PressureLevel::None => "Context use: ",
+    });
+    if let (Some(window), Some(percent), Some(left)) = (reading.window, reading.used_pct(), reading.left()) {
+        let before = if window.compact_at.is_some() { "before the client compacts" } else { "before the window is full" };
+        text += &format!(
+            "{}% of {} tokens are in use, {} tokens are left {before}",
+            percent.floor() as u64,
+            short_tokens(window.tokens),
+            short_tokens(left),
+        );
+    }
+    if let Some(Forecast { turns, fewest, most }) = forecast {
+        let unit = if *turns == 1 { "turn" } else { "turns" };
+        text += &format!(", about {turns} {unit} at this session's pace ({fewest} to {most})");
+    }
+    text += ". After that the conversation survives only as a summary.";
+    if kind == EventKind::PostToolUse {
+        text += " A progress note written to a file now is kept as written.";
+    }
+    text
+}

@@ -1,0 +1,281 @@
+//! 6. What is written down: one record per ruling, one line of JSON each.
+//!
+//! Readers take what they can and count what they cannot; a writer never touches a line that is there.
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::Facts;
+use crate::meter::Meter;
+use crate::ruling::{Outcome, Ruling};
+use crate::time::Millis;
+use crate::verdict::{Audience, Call, Say};
+
+/// The version of the format. A reader skips records of a newer one.
+pub const FORMAT: u32 = 1;
+
+/// One line of the journal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Record {
+    /// The version of the format.
+    pub v: u32,
+    /// Names the record in `tidegate explain`.
+    pub id: String,
+    /// When, in UTC.
+    pub at: String,
+    /// The event's name on the wire.
+    pub event: String,
+    /// Which client called.
+    pub host: String,
+    /// The session; absent when the payload had none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The session's project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// The subagent, if it was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The tool, at tool events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// What started or ended it: `startup`, `auto`, …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    /// Whether a person was there.
+    pub attended: bool,
+    /// The call, or `failed` when a check could not be made, `unguarded` when the guard variable was set.
+    pub ruling: String,
+    /// Each policy's answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub verdicts: Vec<VerdictRecord>,
+    /// The meter at that moment; absent when nobody asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meter: Option<MeterRecord>,
+    /// What was said.
+    #[serde(skip_serializing_if = "Said::is_empty")]
+    pub said: Said,
+    /// What it cost.
+    pub cost: Cost,
+    /// The check that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+    /// What was wrong with the config.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub config: Vec<String>,
+}
+
+/// One policy's answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VerdictRecord {
+    /// Whose.
+    pub policy: String,
+    /// What.
+    pub call: String,
+    /// Only recorded, not carried out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub shadow: bool,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What it wanted to say, whether or not it was said.
+    #[serde(skip_serializing_if = "Said::is_empty")]
+    pub says: Said,
+    /// Time to decide.
+    pub us: u64,
+}
+
+/// Texts, by who was meant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Said {
+    /// For the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// For the person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Texts that did not fit.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub dropped: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl Said {
+    fn is_empty(&self) -> bool {
+        *self == Said::default()
+    }
+
+    fn of(says: &[Say]) -> Said {
+        let text = |to: Audience| {
+            let texts: Vec<&str> = says.iter().filter(|say| say.to == to).map(|say| say.text.as_str()).collect();
+            (!texts.is_empty()).then(|| texts.join("\n"))
+        };
+        Said { model: text(Audience::Model), user: text(Audience::User), dropped: 0 }
+    }
+}
+
+/// The meter as it was.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MeterRecord {
+    /// Tokens in use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used: Option<u64>,
+    /// The model's window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
+    /// Where the host compacts by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compact_at: Option<u64>,
+    /// Per cent of the window in use, to a tenth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used_pct: Option<f64>,
+    /// The rest of the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remaining_pct: Option<f64>,
+    /// Tokens to the reference point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left: Option<u64>,
+    /// The highest level reached; 0 below all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<u8>,
+    /// Turns left by the forecast.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns_left: Option<u32>,
+    /// Fewest and most turns left, by the quartiles of growth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns_range: Option<(u32, u32)>,
+    /// Who said it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// `current`, `stale_by_one` or `unknown`.
+    pub freshness: String,
+    /// How old the numbers are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age_s: Option<u64>,
+    /// Why there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<String>,
+}
+
+impl MeterRecord {
+    /// Writes down a meter with its forecast.
+    pub fn of(meter: &Meter, forecast: Option<crate::meter::forecast::Forecast>, now: Millis) -> MeterRecord {
+        let mut record = MeterRecord { freshness: meter.freshness().to_owned(), ..MeterRecord::default() };
+        match meter {
+            Meter::Unknown(why) => record.unknown = Some(why.to_string()),
+            Meter::Current(reading) | Meter::StaleByOne(reading) => {
+                let tenth = |number: f64| (number * 10.0).round() / 10.0;
+                record.used = Some(reading.used);
+                record.window = reading.window.map(|window| window.tokens);
+                record.compact_at = reading.window.and_then(|window| window.compact_at);
+                record.used_pct = reading.used_pct().map(tenth);
+                record.remaining_pct = reading.used_pct().map(|used| tenth((100.0 - used).max(0.0)));
+                record.left = reading.left();
+                record.level = reading.level();
+                record.turns_left = forecast.map(|forecast| forecast.turns);
+                record.turns_range = forecast.map(|forecast| (forecast.fewest, forecast.most));
+                record.source = Some(reading.source.name().to_owned());
+                record.age_s = Some(now.since(reading.at) / 1000);
+            }
+        }
+        record
+    }
+}
+
+/// What a hook run cost the session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cost {
+    /// Bytes put into the context.
+    pub bytes: usize,
+    /// Tokens that is, by estimate.
+    pub tokens: usize,
+    /// Model turns that were forced.
+    pub turns: u32,
+    /// Microseconds from start to reply.
+    pub us: u64,
+}
+
+/// A check that could not be made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Failure {
+    /// One word: `payload`, `session`, `state`, …
+    pub class: String,
+    /// The step that failed.
+    pub step: String,
+    /// Whether a gate was closed by it.
+    pub closed: bool,
+}
+
+/// Tokens of a text, by estimate: about four Latin letters each, about one for every other letter. An estimate,
+/// and named as one wherever it is shown.
+pub fn estimate_tokens(text: &str) -> usize {
+    let ascii = text.bytes().filter(u8::is_ascii).count();
+    let other = text.chars().filter(|c| !c.is_ascii()).count();
+    ascii.div_ceil(4) + other
+}
+
+impl Record {
+    /// Writes down a ruling and what came of it.
+    pub fn of(facts: &Facts<'_>, ruling: &Ruling, outcome: &Outcome) -> Record {
+        let event = facts.event;
+        let payload = &event.payload;
+        let owned = |field: &crate::event::wire::Field<std::borrow::Cow<'_, str>>| field.get().map(|text| text.to_string());
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let to_model = [outcome.reason.as_str(), outcome.context.as_str()].concat();
+        Record {
+            session: Some(event.session.to_string()),
+            agent: owned(&payload.agent_id),
+            tool: owned(&payload.tool_name),
+            cause: owned(&payload.source).or_else(|| owned(&payload.trigger)),
+            attended: facts.attended,
+            ruling: outcome.call.name().to_owned(),
+            verdicts: ruling
+                .parts
+                .iter()
+                .map(|part| VerdictRecord {
+                    policy: part.policy.to_owned(),
+                    call: part.verdict.call.name().to_owned(),
+                    shadow: part.shadow,
+                    reason: part.verdict.reason.clone(),
+                    says: Said::of(&part.verdict.says),
+                    us: part.micros,
+                })
+                .collect(),
+            meter: match &facts.meter {
+                Meter::Unknown(crate::meter::Unknown::NotNeeded) => None,
+                meter => Some(MeterRecord::of(meter, facts.forecast(), facts.now)),
+            },
+            said: Said {
+                model: some(&to_model),
+                user: some(&outcome.user),
+                dropped: outcome.dropped,
+            },
+            cost: Cost {
+                bytes: to_model.len(),
+                tokens: estimate_tokens(&to_model),
+                turns: u32::from(outcome.call == Call::Deny && event.kind == crate::event::EventKind::Stop),
+                us: 0,
+            },
+            ..Record::begin(&event.name, facts.now)
+        }
+    }
+
+    /// A record with nothing in it yet but its event and time.
+    pub fn begin(event: &str, now: Millis) -> Record {
+        Record { v: FORMAT, at: now.iso(), event: event.to_owned(), host: "claude-code".to_owned(), ..Record::default() }
+    }
+
+    /// The line, with its end.
+    pub fn line(&self) -> String {
+        serde_json::to_string(self).expect("records have no maps with other keys than text") + "\n"
+    }
+}

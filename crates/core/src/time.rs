@@ -1,0 +1,125 @@
+//! Points in time as the hook needs them: milliseconds, and the one text form that all our files use.
+
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds since 1970-01-01T00:00:00Z.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Millis(pub u64);
+
+impl Millis {
+    /// Milliseconds from `earlier` to here; zero when the clock went backwards.
+    pub fn since(self, earlier: Millis) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    /// `2026-11-15`, the day in UTC.
+    pub fn day(self) -> String {
+        let (year, month, day) = civil(self.0 / 86_400_000);
+        format!("{year:04}-{month:02}-{day:02}")
+    }
+
+    /// `2026-11-15T11:51:28.759Z`.
+    pub fn iso(self) -> String {
+        let ms = self.0 % 86_400_000;
+        let (hour, minute, second) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
+        format!("{}T{hour:02}:{minute:02}:{second:02}.{:03}Z", self.day(), ms % 1000)
+    }
+
+    /// Reads what [`Millis::iso`] writes, with or without a fraction. Only UTC: the host writes nothing else.
+    pub fn from_iso(text: &str) -> Option<Millis> {
+        let bytes = text.as_bytes();
+        let number = |range: std::ops::Range<usize>| -> Option<u64> {
+            let digits = text.get(range)?;
+            if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+                return None;
+            }
+            digits.parse().ok()
+        };
+        let shape = bytes.len() >= 20
+            && bytes[4] == b'-'
+            && bytes[7] == b'-'
+            && bytes[10] == b'T'
+            && bytes[13] == b':'
+            && bytes[16] == b':'
+            && text.ends_with('Z');
+        if !shape {
+            return None;
+        }
+        let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+        let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
+        let in_range = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 61;
+        if !in_range || year < 1970 {
+            return None;
+        }
+        let fraction = match bytes[19] {
+            b'Z' => 0,
+            b'.' => {
+                let digits = text.get(20..text.len() - 1)?;
+                number(20..text.len() - 1)?;
+                format!("{digits:0<3}").get(..3)?.parse::<u64>().ok()?
+            }
+            _ => return None,
+        };
+        let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+        Some(Millis(seconds * 1000 + fraction))
+    }
+}
+
+/// Days since 1970-01-01 to year, month, day (proleptic Gregorian).
+///
+/// Counted in 400-year cycles from 1 March 0000, so that the leap day is the last day of a year.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let cycle = days / 146_097;
+    let in_cycle = days % 146_097;
+    let year = (in_cycle - in_cycle / 1460 + in_cycle / 36_524 - in_cycle / 146_096) / 365;
+    let in_year = in_cycle - (365 * year + year / 4 - year / 100);
+    let shifted = (5 * in_year + 2) / 153;
+    let day = in_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    (cycle * 400 + year + u64::from(month <= 2), month, day)
+}
+
+/// The inverse of [`civil`].
+fn days(year: u64, month: u64, day: u64) -> u64 {
+    let year = year - u64::from(month <= 2);
+    let (cycle, in_cycle) = (year / 400, year % 400);
+    let shifted = if month > 2 { month - 3 } else { month + 9 };
+    let in_year = (153 * shifted + 2) / 5 + day - 1;
+    cycle * 146_097 + in_cycle * 365 + in_cycle / 4 - in_cycle / 100 + in_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn known_days() {
+        assert_eq!(Millis(0).iso(), "1970-01-01T00:00:00.000Z");
+        assert_eq!(Millis(951_782_400_000).day(), "2000-02-29");
+        assert_eq!(Millis(1_794_743_488_759).iso(), "2026-11-15T11:51:28.759Z");
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for text in ["", "2026-11-15", "2026-13-15T11:51:28.759Z", "2026-11-15T11:51:28.759+09:00", "２026-11-15T11:51:28Z"] {
+            assert_eq!(Millis::from_iso(text), None, "{text}");
+        }
+        assert_eq!(Millis::from_iso("1970-01-01T00:00:01Z"), Some(Millis(1000)));
+        assert_eq!(Millis::from_iso("1970-01-01T00:00:01.5Z"), Some(Millis(1500)));
+    }
+
+    proptest! {
+        #[test]
+        fn text_and_back(ms in 0u64..253_402_300_799_999) {
+            prop_assert_eq!(Millis::from_iso(&Millis(ms).iso()), Some(Millis(ms)));
+        }
+
+        #[test]
+        fn any_text_is_survived(text in "\\PC{0,32}") {
+            let _ = Millis::from_iso(&text);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Runs the literate tables: every `src/policy/<id>/<id>.md` is documentation and test at once.
+//!
+//! A table is a test when its header is one that [`TABLES`] knows; a table nobody knows fails, so that a typo
+//! does not silently switch a rule off.
+
+use std::fmt::Write as _;
+
+use tidegate_core::config::Config;
+use tidegate_core::event;
+use tidegate_core::facts::marks::{Marks, PressureLevel};
+use tidegate_core::facts::{Facts, Known};
+use tidegate_core::meter::models::Window;
+use tidegate_core::meter::{Meter, Reading, Source, Unknown};
+use tidegate_core::policy;
+use tidegate_core::ruling::Outcome;
+use tidegate_core::time::Millis;
+use tidegate_core::verdict::Effect;
+
+type Row<'a> = Vec<&'a str>;
+
+/// Runs one row and gives it back as it should read.
+type Runner = fn(&Row<'_>) -> Vec<String>;
+
+const TABLES: [(&str, Runner); 2] = [
+    ("event used window compacts said says marks", pressure_levels),
+    ("event used window compacts relays text", pressure_words),
+];
+
+#[test]
+fn every_row_of_every_policy() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/policy");
+    let mut rows = 0;
+    let mut wrong = String::new();
+    for policy in policy::POLICIES {
+        let path = format!("{folder}/{id}/{id}.md", id = policy.id());
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        for (line, header, row) in table_rows(&text) {
+            let Some((_, run)) = TABLES.iter().find(|(columns, _)| *columns == header) else {
+                panic!("{path}:{line}: no test knows a table with the columns `{header}`");
+            };
+            let is = run(&row);
+            rows += 1;
+            if is != row {
+                writeln!(wrong, "{}.md:{line}\n  written: {}\n  decided: {}", policy.id(), row.join(" | "), is.join(" | ")).unwrap();
+            }
+        }
+    }
+    assert!(rows > 20, "only {rows} rows found");
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+/// All rows of all tables, with their line and their header.
+fn table_rows(text: &str) -> Vec<(usize, String, Row<'_>)> {
+    let cells = |line: &'_ str| line.trim().trim_matches('|').split('|').map(str::trim).map(str::to_owned).collect::<Vec<_>>();
+    let mut rows = Vec::new();
+    let mut header: Option<String> = None;
+    for (number, line) in text.lines().enumerate() {
+        if !line.trim_start().starts_with('|') {
+            header = None;
+        } else if header.is_none() {
+            header = Some(cells(line).join(" "));
+        } else if !line.contains("---") {
+            let row = line.trim().trim_matches('|').split('|').map(str::trim).collect();
+            rows.push((number + 1, header.clone().unwrap(), row));
+        }
+    }
+    rows
+}
+
+fn pressure_levels(row: &Row<'_>) -> Vec<String> {
+    let marks = match row[4] {
+        "broken" => Known::Broken("test".into()),
+        said => Known::Value(Marks { pressure: level(said), ..Marks::default() }),
+    };
+    let outcome = decide(row, marks);
+    let said = match outcome.context.as_str() {
+        "" => "-",
+        text if text.starts_with("The context is nearly full") => "urgent",
+        _ => "info",
+    };
+    let marked = outcome.effects.iter().find_map(|effect| match effect {
+        Effect::PublishPressure(level) => Some(level.name()),
+        Effect::Mark(_) => None,
+    });
+    let is = [row[0], row[1], row[2], row[3], row[4], said, marked.unwrap_or("-")];
+    is.map(str::to_owned).into()
+}
+
+fn pressure_words(row: &Row<'_>) -> Vec<String> {
+    let relays = row[4].split(' ').filter_map(|used| used.parse().ok()).collect();
+    let outcome = decide(row, Known::Value(Marks { relays, ..Marks::default() }));
+    let mut is: Vec<String> = row[..5].iter().map(|cell| (*cell).to_owned()).collect();
+    is.push(outcome.context);
+    is
+}
+
+fn level(name: &str) -> PressureLevel {
+    match name {
+        "none" => PressureLevel::None,
+        "info" => PressureLevel::Info,
+        "urgent" => PressureLevel::Urgent,
+        other => panic!("no such level: {other}"),
+    }
+}
+
+/// The ruling for the first four columns: event, used, window, compacts.
+fn decide(row: &Row<'_>, marks: Known<Marks>) -> Outcome {
+    let (name, agent) = match row[0].strip_suffix(" in a subagent") {
+        Some(name) => (name, r#", "agent_id": "a1""#),
+        None => (row[0], ""),
+    };
+    let json = format!(r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on"{agent}}}"#);
+    let event = event::parse(json.as_bytes(), None).unwrap();
+    let number = |text: &str| text.parse::<u64>().ok();
+    let window = number(row[2]).map(|tokens| Window { tokens, compact_at: number(row[3]) });
+    let meter = match number(row[1]) {
+        Some(used) => Meter::StaleByOne(Reading { used, window, source: Source::Transcript, at: Millis(0) }),
+        None => Meter::Unknown(Unknown::NothingYet),
+    };
+    let facts = Facts { now: Millis(0), event: &event, marks, meter, attended: true };
+    policy::decide(&facts, &Config::default(), &|| 0).settle(event.kind, event.main_thread(), 1200)
+}
