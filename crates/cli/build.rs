@@ -39,7 +39,9 @@ fn main() {
     let mut scripts = Vec::new();
     for (library, archives) in LIBRARIES {
         let Some(paths) = archives.iter().map(|name| archive(name)).collect::<Option<Vec<String>>>() else {
-            println!("cargo::warning=no static {library} library found: linking dynamically, hooks start more slowly");
+            println!(
+                "cargo::warning=no static {library} library found: linking dynamically, hooks start more slowly"
+            );
             return;
         };
         scripts.push((out.join(format!("lib{library}.a")), format!("GROUP ( {} )\n", paths.join(" "))));

@@ -12,6 +12,8 @@ pub struct Config {
     pub general: General,
     /// Section `[meter]`.
     pub meter: MeterSettings,
+    /// Section `[journal]`.
+    pub journal: JournalSettings,
     /// One section per policy.
     pub policies: PolicySettings,
     /// Policies switched off by `TIDEGATE_OFF`.
@@ -44,12 +46,49 @@ pub struct MeterSettings {
     pub window: Option<u64>,
 }
 
+/// Section `[journal]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct JournalSettings {
+    /// How long records are kept: `"30 days"`.
+    pub keep: Days,
+}
+
+impl Default for JournalSettings {
+    fn default() -> Self {
+        JournalSettings { keep: Days(30) }
+    }
+}
+
+impl JournalSettings {
+    /// How long records are kept.
+    pub fn keep_days(&self) -> u64 {
+        self.keep.0
+    }
+}
+
+/// A number of days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Days(pub u64);
+
+impl TryFrom<String> for Days {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let number = text.trim().trim_end_matches("days").trim_end_matches("day").trim();
+        let days = number.parse().ok().filter(|days| (1..=36_500).contains(days));
+        days.map(Days).ok_or_else(|| format!("`{text}` is no number of days: use \"30 days\""))
+    }
+}
+
 impl Config {
     /// Reads all sections.
     pub fn read(sections: &mut impl Sections, off: Option<&str>) -> Config {
         let mut config = Config {
             general: sections.section(""),
             meter: sections.section("meter"),
+            journal: sections.section("journal"),
             policies: PolicySettings::read(sections),
             off: off.map(split_off).unwrap_or_default(),
             problems: Vec::new(),

@@ -10,16 +10,19 @@
 //!
 //! Everything that reads or writes is in the crates `state` and `hook`. What a policy wants done afterwards
 //! it returns as data ([`verdict::Effect`]); what it wants to know it declares ([`facts::Needs`]).
-#![deny(clippy::disallowed_methods, reason = "the core is pure: facts come in as arguments, effects go out as data")]
+#![deny(
+    clippy::disallowed_methods,
+    reason = "the core is pure: facts come in as arguments, effects go out as data"
+)]
 
 pub mod event;
 pub mod facts;
 pub mod meter;
 pub mod policy;
-pub mod verdict;
-pub mod ruling;
-pub mod reply;
 pub mod record;
+pub mod reply;
+pub mod ruling;
+pub mod verdict;
 
 pub mod config;
 pub mod gate;

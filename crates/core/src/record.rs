@@ -76,9 +76,12 @@ pub struct VerdictRecord {
     /// Only recorded, not carried out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub shadow: bool,
-    /// Why.
+    /// Why, as it was told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Why, in a few words.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub because: String,
     /// What it wanted to say, whether or not it was said.
     #[serde(skip_serializing_if = "Said::is_empty")]
     pub says: Said,
@@ -113,7 +116,8 @@ impl Said {
 
     fn of(says: &[Say]) -> Said {
         let text = |to: Audience| {
-            let texts: Vec<&str> = says.iter().filter(|say| say.to == to).map(|say| say.text.as_str()).collect();
+            let texts: Vec<&str> =
+                says.iter().filter(|say| say.to == to).map(|say| say.text.as_str()).collect();
             (!texts.is_empty()).then(|| texts.join("\n"))
         };
         Said { model: text(Audience::Model), user: text(Audience::User), dropped: 0 }
@@ -228,7 +232,9 @@ impl Record {
     pub fn of(facts: &Facts<'_>, ruling: &Ruling, outcome: &Outcome) -> Record {
         let event = facts.event;
         let payload = &event.payload;
-        let owned = |field: &crate::event::wire::Field<std::borrow::Cow<'_, str>>| field.get().map(|text| text.to_string());
+        let owned = |field: &crate::event::wire::Field<std::borrow::Cow<'_, str>>| {
+            field.get().map(ToString::to_string)
+        };
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let to_model = [outcome.reason.as_str(), outcome.context.as_str()].concat();
         Record {
@@ -246,6 +252,7 @@ impl Record {
                     call: part.verdict.call.name().to_owned(),
                     shadow: part.shadow,
                     reason: part.verdict.reason.clone(),
+                    because: part.verdict.because.to_owned(),
                     says: Said::of(&part.verdict.says),
                     us: part.micros,
                 })
@@ -254,11 +261,7 @@ impl Record {
                 Meter::Unknown(crate::meter::Unknown::NotNeeded) => None,
                 meter => Some(MeterRecord::of(meter, facts.forecast(), facts.now)),
             },
-            said: Said {
-                model: some(&to_model),
-                user: some(&outcome.user),
-                dropped: outcome.dropped,
-            },
+            said: Said { model: some(&to_model), user: some(&outcome.user), dropped: outcome.dropped },
             cost: Cost {
                 bytes: to_model.len(),
                 tokens: estimate_tokens(&to_model),
@@ -271,7 +274,13 @@ impl Record {
 
     /// A record with nothing in it yet but its event and time.
     pub fn begin(event: &str, now: Millis) -> Record {
-        Record { v: FORMAT, at: now.iso(), event: event.to_owned(), host: "claude-code".to_owned(), ..Record::default() }
+        Record {
+            v: FORMAT,
+            at: now.iso(),
+            event: event.to_owned(),
+            host: "claude-code".to_owned(),
+            ..Record::default()
+        }
     }
 
     /// The line, with its end.

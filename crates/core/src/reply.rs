@@ -120,7 +120,8 @@ pub fn reply(kind: EventKind, outcome: &Outcome) -> Reply {
     }
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let mut context = some(&outcome.context).filter(|_| form.text == Text::Context);
-    let mut output = Output { system_message: some(&outcome.user).filter(|_| form.user), ..Output::default() };
+    let mut output =
+        Output { system_message: some(&outcome.user).filter(|_| form.user), ..Output::default() };
     let mut specific = Specific { hook_event_name: kind.name(), ..Specific::default() };
     let reason = some(&outcome.reason).unwrap_or_else(|| "not now".to_owned());
     let (mut exit, mut stderr) = (0, String::new());

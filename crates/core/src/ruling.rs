@@ -1,5 +1,6 @@
-//! 4. Many verdicts become one ruling: the strictest call, the reasons of that level, and of the rest what
-//! there is room for.
+//! 4. Many verdicts become one ruling.
+//!
+//! The strictest call, the reasons of that level, and of the rest what there is room for.
 
 use crate::event::EventKind;
 use crate::reply::Channels;
@@ -76,7 +77,8 @@ impl Ruling {
         let standing: Vec<&Part> = self.live().filter(|part| part.verdict.call == call).collect();
         let reasons: Vec<&str> = standing.iter().filter_map(|part| part.verdict.reason.as_deref()).collect();
         let reason = shorten(&reasons.join("\n"), budget);
-        let mut effects: Vec<Effect> = standing.iter().flat_map(|part| part.verdict.effects.clone()).collect();
+        let mut effects: Vec<Effect> =
+            standing.iter().flat_map(|part| part.verdict.effects.clone()).collect();
 
         let channels = Channels::of(kind);
         let denied = call >= Call::Deny;
@@ -112,7 +114,8 @@ fn fit(says: &[&Say], budget: usize) -> Vec<bool> {
         Audience::User => 0,
     };
     let all: usize = says.iter().map(|say| cost(say)).sum();
-    let mut room = if all <= budget { budget } else { budget.saturating_sub(left_out(says.len(), false).len()) };
+    let mut room =
+        if all <= budget { budget } else { budget.saturating_sub(left_out(says.len(), false).len()) };
     let mut fits = vec![false; says.len()];
     for at in order {
         if let Some(rest) = room.checked_sub(cost(says[at])) {
@@ -153,18 +156,22 @@ mod tests {
 
     fn part() -> impl Strategy<Value = Part> {
         let says = proptest::collection::vec(
-            ("[a-zé語]{0,400}", any::<u8>(), any::<bool>(), any::<bool>()).prop_map(|(text, weight, user, explains)| Say {
-                explains,
-                ..say(if user { Audience::User } else { Audience::Model }, &text, weight)
-            }),
+            ("[a-zé語]{0,400}", any::<u8>(), any::<bool>(), any::<bool>()).prop_map(
+                |(text, weight, user, explains)| Say {
+                    explains,
+                    ..say(if user { Audience::User } else { Audience::Model }, &text, weight)
+                },
+            ),
             0..4,
         );
-        (call(), proptest::option::of("[a-z]{1,900}"), says, any::<bool>()).prop_map(|(call, reason, says, shadow)| Part {
-            policy: "p",
-            verdict: Verdict { call, reason, says, effects: Vec::new() },
-            shadow,
-            micros: 0,
-        })
+        (call(), proptest::option::of("[a-z]{1,900}"), says, any::<bool>()).prop_map(
+            |(call, reason, says, shadow)| Part {
+                policy: "p",
+                verdict: Verdict { call, reason, says, ..Verdict::pass() },
+                shadow,
+                micros: 0,
+            },
+        )
     }
 
     fn ruling() -> impl Strategy<Value = Ruling> {
@@ -214,7 +221,8 @@ mod tests {
         use crate::facts::marks::{Mark, PressureLevel};
         let mark = |level| vec![Effect::Mark(Mark::Pressure(level))];
         let light = Say { when_said: mark(PressureLevel::Info), ..say(Audience::Model, &"a".repeat(100), 1) };
-        let heavy = Say { when_said: mark(PressureLevel::Urgent), ..say(Audience::Model, &"b".repeat(100), 9) };
+        let heavy =
+            Say { when_said: mark(PressureLevel::Urgent), ..say(Audience::Model, &"b".repeat(100), 9) };
         let verdict = Verdict { says: vec![light, heavy], ..Verdict::pass() };
         let ruling = Ruling::of(Part { policy: "p", verdict, shadow: false, micros: 0 });
         let outcome = ruling.settle(EventKind::UserPromptSubmit, true, 180);

@@ -48,7 +48,8 @@ impl Millis {
         }
         let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
         let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
-        let in_range = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 61;
+        let in_range =
+            (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 61;
         if !in_range || year < 1970 {
             return None;
         }
@@ -104,7 +105,13 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_refused() {
-        for text in ["", "2026-11-15", "2026-13-15T11:51:28.759Z", "2026-11-15T11:51:28.759+09:00", "２026-11-15T11:51:28Z"] {
+        for text in [
+            "",
+            "2026-11-15",
+            "2026-13-15T11:51:28.759Z",
+            "2026-11-15T11:51:28.759+09:00",
+            "２026-11-15T11:51:28Z",
+        ] {
             assert_eq!(Millis::from_iso(text), None, "{text}");
         }
         assert_eq!(Millis::from_iso("1970-01-01T00:00:01Z"), Some(Millis(1000)));

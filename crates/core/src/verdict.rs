@@ -68,6 +68,8 @@ pub struct Verdict {
     pub call: Call,
     /// Why, for whoever is denied. Facts, and what satisfies them.
     pub reason: Option<String>,
+    /// Why, for whoever asks later: also a silent pass has a cause. A few words for the record.
+    pub because: &'static str,
     /// What to say beside it.
     pub says: Vec<Say>,
     /// What to do if the verdict stands.
@@ -78,5 +80,10 @@ impl Verdict {
     /// Nothing to object, nothing to say.
     pub fn pass() -> Verdict {
         Verdict::default()
+    }
+
+    /// A pass that says in the record where it comes from.
+    pub fn silent(because: &'static str) -> Verdict {
+        Verdict { because, ..Verdict::default() }
     }
 }

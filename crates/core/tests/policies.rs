@@ -41,7 +41,14 @@ fn every_row_of_every_policy() {
             let is = run(&row);
             rows += 1;
             if is != row {
-                writeln!(wrong, "{}.md:{line}\n  written: {}\n  decided: {}", policy.id(), row.join(" | "), is.join(" | ")).unwrap();
+                writeln!(
+                    wrong,
+                    "{}.md:{line}\n  written: {}\n  decided: {}",
+                    policy.id(),
+                    row.join(" | "),
+                    is.join(" | ")
+                )
+                .unwrap();
             }
         }
     }
@@ -49,19 +56,23 @@ fn every_row_of_every_policy() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
+fn cells(line: &str) -> Row<'_> {
+    line.trim().trim_matches('|').split('|').map(str::trim).collect()
+}
+
 /// All rows of all tables, with their line and their header.
 fn table_rows(text: &str) -> Vec<(usize, String, Row<'_>)> {
-    let cells = |line: &'_ str| line.trim().trim_matches('|').split('|').map(str::trim).map(str::to_owned).collect::<Vec<_>>();
     let mut rows = Vec::new();
     let mut header: Option<String> = None;
     for (number, line) in text.lines().enumerate() {
         if !line.trim_start().starts_with('|') {
             header = None;
-        } else if header.is_none() {
-            header = Some(cells(line).join(" "));
-        } else if !line.contains("---") {
-            let row = line.trim().trim_matches('|').split('|').map(str::trim).collect();
-            rows.push((number + 1, header.clone().unwrap(), row));
+            continue;
+        }
+        match &header {
+            None => header = Some(cells(line).join(" ")),
+            Some(_) if line.contains("---") => {}
+            Some(header) => rows.push((number + 1, header.clone(), cells(line))),
         }
     }
     rows
@@ -110,7 +121,7 @@ fn decide(row: &Row<'_>, marks: Known<Marks>) -> Outcome {
         None => (row[0], ""),
     };
     let json = format!(r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on"{agent}}}"#);
-    let event = event::parse(json.as_bytes(), None).unwrap();
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let number = |text: &str| text.parse::<u64>().ok();
     let window = number(row[2]).map(|tokens| Window { tokens, compact_at: number(row[3]) });
     let meter = match number(row[1]) {

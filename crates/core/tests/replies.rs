@@ -10,10 +10,12 @@ use tidegate_core::verdict::{Audience, Call, Say, Verdict};
 use tidegate_core::words::Lang;
 
 fn outcome(kind: EventKind, call: Call, says: bool) -> Outcome {
-    let say = |to, text: &str| Say { to, text: text.into(), weight: 1, explains: true, when_said: Vec::new() };
-    let says = if says { vec![say(Audience::Model, "CONTEXT"), say(Audience::User, "MESSAGE")] } else { Vec::new() };
+    let say =
+        |to, text: &str| Say { to, text: text.into(), weight: 1, explains: true, when_said: Vec::new() };
+    let says =
+        if says { vec![say(Audience::Model, "CONTEXT"), say(Audience::User, "MESSAGE")] } else { Vec::new() };
     let reason = (call != Call::Pass).then(|| "REASON".to_owned());
-    let verdict = Verdict { call, reason, says, effects: Vec::new() };
+    let verdict = Verdict { call, reason, says, ..Verdict::pass() };
     Ruling::of(Part { policy: "p", verdict, shadow: false, micros: 0 }).settle(kind, true, 1200)
 }
 
@@ -21,7 +23,7 @@ fn shown(reply: &Reply) -> String {
     let mut text = format!("exit {}", reply.exit);
     for (name, stream) in [("stdout", &reply.stdout), ("stderr", &reply.stderr)] {
         if !stream.is_empty() {
-            write!(text, "  {name} {stream}").unwrap();
+            let _ = write!(text, "  {name} {stream}");
         }
     }
     text
@@ -50,7 +52,9 @@ fn every_reply_is_valid_for_its_event() {
             for says in [false, true] {
                 let reply = reply(*kind, &outcome(*kind, call, says));
                 assert!(reply.exit == 0 || reply.exit == 2, "{kind:?}");
-                if reply.stdout.is_empty() || (*kind == EventKind::PreCompact && !reply.stdout.starts_with('{')) {
+                if reply.stdout.is_empty()
+                    || (*kind == EventKind::PreCompact && !reply.stdout.starts_with('{'))
+                {
                     continue;
                 }
                 let json: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
@@ -70,13 +74,27 @@ fn every_reply_is_valid_for_its_event() {
 fn a_denial_is_never_silent_where_the_host_listens() {
     use EventKind as E;
     let can_block = [
-        E::PreToolUse, E::PermissionRequest, E::PostToolUse, E::PostToolBatch, E::UserPromptSubmit, E::UserPromptExpansion,
-        E::Stop, E::SubagentStop, E::PreCompact, E::ConfigChange, E::TaskCreated, E::TaskCompleted, E::TeammateIdle,
+        E::PreToolUse,
+        E::PermissionRequest,
+        E::PostToolUse,
+        E::PostToolBatch,
+        E::UserPromptSubmit,
+        E::UserPromptExpansion,
+        E::Stop,
+        E::SubagentStop,
+        E::PreCompact,
+        E::ConfigChange,
+        E::TaskCreated,
+        E::TaskCompleted,
+        E::TeammateIdle,
         E::PreModelSwitch,
     ];
     for kind in can_block {
         let reply = reply(kind, &outcome(kind, Call::Deny, false));
-        assert!(reply.exit == 2 || reply.stdout.contains("block") || reply.stdout.contains("deny"), "{kind:?}: {reply:?}");
+        assert!(
+            reply.exit == 2 || reply.stdout.contains("block") || reply.stdout.contains("deny"),
+            "{kind:?}: {reply:?}"
+        );
     }
 }
 

@@ -1,1 +1,20 @@
-//! stub
+//! Files: what Tidegate reads and writes outside of a pipe. No policy, no decision.
+//!
+//! Three classes of writes, each in one place: marks and journal are appended with one `write` ([`append`]);
+//! copies that can be made again are replaced by rename ([`replace`]); what a person could not recreate is
+//! replaced durably, with `fsync` ([`replace`] too).
+
+pub mod append;
+pub mod replace;
+
+pub mod place;
+pub mod project;
+
+pub mod bridge;
+pub mod claims;
+pub mod config;
+pub mod host_settings;
+pub mod journal;
+pub mod marks;
+pub mod pressure_file;
+pub mod transcript;

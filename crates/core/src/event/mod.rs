@@ -164,7 +164,8 @@ pub fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, U
 fn name_in_broken_json(bytes: &[u8]) -> Option<EventKind> {
     const MEMBER: &[u8] = b"\"hook_event_name\"";
     let after = memchr::memmem::find(bytes, MEMBER)? + MEMBER.len();
-    let rest = bytes.get(after..)?.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"\"")?;
+    let rest =
+        bytes.get(after..)?.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"\"")?;
     let end = memchr::memchr(b'"', rest)?;
     Some(EventKind::from_name(std::str::from_utf8(&rest[..end]).ok()?))
 }
@@ -245,7 +246,10 @@ mod tests {
     #[test]
     fn a_payload_that_was_cut_off_still_tells_its_event() {
         let kind = |json: &str| parse(json.as_bytes(), None).unwrap_err().kind;
-        assert_eq!(kind(r#"{"session_id": "s", "hook_event_name" : "PreToolUse", "tool_inp"#), Some(EventKind::PreToolUse));
+        assert_eq!(
+            kind(r#"{"session_id": "s", "hook_event_name" : "PreToolUse", "tool_inp"#),
+            Some(EventKind::PreToolUse)
+        );
         assert_eq!(kind(r#"{"session_id": "s", "hook_event_na"#), None);
         assert_eq!(kind(r#"{"hook_event_name": "PreTool"#), None);
     }

@@ -235,7 +235,10 @@ impl Usage<'_> {
     /// What the request held: the numerator of the host's own percentage. `None` without any count.
     pub fn used(&self) -> Option<u64> {
         let parts = [&self.input_tokens, &self.cache_creation_input_tokens, &self.cache_read_input_tokens];
-        parts.iter().any(|part| part.get().is_some()).then(|| parts.iter().filter_map(|part| part.get()).sum())
+        parts
+            .iter()
+            .any(|part| part.get().is_some())
+            .then(|| parts.iter().filter_map(|part| part.get()).sum())
     }
 }
 
@@ -345,7 +348,8 @@ mod tests {
 
     #[test]
     fn deep_nesting_in_an_unused_member_is_skipped() {
-        let deep = format!("{{\"tool_response\": {}{}, \"cwd\": \"/x\"}}", "[".repeat(100_000), "]".repeat(100_000));
+        let deep =
+            format!("{{\"tool_response\": {}{}, \"cwd\": \"/x\"}}", "[".repeat(100_000), "]".repeat(100_000));
         assert_eq!(read(&deep).cwd, Field::Value("/x".into()));
     }
 

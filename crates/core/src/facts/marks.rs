@@ -208,6 +208,9 @@ mod tests {
     #[test]
     fn a_new_beginning_forgets() {
         let marks = Marks::fold(b"{\"relay\":5}\n{\"pressure\":\"info\"}\n{\"began\":{\"at\":7}}\n");
-        assert_eq!((marks.began, marks.relays.len(), marks.pressure), (Some(Millis(7)), 0, PressureLevel::None));
+        assert_eq!(
+            (marks.began, marks.relays.len(), marks.pressure),
+            (Some(Millis(7)), 0, PressureLevel::None)
+        );
     }
 }

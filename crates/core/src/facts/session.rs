@@ -26,10 +26,13 @@ pub fn marks(facts: &Facts<'_>, root: Option<&str>, host: Option<&HostSettings>)
     if !facts.event.main_thread() {
         return marks;
     }
-    let changed = |old: Option<&str>, new: Option<&str>| new.filter(|new| old != Some(*new)).map(str::to_owned);
+    let changed =
+        |old: Option<&str>, new: Option<&str>| new.filter(|new| old != Some(*new)).map(str::to_owned);
     marks.extend(changed(known.and_then(|known| known.root.as_deref()), root).map(Mark::Root));
     let transcript = payload.transcript_path.get().map(AsRef::as_ref);
-    marks.extend(changed(known.and_then(|known| known.transcript.as_deref()), transcript).map(Mark::Transcript));
+    marks.extend(
+        changed(known.and_then(|known| known.transcript.as_deref()), transcript).map(Mark::Transcript),
+    );
     if let Some(host) = host.filter(|host| known.and_then(|known| known.host.as_ref()) != Some(*host)) {
         marks.push(Mark::Host(host.clone()));
     }

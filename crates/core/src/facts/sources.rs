@@ -84,9 +84,11 @@ impl Sources<'_> {
         let switched = self.marks.and_then(|marks| marks.model.as_ref());
         let since = switched.map_or(Millis(0), |(_, at)| *at);
         let bridge = bridge.filter(|bridge| bridge.seen >= since);
-        let told = self.window.or(self.payload.and_then(|(_, window)| window)).or(bridge.and_then(|b| b.window));
+        let told =
+            self.window.or(self.payload.and_then(|(_, window)| window)).or(bridge.and_then(|b| b.window));
         // The transcript keeps the `[1m]` that other places lose, so it counts unless the model changed since.
-        let from_transcript = found.filter(|found| found.at >= since).and_then(|found| found.model.as_deref());
+        let from_transcript =
+            found.filter(|found| found.at >= since).and_then(|found| found.model.as_deref());
         let model = from_transcript
             .or(bridge.and_then(|bridge| bridge.model.as_deref()))
             .or(switched.map(|(id, _)| id.as_str()))
@@ -107,13 +109,27 @@ mod tests {
     }
 
     fn bridge(used: u64, changed: u64) -> Bridge {
-        Bridge { used: Some(used), window: Some(200_000), model: None, changed: Millis(changed), seen: Millis(changed) }
+        Bridge {
+            used: Some(used),
+            window: Some(200_000),
+            model: None,
+            changed: Millis(changed),
+            seen: Millis(changed),
+        }
     }
 
     fn meter(bridge: Option<Bridge>, transcript: Option<Found>) -> Meter {
         let host = HostSettings::default();
-        Sources { now: Millis(100_000), payload: None, bridge, transcript: Ok(transcript), marks: None, window: None, host: &host }
-            .meter()
+        Sources {
+            now: Millis(100_000),
+            payload: None,
+            bridge,
+            transcript: Ok(transcript),
+            marks: None,
+            window: None,
+            host: &host,
+        }
+        .meter()
     }
 
     fn used(meter: &Meter) -> (u64, &'static str, &'static str) {
@@ -123,10 +139,19 @@ mod tests {
 
     #[test]
     fn the_newest_counts() {
-        assert_eq!(used(&meter(Some(bridge(50, 10)), Some(found(60, 20, true)))), (60, "transcript", "current"));
-        assert_eq!(used(&meter(Some(bridge(50, 30)), Some(found(40, 20, true)))), (50, "bridge", "stale_by_one"));
+        assert_eq!(
+            used(&meter(Some(bridge(50, 10)), Some(found(60, 20, true)))),
+            (60, "transcript", "current")
+        );
+        assert_eq!(
+            used(&meter(Some(bridge(50, 30)), Some(found(40, 20, true)))),
+            (50, "bridge", "stale_by_one")
+        );
         assert_eq!(used(&meter(Some(bridge(50, 30)), Some(found(50, 20, true)))), (50, "bridge", "current"));
-        assert_eq!(used(&meter(Some(bridge(50, 20)), Some(found(60, 20, false)))), (50, "bridge", "stale_by_one"));
+        assert_eq!(
+            used(&meter(Some(bridge(50, 20)), Some(found(60, 20, false)))),
+            (50, "bridge", "stale_by_one")
+        );
         assert_eq!(used(&meter(None, Some(found(60, 20, false)))), (60, "transcript", "stale_by_one"));
         assert_eq!(meter(None, None), Meter::Unknown(Unknown::NothingYet));
     }
@@ -149,8 +174,7 @@ mod tests {
     #[test]
     fn after_a_model_switch_the_old_models_window_is_forgotten() {
         let host = HostSettings::default();
-        let mut marks = Marks::default();
-        marks.model = Some(("claude-opus-5-5".into(), Millis(50)));
+        let marks = Marks { model: Some(("claude-opus-5-5".into(), Millis(50))), ..Marks::default() };
         let window = |bridge: Option<Bridge>, transcript: Found| {
             let sources = Sources {
                 now: Millis(100),

@@ -186,7 +186,9 @@ impl Threshold {
     /// Whether it is reached. Without the numbers it needs, it is not.
     pub fn reached(self, reading: &Reading, forecast: Option<&Forecast>) -> bool {
         match self {
-            Threshold::Level(percent) => reading.window.is_some_and(|window| reading.reaches(&window, percent)),
+            Threshold::Level(percent) => {
+                reading.window.is_some_and(|window| reading.reaches(&window, percent))
+            }
             Threshold::Tokens(tokens) => reading.left().is_some_and(|left| left <= tokens),
             Threshold::Turns(turns) => forecast.is_some_and(|forecast| forecast.turns <= turns),
         }
@@ -230,7 +232,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn reading(used: u64, tokens: u64, compact_at: Option<u64>) -> Reading {
-        Reading { used, window: Some(Window { tokens, compact_at }), source: Source::Transcript, at: Millis(0) }
+        Reading {
+            used,
+            window: Some(Window { tokens, compact_at }),
+            source: Source::Transcript,
+            at: Millis(0),
+        }
     }
 
     #[test]
@@ -260,7 +267,11 @@ mod tests {
             (920_000, 1_000_000, None, 60),
         ];
         for (used, window, compact_at, level) in table {
-            assert_eq!(reading(used, window, compact_at).level(), Some(level), "{used} of {window}, {compact_at:?}");
+            assert_eq!(
+                reading(used, window, compact_at).level(),
+                Some(level),
+                "{used} of {window}, {compact_at:?}"
+            );
         }
     }
 

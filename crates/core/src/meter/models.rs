@@ -87,7 +87,8 @@ impl Default for HostSettings {
 /// `told` is a size that somebody knows better than the table: the config or the host's status line.
 pub fn window(id: &str, told: Option<u64>, host: &HostSettings) -> Window {
     let (model, suffix) = lookup(id);
-    let long = suffix && model.long;
+    // A status line tells the size of the window but may lose the suffix.
+    let long = model.long && (suffix || told == Some(M1));
     let from_table = match (long || model.window == M1, host.no_long_context) {
         (true, false) => M1,
         (true, true) => K200,
@@ -95,7 +96,8 @@ pub fn window(id: &str, told: Option<u64>, host: &HostSettings) -> Window {
     };
     let tokens = told.unwrap_or(from_table);
     let proactive = (model.proactive && !long) || host.auto_compact_window.is_some();
-    let compact_at = (host.auto_compact && proactive).then(|| compaction_point(tokens, host)).filter(|at| *at > 0);
+    let compact_at =
+        (host.auto_compact && proactive).then(|| compaction_point(tokens, host)).filter(|at| *at > 0);
     Window { tokens, compact_at }
 }
 
@@ -165,6 +167,8 @@ mod tests {
     fn a_told_window_counts_more_than_the_table() {
         let told = window("claude-opus-5-5", Some(200_000), &HostSettings::default());
         assert_eq!(told, Window { tokens: 200_000, compact_at: Some(167_000) });
+        let long = window("claude-opus-4-6", Some(M1), &HostSettings::default());
+        assert_eq!(long, Window { tokens: M1, compact_at: None });
         let tiny = window("claude-opus-5-5", Some(10_000), &HostSettings::default());
         assert_eq!(tiny, Window { tokens: 10_000, compact_at: None });
     }

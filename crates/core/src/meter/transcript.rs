@@ -106,7 +106,10 @@ impl<'a> Scan<'a> {
                 if self.found.is_none() {
                     let left = entry.compaction.get().and_then(|compaction| compaction.left.get().copied());
                     if let Some(used) = left.filter(|used| *used > 0) {
-                        self.found = Some((Found { used, boundary: true, model: None, at, current: false }, String::new()));
+                        self.found = Some((
+                            Found { used, boundary: true, model: None, at, current: false },
+                            String::new(),
+                        ));
                     }
                 }
                 ControlFlow::Break(())
@@ -117,7 +120,7 @@ impl<'a> Scan<'a> {
 
     fn answer(&mut self, entry: &Entry<'_>, line: &[u8], at: Millis) -> ControlFlow<()> {
         let Some(message) = entry.message.get() else { return ControlFlow::Continue(()) };
-        let id = message.id.get().map(|id| id.to_string()).unwrap_or_default();
+        let id = message.id.get().map(ToString::to_string).unwrap_or_default();
         if let Some((_, newest)) = &self.found {
             if id.is_empty() || *newest != id {
                 return ControlFlow::Break(());
@@ -130,7 +133,7 @@ impl<'a> Scan<'a> {
         let (false, false, Some(used)) = (synthetic, entry.api_error.get() == Some(&true), used) else {
             return ControlFlow::Continue(());
         };
-        let model = entry.requested_model.get().or(message.model.get()).map(|model| model.to_string());
+        let model = entry.requested_model.get().or(message.model.get()).map(ToString::to_string);
         self.found = Some((Found { used, boundary: false, model, at, current: false }, id));
         self.look_for_trace(message, line);
         ControlFlow::Continue(())
@@ -147,7 +150,8 @@ impl<'a> Scan<'a> {
             Evidence::ToolUse(_) => self.look_for_call(line),
             Evidence::LastMessage(text) => {
                 let texts = message.content.get().map(|content| content.texts.as_slice()).unwrap_or_default();
-                self.seen |= texts.iter().any(|block| !block.trim().is_empty() && text.ends_with(block.trim()));
+                self.seen |=
+                    texts.iter().any(|block| !block.trim().is_empty() && text.ends_with(block.trim()));
             }
             Evidence::None => {}
         }
@@ -290,7 +294,8 @@ mod tests {
         let synthetic = answer("m4", 99_000, "").replace("\"claude-opus-4-6\"", "\"<synthetic>\"");
         let zero = answer("m5", 10, "").replace("10,", "0,");
         let torn = &answer("m6", 99_000, "")[..80];
-        let found = scan(&[&good, &side, &error, &synthetic, &zero, "not json", "", torn], Evidence::None).unwrap();
+        let found =
+            scan(&[&good, &side, &error, &synthetic, &zero, "not json", "", torn], Evidence::None).unwrap();
         assert_eq!(found.used, 50_000);
     }
 
@@ -313,7 +318,8 @@ mod tests {
             r#""output_tokens":500,"iterations":[{"input_tokens":1000},{"input_tokens":5,"cache_read_input_tokens":21000}]"#,
         );
         assert_eq!(scan(&[&looped], Evidence::None).unwrap().used, 21_005);
-        let none = answer("m1", 50_000, "").replace("\"output_tokens\":500", r#""output_tokens":500,"iterations":[]"#);
+        let none = answer("m1", 50_000, "")
+            .replace("\"output_tokens\":500", r#""output_tokens":500,"iterations":[]"#);
         assert_eq!(scan(&[&none], Evidence::None).unwrap().used, 50_000);
     }
 

@@ -70,7 +70,10 @@ policies! {
 }
 
 /// The policies that take part in this event.
-fn listening<'a>(event: &'a Event<'_>, config: &'a Config) -> impl Iterator<Item = (&'static dyn Policy, Needs)> + 'a {
+fn listening<'a>(
+    event: &'a Event<'_>,
+    config: &'a Config,
+) -> impl Iterator<Item = (&'static dyn Policy, Needs)> + 'a {
     POLICIES.iter().copied().filter(|policy| !config.switched_off(policy.id())).filter_map(move |policy| {
         let listens = policy.mode(config) != Mode::Off;
         listens.then(|| policy.needs(event)).flatten().map(|needs| (policy, needs))

@@ -2,6 +2,9 @@
 //!
 //! The rules, case by case, are in `pressure.md` beside this file.
 
+use std::cmp::Ordering;
+use std::fmt::Write as _;
+
 use serde::Deserialize;
 
 use super::{Mode, Policy};
@@ -66,12 +69,15 @@ impl Policy for Pressure {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
-        let Some(reading) = facts.meter.reading() else { return Verdict::pass() };
+        let Some(reading) = facts.meter.reading() else { return Verdict::silent("no reading") };
+        if reading.window.is_none() {
+            return Verdict::silent("the window is not known");
+        }
         let given = match &facts.marks {
             Known::Value(marks) => marks.pressure,
             Known::Absent => PressureLevel::None,
             // Whether it was said already cannot be known: advice fails open, and that is silence.
-            Known::Broken(_) => return Verdict::pass(),
+            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
         let forecast = facts.forecast();
         let settings = &config.policies.pressure;
@@ -84,10 +90,11 @@ impl Policy for Pressure {
         };
         let remember = vec![Effect::Mark(Mark::Pressure(level)), Effect::PublishPressure(level)];
         match level.cmp(&given) {
-            std::cmp::Ordering::Equal => Verdict::pass(),
+            Ordering::Equal if level == PressureLevel::None => Verdict::silent("below the first level"),
+            Ordering::Equal => Verdict::silent("this level was said before"),
             // Use fell, by a boundary or a larger window: the level above may be said again.
-            std::cmp::Ordering::Less => Verdict { effects: remember, ..Verdict::pass() },
-            std::cmp::Ordering::Greater => {
+            Ordering::Less => Verdict { effects: remember, ..Verdict::silent("use fell; armed again") },
+            Ordering::Greater => {
                 let say = Say {
                     to: Audience::Model,
                     text: text(level, facts.event.kind, reading, forecast.as_ref()),
@@ -95,7 +102,7 @@ impl Policy for Pressure {
                     explains: false,
                     when_said: remember,
                 };
-                Verdict { says: vec![say], ..Verdict::pass() }
+                Verdict { says: vec![say], ..Verdict::silent("a level was reached") }
             }
         }
     }
@@ -109,16 +116,17 @@ fn text(level: PressureLevel, kind: EventKind, reading: &Reading, forecast: Opti
     });
     if let (Some(window), Some(percent), Some(left)) = (reading.window, reading.used_pct(), reading.left()) {
         let before = if window.compact_at.is_some() { "before the client compacts" } else { "before the window is full" };
-        text += &format!(
+        let _ = write!(
+            text,
             "{}% of {} tokens are in use, {} tokens are left {before}",
-            percent.floor() as u64,
+            percent.round() as u64,
             short_tokens(window.tokens),
             short_tokens(left),
         );
     }
     if let Some(Forecast { turns, fewest, most }) = forecast {
         let unit = if *turns == 1 { "turn" } else { "turns" };
-        text += &format!(", about {turns} {unit} at this session's pace ({fewest} to {most})");
+        let _ = write!(text, ", about {turns} {unit} at this session's pace ({fewest} to {most})");
     }
     text += ". After that the conversation survives only as a summary.";
     if kind == EventKind::PostToolUse {

@@ -1,0 +1,169 @@
+//! The command line: types only.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+/// One binary behind every hook and the status line of a coding agent.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tidegate",
+    version,
+    arg_required_else_help = true,
+    after_help = "\
+Start here:
+  tidegate demo                    a scripted session, nothing installed
+  tidegate init --project .        put the hooks and the status line into a project
+  tidegate status                  what the session in this project is doing"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Plays a scripted session through the real hooks, in a throw-away project
+    #[command(after_help = "Nothing is installed, no client is needed, nothing is left behind.")]
+    Demo,
+    /// Writes the hooks and the status line into a project's settings
+    #[command(after_help = "\
+Examples:
+  tidegate init --project .
+  tidegate init --project ~/work/app --dry-run
+
+Writes `.claude/settings.local.json`, keeps what is there, and can be run again. `tidegate uninstall` takes
+exactly these entries out again.")]
+    Init(Install),
+    /// Takes the hooks and the status line out of a project's settings
+    #[command(after_help = "Examples:\n  tidegate uninstall --project .")]
+    Uninstall(Install),
+    /// Prints one reading of the context meter
+    #[command(after_help = "\
+Examples:
+  tidegate meter                               the session of this project
+  tidegate meter --session 91b38a40-… --json
+  tidegate meter --transcript session.jsonl
+
+Exit codes: 0 a reading, 3 the use is not known.")]
+    Meter(Meter),
+    /// Shows what the session in this project is doing
+    #[command(after_help = "Examples:\n  tidegate status\n  tidegate status --json")]
+    Status(Status),
+    /// Prints the journal: one line per hook run
+    #[command(after_help = "\
+Examples:
+  tidegate journal                        the last 20 records
+  tidegate journal --follow               and what comes
+  tidegate journal --policy pressure --last 100
+  tidegate journal --json | jq .ruling")]
+    Journal(Journal),
+    /// Explains a ruling: the facts, each policy's verdict, what was said to whom
+    #[command(after_help = "Examples:\n  tidegate explain last\n  tidegate explain 19a8f2c1d3e-4f2")]
+    Explain(Explain),
+    /// Answers one hook event (called by the client)
+    #[command(after_help = "\
+Reads one payload from stdin. Answers on stdout, with exit code 0 or 2.
+
+Examples:
+  tidegate hook --event Stop < payload.json")]
+    Hook {
+        /// The event this registration was written for
+        #[arg(long, value_name = "NAME")]
+        event: Option<String>,
+        /// This registration gates nothing: a failed check is silent
+        #[arg(long)]
+        advice: bool,
+        /// Which install registered this hook, where there can be two
+        #[arg(long, value_name = "NAME", hide = true)]
+        via: Option<String>,
+    },
+    /// Draws the status line (called by the client)
+    #[command(after_help = "\
+Reads the status-line payload from stdin and prints one line.
+
+Examples:
+  tidegate statusline
+  tidegate statusline --wrap 'my-status-line --short'")]
+    Statusline {
+        /// A status line to run first; ours is put behind it
+        #[arg(long, value_name = "CMD", num_args = 1.., allow_hyphen_values = true)]
+        wrap: Vec<String>,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Install {
+    /// The project's folder
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) project: PathBuf,
+    /// Print what would be done and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Meter {
+    /// Read this transcript
+    #[arg(long, value_name = "PATH", conflicts_with = "session")]
+    pub(crate) transcript: Option<PathBuf>,
+    /// Read this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Status {
+    /// Show this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Journal {
+    /// Wait for more records
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Only records in which this policy took part
+    #[arg(long, value_name = "ID")]
+    pub(crate) policy: Option<String>,
+    /// So many of the newest
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) last: usize,
+    /// Print the records as they are written
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Explain {
+    /// A record's id, or `last`: the newest record in which something was said or decided
+    #[arg(value_name = "RECORD", default_value = "last")]
+    pub(crate) record: String,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,258 @@
+//! `tidegate demo`: a scripted session through the real hooks, in a throw-away project.
+//!
+//! Every event is a process of its own, as the client starts it: this program with `hook`, a payload on stdin, a
+//! home, a state directory and a transcript that are gone afterwards.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tidegate_core::record::Record;
+use tidegate_core::time::Millis;
+use tidegate_state::journal;
+
+use super::Outcome;
+use crate::error::CliError;
+use crate::print;
+
+const SESSION: &str = "demo-session";
+
+pub(crate) fn run() -> Outcome {
+    let mut demo = Demo::new()?;
+    print::line(
+        "A session on a 200k window whose client compacts at 167k. Every line is one hook process.\n",
+    );
+    demo.play()?;
+    print::line("\nWhat you would see below the prompt (tidegate statusline):");
+    print::line(&format!("  {}", demo.status_line(131_000)?));
+    print::line("\nWhy the last warning was given (tidegate explain):");
+    if let Some(record) = &demo.last_said {
+        for line in super::explain::explain(record) {
+            print::line(&format!("  {line}"));
+        }
+    }
+    print::line(&format!(
+        "\nAll of it: {} events in {} ms of hook time, nothing installed, nothing left behind.",
+        demo.events,
+        demo.micros / 1000
+    ));
+    print::line("To use it: tidegate init --project .");
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Demo {
+    folder: TempDir,
+    binary: PathBuf,
+    calls: u32,
+    events: usize,
+    micros: u64,
+    last_said: Option<Record>,
+}
+
+impl Demo {
+    fn new() -> Result<Demo, CliError> {
+        let folder =
+            tempfile::tempdir().map_err(|error| CliError::new(format!("no temporary folder: {error}")))?;
+        fs::create_dir_all(folder.path().join("project")).map_err(CliError::new)?;
+        let binary = std::env::current_exe().map_err(CliError::new)?;
+        Ok(Demo { folder, binary, calls: 0, events: 0, micros: 0, last_said: None })
+    }
+
+    fn play(&mut self) -> Result<(), CliError> {
+        self.event(
+            "SessionStart",
+            "the client starts",
+            json!({ "source": "startup", "model": "claude-sonnet-4-6" }),
+        )?;
+        for (prompt, used) in [
+            ("add a login page", 31_000),
+            ("use the existing form", 62_000),
+            ("and remember the user", 91_000),
+        ] {
+            self.event("UserPromptSubmit", &format!("you: {prompt}"), json!({ "prompt": prompt }))?;
+            self.answer(used)?;
+        }
+        self.event(
+            "UserPromptSubmit",
+            "you: now the tests, all of them",
+            json!({ "prompt": "now the tests, all of them" }),
+        )?;
+        self.tool("a long test run", 122_000, None)?;
+        self.tool("the next call", 127_000, None)?;
+        self.tool("a subagent's call, past the next level", 151_000, Some("agent-1"))?;
+        self.tool("back in the main thread", 152_000, None)?;
+        self.event(
+            "PreCompact",
+            "the client compacts by itself",
+            json!({ "trigger": "auto", "custom_instructions": null }),
+        )?;
+        self.boundary()?;
+        self.event("SessionStart", "the client goes on with a summary", json!({ "source": "compact" }))?;
+        self.event("UserPromptSubmit", "you: go on", json!({ "prompt": "go on" }))?;
+        self.answer(40_000)?;
+        self.tool("use climbs again", 124_000, None)?;
+        self.gate("an edit whose payload arrives in half", true)?;
+        self.gate("the same edit, whole", false)?;
+        self.event(
+            "Stop",
+            "the turn ends",
+            json!({ "stop_hook_active": false, "last_assistant_message": "done" }),
+        )
+    }
+
+    /// A tool's result; its call is in the transcript by then.
+    fn tool(&mut self, what: &str, used: u64, agent: Option<&str>) -> Result<(), CliError> {
+        self.answer(used)?;
+        let mut members = json!({
+            "tool_name": "Bash",
+            "tool_input": { "command": "npm test" },
+            "tool_response": { "stdout": "ok" },
+            "tool_use_id": format!("toolu_{}", self.calls),
+        });
+        if let Some(agent) = agent {
+            members["agent_id"] = json!(agent);
+        }
+        self.event("PostToolUse", what, members)
+    }
+
+    fn gate(&mut self, what: &str, broken: bool) -> Result<(), CliError> {
+        let target = self.folder.path().join("project/login.ts");
+        let members = json!({
+            "tool_name": "Write",
+            "tool_input": { "file_path": target, "content": "export {}" },
+            "tool_use_id": format!("toolu_{}", self.calls),
+        });
+        let payload = self.payload("PreToolUse", members);
+        let sent = if broken { &payload[..payload.len() / 2] } else { &payload[..] };
+        self.send("PreToolUse", what, sent)
+    }
+
+    fn event(&mut self, name: &str, what: &str, members: Value) -> Result<(), CliError> {
+        let payload = self.payload(name, members);
+        self.send(name, what, &payload)
+    }
+
+    fn payload(&self, name: &str, mut members: Value) -> String {
+        members["session_id"] = json!(SESSION);
+        members["hook_event_name"] = json!(name);
+        members["transcript_path"] = json!(self.transcript());
+        members["cwd"] = json!(self.folder.path().join("project"));
+        members["prompt_id"] = json!(format!("prompt-{}", self.events));
+        members.to_string()
+    }
+
+    /// Runs one hook and prints its line of the timeline.
+    fn send(&mut self, name: &str, what: &str, payload: &str) -> Result<(), CliError> {
+        let (out, err, code) = self.run(&["hook", "--event", name], payload)?;
+        let record = self.newest_record()?;
+        self.events += 1;
+        self.micros += record.cost.us;
+        let percent = record.meter.as_ref().and_then(|meter| meter.used_pct);
+        let percent = percent.map(|percent| format!("{}%", percent.round())).unwrap_or_default();
+        print::line(&format!("{name:<17}{percent:>4}  {what}"));
+        let indent = " ".repeat(23);
+        if code == 2 {
+            print::line(&format!("{indent}exit 2: the gate stays closed"));
+            print::line(&format!("{indent}model <- {}", err.trim()));
+        }
+        let answer: Value = serde_json::from_str(&out).unwrap_or_default();
+        if let Some(context) = answer["hookSpecificOutput"]["additionalContext"].as_str() {
+            print::line(&format!("{indent}model <- {context}"));
+            self.last_said = Some(record);
+        }
+        if let Some(message) = answer["systemMessage"].as_str() {
+            print::line(&format!("{indent}you   <- {message}"));
+        }
+        Ok(())
+    }
+
+    fn status_line(&self, used: u64) -> Result<String, CliError> {
+        let payload = json!({
+            "session_id": SESSION,
+            "transcript_path": self.transcript(),
+            "cwd": self.folder.path().join("project"),
+            "model": { "id": "claude-sonnet-4-6" },
+            "context_window": { "context_window_size": 200_000, "total_input_tokens": used },
+        });
+        Ok(self.run(&["statusline"], &payload.to_string())?.0.trim_end().to_owned())
+    }
+
+    fn run(&self, args: &[&str], payload: &str) -> Result<(String, String, i32), CliError> {
+        let failed = |error: std::io::Error| {
+            CliError::new(format!("{} could not be run: {error}", self.binary.display()))
+        };
+        let mut command = Command::new(&self.binary);
+        command.args(args).env_clear();
+        command.env("HOME", self.folder.path()).env("CLAUDE_PROJECT_DIR", self.folder.path().join("project"));
+        // The language of whoever watches.
+        for name in ["LC_ALL", "LC_MESSAGES", "LANG", "SystemRoot"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(payload.as_bytes()).map_err(failed)?;
+        }
+        let output = child.wait_with_output().map_err(failed)?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ok((text(&output.stdout), text(&output.stderr), output.status.code().unwrap_or(-1)))
+    }
+
+    fn newest_record(&self) -> Result<Record, CliError> {
+        let folder = self.folder.path().join(".local/state/tidegate/journal");
+        let newest = journal::files(&folder).ok().and_then(|files| files.last().cloned());
+        let record = newest.and_then(|path| journal::read(&path).ok()?.records.pop());
+        record.ok_or_else(|| CliError::new("the hook left no record").hint("please report this"))
+    }
+
+    /// The client writes an answer with its token counts.
+    fn answer(&mut self, used: u64) -> Result<(), CliError> {
+        self.calls += 1;
+        self.append(&json!({
+            "type": "assistant",
+            "isSidechain": false,
+            "timestamp": now().iso(),
+            "requestedModel": "claude-sonnet-4-6",
+            "message": {
+                "id": format!("msg_{}", self.calls),
+                "model": "claude-sonnet-4-6",
+                "content": [{ "type": "tool_use", "id": format!("toolu_{}", self.calls) }],
+                "usage": { "input_tokens": 10, "cache_read_input_tokens": used - 10, "output_tokens": 400 },
+            },
+        }))
+    }
+
+    fn boundary(&mut self) -> Result<(), CliError> {
+        self.append(&json!({
+            "type": "system",
+            "subtype": "compact_boundary",
+            "timestamp": now().iso(),
+            "compactMetadata": { "trigger": "auto", "preTokens": 167_000, "postTokens": 9000 },
+        }))
+    }
+
+    fn append(&self, entry: &Value) -> Result<(), CliError> {
+        let mut file =
+            OpenOptions::new().append(true).create(true).open(self.transcript()).map_err(CliError::new)?;
+        writeln!(file, "{entry}").map_err(CliError::new)
+    }
+
+    fn transcript(&self) -> PathBuf {
+        self.folder.path().join("transcript.jsonl")
+    }
+}
+
+fn now() -> Millis {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Millis(since.as_millis() as u64)
+}

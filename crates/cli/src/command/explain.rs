@@ -1,0 +1,122 @@
+//! `tidegate explain`: why a ruling came out as it did.
+
+use std::process::ExitCode;
+
+use tidegate_core::record::Record;
+use tidegate_state::journal;
+
+use super::Outcome;
+use super::meter::describe;
+use crate::args;
+use crate::error::CliError;
+use crate::print;
+use crate::sessions::Here;
+
+pub(crate) fn run(args: &args::Explain) -> Outcome {
+    let here = Here::find()?;
+    let record = find(&here, args)?;
+    if args.json {
+        print::json(&record);
+        return Ok(ExitCode::SUCCESS);
+    }
+    for line in explain(&record) {
+        print::line(&line);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn find(here: &Here, args: &args::Explain) -> Result<Record, CliError> {
+    let wanted = |record: &Record| {
+        let session = args.session.as_ref().is_none_or(|id| record.session.as_ref() == Some(id));
+        let meant = if args.record == "last" { !quiet(record) } else { record.id == args.record };
+        session && meant
+    };
+    for path in journal::files(&here.state.journal()).map_err(CliError::new)?.iter().rev() {
+        let entries =
+            journal::read(path).map_err(|error| CliError::new(format!("{}: {error}", path.display())))?;
+        if let Some(record) = entries.records.into_iter().rev().find(wanted) {
+            return Ok(record);
+        }
+    }
+    Err(if args.record == "last" {
+        CliError::new("no record in which something was said or decided")
+            .hint("`tidegate journal` lists all records")
+    } else {
+        CliError::new(format!("no record `{}`", args.record))
+            .hint("`tidegate journal` lists the records with their ids")
+    })
+}
+
+/// Nothing said, nothing refused, nothing failed.
+fn quiet(record: &Record) -> bool {
+    record.ruling == "pass"
+        && record.failure.is_none()
+        && record.said.model.is_none()
+        && record.said.user.is_none()
+}
+
+pub(crate) fn explain(record: &Record) -> Vec<String> {
+    let mut lines = vec![format!("{}  {} at {}", record.id, record.event, record.at)];
+    let mut fact = |name: &str, value: Option<&str>| {
+        if let Some(value) = value {
+            lines.push(format!("  {name:<9} {value}"));
+        }
+    };
+    fact("session", record.session.as_deref());
+    fact("project", record.project.as_deref());
+    fact("tool", record.tool.as_deref());
+    fact("cause", record.cause.as_deref());
+    fact("subagent", record.agent.as_deref());
+    if !record.attended {
+        fact("attended", Some("no: nobody is there to answer"));
+    }
+    if let Some(meter) = &record.meter {
+        lines.extend(
+            describe(meter)
+                .into_iter()
+                .map(|line| format!("  {}", line.replacen("context:", "context  ", 1))),
+        );
+    }
+    lines.push(match &record.failure {
+        Some(failure) => format!(
+            "ruling: could not check ({}: {}), {}",
+            failure.class,
+            failure.step,
+            if failure.closed { "so the gate stayed closed" } else { "so nothing was said" }
+        ),
+        None => format!("ruling: {}", record.ruling),
+    });
+    for verdict in &record.verdicts {
+        let shadow = if verdict.shadow { ", only recorded (shadow)" } else { "" };
+        let because =
+            if verdict.because.is_empty() { String::new() } else { format!(": {}", verdict.because) };
+        lines
+            .push(format!("  {} says {}{because}{shadow} ({} µs)", verdict.policy, verdict.call, verdict.us));
+        for (label, text) in [
+            ("reason", &verdict.reason),
+            ("to the model", &verdict.says.model),
+            ("to you", &verdict.says.user),
+        ] {
+            if let Some(text) = text {
+                lines.push(format!("    {label}: {text}"));
+            }
+        }
+    }
+    if record.verdicts.is_empty() && record.failure.is_none() {
+        lines.push("  no policy takes part in this event".to_owned());
+    }
+    for (label, text) in [("the model was told", &record.said.model), ("you were told", &record.said.user)] {
+        if let Some(text) = text {
+            lines.push(format!("{label}: {text}"));
+        }
+    }
+    if record.said.dropped > 0 {
+        lines.push(format!("left out for length: {}", record.said.dropped));
+    }
+    lines.push(format!(
+        "cost: {} bytes (about {} tokens), {} extra turns, {} µs",
+        record.cost.bytes, record.cost.tokens, record.cost.turns, record.cost.us
+    ));
+    lines.extend(record.config.iter().map(|problem| format!("config: {problem}; the default was used")));
+    lines
+}

@@ -1,0 +1,82 @@
+//! `tidegate meter`: one reading.
+
+use std::process::ExitCode;
+
+use tidegate_core::meter::short_tokens;
+use tidegate_core::record::MeterRecord;
+
+use super::Outcome;
+use crate::args;
+use crate::print;
+use crate::sessions::Here;
+
+/// The use is not known. Its own exit code, so that a script can tell it from an error.
+const UNKNOWN: u8 = 3;
+
+pub(crate) fn run(args: &args::Meter) -> Outcome {
+    let here = Here::find()?;
+    let session = match &args.transcript {
+        Some(_) => None,
+        None => Some(here.session(args.session.as_deref())?),
+    };
+    let (meter, forecast) = here.meter(session.as_ref(), args.transcript.as_deref());
+    let record = MeterRecord::of(&meter, forecast, here.now);
+    if args.json {
+        print::json(&record);
+    } else {
+        for line in describe(&record) {
+            print::line(&line);
+        }
+    }
+    Ok(if record.used.is_some() { ExitCode::SUCCESS } else { ExitCode::from(UNKNOWN) })
+}
+
+/// A reading for people: the number, what it means, where it comes from.
+pub(crate) fn describe(meter: &MeterRecord) -> Vec<String> {
+    let Some(used) = meter.used else {
+        return vec![format!(
+            "context: unknown ({})",
+            meter.unknown.as_deref().unwrap_or("no reason recorded")
+        )];
+    };
+    let mut lines = Vec::new();
+    match (meter.window, meter.used_pct, meter.left) {
+        (Some(window), Some(percent), Some(left)) => {
+            lines.push(format!(
+                "context: {} {}% of {} tokens used ({used})",
+                bar(percent),
+                percent.round(),
+                short_tokens(window)
+            ));
+            let end = match meter.compact_at {
+                Some(at) => format!("{} left before the client compacts at {at}", short_tokens(left)),
+                None => format!(
+                    "{} left before the window is full; the client does not compact by itself",
+                    short_tokens(left)
+                ),
+            };
+            let turns = match (meter.turns_left, meter.turns_range) {
+                (Some(turns), Some((fewest, most))) => format!(", about {turns} turns ({fewest} to {most})"),
+                _ => String::new(),
+            };
+            lines.push(format!("         {end}{turns}"));
+        }
+        _ => lines.push(format!("context: {used} tokens used, the window is not known")),
+    }
+    let freshness = match meter.freshness.as_str() {
+        "current" => "current",
+        _ => "may be one request behind",
+    };
+    lines.push(format!(
+        "         from the {}, {} s old, {freshness}",
+        meter.source.as_deref().unwrap_or("?"),
+        meter.age_s.unwrap_or_default()
+    ));
+    lines
+}
+
+/// Twenty cells of five per cent.
+fn bar(percent: f64) -> String {
+    let full = (percent / 5.0).round().clamp(0.0, 20.0) as usize;
+    format!("[{}{}]", "#".repeat(full), "-".repeat(20 - full))
+}

@@ -1,0 +1,33 @@
+//! Errors for people: what happened, where, what to do next.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+use crate::print;
+
+/// An error with a hint. Its exit code is 1; 2 is clap's for a wrong command line, 3 `meter`'s for an unknown use.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    message: String,
+    hint: Option<String>,
+}
+
+impl CliError {
+    pub(crate) fn new(message: impl Display) -> CliError {
+        CliError { message: message.to_string(), hint: None }
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Display) -> CliError {
+        self.hint = Some(hint.to_string());
+        self
+    }
+
+    pub(crate) fn report(&self) -> ExitCode {
+        print::to_stderr(&format!("error: {}", self.message));
+        if let Some(hint) = &self.hint {
+            print::to_stderr(&format!("hint: {hint}"));
+        }
+        ExitCode::FAILURE
+    }
+}

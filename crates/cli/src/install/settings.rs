@@ -1,0 +1,259 @@
+//! Our entries in the host's settings file.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use tidegate_core::event::EventKind;
+
+/// What is registered: the event, its matcher, and whether it gates. A registration costs a process per event, so
+/// only what somebody uses is here.
+struct Registration {
+    event: EventKind,
+    matcher: Option<&'static str>,
+    gate: bool,
+}
+
+const fn advice(event: EventKind) -> Registration {
+    Registration { event, matcher: None, gate: false }
+}
+
+const REGISTRATIONS: &[Registration] = &[
+    advice(EventKind::SessionStart),
+    advice(EventKind::UserPromptSubmit),
+    Registration {
+        event: EventKind::PreToolUse,
+        matcher: Some("Edit|Write|MultiEdit|NotebookEdit"),
+        gate: true,
+    },
+    advice(EventKind::PostToolUse),
+    advice(EventKind::Stop),
+    advice(EventKind::PreCompact),
+    advice(EventKind::PostCompact),
+    advice(EventKind::PostModelSwitch),
+    advice(EventKind::ConfigChange),
+    advice(EventKind::SessionEnd),
+];
+
+/// The file with our entries; what was ours before is replaced. `None` stands for no file.
+pub(super) fn install(text: Option<&str>, binary: &Path) -> Result<Option<String>, String> {
+    let mut settings = parse(text)?;
+    remove_ours(&mut settings)?;
+    let binary = binary.to_str().ok_or("the path of this program is not UTF-8")?;
+    let hooks = settings.entry("hooks").or_insert_with(|| json!({}));
+    let hooks = hooks.as_object_mut().ok_or("`hooks` is not an object")?;
+    for Registration { event, matcher, gate } in REGISTRATIONS {
+        let mut handler =
+            json!({ "type": "command", "command": binary, "args": ["hook", "--event", event.name()] });
+        if *gate {
+            // Older clients do not know the key; for them the exit code has to do.
+            handler["onFailure"] = json!("block");
+        }
+        let mut entry = Map::new();
+        if let Some(matcher) = matcher {
+            entry.insert("matcher".to_owned(), json!(matcher));
+        }
+        entry.insert("hooks".to_owned(), json!([handler]));
+        let list = hooks.entry(event.name()).or_insert_with(|| json!([]));
+        list.as_array_mut()
+            .ok_or_else(|| format!("`hooks.{}` is not an array", event.name()))?
+            .push(Value::Object(entry));
+    }
+    let existing = settings.get("statusLine").and_then(|line| line.get("command")).and_then(Value::as_str);
+    let command = match existing {
+        Some(theirs) => format!("{} statusline --wrap {}", quote(binary), quote(theirs)),
+        None => format!("{} statusline", quote(binary)),
+    };
+    match settings.get_mut("statusLine").and_then(Value::as_object_mut) {
+        Some(line) => {
+            line.insert("command".to_owned(), json!(command));
+        }
+        None => {
+            settings.insert("statusLine".to_owned(), json!({ "type": "command", "command": command }));
+        }
+    }
+    Ok(Some(write(&settings)))
+}
+
+/// The file without our entries; `None` when nothing is left.
+pub(super) fn uninstall(text: Option<&str>) -> Result<Option<String>, String> {
+    let Some(text) = text else { return Ok(None) };
+    let mut settings = parse(Some(text))?;
+    if !remove_ours(&mut settings)? {
+        return Ok(Some(text.to_owned()));
+    }
+    Ok((!settings.is_empty()).then(|| write(&settings)))
+}
+
+fn parse(text: Option<&str>) -> Result<Map<String, Value>, String> {
+    let text = text.unwrap_or("{}");
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(settings)) => Ok(settings),
+        Ok(_) => Err("the file is not a JSON object".to_owned()),
+        Err(error) => Err(format!("broken JSON: {error}")),
+    }
+}
+
+fn write(settings: &Map<String, Value>) -> String {
+    serde_json::to_string_pretty(settings).expect("settings are plain data") + "\n"
+}
+
+/// Takes out every handler of ours, and what is empty without it. Tells whether there was one.
+fn remove_ours(settings: &mut Map<String, Value>) -> Result<bool, String> {
+    let mut found = false;
+    if let Some(hooks) = settings.get_mut("hooks") {
+        let hooks = hooks.as_object_mut().ok_or("`hooks` is not an object")?;
+        for (_, entries) in hooks.iter_mut() {
+            let Some(entries) = entries.as_array_mut() else { continue };
+            entries.retain_mut(|entry| {
+                let Some(handlers) = entry.get_mut("hooks").and_then(Value::as_array_mut) else {
+                    return true;
+                };
+                let before = handlers.len();
+                handlers.retain(|handler| !is_ours(handler));
+                found |= handlers.len() < before;
+                handlers.len() == before || !handlers.is_empty()
+            });
+        }
+        if found {
+            hooks.retain(|_, entries| entries.as_array().is_none_or(|entries| !entries.is_empty()));
+            if hooks.is_empty() {
+                settings.remove("hooks");
+            }
+        }
+    }
+    let line = settings.get("statusLine").and_then(|line| line.get("command")).and_then(Value::as_str);
+    match line.map_or(StatusLine::Foreign, read_status_line) {
+        StatusLine::Foreign => {}
+        StatusLine::Ours => {
+            settings.remove("statusLine");
+            found = true;
+        }
+        StatusLine::Wrapping(theirs) => {
+            settings["statusLine"]["command"] = json!(theirs);
+            found = true;
+        }
+    }
+    Ok(found)
+}
+
+/// Ours is a program called tidegate that is told `hook`.
+fn is_ours(handler: &Value) -> bool {
+    let program = handler.get("command").and_then(Value::as_str).unwrap_or_default();
+    let told = handler.get("args").and_then(|args| args.get(0)).and_then(Value::as_str);
+    is_tidegate(program) && told == Some("hook")
+}
+
+fn is_tidegate(program: &str) -> bool {
+    Path::new(program).file_stem().is_some_and(|name| name == "tidegate")
+}
+
+/// What a status line's command is to us.
+enum StatusLine {
+    Foreign,
+    Ours,
+    /// Ours around this command.
+    Wrapping(String),
+}
+
+fn read_status_line(command: &str) -> StatusLine {
+    let ours = unquote(command).filter(|(program, _)| is_tidegate(program));
+    let Some(rest) = ours.and_then(|(_, rest)| rest.strip_prefix(" statusline")) else {
+        return StatusLine::Foreign;
+    };
+    match rest.strip_prefix(" --wrap ").and_then(unquote) {
+        Some((theirs, _)) => StatusLine::Wrapping(theirs),
+        None => StatusLine::Ours,
+    }
+}
+
+/// For `sh`: single quotes, inside which only the quote itself is special.
+fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Reads one word that [`quote`] wrote; the word and the rest.
+fn unquote(text: &str) -> Option<(String, &str)> {
+    let mut rest = text.strip_prefix('\'')?;
+    let mut word = String::new();
+    loop {
+        let end = rest.find('\'')?;
+        word.push_str(&rest[..end]);
+        rest = &rest[end + 1..];
+        match rest.strip_prefix(r"\''") {
+            Some(more) => {
+                word.push('\'');
+                rest = more;
+            }
+            None => return Some((word, rest)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn installed(text: Option<&str>) -> String {
+        install(text, Path::new("/opt/it's here/tidegate")).unwrap().unwrap()
+    }
+
+    #[test]
+    fn twice_is_once() {
+        let once = installed(None);
+        assert_eq!(installed(Some(&once)), once);
+        assert_eq!(uninstall(Some(&once)), Ok(None));
+        assert_eq!(uninstall(None), Ok(None));
+    }
+
+    #[test]
+    fn only_gates_block_on_failure() {
+        let settings: Value = serde_json::from_str(&installed(None)).unwrap();
+        for (event, entries) in settings["hooks"].as_object().unwrap() {
+            let handler = &entries[0]["hooks"][0];
+            assert_eq!(handler.get("onFailure").is_some(), event == "PreToolUse", "{event}");
+            assert_eq!(handler["args"][2], **event);
+        }
+    }
+
+    #[test]
+    fn what_others_put_there_stays() {
+        let theirs = r#"{
+  "model": "opus",
+  "hooks": {
+    "Stop": [
+      {
+        "hooks": [
+          {
+            "type": "command",
+            "command": "their-hook"
+          }
+        ]
+      }
+    ]
+  },
+  "statusLine": {
+    "type": "command",
+    "command": "echo 'it'\\''s me'",
+    "padding": 0
+  }
+}
+"#;
+        let with = installed(Some(theirs));
+        assert!(with.contains("their-hook") && with.contains("statusline --wrap"));
+        assert_eq!(installed(Some(&with)), with);
+        assert_eq!(uninstall(Some(&with)).unwrap().unwrap(), theirs);
+    }
+
+    #[test]
+    fn a_broken_file_is_refused() {
+        for broken in ["{", "[]", "{\"hooks\": 5}", "{\"hooks\": {\"Stop\": {}}}"] {
+            assert!(install(Some(broken), Path::new("/tidegate")).is_err(), "{broken}");
+        }
+        assert!(uninstall(Some("{,}")).is_err());
+        assert_eq!(uninstall(Some("{ \"a\": 1 }")), Ok(Some("{ \"a\": 1 }".to_owned())));
+    }
+}

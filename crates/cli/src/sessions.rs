@@ -1,0 +1,141 @@
+//! Which session a command means, and what is known about it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use tidegate_core::config::Config;
+use tidegate_core::event::SessionId;
+use tidegate_core::facts::Known;
+use tidegate_core::facts::marks::Marks;
+use tidegate_core::facts::sources::Sources;
+use tidegate_core::meter::forecast::{self, Forecast};
+use tidegate_core::meter::transcript::Evidence;
+use tidegate_core::meter::{Meter, Unknown};
+use tidegate_core::time::Millis;
+use tidegate_hook::environment::Environment;
+use tidegate_state::place::StateDir;
+use tidegate_state::{bridge, config, host_settings, marks, project, transcript};
+
+use crate::error::CliError;
+
+/// What every command starts from.
+pub(crate) struct Here {
+    pub(crate) env: Environment,
+    pub(crate) config: Config,
+    pub(crate) state: StateDir,
+    pub(crate) now: Millis,
+    /// The project of the current directory.
+    pub(crate) root: Option<PathBuf>,
+}
+
+impl Here {
+    pub(crate) fn find() -> Result<Here, CliError> {
+        let env = Environment::of_process();
+        let state = StateDir::open(&env.place).map_err(|why| {
+            CliError::new(format!("the state directory cannot be used: {why}"))
+                .hint("set TIDEGATE_STATE_DIR to a folder of your own")
+        })?;
+        let cwd = std::env::current_dir().ok();
+        let root = project::root(env.project.as_deref(), cwd.as_deref());
+        let config = config::read(env.place.config().as_deref(), env.off.as_deref());
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Ok(Here { env, config, state, now: Millis(since.as_millis() as u64), root })
+    }
+
+    /// The session that is meant: the one named, else the environment's, else the project's newest.
+    pub(crate) fn session(&self, named: Option<&str>) -> Result<Session, CliError> {
+        if let Some(id) = named.or(self.env.session.as_deref()) {
+            let id = SessionId::parse(id).map_err(|step| {
+                CliError::new(step).hint("`tidegate status` lists the sessions of this project")
+            })?;
+            return self.open(id);
+        }
+        let mut all = self.all();
+        let here = all
+            .iter()
+            .position(|(session, _)| session.marks.root.as_deref().map(Path::new) == self.root.as_deref());
+        match here {
+            Some(newest) => Ok(all.swap_remove(newest).0),
+            None if all.is_empty() => Err(CliError::new("no session has been seen yet").hint(
+                "`tidegate init --project .` installs the hooks; then start the client in this project",
+            )),
+            None => {
+                let listed: Vec<String> = all
+                    .iter()
+                    .take(5)
+                    .map(|(session, _)| {
+                        format!(
+                            "{} in {}",
+                            session.id,
+                            session.marks.root.as_deref().unwrap_or("an unknown project")
+                        )
+                    })
+                    .collect();
+                Err(CliError::new(format!(
+                    "no session has been seen in this project; elsewhere:\n  {}",
+                    listed.join("\n  ")
+                ))
+                .hint("name one with --session"))
+            }
+        }
+    }
+
+    /// All sessions, newest first, with when they were last heard of.
+    pub(crate) fn all(&self) -> Vec<(Session, SystemTime)> {
+        let entries = fs::read_dir(self.state.sessions()).into_iter().flatten().flatten();
+        let mut sessions: Vec<(Session, SystemTime)> = entries
+            .filter_map(|entry| {
+                let id = SessionId::parse(&entry.file_name().to_string_lossy()).ok()?;
+                let heard = fs::metadata(entry.path().join("marks")).ok()?.modified().ok()?;
+                Some((self.open(id).ok()?, heard))
+            })
+            .collect();
+        sessions.sort_by_key(|(_, heard)| std::cmp::Reverse(*heard));
+        sessions
+    }
+
+    fn open(&self, id: SessionId) -> Result<Session, CliError> {
+        match marks::read(&self.state.session(&id)) {
+            Known::Value(marks) => Ok(Session { id, marks }),
+            Known::Absent => Err(CliError::new(format!("session {id} has not been seen"))
+                .hint("`tidegate status` without --session shows the newest one of this project")),
+            Known::Broken(why) => {
+                Err(CliError::new(format!("the marks of session {id} cannot be read: {why}")))
+            }
+        }
+    }
+
+    /// The meter of a session, or of a transcript alone.
+    pub(crate) fn meter(&self, session: Option<&Session>, path: Option<&Path>) -> (Meter, Option<Forecast>) {
+        let known = session.map(|session| &session.marks);
+        let path = path.map(Path::to_owned).or_else(|| known?.transcript.as_ref().map(PathBuf::from));
+        let root =
+            known.and_then(|known| known.root.as_ref()).map(PathBuf::from).or_else(|| self.root.clone());
+        let files = host_settings::read(root.as_deref(), self.env.place.host().as_deref());
+        let transcript = match &path {
+            None => Ok(None),
+            Some(path) if !path.exists() => Err(Unknown::Broken(format!("{}: no such file", path.display()))),
+            Some(path) => transcript::last_reading(path, Evidence::None, &|| true),
+        };
+        let meter = Sources {
+            now: self.now,
+            payload: None,
+            bridge: session.and_then(|session| bridge::read(&self.state.session(&session.id))),
+            transcript,
+            marks: known,
+            window: self.config.meter.window,
+            host: &self.env.host_settings(&files),
+        }
+        .meter();
+        let left = meter.reading().and_then(tidegate_core::meter::Reading::left);
+        let forecast = left.and_then(|left| forecast::forecast(&known?.relays, left));
+        (meter, forecast)
+    }
+}
+
+/// A session on this machine.
+pub(crate) struct Session {
+    pub(crate) id: SessionId,
+    pub(crate) marks: Marks,
+}

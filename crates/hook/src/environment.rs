@@ -1,0 +1,104 @@
+//! The environment, read once, as data.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use tidegate_core::meter::models::HostSettings;
+use tidegate_core::words::Lang;
+use tidegate_state::host_settings::parse_tokens;
+use tidegate_state::place::PlaceEnv;
+
+/// The variables we look at. Never the whole environment: the host keeps secrets in it.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// Where things are.
+    pub place: PlaceEnv,
+    /// `CLAUDE_PROJECT_DIR`.
+    pub project: Option<PathBuf>,
+    /// `CLAUDE_CODE_SESSION_ID`: set in the host's own shell, for commands.
+    pub session: Option<String>,
+    /// `TIDEGATE_OFF`.
+    pub off: Option<String>,
+    /// `TIDEGATE_GUARD`: we started this host ourselves.
+    pub guard: bool,
+    /// Whether a person is there.
+    pub attended: bool,
+    /// `LC_ALL`, `LC_MESSAGES` or `LANG`.
+    pub locale: Option<String>,
+    /// `COLUMNS`.
+    pub columns: Option<usize>,
+    compaction: CompactionEnv,
+}
+
+/// What the environment says about compaction; it counts more than the host's files.
+#[derive(Clone, Debug, Default)]
+struct CompactionEnv {
+    off: bool,
+    window: Option<u64>,
+    percent: Option<f64>,
+    no_long_context: bool,
+}
+
+impl Environment {
+    /// Of this process.
+    pub fn of_process() -> Environment {
+        Environment::read(&|name| std::env::var_os(name))
+    }
+
+    /// From any set of variables.
+    pub fn read(get: &dyn Fn(&str) -> Option<OsString>) -> Environment {
+        let path = |name| get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let text =
+            |name| get(name).and_then(|value| value.into_string().ok()).filter(|value| !value.is_empty());
+        // As the host reads its own switches.
+        let on = |name| {
+            text(name).is_some_and(|value| {
+                matches!(value.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on")
+            })
+        };
+        let attended = match text("TIDEGATE_ATTENDED").or_else(|| text("CLAUDE_CODE_SESSION_ATTENDED")) {
+            Some(value) => value != "0",
+            None => true,
+        };
+        Environment {
+            place: PlaceEnv {
+                state_dir: path("TIDEGATE_STATE_DIR"),
+                xdg_state: path("XDG_STATE_HOME"),
+                xdg_config: path("XDG_CONFIG_HOME"),
+                home: path("HOME").or_else(|| path("USERPROFILE")),
+                host_config: path("CLAUDE_CONFIG_DIR"),
+            },
+            project: path("CLAUDE_PROJECT_DIR"),
+            session: text("CLAUDE_CODE_SESSION_ID"),
+            off: text("TIDEGATE_OFF"),
+            guard: text("TIDEGATE_GUARD").is_some(),
+            attended,
+            locale: text("LC_ALL").or_else(|| text("LC_MESSAGES")).or_else(|| text("LANG")),
+            columns: text("COLUMNS").and_then(|value| value.parse().ok()),
+            compaction: CompactionEnv {
+                off: on("DISABLE_AUTO_COMPACT") || on("DISABLE_COMPACT"),
+                window: text("CLAUDE_CODE_AUTO_COMPACT_WINDOW").and_then(|value| parse_tokens(&value)),
+                percent: text("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE")
+                    .and_then(|value| value.trim_end_matches('%').parse().ok())
+                    .filter(|percent| *percent > 0.0 && *percent <= 100.0),
+                no_long_context: on("CLAUDE_CODE_DISABLE_1M_CONTEXT"),
+            },
+        }
+    }
+
+    /// The host's settings as its environment leaves them.
+    pub fn host_settings(&self, files: &HostSettings) -> HostSettings {
+        let env = &self.compaction;
+        HostSettings {
+            auto_compact: files.auto_compact && !env.off,
+            auto_compact_window: env.window.or(files.auto_compact_window),
+            percent: env.percent.or(files.percent),
+            no_long_context: env.no_long_context || files.no_long_context,
+        }
+    }
+
+    /// The language for people.
+    pub fn lang(&self, config: Option<Lang>, prompt: Option<Lang>) -> Lang {
+        Lang::choose(config, self.locale.as_deref(), prompt)
+    }
+}

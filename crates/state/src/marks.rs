@@ -1,0 +1,110 @@
+//! A session's marks on disk: append-only, and rewritten short when they have grown long.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+use tidegate_core::facts::Known;
+use tidegate_core::facts::marks::{Mark, Marks, write_lines};
+
+const FILE: &str = "marks";
+
+/// From here on the file is rewritten: a short one is a few hundred bytes, so this is rare.
+const LONG: u64 = 32 * 1024;
+
+/// More than this is damage.
+const LARGEST: u64 = 4 * 1024 * 1024;
+
+/// Reads a session's marks.
+pub fn read(session: &Path) -> Known<Marks> {
+    let bytes = File::open(session.join(FILE)).and_then(|file| {
+        let mut bytes = Vec::new();
+        file.take(LARGEST).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    });
+    match bytes {
+        Ok(bytes) => Known::Value(Marks::fold(&bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Known::Absent,
+        Err(error) => Known::Broken(format!("{}: {error}", session.join(FILE).display())),
+    }
+}
+
+/// Appends marks. Each line is led by a line break, so that one torn by a killed process takes no other along.
+pub fn append(session: &Path, marks: &[Mark]) -> io::Result<()> {
+    if marks.is_empty() {
+        return Ok(());
+    }
+    let lock = lock_file(session)?;
+    lock.lock_shared()?;
+    let path = session.join(FILE);
+    let mut file = crate::append::open(&path)?;
+    crate::append::lines(&mut file, &format!("\n{}", write_lines(marks)))?;
+    let length = file.metadata()?.len();
+    lock.unlock()?;
+    if length > LONG { shorten(session, &lock) } else { Ok(()) }
+}
+
+/// Rewrites the file as the marks it comes to. Alone: an append to the old file would be lost.
+fn shorten(session: &Path, lock: &File) -> io::Result<()> {
+    lock.lock()?;
+    let path = session.join(FILE);
+    if fs::metadata(&path)?.len() > LONG
+        && let Known::Value(marks) = read(session)
+    {
+        crate::replace::copy(&path, marks.lines().as_bytes())?;
+    }
+    Ok(())
+}
+
+fn lock_file(session: &Path) -> io::Result<File> {
+    crate::append::open(&session.join("lock"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_core::facts::marks::PressureLevel;
+
+    #[test]
+    fn absent_is_not_broken() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(read(folder.path()), Known::Absent);
+        fs::create_dir(folder.path().join(FILE)).unwrap();
+        assert!(matches!(read(folder.path()), Known::Broken(_)));
+    }
+
+    #[test]
+    fn a_long_session_keeps_a_short_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path().join("s");
+        append(&session, &[Mark::Pressure(PressureLevel::Info)]).unwrap();
+        for turn in 0..10_000 {
+            append(&session, &[Mark::Relay(turn)]).unwrap();
+        }
+        assert!(fs::metadata(session.join(FILE)).unwrap().len() <= LONG + 64);
+        let marks = read(&session);
+        let marks = marks.value().unwrap();
+        assert_eq!((marks.pressure, marks.relays.last()), (PressureLevel::Info, Some(&9999)));
+    }
+
+    #[test]
+    fn appending_while_others_shorten_loses_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path().join("s");
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let session = &session;
+                scope.spawn(move || {
+                    for turn in 0..600 {
+                        append(session, &[Mark::Root(format!("/p/{thread}/{turn}")), Mark::Relay(turn)])
+                            .unwrap();
+                    }
+                });
+            }
+        });
+        append(&session, &[Mark::Relay(7)]).unwrap();
+        let marks = read(&session);
+        assert_eq!(marks.value().unwrap().relays.last(), Some(&7));
+        assert!(marks.value().unwrap().unread.is_empty());
+    }
+}

@@ -1,0 +1,251 @@
+//! Where private state lives, and whether it can be trusted.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tidegate_core::event::SessionId;
+
+/// The variables that say where things are.
+#[derive(Clone, Debug, Default)]
+pub struct PlaceEnv {
+    /// `TIDEGATE_STATE_DIR`.
+    pub state_dir: Option<PathBuf>,
+    /// `XDG_STATE_HOME`.
+    pub xdg_state: Option<PathBuf>,
+    /// `XDG_CONFIG_HOME`.
+    pub xdg_config: Option<PathBuf>,
+    /// `HOME`.
+    pub home: Option<PathBuf>,
+    /// `CLAUDE_CONFIG_DIR`.
+    pub host_config: Option<PathBuf>,
+}
+
+impl PlaceEnv {
+    /// Private state, if there is any place for it. Relative paths are not taken: they would mean another
+    /// place in every directory.
+    pub fn state(&self) -> Result<PathBuf, String> {
+        if let Some(dir) = &self.state_dir {
+            let absolute = dir.is_absolute();
+            return if absolute {
+                Ok(dir.clone())
+            } else {
+                Err("TIDEGATE_STATE_DIR is not an absolute path".to_owned())
+            };
+        }
+        let base = absolute(self.xdg_state.as_ref())
+            .or_else(|| Some(absolute(self.home.as_ref())?.join(".local/state")));
+        base.map(|base| base.join("tidegate"))
+            .ok_or_else(|| "neither HOME nor TIDEGATE_STATE_DIR is set".to_owned())
+    }
+
+    /// The user's config file.
+    pub fn config(&self) -> Option<PathBuf> {
+        let base = absolute(self.xdg_config.as_ref())
+            .or_else(|| Some(absolute(self.home.as_ref())?.join(".config")))?;
+        Some(base.join("tidegate/config.toml"))
+    }
+
+    /// The host's own folder in the home directory.
+    pub fn host(&self) -> Option<PathBuf> {
+        absolute(self.host_config.as_ref()).or_else(|| Some(absolute(self.home.as_ref())?.join(".claude")))
+    }
+}
+
+fn absolute(path: Option<&PathBuf>) -> Option<PathBuf> {
+    path.filter(|path| path.is_absolute()).cloned()
+}
+
+/// The private state directory, checked.
+#[derive(Clone, Debug)]
+pub struct StateDir {
+    root: PathBuf,
+}
+
+impl StateDir {
+    /// Opens it, and makes it where it is missing. Refuses one that belongs to somebody else or is reached
+    /// through somebody else's link.
+    pub fn open(env: &PlaceEnv) -> Result<StateDir, String> {
+        let root = env.state()?;
+        let described = |error: &io::Error| format!("{}: {error}", root.display());
+        match check(&root) {
+            Ok(()) => {}
+            Err(Refused::Missing) => {
+                make_private(&root).map_err(|error| described(&error))?;
+                check(&root).map_err(|refused| refused.describe(&root))?;
+            }
+            Err(refused) => return Err(refused.describe(&root)),
+        }
+        Ok(StateDir { root })
+    }
+
+    /// The directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A session's folder. The id was checked when it was made.
+    pub fn session(&self, session: &SessionId) -> PathBuf {
+        self.root.join("sessions").join(session.as_str())
+    }
+
+    /// The folder of all sessions.
+    pub fn sessions(&self) -> PathBuf {
+        self.root.join("sessions")
+    }
+
+    /// The folder of the journal.
+    pub fn journal(&self) -> PathBuf {
+        self.root.join("journal")
+    }
+}
+
+enum Refused {
+    Missing,
+    NotAFolder,
+    Foreign(PathBuf),
+    Io(io::Error),
+}
+
+impl Refused {
+    fn describe(&self, root: &Path) -> String {
+        match self {
+            Refused::Missing => format!("{} cannot be made", root.display()),
+            Refused::NotAFolder => format!("{} is not a folder", root.display()),
+            Refused::Foreign(path) => format!("{} belongs to another user", path.display()),
+            Refused::Io(error) => format!("{}: {error}", root.display()),
+        }
+    }
+}
+
+/// Makes a folder and what is above it; 0700 where we make it.
+pub fn make_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(unix)]
+fn check(root: &Path) -> Result<(), Refused> {
+    use std::os::unix::fs::MetadataExt;
+
+    let refused = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Refused::Missing,
+        io::ErrorKind::NotADirectory => Refused::NotAFolder,
+        _ => Refused::Io(error),
+    };
+    let us = rustix::process::geteuid().as_raw();
+    for step in root.ancestors().collect::<Vec<_>>().into_iter().rev() {
+        let found = fs::symlink_metadata(step).map_err(refused)?;
+        if found.is_symlink() {
+            if found.uid() != us && found.uid() != 0 {
+                return Err(Refused::Foreign(step.to_owned()));
+            }
+        } else if step == root {
+            return check_owner(root, &found, us);
+        }
+    }
+    // Only a root that is itself a link gets here.
+    let found = fs::metadata(root).map_err(refused)?;
+    check_owner(root, &found, us)
+}
+
+/// A folder, ours, and nobody else's to read.
+#[cfg(unix)]
+fn check_owner(root: &Path, found: &fs::Metadata, us: u32) -> Result<(), Refused> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    if !found.is_dir() {
+        return Err(Refused::NotAFolder);
+    }
+    if found.uid() != us {
+        return Err(Refused::Foreign(root.to_owned()));
+    }
+    if found.mode() & 0o077 != 0 {
+        fs::set_permissions(root, fs::Permissions::from_mode(0o700)).map_err(Refused::Io)?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn check(root: &Path) -> Result<(), Refused> {
+    match fs::metadata(root) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => Err(Refused::NotAFolder),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Refused::Missing),
+        Err(error) => Err(Refused::Io(error)),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn at(dir: &Path) -> PlaceEnv {
+        PlaceEnv { state_dir: Some(dir.to_owned()), ..PlaceEnv::default() }
+    }
+
+    #[test]
+    fn it_is_made_private_and_made_private_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("a/b");
+        StateDir::open(&at(&root)).unwrap();
+        let mode = || fs::metadata(&root).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(), 0o700);
+        fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).unwrap();
+        StateDir::open(&at(&root)).unwrap();
+        assert_eq!(mode(), 0o700);
+    }
+
+    #[test]
+    fn a_file_and_a_relative_path_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, b"").unwrap();
+        assert!(StateDir::open(&at(&file)).unwrap_err().contains("not a folder"));
+        assert!(StateDir::open(&at(&file.join("below"))).is_err());
+        assert!(StateDir::open(&at(Path::new("relative"))).unwrap_err().contains("absolute"));
+    }
+
+    #[test]
+    fn our_own_link_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::create_dir(&real).unwrap();
+        symlink(&real, &link).unwrap();
+        StateDir::open(&at(&link)).unwrap();
+    }
+
+    /// Changing owners takes root; elsewhere there is nobody else to own a file.
+    #[test]
+    fn somebody_elses_folder_or_link_is_refused() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("theirs");
+        fs::create_dir(&root).unwrap();
+        std::os::unix::fs::chown(&root, Some(12345), None).unwrap();
+        assert!(StateDir::open(&at(&root)).unwrap_err().contains("another user"));
+        let (real, link) = (folder.path().join("ours"), folder.path().join("link"));
+        fs::create_dir(&real).unwrap();
+        symlink(&real, &link).unwrap();
+        std::os::unix::fs::lchown(&link, Some(12345), None).unwrap();
+        assert!(StateDir::open(&at(&link)).unwrap_err().contains("another user"));
+        assert!(StateDir::open(&at(&link.join("below"))).unwrap_err().contains("another user"));
+    }
+
+    #[test]
+    fn the_order_of_places() {
+        let mut env = PlaceEnv { home: Some("/h".into()), ..PlaceEnv::default() };
+        assert_eq!(env.state().unwrap(), Path::new("/h/.local/state/tidegate"));
+        env.xdg_state = Some("/x".into());
+        assert_eq!(env.state().unwrap(), Path::new("/x/tidegate"));
+        env.state_dir = Some("/s".into());
+        assert_eq!(env.state().unwrap(), Path::new("/s"));
+        assert!(PlaceEnv::default().state().is_err());
+    }
+}

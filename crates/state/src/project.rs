@@ -1,0 +1,69 @@
+//! Which project a session belongs to.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The host's own project, unless `cwd` is in another worktree of the same repository, then that; else the git
+/// top level of `cwd`; else `cwd`. No git process: a worktree is told by its `.git` entry.
+pub fn root(host: Option<&Path>, cwd: Option<&Path>) -> Option<PathBuf> {
+    let cwd = cwd.filter(|cwd| cwd.is_absolute());
+    let host = host.filter(|host| host.is_absolute());
+    match (host, cwd) {
+        (Some(host), Some(cwd)) if host != cwd => {
+            let elsewhere = top_level(cwd).filter(|top| top != host && !host.starts_with(top));
+            let same_repository = |top: &PathBuf| {
+                let common = common_dir(top);
+                common.is_some() && common == top_level(host).and_then(|host| common_dir(&host))
+            };
+            Some(elsewhere.filter(same_repository).unwrap_or_else(|| host.to_owned()))
+        }
+        (Some(host), _) => Some(host.to_owned()),
+        (None, Some(cwd)) => Some(top_level(cwd).unwrap_or_else(|| cwd.to_owned())),
+        (None, None) => None,
+    }
+}
+
+fn top_level(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok()).map(Path::to_owned)
+}
+
+/// The repository that all its worktrees share.
+fn common_dir(top: &Path) -> Option<PathBuf> {
+    let entry = top.join(".git");
+    if fs::metadata(&entry).ok()?.is_dir() {
+        return fs::canonicalize(entry).ok();
+    }
+    let text = fs::read_to_string(&entry).ok()?;
+    let git_dir = top.join(text.strip_prefix("gitdir:")?.trim());
+    let common = fs::read_to_string(git_dir.join("commondir")).ok()?;
+    fs::canonicalize(git_dir.join(common.trim())).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worktrees_are_their_own_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(folder.path()).unwrap();
+        let (main, tree, other) = (base.join("main"), base.join("main/.trees/one"), base.join("other"));
+        for path in
+            [&main.join(".git/worktrees/one"), &tree.join("src"), &other.join(".git"), &main.join("src")]
+        {
+            fs::create_dir_all(path).unwrap();
+        }
+        fs::write(tree.join(".git"), format!("gitdir: {}\n", main.join(".git/worktrees/one").display()))
+            .unwrap();
+        fs::write(main.join(".git/worktrees/one/commondir"), "../..\n").unwrap();
+
+        let root = |host: Option<&PathBuf>, cwd: &Path| root(host.map(PathBuf::as_path), Some(cwd)).unwrap();
+        assert_eq!(root(Some(&main), &main), main);
+        assert_eq!(root(Some(&main), &main.join("src")), main);
+        assert_eq!(root(Some(&main), &tree.join("src")), tree);
+        assert_eq!(root(Some(&main), &other), main);
+        assert_eq!(root(Some(&main.join("src")), &main), main.join("src"));
+        assert_eq!(root(None, &main.join("src")), main);
+        assert_eq!(root(None, &base), base);
+    }
+}

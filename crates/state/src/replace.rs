@@ -1,0 +1,101 @@
+//! Replacing: a new file beside the old one, then a rename. A reader sees the old or the new, never half.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Replaces a copy that can be made again. No `fsync`: a power cut may bring the old one back.
+pub fn copy(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let (temporary, mut file) = temporary(path, 0o600)?;
+    let written = file.write_all(bytes).and_then(|()| rename(&temporary, path));
+    if written.is_err() {
+        drop(fs::remove_file(&temporary));
+    }
+    written
+}
+
+/// Replaces what a person could not recreate: on disk before the old one is gone. Follows a symbolic link, so
+/// that a file kept elsewhere stays where it is, and keeps the file's mode.
+pub fn durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let (temporary, mut file) = temporary(path, 0o644)?;
+    let written = (|| {
+        if let Ok(old) = fs::metadata(path) {
+            file.set_permissions(old.permissions())?;
+        }
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        rename(&temporary, path)?;
+        match path.parent() {
+            #[cfg(unix)]
+            Some(folder) => File::open(folder)?.sync_all(),
+            _ => Ok(()),
+        }
+    })();
+    if written.is_err() {
+        drop(fs::remove_file(&temporary));
+    }
+    written
+}
+
+/// A new file beside `path` that no other process or thread uses.
+fn temporary(path: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let name = path.file_name().ok_or_else(|| io::Error::other("no file name"))?.to_string_lossy();
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let temporary = path.with_file_name(format!(".{name}.{}.{count}.tmp", std::process::id()));
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
+    let file = options.open(&temporary)?;
+    Ok((temporary, file))
+}
+
+/// On Windows a rename fails while a reader has the old file open; a moment later it does not.
+fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    let mut tries = if cfg!(windows) { 5 } else { 1 };
+    loop {
+        tries -= 1;
+        match fs::rename(from, to) {
+            Err(error) if tries > 0 && error.kind() == io::ErrorKind::PermissionDenied => {
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+            done => return done,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_but_the_file_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.json");
+        copy(&path, b"one").unwrap();
+        durable(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(copy(&folder.path().join("no/such/folder"), b"x").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_linked_file_stays_where_it_is() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::write(&real, b"old").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        durable(&link, b"new").unwrap();
+        assert_eq!(fs::read(&real).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+}
