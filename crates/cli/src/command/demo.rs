@@ -68,11 +68,13 @@ impl Demo {
             "the client starts",
             json!({ "source": "startup", "model": "claude-sonnet-4-6" }),
         )?;
-        for (prompt, used) in [
-            ("add a login page", 31_000),
-            ("use the existing form", 62_000),
-            ("and remember the user", 91_000),
-        ] {
+        let relays = [
+            ("add a login page", 24_000),
+            ("use the existing form", 47_000),
+            ("and remember the user", 71_000),
+            ("in a cookie", 93_000),
+        ];
+        for (prompt, used) in relays {
             self.event("UserPromptSubmit", &format!("you: {prompt}"), json!({ "prompt": prompt }))?;
             self.answer(used)?;
         }
@@ -153,7 +155,13 @@ impl Demo {
         self.micros += record.cost.us;
         let percent = record.meter.as_ref().and_then(|meter| meter.used_pct);
         let percent = percent.map(|percent| format!("{}%", percent.round())).unwrap_or_default();
-        print::line(&format!("{name:<17}{percent:>4}  {what}"));
+        let because: Vec<String> = record
+            .verdicts
+            .iter()
+            .map(|verdict| format!("{}: {}", verdict.policy, verdict.because))
+            .collect();
+        let because = if because.is_empty() { String::new() } else { format!("  ({})", because.join("; ")) };
+        print::line(&format!("{name:<17}{percent:>4}  {what}{because}"));
         let indent = " ".repeat(23);
         if code == 2 {
             print::line(&format!("{indent}exit 2: the gate stays closed"));
