@@ -7,8 +7,8 @@ use std::time::{Instant, SystemTime};
 
 use tidegate_core::config::Config;
 use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
-use tidegate_core::facts::Known;
 use tidegate_core::facts::session;
+use tidegate_core::facts::{Facts, Known};
 use tidegate_core::gate::{self, EDIT_GATE, Registration};
 use tidegate_core::policy;
 use tidegate_core::record::Record;
@@ -16,6 +16,7 @@ use tidegate_core::reply::{self, Reply};
 use tidegate_core::ruling::Outcome;
 use tidegate_core::time::Millis;
 use tidegate_core::verdict::{Call, Effect};
+use tidegate_state::marks::Lock;
 use tidegate_state::place::StateDir;
 use tidegate_state::{claims, config, journal, marks, pressure_file};
 
@@ -135,11 +136,25 @@ impl Hook {
             }
         }
         let in_time = || self.deadline.in_time();
-        let gathered = gather(event, marks, &folder, env, &config, now, &in_time);
+        let mut gathered = gather(event, marks, &folder, env, &config, now, &in_time);
 
         // Ruling.
-        let ruling = policy::decide(&gathered.facts, &config, &|| self.fallback.micros());
-        let mut outcome = ruling.settle(event.kind, event.main_thread(), config.general.text_budget);
+        let decide = |facts: &Facts<'_>| {
+            let ruling = policy::decide(facts, &config, &|| self.fallback.micros());
+            let outcome = ruling.settle(event.kind, event.main_thread(), config.general.text_budget);
+            (ruling, outcome)
+        };
+        let (mut ruling, mut outcome) = decide(&gathered.facts);
+        let mut lock = None;
+        if !outcome.effects.is_empty() {
+            // Hooks of parallel calls see the same marks. What is to happen once is decided again, alone.
+            match marks::lock_alone(&folder) {
+                Ok(alone) => lock = Some(alone),
+                Err(error) => return fail(FailedStep::Marks(error.to_string())),
+            }
+            gathered.facts.marks = marks::read(&folder);
+            (ruling, outcome) = decide(&gathered.facts);
+        }
         let duplicate = self.is_duplicate(event, state);
         if duplicate {
             // The other registration says it and writes it down. A denial stands in both: if that one died,
@@ -151,7 +166,7 @@ impl Hook {
         // Record, and what else is to be written; then the reply.
         if !duplicate {
             let mut record = Record::of(&gathered.facts, &ruling, &outcome);
-            if let Err(why) = write(state, &gathered, &outcome, &mut record, &config, &self.fallback) {
+            if let Err(why) = write(state, &gathered, &outcome, lock, &mut record, &config, &self.fallback) {
                 if gates {
                     return fail(FailedStep::Record(why));
                 }
@@ -180,6 +195,7 @@ fn write(
     state: &StateDir,
     gathered: &Gathered<'_>,
     outcome: &Outcome,
+    lock: Option<Lock>,
     record: &mut Record,
     config: &Config,
     fallback: &Fallback,
@@ -193,7 +209,11 @@ fn write(
             new_marks.push(mark.clone());
         }
     }
-    marks::append(&folder, &new_marks).map_err(|error| format!("{}: {error}", folder.display()))?;
+    if !new_marks.is_empty() {
+        let lock = lock.map_or_else(|| marks::lock_shared(&folder), Ok);
+        let appended = lock.and_then(|lock| lock.append(&new_marks));
+        appended.map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
     for effect in &outcome.effects {
         if let (Effect::PublishPressure(level), Some(reading), Some(root)) =
             (effect, facts.meter.reading(), root)

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tidegate_core::facts::Known;
 use tidegate_core::facts::marks::{Mark, Marks, write_lines};
@@ -29,41 +29,64 @@ pub fn read(session: &Path) -> Known<Marks> {
     }
 }
 
-/// Appends marks. Each line is led by a line break, so that one torn by a killed process takes no other along.
-pub fn append(session: &Path, marks: &[Mark]) -> io::Result<()> {
-    if marks.is_empty() {
-        return Ok(());
-    }
-    let lock = lock_file(session)?;
-    lock.lock_shared()?;
-    let path = session.join(FILE);
-    let mut file = crate::append::open(&path)?;
-    crate::append::lines(&mut file, &format!("\n{}", write_lines(marks)))?;
-    let length = file.metadata()?.len();
-    lock.unlock()?;
-    if length > LONG { shorten(session, &lock) } else { Ok(()) }
+/// The right to append: shared with others, or alone.
+///
+/// Alone is for what must happen once: several hooks of one session run at the same time and see the same marks.
+/// Whoever wants to say something once reads the marks again under the lock, and appends before letting go.
+#[derive(Debug)]
+pub struct Lock {
+    file: File,
+    session: PathBuf,
+    alone: bool,
 }
 
-/// Rewrites the file as the marks it comes to. Alone: an append to the old file would be lost.
-fn shorten(session: &Path, lock: &File) -> io::Result<()> {
-    lock.lock()?;
-    let path = session.join(FILE);
-    if fs::metadata(&path)?.len() > LONG
-        && let Known::Value(marks) = read(session)
-    {
-        crate::replace::copy(&path, marks.lines().as_bytes())?;
-    }
-    Ok(())
+/// Together with other hooks; only a rewrite of the file waits for it.
+pub fn lock_shared(session: &Path) -> io::Result<Lock> {
+    let file = crate::append::open(&session.join("lock"))?;
+    file.lock_shared()?;
+    Ok(Lock { file, session: session.to_owned(), alone: false })
 }
 
-fn lock_file(session: &Path) -> io::Result<File> {
-    crate::append::open(&session.join("lock"))
+/// Alone.
+pub fn lock_alone(session: &Path) -> io::Result<Lock> {
+    let file = crate::append::open(&session.join("lock"))?;
+    file.lock()?;
+    Ok(Lock { file, session: session.to_owned(), alone: true })
+}
+
+impl Lock {
+    /// Appends marks and lets go. Each line is led by a line break, so that one torn by a killed process takes no
+    /// other along.
+    pub fn append(self, marks: &[Mark]) -> io::Result<()> {
+        if marks.is_empty() {
+            return Ok(());
+        }
+        let path = self.session.join(FILE);
+        let mut file = crate::append::open(&path)?;
+        crate::append::lines(&mut file, &format!("\n{}", write_lines(marks)))?;
+        if file.metadata()?.len() <= LONG {
+            return Ok(());
+        }
+        // Rewritten as the marks it comes to, and alone: an append to the old file would be lost.
+        if !self.alone {
+            self.file.unlock()?;
+            self.file.lock()?;
+        }
+        if let (true, Known::Value(marks)) = (fs::metadata(&path)?.len() > LONG, read(&self.session)) {
+            crate::replace::copy(&path, marks.lines().as_bytes())?;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use tidegate_core::facts::marks::PressureLevel;
+
+    fn append(session: &Path, marks: &[Mark]) -> io::Result<()> {
+        lock_shared(session)?.append(marks)
+    }
 
     #[test]
     fn absent_is_not_broken() {

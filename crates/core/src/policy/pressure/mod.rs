@@ -125,8 +125,11 @@ fn text(level: PressureLevel, kind: EventKind, reading: &Reading, forecast: Opti
         );
     }
     if let Some(Forecast { turns, fewest, most }) = forecast {
-        let unit = if *turns == 1 { "turn" } else { "turns" };
-        let _ = write!(text, ", about {turns} {unit} at this session's pace ({fewest} to {most})");
+        let _ = match turns {
+            0 => write!(text, ", less than a turn at this session's pace"),
+            1 => write!(text, ", about 1 turn at this session's pace ({fewest} to {most})"),
+            _ => write!(text, ", about {turns} turns at this session's pace ({fewest} to {most})"),
+        };
     }
     text += ". After that the conversation survives only as a summary.";
     if kind == EventKind::PostToolUse {
