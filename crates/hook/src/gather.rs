@@ -28,43 +28,63 @@ pub struct Gathered<'a> {
     pub host: Option<HostSettings>,
 }
 
-/// Reads what this event needs.
-pub fn gather<'a>(
-    event: &'a Event<'a>,
-    marks: Known<Marks>,
-    folder: &Path,
-    env: &Environment,
-    config: &Config,
-    now: Millis,
-    in_time: &dyn Fn() -> bool,
-) -> Gathered<'a> {
-    let payload = &event.payload;
-    let cwd = payload.cwd.get().map(|cwd| Path::new(cwd.as_ref()));
-    let root = project::root(env.project.as_deref(), cwd);
-    let host = session::wants_host_settings(event.kind, &marks)
-        .then(|| host_settings::read(root.as_deref(), env.place.host().as_deref()));
-    let of_relay = Needs { meter: event.main_thread() && event.human_prompt().is_some() };
-    let meter = if policy::needs(event, config).and(of_relay).meter {
-        let known = marks.value();
-        let files =
-            host.as_ref().or(known.and_then(|marks| marks.host.as_ref())).cloned().unwrap_or_default();
+/// The project this event belongs to.
+pub fn project_root(event: &Event<'_>, env: &Environment) -> Option<PathBuf> {
+    let cwd = event.payload.cwd.get().map(|cwd| Path::new(cwd.as_ref()));
+    project::root(env.project.as_deref(), cwd)
+}
+
+/// What reading rests on.
+pub struct Gather<'a> {
+    /// The environment.
+    pub env: &'a Environment,
+    /// The config.
+    pub config: &'a Config,
+    /// The session's folder.
+    pub folder: &'a Path,
+    /// When the hook was called.
+    pub now: Millis,
+    /// Whether another step of reading may begin.
+    pub in_time: &'a dyn Fn() -> bool,
+}
+
+impl Gather<'_> {
+    /// Reads what this event needs, and no more.
+    pub fn facts<'e>(
+        &self,
+        event: &'e Event<'e>,
+        marks: Known<Marks>,
+        root: Option<PathBuf>,
+    ) -> Gathered<'e> {
+        let host = session::wants_host_settings(event.kind, &marks)
+            .then(|| host_settings::read(root.as_deref(), self.env.place.host().as_deref()));
+        let of_relay = Needs { meter: event.main_thread() && event.human_prompt().is_some() };
+        let meter = if policy::needs(event, self.config).and(of_relay).meter {
+            let files = host.as_ref().or(marks.value().and_then(|marks| marks.host.as_ref()));
+            self.meter(event, marks.value(), &self.env.host_settings(&files.cloned().unwrap_or_default()))
+        } else {
+            Meter::Unknown(Unknown::NotNeeded)
+        };
+        let facts = Facts { now: self.now, event, marks, meter, attended: self.env.attended };
+        Gathered { facts, root, host }
+    }
+
+    fn meter(&self, event: &Event<'_>, marks: Option<&Marks>, host: &HostSettings) -> Meter {
+        let payload = &event.payload;
         let path = payload.transcript_path.get().map(|path| Path::new(path.as_ref()));
+        let read = |path| transcript::last_reading(path, Evidence::of(event), self.in_time);
         Sources {
-            now,
+            now: self.now,
             payload: payload
                 .context_window
                 .get()
                 .map(|window| (ContextWindow::used(window), ContextWindow::window(window))),
-            bridge: bridge::read(folder),
-            transcript: path
-                .map_or(Ok(None), |path| transcript::last_reading(path, Evidence::of(event), in_time)),
-            marks: known,
-            window: config.meter.window,
-            host: &env.host_settings(&files),
+            bridge: bridge::read(self.folder),
+            transcript: path.map_or(Ok(None), read),
+            marks,
+            window: self.config.meter.window,
+            host,
         }
         .meter()
-    } else {
-        Meter::Unknown(Unknown::NotNeeded)
-    };
-    Gathered { facts: Facts { now, event, marks, meter, attended: env.attended }, root, host }
+    }
 }

@@ -18,13 +18,13 @@ use tidegate_core::time::Millis;
 use tidegate_core::verdict::{Call, Effect};
 use tidegate_state::marks::Lock;
 use tidegate_state::place::StateDir;
-use tidegate_state::{claims, config, journal, marks, pressure_file};
+use tidegate_state::{claims, config, fork, journal, marks, pressure_file};
 
 use crate::answer;
 use crate::deadline::Deadline;
 use crate::environment::Environment;
 use crate::failure::{Fallback, record_id};
-use crate::gather::{Gathered, gather};
+use crate::gather::{Gather, Gathered, project_root};
 
 /// A payload beyond this is not a hook's: 32 MiB of tool output is the most that was ever seen.
 const LARGEST_PAYLOAD: u64 = 64 * 1024 * 1024;
@@ -125,7 +125,13 @@ impl Hook {
 
         // Facts.
         let folder = state.session(&event.session);
-        let marks = marks::read(&folder);
+        let in_time = || self.deadline.in_time();
+        let root = project_root(event, env);
+        let mut marks = marks::read(&folder);
+        if let (Known::Absent, Some(tokens)) = (&marks, event.forked_with()) {
+            let copied = fork::inherit(state, &event.session, root.as_deref(), tokens, &in_time);
+            marks = copied.map_or(Known::Absent, Known::Value);
+        }
         let gates = self.fallback.registration.gates(Some(event.kind)) && !config.switched_off(EDIT_GATE);
         if gates {
             if let Known::Broken(why) = &marks {
@@ -135,8 +141,8 @@ impl Hook {
                 return fail(step);
             }
         }
-        let in_time = || self.deadline.in_time();
-        let mut gathered = gather(event, marks, &folder, env, &config, now, &in_time);
+        let gather = Gather { env, config: &config, folder: &folder, now, in_time: &in_time };
+        let mut gathered = gather.facts(event, marks, root);
 
         // Ruling.
         let decide = |facts: &Facts<'_>| {

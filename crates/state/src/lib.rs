@@ -13,6 +13,7 @@ pub mod project;
 pub mod bridge;
 pub mod claims;
 pub mod config;
+pub mod fork;
 pub mod host_settings;
 pub mod journal;
 pub mod marks;

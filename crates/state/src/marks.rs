@@ -58,12 +58,14 @@ impl Lock {
     /// Appends marks and lets go. Each line is led by a line break, so that one torn by a killed process takes no
     /// other along.
     pub fn append(self, marks: &[Mark]) -> io::Result<()> {
-        if marks.is_empty() {
-            return Ok(());
-        }
+        if marks.is_empty() { Ok(()) } else { self.append_lines(&write_lines(marks)) }
+    }
+
+    /// The same for marks that are lines already.
+    pub(crate) fn append_lines(self, lines: &str) -> io::Result<()> {
         let path = self.session.join(FILE);
         let mut file = crate::append::open(&path)?;
-        crate::append::lines(&mut file, &format!("\n{}", write_lines(marks)))?;
+        crate::append::lines(&mut file, &format!("\n{lines}"))?;
         if file.metadata()?.len() <= LONG {
             return Ok(());
         }

@@ -176,6 +176,13 @@ impl Event<'_> {
         matches!(self.payload.agent_id, Field::Missing)
     }
 
+    /// At the start of a fork: the tokens of the conversation it copied.
+    pub fn forked_with(&self) -> Option<u64> {
+        let forks = self.kind == EventKind::SessionStart
+            && self.payload.source.get().is_some_and(|source| source == "fork");
+        self.payload.context_tokens.get().copied().filter(|_| forks)
+    }
+
     /// Whether a person typed this prompt. The host submits prompts of its own: results of background tasks,
     /// output of commands, feedback of hooks.
     pub fn human_prompt(&self) -> Option<&str> {

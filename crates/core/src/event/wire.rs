@@ -201,6 +201,7 @@ wire_object! {
         tool_use_id: Cow<'a, str>,
         tool_input: ToolInput<'a>,
         last_assistant_message: Cow<'a, str>,
+        context_tokens: u64,
         context_window: ContextWindow<'a>,
     }
 }
@@ -228,6 +229,7 @@ wire_object! {
         input_tokens: u64,
         cache_creation_input_tokens: u64,
         cache_read_input_tokens: u64,
+        output_tokens: u64,
     }
 }
 

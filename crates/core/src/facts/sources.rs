@@ -105,7 +105,14 @@ mod tests {
     use super::*;
 
     fn found(used: u64, at: u64, current: bool) -> Found {
-        Found { used, boundary: false, model: Some("claude-sonnet-4-6".into()), at: Millis(at), current }
+        Found {
+            used,
+            answer: 0,
+            boundary: false,
+            model: Some("claude-sonnet-4-6".into()),
+            at: Millis(at),
+            current,
+        }
     }
 
     fn bridge(used: u64, changed: u64) -> Bridge {

@@ -44,6 +44,8 @@ impl<'a> Evidence<'a> {
 pub struct Found {
     /// Tokens of the last usable request, or a boundary's estimate of what it left.
     pub used: u64,
+    /// Tokens of the answer to it.
+    pub answer: u64,
     /// It is a boundary's estimate.
     pub boundary: bool,
     /// The model as it was asked for, with `[1m]` where it was. A boundary names none.
@@ -107,7 +109,7 @@ impl<'a> Scan<'a> {
                     let left = entry.compaction.get().and_then(|compaction| compaction.left.get().copied());
                     if let Some(used) = left.filter(|used| *used > 0) {
                         self.found = Some((
-                            Found { used, boundary: true, model: None, at, current: false },
+                            Found { used, answer: 0, boundary: true, model: None, at, current: false },
                             String::new(),
                         ));
                     }
@@ -129,12 +131,13 @@ impl<'a> Scan<'a> {
             return ControlFlow::Continue(());
         }
         let synthetic = message.model.get().is_some_and(|model| model == "<synthetic>");
-        let used = message.usage.get().and_then(AnswerUsage::used).filter(|used| *used > 0);
-        let (false, false, Some(used)) = (synthetic, entry.api_error.get() == Some(&true), used) else {
+        let counts = message.usage.get().and_then(AnswerUsage::counts).filter(|(used, _)| *used > 0);
+        let (false, false, Some((used, answer))) = (synthetic, entry.api_error.get() == Some(&true), counts)
+        else {
             return ControlFlow::Continue(());
         };
         let model = entry.requested_model.get().or(message.model.get()).map(ToString::to_string);
-        self.found = Some((Found { used, boundary: false, model, at, current: false }, id));
+        self.found = Some((Found { used, answer, boundary: false, model, at, current: false }, id));
         self.look_for_trace(message, line);
         ControlFlow::Continue(())
     }
@@ -200,17 +203,20 @@ wire_object! {
         input_tokens: u64,
         cache_creation_input_tokens: u64,
         cache_read_input_tokens: u64,
+        output_tokens: u64,
         iterations: Iterations<'a>,
     }
 }
 
 impl AnswerUsage<'_> {
-    fn used(&self) -> Option<u64> {
+    /// Tokens of the request and of its answer.
+    fn counts(&self) -> Option<(u64, u64)> {
+        let count = |field: &Field<u64>| field.get().copied().unwrap_or_default();
         if let Some(last) = self.iterations.get().and_then(|iterations| iterations.last.as_ref()) {
-            return last.used();
+            return Some((last.used()?, count(&last.output_tokens)));
         }
         let parts = [&self.input_tokens, &self.cache_creation_input_tokens, &self.cache_read_input_tokens];
-        Some(parts.iter().filter_map(|part| part.get()).sum())
+        Some((parts.into_iter().map(count).sum(), count(&self.output_tokens)))
     }
 }
 
