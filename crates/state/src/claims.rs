@@ -5,7 +5,6 @@
 //! again: a turn can have several Stops under one prompt.
 
 use std::fs::OpenOptions;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::Path;
 
@@ -28,7 +27,7 @@ pub fn is_duplicate(session: &Path, event: &str, id: &str, via: &str) -> io::Res
         opened => opened?,
     };
     file.lock()?;
-    let (key, owner) = (hash(&(event, id)), hash(&via));
+    let (key, owner) = (hash(&[event, id]), hash(&[via]));
     let offset = key % SLOTS * SLOT_BYTES;
     let mut slot = [0; SLOT_BYTES as usize];
     let read = file.read_at(&mut slot, offset)?;
@@ -46,11 +45,12 @@ pub fn is_duplicate(_: &Path, _: &str, _: &str, _: &str) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Stable across processes: `DefaultHasher::new()` has fixed keys.
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish().max(1)
+/// FNV-1a: the same in every process and version; zero is an empty slot.
+fn hash(parts: &[&str]) -> u64 {
+    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
+    bytes
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        .max(1)
 }
 
 #[cfg(all(test, unix))]

@@ -9,6 +9,9 @@ use std::fmt;
 pub use kind::EventKind;
 use wire::{Field, NotAnObject, Payload};
 
+/// How much of a prompt is decoded.
+const PROMPT_HEAD: usize = 8 * 1024;
+
 /// One hook call, as far as it is our business.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event<'a> {
@@ -185,7 +188,9 @@ impl Event<'_> {
 
     /// Whether a person typed this prompt. The host submits prompts of its own: results of background tasks,
     /// output of commands, feedback of hooks.
-    pub fn human_prompt(&self) -> Option<&str> {
+    ///
+    /// Gives the beginning of it, which is all that anybody looks at.
+    pub fn human_prompt(&self) -> Option<Cow<'_, str>> {
         const MACHINE: [&str; 6] = [
             "<task-notification>",
             "<command-name>",
@@ -194,7 +199,7 @@ impl Event<'_> {
             "<system-reminder>",
             "Stop hook feedback:",
         ];
-        let prompt = self.payload.prompt.get()?;
+        let prompt = self.payload.prompt.get()?.head(PROMPT_HEAD);
         let typed = self.kind == EventKind::UserPromptSubmit
             && !MACHINE.iter().any(|start| prompt.trim_start().starts_with(start));
         typed.then_some(prompt)

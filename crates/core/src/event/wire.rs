@@ -9,6 +9,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 /// A member of a JSON object that somebody else wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -196,11 +197,11 @@ wire_object! {
         trigger: Cow<'a, str>,
         model: Cow<'a, str>,
         to_model: Cow<'a, str>,
-        prompt: Cow<'a, str>,
+        prompt: LongText<'a>,
         tool_name: Cow<'a, str>,
         tool_use_id: Cow<'a, str>,
         tool_input: ToolInput<'a>,
-        last_assistant_message: Cow<'a, str>,
+        last_assistant_message: LongText<'a>,
         context_tokens: u64,
         context_window: ContextWindow<'a>,
     }
@@ -283,6 +284,49 @@ wire_object! {
     }
 }
 
+/// A text that may be megabytes long and of which we need a little: kept as it stands in the payload, decoded
+/// in part, so that a large payload is never held twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongText<'a> {
+    /// JSON, with its quotes.
+    raw: &'a str,
+}
+
+impl<'a> LongText<'a> {
+    /// At most `bytes` of JSON from the beginning, decoded.
+    pub fn head(self, bytes: usize) -> Cow<'a, str> {
+        let inner = &self.raw[1..self.raw.len() - 1];
+        if inner.len() <= bytes {
+            return decode(self.raw).unwrap_or_default();
+        }
+        // Cut where no character and no escape is cut: an escape is six bytes at most, a surrogate pair twelve.
+        let mut end = (bytes.saturating_sub(12)..=bytes).rev().filter(|end| inner.is_char_boundary(*end));
+        let decoded = end.find_map(|end| decode(&format!("\"{}\"", &inner[..end])).map(Cow::into_owned));
+        Cow::Owned(decoded.unwrap_or_default())
+    }
+
+    /// All of it, unless that is more than `bytes` of JSON.
+    pub fn whole(self, bytes: usize) -> Option<Cow<'a, str>> {
+        (self.raw.len() <= bytes).then(|| decode(self.raw)).flatten()
+    }
+}
+
+fn decode(json: &str) -> Option<Cow<'_, str>> {
+    let field: Field<Cow<'_, str>> = serde_json::from_str(json).ok()?;
+    field.value()
+}
+
+impl<'de> Deserialize<'de> for Field<LongText<'de>> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&'de RawValue>::deserialize(deserializer)?.get();
+        Ok(match raw.as_bytes().first() {
+            Some(b'"') => Field::Value(LongText { raw }),
+            Some(b'n') => Field::Missing,
+            _ => Field::WrongType,
+        })
+    }
+}
+
 /// Why bytes are not an object we can read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotAnObject {
@@ -362,6 +406,21 @@ mod tests {
         assert_eq!(read_object::<Payload>(b"null"), Err(NotAnObject::OtherValue));
         assert_eq!(read_object::<Payload>(b"{}{}"), Err(NotAnObject::Json { line: 1, column: 3 }));
         assert!(matches!(read_object::<Payload>(b"{\"cwd\": \"\xff\"}"), Err(NotAnObject::Json { .. })));
+    }
+
+    #[test]
+    fn long_texts_are_cut_at_whole_characters() {
+        let text = r#"{"prompt": "aé\n\u3042\ud83d\ude00日本語"}"#;
+        let prompt = read(text).prompt.value().unwrap();
+        assert_eq!(prompt.head(1000), "aé\nあ😀日本語");
+        for bytes in 0..60 {
+            assert!("aé\nあ😀日本語".starts_with(&*prompt.head(bytes)), "{bytes}");
+        }
+        assert_eq!(prompt.head(12), "aé\nあ");
+        assert_eq!(prompt.whole(10), None);
+        for (value, field) in [("null", Field::Missing), ("5", Field::WrongType), ("{}", Field::WrongType)] {
+            assert_eq!(read(&format!("{{\"prompt\": {value}}}")).prompt, field);
+        }
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub fn marks(facts: &Facts<'_>, root: Option<&str>, host: Option<&HostSettings>)
         marks.push(Mark::Boundary(facts.now));
     }
     if let Some(prompt) = facts.event.human_prompt() {
-        let lang = Lang::of_text(prompt);
+        let lang = Lang::of_text(&prompt);
         marks.extend(lang.filter(|lang| known.and_then(|known| known.lang) != Some(*lang)).map(Mark::Lang));
         marks.extend(facts.meter.reading().map(|reading| Mark::Relay(reading.used)));
     }

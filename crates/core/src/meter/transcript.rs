@@ -13,13 +13,16 @@ use crate::event::wire::{Field, Member, Usage, read_object, wire_key, wire_objec
 use crate::event::{Event, EventKind};
 use crate::time::Millis;
 
+/// A longer last message is not compared; the reading then counts as stale.
+const LONGEST_MESSAGE: usize = 1024 * 1024;
+
 /// What shows that the transcript has caught up with an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evidence<'a> {
     /// The call the event is about.
     ToolUse(&'a str),
     /// The text the turn ended with.
-    LastMessage(&'a str),
+    LastMessage(Cow<'a, str>),
     /// The event leaves no trace to look for: a reading is never known to be current.
     None,
 }
@@ -31,9 +34,9 @@ impl<'a> Evidence<'a> {
         if let Some(id) = payload.tool_use_id.get().filter(|id| !id.is_empty()) {
             return Evidence::ToolUse(id);
         }
-        let text = payload.last_assistant_message.get().map(|text| text.trim());
-        match (event.kind, text) {
-            (EventKind::Stop, Some(text)) if !text.is_empty() => Evidence::LastMessage(text),
+        let message = payload.last_assistant_message.get().filter(|_| event.kind == EventKind::Stop);
+        match message.and_then(|message| message.whole(LONGEST_MESSAGE)) {
+            Some(text) if !text.trim().is_empty() => Evidence::LastMessage(text),
             _ => Evidence::None,
         }
     }
@@ -143,18 +146,19 @@ impl<'a> Scan<'a> {
     }
 
     fn look_for_call(&mut self, line: &[u8]) {
-        if let Evidence::ToolUse(id) = self.evidence {
+        if let Evidence::ToolUse(id) = &self.evidence {
             self.seen |= memmem::find(line, id.as_bytes()).is_some();
         }
     }
 
     fn look_for_trace(&mut self, message: &Message<'_>, line: &[u8]) {
-        match self.evidence {
+        match &self.evidence {
             Evidence::ToolUse(_) => self.look_for_call(line),
             Evidence::LastMessage(text) => {
                 let texts = message.content.get().map(|content| content.texts.as_slice()).unwrap_or_default();
-                self.seen |=
-                    texts.iter().any(|block| !block.trim().is_empty() && text.ends_with(block.trim()));
+                self.seen |= texts
+                    .iter()
+                    .any(|block| !block.trim().is_empty() && text.trim_end().ends_with(block.trim()));
             }
             Evidence::None => {}
         }
@@ -338,7 +342,7 @@ mod tests {
         assert!(!scan(&[&call], Evidence::ToolUse("toolu_2")).unwrap().current);
         let newer = answer("m2", 60_000, "");
         assert!(!scan(&[&call, &newer], Evidence::ToolUse("toolu_1")).unwrap().current);
-        assert!(scan(&[&other_block], Evidence::LastMessage("done")).unwrap().current);
-        assert!(!scan(&[&other_block], Evidence::LastMessage("something else")).unwrap().current);
+        assert!(scan(&[&other_block], Evidence::LastMessage("done".into())).unwrap().current);
+        assert!(!scan(&[&other_block], Evidence::LastMessage("something else".into())).unwrap().current);
     }
 }
