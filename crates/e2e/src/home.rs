@@ -1,0 +1,166 @@
+//! A home and a project of one test: temporary, clean, and the only thing the client under test can see.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::model::Model;
+
+/// The key that the client sends to the scripted model. It opens nothing.
+pub const DUMMY_KEY: &str = "sk-ant-dummy-0000000000000000000000000000";
+
+/// Where tools are looked for; fixed, so that a run does not depend on the caller's path.
+const PATH: &str = "/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin";
+
+/// A temporary home with an empty git project in it.
+pub struct Home {
+    _dir: TempDir,
+    root: PathBuf,
+}
+
+impl Home {
+    /// Creates it. With `TIDEGATE_E2E_KEEP` in the environment it stays after the test, for a look at it.
+    pub fn new() -> Self {
+        let keep = std::env::var_os("TIDEGATE_E2E_KEEP").is_some();
+        let dir = tempfile::Builder::new().prefix("tg-").disable_cleanup(keep).tempdir();
+        let dir = dir.expect("a temporary directory");
+        // The client compares canonical paths; on some systems the temporary directory is behind a link.
+        let root = dir.path().canonicalize().expect("the temporary directory's real path");
+        let home = Self { _dir: dir, root };
+        for part in ["claude", "project/.claude", "tmp", "state", "home"] {
+            fs::create_dir_all(home.root.join(part)).expect("a directory in the temporary home");
+        }
+        home.git(&["init", "--quiet", "--initial-branch=main"]);
+        home.seed_for_terminal();
+        home
+    }
+
+    /// The project the client works in.
+    pub fn project(&self) -> PathBuf {
+        self.root.join("project")
+    }
+
+    /// A path in the project.
+    pub fn in_project(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.project().join(path)
+    }
+
+    /// Tidegate's private state.
+    pub fn state(&self) -> PathBuf {
+        self.root.join("state")
+    }
+
+    /// A place for a test's own files, outside the project.
+    pub fn scratch(&self, name: &str) -> PathBuf {
+        self.root.join("tmp").join(name)
+    }
+
+    /// The client's own configuration directory.
+    pub fn client_config(&self) -> PathBuf {
+        self.root.join("claude")
+    }
+
+    /// The file into which `tidegate init --project` writes.
+    pub fn local_settings(&self) -> PathBuf {
+        self.in_project(".claude/settings.local.json")
+    }
+
+    /// The whole environment of everything that a test starts. Only a terminal adds to it what it is.
+    pub fn environment(&self) -> Vec<(&'static str, String)> {
+        let at = |part: &str| self.root.join(part).display().to_string();
+        vec![
+            ("PATH", PATH.to_owned()),
+            ("HOME", at("home")),
+            ("TMPDIR", at("tmp")),
+            ("CLAUDE_CODE_TMPDIR", at("tmp")),
+            ("CLAUDE_CONFIG_DIR", at("claude")),
+            ("XDG_STATE_HOME", at("home/.local/state")),
+            ("XDG_CONFIG_HOME", at("home/.config")),
+            ("XDG_CACHE_HOME", at("home/.cache")),
+            ("XDG_DATA_HOME", at("home/.local/share")),
+            ("TIDEGATE_STATE_DIR", at("state")),
+            ("LANG", "C.UTF-8".to_owned()),
+            ("TZ", "UTC".to_owned()),
+            ("SHELL", "/bin/sh".to_owned()),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+            // An interactive client fetches its plugin marketplace all the same, unless told not to.
+            ("CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL", "1".to_owned()),
+            ("DISABLE_AUTOUPDATER", "1".to_owned()),
+            ("DISABLE_TELEMETRY", "1".to_owned()),
+            ("DISABLE_ERROR_REPORTING", "1".to_owned()),
+            // A scripted error is meant: a retry would only eat the next answer of the script.
+            ("CLAUDE_CODE_MAX_RETRIES", "0".to_owned()),
+        ]
+    }
+
+    /// What the client needs on top, to talk to the scripted model and to nobody else.
+    pub fn client_environment(&self, model: &Model) -> Vec<(&'static str, String)> {
+        let mut table = self.environment();
+        table.push(("ANTHROPIC_BASE_URL", model.url()));
+        table.push(("ANTHROPIC_API_KEY", DUMMY_KEY.to_owned()));
+        // Whoever asks for another address asks the scripted model for it, which refuses and reports that.
+        for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
+            table.push((name, model.url()));
+        }
+        table.push(("NO_PROXY", "127.0.0.1".to_owned()));
+        table
+    }
+
+    /// A command with exactly the environment of this home, started in the project.
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().envs(self.environment()).current_dir(self.project()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs git in the project.
+    pub fn git(&self, arguments: &[&str]) {
+        let identity = ["-c", "user.name=Bench", "-c", "user.email=bench@example.invalid"];
+        let output = self.command("git").args(identity).args(arguments).output().expect("git on the path");
+        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Writes a file of the project, with its directories.
+    pub fn write(&self, path: impl AsRef<Path>, text: &str) -> PathBuf {
+        let path = self.in_project(path);
+        fs::create_dir_all(path.parent().expect("a file has a directory")).expect("the file's directory");
+        fs::write(&path, text).expect("a file in the project");
+        path
+    }
+
+    /// Reads the settings that `tidegate init` or a test wrote into the project.
+    pub fn read_settings(&self) -> Value {
+        let text = fs::read_to_string(self.local_settings()).expect("the project's local settings");
+        serde_json::from_str(&text).expect("settings are JSON")
+    }
+
+    /// Writes the project's local settings.
+    pub fn write_settings(&self, settings: &Value) {
+        fs::write(self.local_settings(), settings.to_string()).expect("the project's local settings");
+    }
+
+    /// Interactive sessions ask about theme, key and trust first, unless this file says they did.
+    fn seed_for_terminal(&self) {
+        let tail = &DUMMY_KEY[DUMMY_KEY.len() - 20..];
+        let seed = json!({
+            "hasCompletedOnboarding": true,
+            "theme": "dark",
+            "customApiKeyResponses": { "approved": [tail], "rejected": [] },
+            "projects": { self.project().display().to_string(): {
+                "hasTrustDialogAccepted": true,
+                "hasCompletedProjectOnboarding": true,
+            } },
+        });
+        fs::write(self.client_config().join(".claude.json"), seed.to_string())
+            .expect("the client's own state");
+    }
+}
+
+impl Default for Home {
+    fn default() -> Self {
+        Self::new()
+    }
+}

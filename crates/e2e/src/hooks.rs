@@ -1,0 +1,90 @@
+//! Small hooks of a test's own: they record what the client sends, or answer with fixed bytes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tidegate_core::reply::Reply;
+
+use crate::home::Home;
+
+/// Settings that register a test's hooks; given to the client on its command line, beside the project's own.
+#[derive(Default)]
+pub struct Hooks {
+    events: serde_json::Map<String, Value>,
+}
+
+impl Hooks {
+    /// No hooks.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Registers a program in exec form.
+    #[must_use]
+    pub fn program(mut self, event: &str, matcher: Option<&str>, command: &[&str], closed: bool) -> Self {
+        let mut handler = json!({ "type": "command", "command": command[0], "args": command[1..] });
+        if closed {
+            handler["onFailure"] = json!("block");
+        }
+        let mut group = json!({ "hooks": [handler] });
+        if let Some(matcher) = matcher {
+            group["matcher"] = json!(matcher);
+        }
+        let groups = self.events.entry(event.to_owned()).or_insert_with(|| json!([]));
+        groups.as_array_mut().expect("groups are a list").push(group);
+        self
+    }
+
+    /// Registers a hook that reads its payload and gives this answer.
+    #[must_use]
+    pub fn answering(self, home: &Home, event: &str, matcher: Option<&str>, answer: &Reply) -> Self {
+        let base = home.scratch(&format!("answer-{event}-{}", self.events.len()));
+        let (out, err) = (base.with_extension("out"), base.with_extension("err"));
+        fs::write(&out, &answer.stdout).expect("a scratch file");
+        fs::write(&err, &answer.stderr).expect("a scratch file");
+        let script = r#"cat >/dev/null; cat "$1"; cat "$2" >&2; exit "$3""#;
+        let exit = answer.exit.to_string();
+        let (out, err) = (out.display().to_string(), err.display().to_string());
+        self.program(event, matcher, &["/bin/sh", "-c", script, "answer", &out, &err, &exit], false)
+    }
+
+    /// Registers, for each of these events, a hook that only writes its payload down.
+    #[must_use]
+    pub fn recording(mut self, recorder: &Recorder, events: &[&str]) -> Self {
+        let script = r#"payload=$(cat); printf '%s\n' "$payload" >> "$1""#;
+        let file = recorder.file.display().to_string();
+        for event in events {
+            self = self.program(event, None, &["/bin/sh", "-c", script, "record", &file], false);
+        }
+        self
+    }
+
+    /// The settings.
+    pub fn settings(self) -> Value {
+        json!({ "hooks": self.events })
+    }
+}
+
+/// The payloads that recording hooks have written.
+pub struct Recorder {
+    file: PathBuf,
+}
+
+impl Recorder {
+    /// An empty record in the home's scratch space.
+    pub fn new(home: &Home) -> Self {
+        Self { file: home.scratch("payloads.jsonl") }
+    }
+
+    /// The payloads so far, in the order of writing.
+    pub fn payloads(&self) -> Vec<Value> {
+        read_lines(&self.file)
+    }
+}
+
+/// The JSON values in a file of lines; a file that is not there has none.
+pub(crate) fn read_lines(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).expect("one JSON value on each line")).collect()
+}

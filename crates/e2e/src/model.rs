@@ -1,0 +1,547 @@
+//! A scripted Messages API on loopback: it answers by the book and writes down every request.
+//!
+//! A [`Script`] is data: a queue of [`Reply`]s for the main thread, one for each subagent (found by its prompt), and
+//! the summaries for compactions. The [`Model`] routes a request by its content, so a test need not know how many
+//! side requests the client makes. Whatever the script did not expect is answered politely, so that the client ends
+//! its run, and reported by [`Model::finish`].
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::home::Home;
+
+mod http;
+
+/// How the client's compaction request begins; nothing else tells it from a turn.
+const COMPACTION_MARK: &str = "CRITICAL: Respond with TEXT ONLY";
+
+/// The client writes its transcript in batches of about 100 ms; this bounds the wait for one.
+const WRITE_LAG: Duration = Duration::from_secs(2);
+
+/// What the client writes before a hook's context, behind the event's name.
+const CONTEXT_MARK: &str = " hook additional context: ";
+
+/// What a reply that says nothing about its size claims to have used.
+const USUAL_PROMPT: u64 = 12_000;
+
+/// The four token counters of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Prompt tokens that were neither read from nor written to the cache.
+    pub input: u64,
+    /// Prompt tokens written to the cache.
+    pub cache_creation: u64,
+    /// Prompt tokens read from the cache.
+    pub cache_read: u64,
+    /// Tokens of the answer.
+    pub output: u64,
+}
+
+impl Usage {
+    /// A prompt of `tokens`, spread over all three counters so that a reader who forgets one is wrong.
+    pub fn prompt(tokens: u64) -> Self {
+        let input = tokens.min(7);
+        let cache_creation = (tokens - input) / 10;
+        Self { input, cache_creation, cache_read: tokens - input - cache_creation, output: 30 }
+    }
+
+    /// The prompt's size: what the client's status line takes as its numerator.
+    pub fn prompt_tokens(self) -> u64 {
+        self.input + self.cache_creation + self.cache_read
+    }
+}
+
+/// One content block of an answer.
+#[derive(Clone, Debug)]
+enum Block {
+    Text(String),
+    Tool { name: String, input: Value },
+}
+
+/// One answer of the model.
+#[derive(Clone, Debug)]
+pub struct Reply(Answer);
+
+#[derive(Clone, Debug)]
+enum Answer {
+    Message { blocks: Vec<Block>, usage: Usage },
+    Error { status: u16, kind: String, message: String },
+}
+
+impl Reply {
+    /// Plain text, which ends the turn.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::message(Block::Text(text.into()))
+    }
+
+    /// A call of one tool.
+    pub fn tool(name: impl Into<String>, input: Value) -> Self {
+        Self::message(Block::Tool { name: name.into(), input })
+    }
+
+    /// A call of the shell tool.
+    pub fn bash(command: impl Into<String>) -> Self {
+        Self::tool("Bash", json!({ "command": command.into(), "description": "a step of the script" }))
+    }
+
+    /// A call that writes a file.
+    pub fn write(path: impl AsRef<Path>, content: &str) -> Self {
+        Self::tool("Write", json!({ "file_path": path.as_ref(), "content": content }))
+    }
+
+    /// A subagent in the foreground, so that its end is part of the turn.
+    pub fn agent(prompt: impl Into<String>) -> Self {
+        Self::tool(
+            "Agent",
+            json!({
+                "description": "a step of the script",
+                "prompt": prompt.into(),
+                "subagent_type": "general-purpose",
+                "run_in_background": false,
+            }),
+        )
+    }
+
+    /// An API error.
+    pub fn error(status: u16, kind: impl Into<String>, message: impl Into<String>) -> Self {
+        Self(Answer::Error { status, kind: kind.into(), message: message.into() })
+    }
+
+    /// The error that makes the client compact when it did not do so by itself.
+    pub fn prompt_too_long(tokens: u64, limit: u64) -> Self {
+        Self::error(
+            400,
+            "invalid_request_error",
+            format!("prompt is too long: {tokens} tokens > {limit} maximum"),
+        )
+    }
+
+    /// The same answer with one more tool call, to be run beside the others.
+    #[must_use]
+    pub fn and_tool(mut self, name: impl Into<String>, input: Value) -> Self {
+        if let Answer::Message { blocks, .. } = &mut self.0 {
+            blocks.push(Block::Tool { name: name.into(), input });
+        }
+        self
+    }
+
+    /// The same answer for a prompt of `tokens`.
+    #[must_use]
+    pub fn used(self, tokens: u64) -> Self {
+        self.usage(Usage::prompt(tokens))
+    }
+
+    /// The same answer with exactly these counters.
+    #[must_use]
+    pub fn usage(mut self, counters: Usage) -> Self {
+        if let Answer::Message { usage, .. } = &mut self.0 {
+            *usage = counters;
+        }
+        self
+    }
+
+    fn message(block: Block) -> Self {
+        Self(Answer::Message { blocks: vec![block], usage: Usage::prompt(USUAL_PROMPT) })
+    }
+}
+
+type Compute = Box<dyn FnOnce(&Request) -> Reply + Send>;
+
+enum Step {
+    Fixed(Reply),
+    Computed(Compute),
+}
+
+impl Step {
+    fn reply(self, request: &Request) -> Reply {
+        match self {
+            Self::Fixed(reply) => reply,
+            Self::Computed(compute) => compute(request),
+        }
+    }
+}
+
+/// Which part of the client a request came from, told from its content.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Route {
+    /// The main thread.
+    Main,
+    /// A subagent, named by its scripted prompt.
+    Subagent(String),
+    /// The summary that replaces a conversation.
+    Compaction,
+    /// Requests without tools: titles, classifiers, prompt hooks.
+    Side,
+}
+
+/// One request as the model received it.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Where it came from.
+    pub route: Route,
+    /// The session that the client named in its header.
+    pub session: String,
+    /// Counts the compactions of that session: requests of one conversation extend each other.
+    pub conversation: usize,
+    /// Whether it was answered, and not refused with an error.
+    pub answered: bool,
+    /// The parsed body.
+    pub body: Value,
+}
+
+/// The result of a tool call, as the model gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolResult {
+    /// Whether the call failed or was denied.
+    pub is_error: bool,
+    /// Its text.
+    pub text: String,
+}
+
+impl Request {
+    /// The messages of the request.
+    pub fn messages(&self) -> &[Value] {
+        self.body["messages"].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// Every text in the messages, of whatever role: hook context comes as `system` or as `user`, by model.
+    pub fn texts(&self) -> Vec<&str> {
+        let mut texts = Vec::new();
+        for message in self.messages() {
+            collect_texts(&message["content"], &mut texts);
+        }
+        texts
+    }
+
+    /// How often `needle` stands in the messages.
+    pub fn count(&self, needle: &str) -> usize {
+        self.texts().iter().map(|text| text.matches(needle).count()).sum()
+    }
+
+    /// Whether `needle` stands anywhere in what was sent, system prompt and tools included.
+    pub fn mentions(&self, needle: &str) -> bool {
+        let mut texts = Vec::new();
+        every_string(&self.body, &mut texts);
+        texts.iter().any(|text| text.contains(needle))
+    }
+
+    /// Every context that hooks gave, oldest first, as `Event: text`; of each its first paragraph, because the
+    /// client joins several of them with blank lines.
+    pub fn hook_contexts(&self) -> Vec<String> {
+        let paragraphs = self.texts().into_iter().flat_map(|text| text.split("\n\n"));
+        paragraphs
+            .filter_map(|paragraph| {
+                let (before, text) = paragraph.split_once(CONTEXT_MARK)?;
+                let event = before.rsplit('\n').next().unwrap_or_default();
+                let text = text.split("</system-reminder>").next().unwrap_or_default();
+                Some(format!("{event}: {}", text.trim()))
+            })
+            .collect()
+    }
+
+    /// All tool results in the request, oldest first.
+    pub fn tool_results(&self) -> Vec<ToolResult> {
+        let blocks = self.messages().iter().filter_map(|message| message["content"].as_array()).flatten();
+        blocks
+            .filter(|block| block["type"] == "tool_result")
+            .map(|block| {
+                let mut texts = Vec::new();
+                collect_texts(&block["content"], &mut texts);
+                ToolResult { is_error: block["is_error"] == true, text: texts.join("\n") }
+            })
+            .collect()
+    }
+
+    /// The newest tool result.
+    pub fn last_tool_result(&self) -> ToolResult {
+        self.tool_results().pop().expect("the request should hold a tool result")
+    }
+
+    /// The text of the last user message.
+    fn last_user_text(&self) -> Option<&str> {
+        let message = self.messages().iter().rev().find(|message| message["role"] == "user")?;
+        let mut texts = Vec::new();
+        collect_texts(&message["content"], &mut texts);
+        texts.pop()
+    }
+
+    fn starts_with_prompt(&self, prompt: &str) -> bool {
+        let Some(first) = self.messages().iter().find(|message| message["role"] == "user") else {
+            return false;
+        };
+        let mut texts = Vec::new();
+        collect_texts(&first["content"], &mut texts);
+        texts.iter().any(|text| text.trim() == prompt.trim())
+    }
+}
+
+fn collect_texts<'a>(content: &'a Value, into: &mut Vec<&'a str>) {
+    match content {
+        Value::String(text) => into.push(text),
+        Value::Array(blocks) => {
+            for block in blocks {
+                if let Some(text) = block["text"].as_str() {
+                    into.push(text);
+                } else {
+                    collect_texts(&block["content"], into);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn every_string<'a>(value: &'a Value, into: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => into.push(text),
+        Value::Array(items) => items.iter().for_each(|item| every_string(item, into)),
+        Value::Object(members) => members.values().for_each(|member| every_string(member, into)),
+        _ => {}
+    }
+}
+
+/// What the model will say, by route.
+#[derive(Default)]
+pub struct Script {
+    main: VecDeque<Step>,
+    subagents: BTreeMap<String, VecDeque<Step>>,
+    summaries: VecDeque<Step>,
+}
+
+impl Script {
+    /// An empty script.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next answer on the main thread.
+    #[must_use]
+    pub fn main(mut self, reply: Reply) -> Self {
+        self.main.push_back(Step::Fixed(reply));
+        self
+    }
+
+    /// The next answer on the main thread, made from the request.
+    #[must_use]
+    pub fn main_with(mut self, reply: impl FnOnce(&Request) -> Reply + Send + 'static) -> Self {
+        self.main.push_back(Step::Computed(Box::new(reply)));
+        self
+    }
+
+    /// The next answer to the subagent that was started with `prompt`.
+    #[must_use]
+    pub fn subagent(mut self, prompt: &str, reply: Reply) -> Self {
+        self.subagents.entry(prompt.to_owned()).or_default().push_back(Step::Fixed(reply));
+        self
+    }
+
+    /// The next answer to a compaction request; without one the summary is a stock sentence.
+    #[must_use]
+    pub fn summary(mut self, reply: Reply) -> Self {
+        self.summaries.push_back(Step::Fixed(reply));
+        self
+    }
+}
+
+#[derive(Default)]
+struct State {
+    script: Script,
+    requests: Vec<Request>,
+    compactions: BTreeMap<String, usize>,
+    unexpected: Vec<String>,
+    answers: usize,
+    paced_by: Option<PathBuf>,
+    newest_main: BTreeMap<String, String>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    stop: AtomicBool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("a panic in a computed reply; see its message above")
+    }
+
+    /// A courtesy, not a check: where nothing is written (errors, sessions without a file), the wait just ends.
+    fn await_transcript(&self, session: &str) {
+        let (projects, answer) = {
+            let state = self.lock();
+            (state.paced_by.clone(), state.newest_main.get(session).cloned())
+        };
+        let (Some(projects), Some(answer)) = (projects, answer) else { return };
+        let end = Instant::now() + WRITE_LAG;
+        while Instant::now() < end && !transcript(&projects, session).contains(&answer) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// The running server.
+pub struct Model {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    acceptor: Option<JoinHandle<()>>,
+}
+
+impl Model {
+    /// Starts to serve `script` on a free port of the loopback interface.
+    pub fn start(script: Script) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free loopback port");
+        let address = listener.local_addr().expect("the listener's address");
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State { script, ..State::default() }),
+            stop: AtomicBool::new(false),
+        });
+        let served = Arc::clone(&shared);
+        let acceptor = std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if served.stop.load(Ordering::SeqCst) {
+                    break;
+                }
+                let Ok(stream) = stream else { continue };
+                let shared = Arc::clone(&served);
+                std::thread::spawn(move || http::serve(stream, &shared));
+            }
+        });
+        Self { address, shared, acceptor: Some(acceptor) }
+    }
+
+    /// The base URL for the client.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Makes the main thread's answers wait until the client has written the one before into its transcript, as it
+    /// long has when a real model answers. Without this a fast script outruns the client's batched writes.
+    #[must_use]
+    pub fn paced(self, home: &Home) -> Self {
+        self.shared.lock().paced_by = Some(home.client_config().join("projects"));
+        self
+    }
+
+    /// Waits until the session's newest answer stands in the client's transcript.
+    pub fn await_transcript(&self, session: &str) {
+        self.shared.await_transcript(session);
+    }
+
+    /// Adds an answer for the main thread while the model is running.
+    pub fn then(&self, reply: Reply) {
+        self.shared.lock().script.main.push_back(Step::Fixed(reply));
+    }
+
+    /// Everything received so far, in order of arrival.
+    pub fn requests(&self) -> Vec<Request> {
+        self.shared.lock().requests.clone()
+    }
+
+    /// What was received on one route.
+    pub fn requests_on(&self, route: &Route) -> Vec<Request> {
+        self.requests().into_iter().filter(|request| request.route == *route).collect()
+    }
+
+    /// What the main thread sent.
+    pub fn main_requests(&self) -> Vec<Request> {
+        self.requests_on(&Route::Main)
+    }
+
+    /// The newest request of the main thread.
+    pub fn last_main(&self) -> Request {
+        self.main_requests().pop().expect("the main thread should have sent a request")
+    }
+
+    /// Asserts that the script was followed to its end and that nothing else was asked.
+    pub fn finish(&self) {
+        let state = self.shared.lock();
+        assert!(state.unexpected.is_empty(), "not in the script: {:#?}", state.unexpected);
+        assert_eq!(state.script.main.len(), 0, "answers for the main thread that nobody asked for");
+        for (prompt, left) in &state.script.subagents {
+            assert_eq!(left.len(), 0, "answers for the subagent {prompt:?} that nobody asked for");
+        }
+        assert_eq!(state.script.summaries.len(), 0, "summaries that nobody asked for");
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::SeqCst);
+        // The acceptor sleeps in `accept`: one last connection wakes it.
+        let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = acceptor.join();
+        }
+    }
+}
+
+/// The text of a session's transcript, whatever the client calls the project's directory.
+fn transcript(projects: &Path, session: &str) -> String {
+    let Ok(entries) = fs::read_dir(projects) else { return String::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path().join(format!("{session}.jsonl"))));
+    paths.filter_map(|path| fs::read_to_string(path).ok()).collect()
+}
+
+impl State {
+    fn answer(&mut self, session: &str, body: Value) -> (Reply, usize) {
+        let conversation = self.compactions.get(session).copied().unwrap_or_default();
+        let mut request =
+            Request { route: Route::Main, session: session.to_owned(), conversation, answered: true, body };
+        request.route = self.route(&request);
+        let reply = match &request.route {
+            Route::Main => self.script.main.pop_front().map(|step| step.reply(&request)),
+            Route::Subagent(prompt) => {
+                let steps = self.script.subagents.get_mut(prompt);
+                steps.and_then(VecDeque::pop_front).map(|step| step.reply(&request))
+            }
+            Route::Compaction => Some(self.script.summaries.pop_front().map_or_else(
+                || {
+                    Reply::text(
+                        "<analysis>Scripted.</analysis>\n<summary>The work so far, in short.</summary>",
+                    )
+                },
+                |step| step.reply(&request),
+            )),
+            Route::Side => Some(Reply::text("{}")),
+        };
+        let reply = reply.unwrap_or_else(|| {
+            let asked = request.last_user_text().unwrap_or_default();
+            let asked: String = asked.chars().take(200).collect();
+            self.unexpected.push(format!("a request on {:?}, last user text {asked:?}", request.route));
+            Reply::text("The script has ended.")
+        });
+        request.answered = matches!(reply.0, Answer::Message { .. });
+        if request.route == Route::Compaction && request.answered {
+            *self.compactions.entry(session.to_owned()).or_default() += 1;
+        }
+        self.answers += 1;
+        if request.route == Route::Main && request.answered {
+            self.newest_main.insert(session.to_owned(), message_id(self.answers));
+        }
+        self.requests.push(request);
+        (reply, self.answers)
+    }
+
+    fn route(&self, request: &Request) -> Route {
+        let has_tools = request.body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+        if request.last_user_text().is_some_and(|text| text.starts_with(COMPACTION_MARK)) {
+            return Route::Compaction;
+        }
+        if !has_tools {
+            return Route::Side;
+        }
+        let prompt = self.script.subagents.keys().find(|prompt| request.starts_with_prompt(prompt));
+        prompt.map_or(Route::Main, |prompt| Route::Subagent(prompt.clone()))
+    }
+}
+
+fn message_id(answer: usize) -> String {
+    format!("msg_scripted_{answer:04}")
+}

@@ -1,0 +1,132 @@
+//! Whether one request extends another: the condition under which the provider's prompt cache keeps working.
+//!
+//! Two things differ between requests of one conversation although the cached prefix is the same: where the
+//! `cache_control` markers sit (they move to the newest message), and whether a single text is written as a string
+//! or as a list of one block. Both are normalised away. Everything else must be equal: the messages of the earlier
+//! request are a prefix of the later one's, and model, system prompt and tools are the same.
+//!
+//! Without any hook the client keeps all of that itself, message by message, through turns, tool calls, subagents and a
+//! resume (`tests/scenario/prefix.rs`). It does not after a request that the API refused, whose prompt it joins with
+//! the next one, nor across a compaction or a change of the model.
+
+use serde_json::{Value, json};
+
+use crate::model::{Request, Route};
+
+/// Why a request does not extend the one before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken(pub String);
+
+/// Checks that `next` extends `previous`.
+pub fn extends(previous: &Request, next: &Request) -> Result<(), Broken> {
+    for member in ["model", "system", "tools"] {
+        let (before, after) = (normal(&previous.body[member]), normal(&next.body[member]));
+        if before != after {
+            return Err(Broken(format!("`{member}` changed: {}", difference(&before, &after))));
+        }
+    }
+    let before: Vec<Value> = previous.messages().iter().map(normal).collect();
+    let after: Vec<Value> = next.messages().iter().map(normal).collect();
+    if after.len() < before.len() {
+        return Err(Broken(format!("{} messages became {}", before.len(), after.len())));
+    }
+    for (index, (old, new)) in before.iter().zip(&after).enumerate() {
+        if old != new {
+            return Err(Broken(format!("message {index} changed: {}", difference(old, new))));
+        }
+    }
+    Ok(())
+}
+
+/// Asserts that, route by route and conversation by conversation, every request extends the last answered one.
+/// Compaction begins a new conversation; side requests have none; a refused request left nothing in any cache, and
+/// the client joins its prompt with the next one.
+pub fn assert_extending(requests: &[Request]) {
+    let mut newest: Vec<&Request> = Vec::new();
+    for request in requests.iter().filter(|request| matches!(request.route, Route::Main | Route::Subagent(_)))
+    {
+        let same = |earlier: &Request| {
+            earlier.route == request.route
+                && earlier.session == request.session
+                && earlier.conversation == request.conversation
+        };
+        let previous = newest.iter().position(|earlier| same(earlier));
+        if let Some(previous) = previous
+            && let Err(Broken(reason)) = extends(newest[previous], request)
+        {
+            panic!("a request on {:?} does not extend the one before it: {reason}", request.route);
+        }
+        if request.answered {
+            match previous {
+                Some(previous) => newest[previous] = request,
+                None => newest.push(request),
+            }
+        }
+    }
+}
+
+/// The value without cache markers and with every text content as a list of blocks.
+fn normal(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => Value::Array(items.iter().map(normal).collect()),
+        Value::Object(members) => {
+            let kept = members.iter().filter(|(name, _)| *name != "cache_control");
+            kept.map(|(name, member)| {
+                let member = match member {
+                    Value::String(text) if name == "content" => json!([{ "type": "text", "text": text }]),
+                    other => normal(other),
+                };
+                (name.clone(), member)
+            })
+            .collect()
+        }
+        other => other.clone(),
+    }
+}
+
+/// The first place at which two values differ, short enough to read in a failure.
+fn difference(before: &Value, after: &Value) -> String {
+    let (before, after) = (before.to_string(), after.to_string());
+    let common = before.chars().zip(after.chars()).take_while(|(old, new)| old == new).count();
+    let around = |text: &str| text.chars().skip(common.saturating_sub(60)).take(200).collect::<String>();
+    format!("…{}… became …{}…", around(&before), around(&after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(messages: &Value) -> Request {
+        let body = json!({ "model": "m", "system": "s", "tools": [], "messages": messages });
+        Request { route: Route::Main, session: String::new(), conversation: 0, answered: true, body }
+    }
+
+    #[test]
+    fn markers_and_form_do_not_count() {
+        let marked = json!([{ "type": "text", "text": "hello", "cache_control": { "type": "ephemeral" } }]);
+        let before = request(&json!([{ "role": "user", "content": marked }]));
+        let after = request(
+            &json!([{ "role": "user", "content": "hello" }, { "role": "assistant", "content": "hi" }]),
+        );
+        assert_eq!(extends(&before, &after), Ok(()));
+    }
+
+    #[test]
+    fn a_changed_or_dropped_message_does() {
+        let before =
+            request(&json!([{ "role": "user", "content": "hello" }, { "role": "user", "content": "more" }]));
+        let changed =
+            request(&json!([{ "role": "user", "content": "hallo" }, { "role": "user", "content": "more" }]));
+        let dropped = request(&json!([{ "role": "user", "content": "hello" }]));
+        assert!(extends(&before, &changed).is_err());
+        assert!(extends(&before, &dropped).is_err());
+    }
+
+    #[test]
+    fn a_changed_system_prompt_does() {
+        let before = request(&json!([]));
+        let mut after = request(&json!([]));
+        after.body["system"] = json!("another");
+        assert!(extends(&before, &after).is_err());
+    }
+}

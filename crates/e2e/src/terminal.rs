@@ -1,0 +1,111 @@
+//! The real client in a terminal: a tmux server of the test's own, screens to look at and keys to press.
+//!
+//! Headless runs have no status line and no screen, so a few things can only be seen here.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::client::Launch;
+use crate::home::Home;
+use crate::slots::Slot;
+
+/// How long a screen may take to show something, and after which time the client in it ends itself.
+const LIMIT: Duration = Duration::from_mins(1);
+const POLL: Duration = Duration::from_millis(50);
+
+/// A client running in a terminal.
+pub struct Terminal<'a> {
+    home: &'a Home,
+    socket: String,
+    _slot: Slot,
+}
+
+impl<'a> Terminal<'a> {
+    /// Starts the client and waits for its prompt.
+    pub fn start(launch: &Launch<'a>) -> Self {
+        let home = launch.home();
+        let name = home.project().parent().and_then(|root| Some(root.file_name()?.to_str()?.to_owned()));
+        let terminal =
+            Self { home, socket: name.expect("a temporary home has a plain name"), _slot: Slot::take() };
+        let client = launch.command();
+        let mut tmux = terminal.tmux();
+        for (name, value) in client.get_envs() {
+            if let Some(value) = value {
+                tmux.env(name, value);
+            }
+        }
+        // The pane ends itself even if this process is killed before it can clean up.
+        let bounded = format!("(sleep {}; kill $$) & exec \"$@\"", LIMIT.as_secs() * 2);
+        tmux.args(["-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", "--"])
+            .args(["/bin/sh", "-c", &bounded, "client"])
+            .arg(client.get_program())
+            .args(client.get_args());
+        run(&mut tmux);
+        terminal.wait_for("❯");
+        terminal
+    }
+
+    /// What is on the screen.
+    pub fn screen(&self) -> String {
+        run(self.tmux().args(["capture-pane", "-p", "-J"]))
+    }
+
+    /// Waits until the screen contains `text`; returns the screen.
+    pub fn wait_for(&self, text: &str) -> String {
+        self.wait_until(&format!("{text:?} on the screen"), |screen| screen.contains(text))
+    }
+
+    /// Waits until the screen satisfies a condition; returns the screen.
+    pub fn wait_until(&self, what: &str, condition: impl Fn(&str) -> bool) -> String {
+        let end = Instant::now() + LIMIT;
+        loop {
+            let screen = self.screen();
+            if condition(&screen) {
+                return screen;
+            }
+            assert!(Instant::now() < end, "waited {LIMIT:?} for {what}:\n{screen}");
+            std::thread::sleep(POLL);
+        }
+    }
+
+    /// Types a line, waits until it stands on the screen, and presses Enter.
+    pub fn enter(&self, line: &str) {
+        run(self.tmux().args(["send-keys", "-l", "--", line]));
+        self.wait_for(line);
+        self.press("Enter");
+    }
+
+    /// Presses a key, named as tmux names it.
+    pub fn press(&self, key: &str) {
+        run(self.tmux().args(["send-keys", key]));
+    }
+
+    fn tmux(&self) -> Command {
+        let mut command = self.home.command("tmux");
+        let sockets = self.home.project().with_file_name("tmp");
+        command.env("TMUX_TMPDIR", sockets).env("TERM", "xterm-256color").args(["-L", &self.socket]);
+        command
+    }
+}
+
+impl Drop for Terminal<'_> {
+    fn drop(&mut self) {
+        // Left to itself, the client goes on writing for two seconds after its terminal is gone, into a home that is
+        // being removed.
+        let client = self.tmux().args(["display-message", "-p", "#{pane_pid}"]).output();
+        let client = client.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        if let Ok(client) = client
+            && !client.is_empty()
+        {
+            let _ = self.home.command("kill").args(["-KILL", &client]).output();
+        }
+        let _ = self.tmux().arg("kill-server").output();
+    }
+}
+
+fn run(command: &mut Command) -> String {
+    let output = command.output().expect("tmux on the path");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {complaint}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}

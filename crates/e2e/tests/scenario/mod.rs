@@ -1,0 +1,16 @@
+mod compaction;
+mod context;
+mod denial;
+mod failure;
+mod forms;
+mod install;
+mod parallel;
+mod prefix;
+mod pressure;
+mod statusline;
+mod windows;
+
+/// Enough text that the client finds something to compact.
+fn filler() -> String {
+    "a line of the work so far\n".repeat(4_000)
+}
