@@ -71,14 +71,14 @@ fn form_of(kind: EventKind) -> Form {
         E::PostToolUse | E::PostToolBatch | E::UserPromptSubmit | E::UserPromptExpansion => {
             form(No::Decision, Text::Context, true, true)
         }
-        E::Stop | E::SubagentStop => form(No::Decision, Text::No, true, true),
+        E::Stop => form(No::Decision, Text::No, true, true),
+        E::SubagentStop => form(No::Decision, Text::No, false, true),
         E::PreCompact => form(No::Decision, Text::Plain, false, false),
         E::ConfigChange => form(No::Decision, Text::No, false, false),
         E::TaskCreated | E::TaskCompleted | E::TeammateIdle => form(No::Exit, Text::No, true, false),
         E::PostToolUseFailure => form(No::Tell, Text::Context, true, true),
-        E::SessionStart | E::Setup | E::SubagentStart | E::PostModelSwitch => {
-            form(No::Tell, Text::Context, true, false)
-        }
+        E::SessionStart | E::Setup | E::PostModelSwitch => form(No::Tell, Text::Context, true, false),
+        E::SubagentStart => form(No::Tell, Text::Context, false, false),
         E::PermissionDenied | E::InstructionsLoaded | E::CwdChanged | E::FileChanged | E::DirectoryAdded => {
             form(No::Tell, Text::No, true, false)
         }
@@ -147,7 +147,12 @@ pub fn reply(kind: EventKind, outcome: &Outcome) -> Reply {
         // Where nobody can be asked, what should be asked is not let through.
         (No::Decision, _) => {
             output.decision = Some("block");
-            output.reason = Some(reason);
+            // A prompt that is refused shows its reason to the person and drops the message beside it.
+            let for_person = matches!(kind, EventKind::UserPromptSubmit | EventKind::UserPromptExpansion);
+            output.reason = Some(match output.system_message.take_if(|_| for_person) {
+                Some(message) => format!("{reason}\n{message}"),
+                None => reason,
+            });
         }
         (No::Exit, _) => {
             exit = 2;

@@ -15,7 +15,7 @@ use crate::error::CliError;
 use crate::print;
 
 pub(crate) fn init(args: &args::Install) -> Outcome {
-    let binary = std::env::current_exe().and_then(fs::canonicalize).map_err(CliError::new)?;
+    let binary = this_program()?;
     change(args, "hooks and status line", |text| settings::install(text, &binary))?;
     let context = args.project.join(".claude/context");
     if !args.dry_run && !context.is_dir() {
@@ -26,7 +26,8 @@ pub(crate) fn init(args: &args::Install) -> Outcome {
 }
 
 pub(crate) fn uninstall(args: &args::Install) -> Outcome {
-    change(args, "entries", settings::uninstall)?;
+    let binary = this_program()?;
+    change(args, "entries", |text| settings::uninstall(text, &binary))?;
     if !args.dry_run {
         // Only what is empty goes; a person's notes stay.
         for folder in [".claude/context", ".claude"] {
@@ -34,6 +35,10 @@ pub(crate) fn uninstall(args: &args::Install) -> Outcome {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn this_program() -> Result<PathBuf, CliError> {
+    std::env::current_exe().and_then(fs::canonicalize).map_err(CliError::new)
 }
 
 /// Edits the settings file: all of it or nothing.

@@ -37,8 +37,8 @@ const REGISTRATIONS: &[Registration] = &[
 /// The file with our entries; what was ours before is replaced. `None` stands for no file.
 pub(super) fn install(text: Option<&str>, binary: &Path) -> Result<Option<String>, String> {
     let mut settings = parse(text)?;
-    remove_ours(&mut settings)?;
     let binary = binary.to_str().ok_or("the path of this program is not UTF-8")?;
+    remove_ours(&mut settings, binary)?;
     let hooks = settings.entry("hooks").or_insert_with(|| json!({}));
     let hooks = hooks.as_object_mut().ok_or("`hooks` is not an object")?;
     for Registration { event, matcher, gate } in REGISTRATIONS {
@@ -75,10 +75,10 @@ pub(super) fn install(text: Option<&str>, binary: &Path) -> Result<Option<String
 }
 
 /// The file without our entries; `None` when nothing is left.
-pub(super) fn uninstall(text: Option<&str>) -> Result<Option<String>, String> {
+pub(super) fn uninstall(text: Option<&str>, binary: &Path) -> Result<Option<String>, String> {
     let Some(text) = text else { return Ok(None) };
     let mut settings = parse(Some(text))?;
-    if !remove_ours(&mut settings)? {
+    if !remove_ours(&mut settings, &binary.to_string_lossy())? {
         return Ok(Some(text.to_owned()));
     }
     Ok((!settings.is_empty()).then(|| write(&settings)))
@@ -102,7 +102,7 @@ fn write(settings: &Map<String, Value>) -> String {
 }
 
 /// Takes out every handler of ours, and what is empty without it. Tells whether there was one.
-fn remove_ours(settings: &mut Map<String, Value>) -> Result<bool, String> {
+fn remove_ours(settings: &mut Map<String, Value>, binary: &str) -> Result<bool, String> {
     let mut found = false;
     if let Some(hooks) = settings.get_mut("hooks") {
         let hooks = hooks.as_object_mut().ok_or("`hooks` is not an object")?;
@@ -113,7 +113,7 @@ fn remove_ours(settings: &mut Map<String, Value>) -> Result<bool, String> {
                     return true;
                 };
                 let before = handlers.len();
-                handlers.retain(|handler| !is_ours(handler));
+                handlers.retain(|handler| !is_ours(handler, binary));
                 found |= handlers.len() < before;
                 handlers.len() == before || !handlers.is_empty()
             });
@@ -126,7 +126,7 @@ fn remove_ours(settings: &mut Map<String, Value>) -> Result<bool, String> {
         }
     }
     let line = settings.get("statusLine").and_then(|line| line.get("command")).and_then(Value::as_str);
-    match line.map_or(StatusLine::Foreign, read_status_line) {
+    match line.map_or(StatusLine::Foreign, |line| read_status_line(line, binary)) {
         StatusLine::Foreign => {}
         StatusLine::Ours => {
             settings.remove("statusLine");
@@ -140,15 +140,15 @@ fn remove_ours(settings: &mut Map<String, Value>) -> Result<bool, String> {
     Ok(found)
 }
 
-/// Ours is a program called tidegate that is told `hook`.
-fn is_ours(handler: &Value) -> bool {
+/// Ours is this program, or one called tidegate, that is told `hook`.
+fn is_ours(handler: &Value, binary: &str) -> bool {
     let program = handler.get("command").and_then(Value::as_str).unwrap_or_default();
     let told = handler.get("args").and_then(|args| args.get(0)).and_then(Value::as_str);
-    is_tidegate(program) && told == Some("hook")
+    is_tidegate(program, binary) && told == Some("hook")
 }
 
-fn is_tidegate(program: &str) -> bool {
-    Path::new(program).file_stem().is_some_and(|name| name == "tidegate")
+fn is_tidegate(program: &str, binary: &str) -> bool {
+    program == binary || Path::new(program).file_stem().is_some_and(|name| name == "tidegate")
 }
 
 /// What a status line's command is to us.
@@ -159,8 +159,8 @@ enum StatusLine {
     Wrapping(String),
 }
 
-fn read_status_line(command: &str) -> StatusLine {
-    let ours = unquote(command).filter(|(program, _)| is_tidegate(program));
+fn read_status_line(command: &str, binary: &str) -> StatusLine {
+    let ours = unquote(command).filter(|(program, _)| is_tidegate(program, binary));
     let Some(rest) = ours.and_then(|(_, rest)| rest.strip_prefix(" statusline")) else {
         return StatusLine::Foreign;
     };
@@ -205,8 +205,16 @@ mod tests {
     fn twice_is_once() {
         let once = installed(None);
         assert_eq!(installed(Some(&once)), once);
-        assert_eq!(uninstall(Some(&once)), Ok(None));
-        assert_eq!(uninstall(None), Ok(None));
+        assert_eq!(uninstall(Some(&once), Path::new("/bin/other")), Ok(None));
+        assert_eq!(uninstall(None, Path::new("/bin/other")), Ok(None));
+    }
+
+    #[test]
+    fn under_another_name_it_is_still_ours() {
+        let binary = Path::new("/opt/gate");
+        let once = install(None, binary).unwrap().unwrap();
+        assert_eq!(install(Some(&once), binary).unwrap().unwrap(), once);
+        assert_eq!(uninstall(Some(&once), binary), Ok(None));
     }
 
     #[test]
@@ -245,7 +253,7 @@ mod tests {
         let with = installed(Some(theirs));
         assert!(with.contains("their-hook") && with.contains("statusline --wrap"));
         assert_eq!(installed(Some(&with)), with);
-        assert_eq!(uninstall(Some(&with)).unwrap().unwrap(), theirs);
+        assert_eq!(uninstall(Some(&with), Path::new("/bin/other")).unwrap().unwrap(), theirs);
     }
 
     #[test]
@@ -253,7 +261,10 @@ mod tests {
         for broken in ["{", "[]", "{\"hooks\": 5}", "{\"hooks\": {\"Stop\": {}}}"] {
             assert!(install(Some(broken), Path::new("/tidegate")).is_err(), "{broken}");
         }
-        assert!(uninstall(Some("{,}")).is_err());
-        assert_eq!(uninstall(Some("{ \"a\": 1 }")), Ok(Some("{ \"a\": 1 }".to_owned())));
+        assert!(uninstall(Some("{,}"), Path::new("/bin/other")).is_err());
+        assert_eq!(
+            uninstall(Some("{ \"a\": 1 }"), Path::new("/bin/other")),
+            Ok(Some("{ \"a\": 1 }".to_owned()))
+        );
     }
 }

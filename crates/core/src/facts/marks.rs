@@ -128,6 +128,7 @@ impl Marks {
             Mark::Boundary(at) => {
                 self.boundary = Some(at);
                 self.relays.clear();
+                self.pressure = PressureLevel::None;
             }
             Mark::Pressure(level) => self.pressure = level,
         }

@@ -54,13 +54,17 @@ impl Sources<'_> {
     pub fn meter(&self) -> Meter {
         let bridge = self.bridge.as_ref().filter(|bridge| self.now.since(bridge.seen) <= BRIDGE_MS);
         let found = self.transcript.as_ref().ok().and_then(Option::as_ref);
+        // The transcript may not have the boundary yet: what is older than it is about another conversation.
+        let since = self.marks.and_then(|marks| marks.boundary).unwrap_or_default();
+        let found = found.filter(|found| found.boundary || found.at >= since);
         let window = self.find_window(bridge, found);
         let reading = |used, source, at: Millis| Reading { used, window, source, at: at.min(self.now) };
 
         if let Some(used) = self.payload.and_then(|(used, _)| used) {
             return Meter::Current(reading(used, Source::Payload, self.now));
         }
-        let from_bridge = bridge.and_then(|bridge| Some((bridge.used?, bridge.changed)));
+        let from_bridge =
+            bridge.and_then(|bridge| Some((bridge.used?, bridge.changed))).filter(|(_, at)| *at >= since);
         match (from_bridge, found) {
             // A transcript that lags is older than the status line, which ran after the same answer.
             (Some((used, at)), found) if found.is_none_or(|found| at >= found.at) => {
@@ -176,6 +180,28 @@ mod tests {
             host: &host,
         };
         assert_eq!(sources.meter(), Meter::Unknown(Unknown::TimedOut));
+    }
+
+    #[test]
+    fn what_is_older_than_the_boundary_is_void() {
+        let host = HostSettings::default();
+        let marks = Marks { boundary: Some(Millis(50)), ..Marks::default() };
+        let meter = |bridge: Option<Bridge>, transcript: Found| {
+            let sources = Sources {
+                now: Millis(100),
+                payload: None,
+                bridge,
+                transcript: Ok(Some(transcript)),
+                marks: Some(&marks),
+                window: None,
+                host: &host,
+            };
+            sources.meter().reading().map(|reading| reading.used)
+        };
+        assert_eq!(meter(Some(bridge(150, 30)), found(160, 40, true)), None);
+        assert_eq!(meter(Some(bridge(150, 30)), found(9, 60, true)), Some(9));
+        assert_eq!(meter(Some(bridge(8, 70)), found(160, 40, true)), Some(8));
+        assert_eq!(meter(None, Found { boundary: true, ..found(5, 49, false) }), Some(5));
     }
 
     #[test]
