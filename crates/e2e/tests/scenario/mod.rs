@@ -2,11 +2,13 @@ mod compaction;
 mod context;
 mod denial;
 mod failure;
+mod fork;
 mod forms;
 mod install;
 mod parallel;
 mod prefix;
 mod pressure;
+mod registrations;
 mod statusline;
 mod windows;
 
