@@ -49,7 +49,8 @@ fn main() {
     for (path, script) in scripts {
         std::fs::write(path, script).expect("OUT_DIR is writable");
     }
-    println!("cargo::rustc-link-search=native={}", out.display());
+    // As an argument of this link step, not as a search path: that would reach the test executables too.
+    println!("cargo::rustc-link-arg-bins=-L{}", out.display());
     println!("cargo::rustc-link-arg-bins=-static-pie");
 }
 

@@ -1,2 +1,70 @@
-//! stub
-fn main() {}
+//! Tasks of this repository: `cargo xtask`.
+
+mod bench;
+mod binary;
+mod budget;
+mod callgrind;
+mod client;
+mod deps;
+mod e2e;
+mod failure;
+mod print;
+mod stage;
+mod test;
+mod tools;
+mod workspace;
+
+use std::process::ExitCode;
+
+use failure::{Done, Failure};
+
+const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+  test                       everything that CI checks; installs what the tests need
+  e2e [--client V] [FILTER]  the scenarios on the real client (V: a version, or latest)
+  deps [--write]             what the hook depends on, against crates/hook/dependencies.txt
+  budget [--write]           instructions per hook run, against crates/hook/instructions.txt
+  bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
+
+Examples:
+  cargo xtask test
+  cargo xtask e2e pressure                run the scenarios whose name contains `pressure`
+  cargo xtask e2e --client latest         run all of them on the newest client
+  cargo xtask deps --write                accept a changed list of dependencies
+  cargo xtask budget --write              accept changed instruction counts
+  cargo xtask bench --runs 1000           more runs, steadier percentiles";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            print::to_stderr(&failure.text());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Done {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if words.is_empty() || words.iter().any(|word| matches!(*word, "--help" | "-h" | "help")) {
+        print::line(USAGE);
+        return Ok(());
+    }
+    match words.as_slice() {
+        ["test"] => test::run(),
+        ["e2e", rest @ ..] => e2e::run(rest),
+        ["deps"] => deps::check(),
+        ["deps", "--write"] => deps::write(),
+        ["budget"] => budget::check(),
+        ["budget", "--write"] => budget::write(),
+        ["bench"] => bench::run(bench::RUNS),
+        ["bench", "--runs", runs] => match runs.parse() {
+            Ok(runs) if runs > 0 => bench::run(runs),
+            _ => Err(Failure::new(format!("`{runs}` is no number of runs"))),
+        },
+        _ => Err(Failure::new(format!("no such command: `{}`", words.join(" ")))
+            .next("`cargo xtask --help` lists the commands")),
+    }
+}

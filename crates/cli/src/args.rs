@@ -50,7 +50,7 @@ Exit codes: 0 a reading, 3 the use is not known.")]
     /// Shows what the session in this project is doing
     #[command(after_help = "Examples:\n  tidegate status\n  tidegate status --json")]
     Status(Status),
-    /// Prints the journal: one line per hook run
+    /// Prints this project's journal: one line per hook run
     #[command(after_help = "\
 Examples:
   tidegate journal                        the last 20 records
@@ -133,6 +133,9 @@ pub(crate) struct Journal {
     /// Only this session
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
+    /// All projects, not only this one
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Only records in which this policy took part
     #[arg(long, value_name = "ID")]
     pub(crate) policy: Option<String>,
@@ -152,6 +155,9 @@ pub(crate) struct Explain {
     /// Only this session
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
+    /// All projects, not only this one
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -13,11 +13,12 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     // The two that run on every tool call and every redraw start before anything else is set up.
-    let mut words = std::env::args_os().skip(1);
-    let wants_help = std::env::args_os().any(|arg| arg == "--help" || arg == "-h");
-    match words.next() {
-        Some(word) if word == "hook" && !wants_help => return tidegate_hook::hook(words),
-        Some(word) if word == "statusline" && !wants_help => return tidegate_hook::statusline(words),
+    let mut words = std::env::args_os().skip(1).peekable();
+    let command = words.next().unwrap_or_default();
+    let wants_help = words.peek().is_some_and(|word| word == "--help" || word == "-h");
+    match command.to_str() {
+        Some("hook") if !wants_help => return tidegate_hook::hook(words),
+        Some("statusline") if !wants_help => return tidegate_hook::statusline(words),
         _ => {}
     }
     match command::run(args::Arguments::parse()) {

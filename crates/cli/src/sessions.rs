@@ -12,10 +12,11 @@ use tidegate_core::facts::sources::Sources;
 use tidegate_core::meter::forecast::{self, Forecast};
 use tidegate_core::meter::transcript::Evidence;
 use tidegate_core::meter::{Meter, Unknown};
+use tidegate_core::record::Record;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::place::StateDir;
-use tidegate_state::{bridge, config, host_settings, marks, project, transcript};
+use tidegate_state::{bridge, clock, config, host_settings, marks, project, transcript};
 
 use crate::error::CliError;
 
@@ -39,8 +40,7 @@ impl Here {
         let cwd = std::env::current_dir().ok();
         let root = project::root(env.project.as_deref(), cwd.as_deref());
         let config = config::read(env.place.config().as_deref(), env.off.as_deref());
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Ok(Here { env, config, state, now: Millis(since.as_millis() as u64), root })
+        Ok(Here { env, config, state, now: clock::now(), root })
     }
 
     /// The session that is meant: the one named, else the environment's, else the project's newest.
@@ -102,6 +102,20 @@ impl Here {
                 .hint("`tidegate status` without --session shows the newest one of this project")),
             Known::Broken(why) => {
                 Err(CliError::new(format!("the marks of session {id} cannot be read: {why}")))
+            }
+        }
+    }
+
+    /// Whether a record is what a person here means: of the session they name, else of this project. A failure that
+    /// could not tell its project concerns everybody.
+    pub(crate) fn concerns(&self, record: &Record, session: Option<&str>, all: bool) -> bool {
+        match session {
+            Some(id) => record.session.as_deref() == Some(id),
+            None => {
+                all || record
+                    .project
+                    .as_deref()
+                    .is_none_or(|project| Some(Path::new(project)) == self.root.as_deref())
             }
         }
     }

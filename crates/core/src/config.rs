@@ -94,6 +94,8 @@ impl Config {
             problems: Vec::new(),
         };
         config.general.text_budget = config.general.text_budget.clamp(200, 9_000);
+        // A window of nothing is no window.
+        config.meter.window = config.meter.window.filter(|window| *window > 0);
         config
     }
 

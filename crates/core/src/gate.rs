@@ -19,9 +19,10 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Whether a failed check closes a gate: PreToolUse, unless the registration only advises.
+    /// Whether a failed check closes a gate: if the registration or the payload says PreToolUse, unless the
+    /// registration only advises.
     pub fn gates(self, kind: Option<EventKind>) -> bool {
-        !self.advice && kind.or(self.event) == Some(EventKind::PreToolUse)
+        !self.advice && [kind, self.event].contains(&Some(EventKind::PreToolUse))
     }
 }
 

@@ -12,6 +12,7 @@
 //! it returns as data ([`verdict::Effect`]); what it wants to know it declares ([`facts::Needs`]).
 #![deny(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "the core is pure: facts come in as arguments, effects go out as data"
 )]
 

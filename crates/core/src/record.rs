@@ -60,6 +60,9 @@ pub struct Record {
     /// The check that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
+    /// Policies that were switched off.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub off: Vec<String>,
     /// What was wrong with the config.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub config: Vec<String>,

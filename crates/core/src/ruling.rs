@@ -76,7 +76,7 @@ impl Ruling {
         let call = self.call();
         let standing: Vec<&Part> = self.live().filter(|part| part.verdict.call == call).collect();
         let reasons: Vec<&str> = standing.iter().filter_map(|part| part.verdict.reason.as_deref()).collect();
-        let reason = shorten(&reasons.join("\n"), budget);
+        let mut reason = shorten(&reasons.join("\n"), budget);
         let mut effects: Vec<Effect> =
             standing.iter().flat_map(|part| part.verdict.effects.clone()).collect();
 
@@ -99,6 +99,7 @@ impl Ruling {
         let mut context = text(Audience::Model);
         if dropped > 0 {
             context.push_str(&left_out(dropped, context.is_empty()));
+            reason = shorten(&reason, budget.saturating_sub(context.chars().count()));
         }
         effects.extend(said().flat_map(|say| say.when_said.clone()));
         Outcome { call, reason, context, user: text(Audience::User), effects, dropped }
@@ -205,7 +206,7 @@ mod tests {
         fn the_model_is_told_no_more_than_the_budget(a in ruling(), budget in 60usize..2000) {
             for kind in [EventKind::PreToolUse, EventKind::UserPromptSubmit, EventKind::Stop] {
                 let outcome = a.settle(kind, true, budget);
-                prop_assert!(outcome.reason.chars().count() + outcome.context.chars().count() <= budget.max(outcome.reason.chars().count() + 40));
+                prop_assert!(outcome.reason.chars().count() + outcome.context.chars().count() <= budget);
             }
         }
 
@@ -218,8 +219,8 @@ mod tests {
 
     #[test]
     fn the_least_important_goes_first_and_its_effects_with_it() {
-        use crate::facts::marks::{Mark, PressureLevel};
-        let mark = |level| vec![Effect::Mark(Mark::Pressure(level))];
+        use crate::facts::marks::PressureLevel;
+        let mark = |level| vec![Effect::PublishPressure(level)];
         let light = Say { when_said: mark(PressureLevel::Info), ..say(Audience::Model, &"a".repeat(100), 1) };
         let heavy =
             Say { when_said: mark(PressureLevel::Urgent), ..say(Audience::Model, &"b".repeat(100), 9) };

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use tidegate_core::config::Config;
 use tidegate_core::event;
-use tidegate_core::facts::marks::{Marks, PressureLevel};
+use tidegate_core::facts::marks::{Mark, Marks, Pressure, PressureLevel};
 use tidegate_core::facts::{Facts, Known};
 use tidegate_core::meter::models::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
@@ -81,7 +81,13 @@ fn table_rows(text: &str) -> Vec<(usize, String, Row<'_>)> {
 fn pressure_levels(row: &Row<'_>) -> Vec<String> {
     let marks = match row[4] {
         "broken" => Known::Broken("test".into()),
-        said => Known::Value(Marks { pressure: level(said), ..Marks::default() }),
+        said => {
+            let (name, at) = said.split_once(" at ").unwrap_or((said, "0"));
+            let used: u64 = at.parse().expect("tokens");
+            let reference = row[3].parse().or(row[2].parse()).unwrap_or_default();
+            let pressure = Pressure { level: level(name), used, reference, at: Millis(0) };
+            Known::Value(Marks { pressure, ..Marks::default() })
+        }
     };
     let outcome = decide(row, marks);
     let said = match outcome.context.as_str() {
@@ -89,10 +95,16 @@ fn pressure_levels(row: &Row<'_>) -> Vec<String> {
         text if text.starts_with("The context is nearly full") => "urgent",
         _ => "info",
     };
+    // The session's own mark and the public copy always go together.
     let marked = outcome.effects.iter().find_map(|effect| match effect {
+        Effect::Mark(Mark::Pressure(pressure)) => Some(pressure.level.name()),
+        _ => None,
+    });
+    let published = outcome.effects.iter().find_map(|effect| match effect {
         Effect::PublishPressure(level) => Some(level.name()),
         Effect::Mark(_) => None,
     });
+    assert_eq!(marked, published, "{row:?}");
     let is = [row[0], row[1], row[2], row[3], row[4], said, marked.unwrap_or("-")];
     is.map(str::to_owned).into()
 }

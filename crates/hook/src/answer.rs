@@ -1,16 +1,54 @@
 //! Writing the answer, once: the work, the deadline and a panic may all want to.
+//!
+//! A run is *working* until it starts to write down what it decided; from then on what it decided is the answer, and
+//! a deadline that comes a moment later must not take it back: a notice would be marked as given and never be said.
+//! Only when writing itself hangs does the deadline come again and win.
 
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use tidegate_core::reply::Reply;
 
-static ANSWERED: AtomicBool = AtomicBool::new(false);
+const WORKING: u8 = 0;
+const RECORDING: u8 = 1;
+const ANSWERED: u8 = 2;
 
-/// Whether the caller is the first, and so the one who answers.
-pub(crate) fn claim() -> bool {
-    !ANSWERED.swap(true, Ordering::SeqCst)
+static STAGE: AtomicU8 = AtomicU8::new(WORKING);
+
+fn advance(from: u8, to: u8) -> bool {
+    STAGE.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+}
+
+/// The ruling is made and is about to be written down. Does not return when somebody else has answered.
+pub(crate) fn start_recording() {
+    if !advance(WORKING, RECORDING) {
+        wait_for_the_end();
+    }
+}
+
+/// The caller is about to write the answer. Does not return when somebody else has.
+pub(crate) fn start_answering() {
+    if !advance(RECORDING, ANSWERED) && !advance(WORKING, ANSWERED) {
+        wait_for_the_end();
+    }
+}
+
+/// Whether a deadline may answer in place of a run that is still working.
+pub(crate) fn interrupt_work() -> bool {
+    advance(WORKING, ANSWERED)
+}
+
+/// Whether a deadline may answer in place of a run that hangs while writing, or a panic at any stage.
+pub(crate) fn interrupt_all() -> bool {
+    advance(WORKING, ANSWERED) || advance(RECORDING, ANSWERED)
+}
+
+/// Another thread answers and ends the process.
+fn wait_for_the_end() -> ! {
+    loop {
+        std::thread::park();
+    }
 }
 
 /// Writes a reply. A reader that has gone away is no error, but a denial that could not be written must not

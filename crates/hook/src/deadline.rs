@@ -37,15 +37,18 @@ impl Deadline {
         self.start.elapsed() < self.limit * 4 / 5
     }
 
-    /// Calls `late` when time is up, unless the process has ended by then.
-    pub(crate) fn watch(self, late: impl FnOnce() + Send + 'static) {
+    /// Calls `late` with `false` when time is up, and with `true` when it is up a second time, unless the process has
+    /// ended by then.
+    pub(crate) fn watch(self, late: impl Fn(bool) + Send + 'static) {
         // Without a thread there is no watch, and the host's own timeout has to do.
         let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
-            let until = self.start + self.limit;
-            while let Some(rest) = until.checked_duration_since(Instant::now()) {
-                std::thread::park_timeout(rest);
+            for again in [false, true] {
+                let until = self.start + self.limit * (1 + u32::from(again));
+                while let Some(rest) = until.checked_duration_since(Instant::now()) {
+                    std::thread::park_timeout(rest);
+                }
+                late(again);
             }
-            late();
         });
     }
 }

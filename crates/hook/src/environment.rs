@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use tidegate_core::meter::models::HostSettings;
+use tidegate_core::meter::models::{AutoCompactWindow, HostSettings};
 use tidegate_core::words::Lang;
 use tidegate_state::host_settings::parse_tokens;
 use tidegate_state::place::PlaceEnv;
@@ -37,6 +37,7 @@ struct CompactionEnv {
     window: Option<u64>,
     percent: Option<f64>,
     no_long_context: bool,
+    unknown_window: Option<u64>,
 }
 
 impl Environment {
@@ -74,7 +75,7 @@ impl Environment {
             guard: text("TIDEGATE_GUARD").is_some(),
             attended,
             locale: text("LC_ALL").or_else(|| text("LC_MESSAGES")).or_else(|| text("LANG")),
-            columns: text("COLUMNS").and_then(|value| value.parse().ok()),
+            columns: text("COLUMNS").and_then(|value| value.parse().ok()).filter(|columns| *columns > 0),
             compaction: CompactionEnv {
                 off: on("DISABLE_AUTO_COMPACT") || on("DISABLE_COMPACT"),
                 window: text("CLAUDE_CODE_AUTO_COMPACT_WINDOW").and_then(|value| parse_tokens(&value)),
@@ -82,6 +83,7 @@ impl Environment {
                     .and_then(|value| value.trim_end_matches('%').parse().ok())
                     .filter(|percent| *percent > 0.0 && *percent <= 100.0),
                 no_long_context: on("CLAUDE_CODE_DISABLE_1M_CONTEXT"),
+                unknown_window: text("CLAUDE_CODE_MAX_CONTEXT_TOKENS").and_then(|value| parse_tokens(&value)),
             },
         }
     }
@@ -91,9 +93,13 @@ impl Environment {
         let env = &self.compaction;
         HostSettings {
             auto_compact: files.auto_compact && !env.off,
-            auto_compact_window: env.window.or(files.auto_compact_window),
+            auto_compact_windows: match env.window {
+                Some(tokens) => vec![AutoCompactWindow { model: None, tokens: Some(tokens) }],
+                None => files.auto_compact_windows.clone(),
+            },
             percent: env.percent.or(files.percent),
             no_long_context: env.no_long_context || files.no_long_context,
+            unknown_window: env.unknown_window.or(files.unknown_window),
         }
     }
 

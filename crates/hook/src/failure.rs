@@ -1,77 +1,156 @@
 //! What happens when a check cannot be made: a gate closes and says which step failed, advice is silent, and
 //! both leave a record.
 
-use std::time::Instant;
+use std::sync::{Arc, OnceLock, mpsc};
+use std::time::{Duration, Instant};
 
 use tidegate_core::config::{Config, split_off};
 use tidegate_core::event::{EventKind, FailedStep};
 use tidegate_core::gate::{self, EDIT_GATE, Registration};
-use tidegate_core::record::{Cost, Failure, Record, Said};
+use tidegate_core::record::{Cost, Failure, Record, Said, estimate_tokens};
 use tidegate_core::reply::Reply;
 use tidegate_core::time::Millis;
 use tidegate_core::words::Lang;
 use tidegate_state::journal;
 use tidegate_state::place::StateDir;
 
+use crate::answer;
+use crate::deadline::Deadline;
 use crate::environment::Environment;
 
-/// What is needed to fail properly, known before anything can fail.
+/// What is needed to fail properly. It is there before anything can fail, and what is learned on the way is added.
 #[derive(Clone, Debug)]
 pub(crate) struct Fallback {
     pub registration: Registration,
     pub env: Environment,
     pub now: Millis,
     pub start: Instant,
-    /// `None` when the state directory itself is what failed.
-    pub state: Option<StateDir>,
+    /// Empty until the state directory was opened, and when that is what failed.
+    pub state: Arc<OnceLock<StateDir>>,
+    /// What the payload turned out to be.
+    pub seen: Arc<OnceLock<Seen>>,
 }
 
+/// What a payload says about itself, as far as it could be read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    pub kind: Option<EventKind>,
+    pub name: String,
+    pub session: Option<String>,
+    pub agent: Option<String>,
+    pub tool: Option<String>,
+}
+
+/// How long a record may take when the answer has been given already.
+const GRACE: Duration = Duration::from_millis(50);
+
 impl Fallback {
-    /// The answer, and its record as far as one can be written. `kind` and `session` as far as they are known.
-    pub(crate) fn answer(
+    /// The answer to a failure.
+    pub(crate) fn reply(&self, step: &FailedStep, config: Option<&Config>, prompt: Option<Lang>) -> Reply {
+        if self.closes(config) {
+            gate::closed(step, self.lang(config, prompt).words())
+        } else {
+            Reply::default()
+        }
+    }
+
+    /// Writes it down, as far as that can be done. The answer stands whether or not it can.
+    pub(crate) fn record(
         &self,
         step: &FailedStep,
-        kind: Option<EventKind>,
-        session: Option<&str>,
+        reply: &Reply,
         config: Option<&Config>,
-    ) -> Reply {
+        prompt: Option<Lang>,
+    ) {
+        let Some(state) = self.state.get() else { return };
+        let seen = self.seen.get().cloned().unwrap_or_default();
+        let closed = self.closes(config);
+        let name = if seen.name.is_empty() {
+            self.registration.event.map_or("", EventKind::name)
+        } else {
+            &seen.name
+        };
+        let record = Record {
+            id: record_id(self.now),
+            session: seen.session,
+            agent: seen.agent,
+            tool: seen.tool,
+            attended: self.env.attended,
+            ruling: "failed".to_owned(),
+            said: Said {
+                model: closed.then(|| reply.stderr.clone()),
+                user: closed
+                    .then(|| (self.lang(config, prompt).words().gate_closed)(&step.to_string(), EDIT_GATE)),
+                dropped: 0,
+            },
+            cost: Cost {
+                bytes: reply.stderr.len(),
+                tokens: estimate_tokens(&reply.stderr),
+                turns: 0,
+                us: self.micros(),
+            },
+            failure: Some(Failure { class: step.class().to_owned(), step: step.to_string(), closed }),
+            ..Record::begin(name, self.now)
+        };
+        let _ = journal::append(&state.journal(), self.now, &record);
+    }
+
+    /// Whether a gate stays closed by a failure: one that nobody switched off.
+    fn closes(&self, config: Option<&Config>) -> bool {
         let off = match config {
             Some(config) => config.switched_off(EDIT_GATE),
             None => {
                 self.env.off.as_deref().map(split_off).is_some_and(|off| off.iter().any(|id| id == EDIT_GATE))
             }
         };
-        let closed = self.registration.gates(kind) && !off;
-        let reply = if closed { gate::closed(step, self.lang(config).words()) } else { Reply::default() };
-        if let Some(state) = &self.state {
-            let kind = kind.or(self.registration.event).map_or("", EventKind::name);
-            let record = Record {
-                id: record_id(self.now),
-                session: session.map(str::to_owned),
-                attended: self.env.attended,
-                ruling: "failed".to_owned(),
-                said: Said {
-                    model: closed.then(|| reply.stderr.clone()),
-                    user: closed
-                        .then(|| (self.lang(config).words().gate_closed)(&step.to_string(), EDIT_GATE)),
-                    dropped: 0,
-                },
-                cost: Cost { bytes: reply.stderr.len(), us: self.micros(), ..Cost::default() },
-                failure: Some(Failure { class: step.class().to_owned(), step: step.to_string(), closed }),
-                ..Record::begin(kind, self.now)
-            };
-            // The answer stands whether or not it can be written down.
-            let _ = journal::append(&state.journal(), self.now, &record);
-        }
-        reply
+        let kind = self.seen.get().and_then(|seen| seen.kind);
+        self.registration.gates(kind) && !off && !self.env.guard
     }
 
-    fn lang(&self, config: Option<&Config>) -> Lang {
-        self.env.lang(config.and_then(|config| config.general.lang), None)
+    fn lang(&self, config: Option<&Config>, prompt: Option<Lang>) -> Lang {
+        self.env.lang(config.and_then(|config| config.general.lang), prompt)
     }
 
     pub(crate) fn micros(&self) -> u64 {
         self.start.elapsed().as_micros() as u64
+    }
+
+    /// A bug of ours: the gate's answer or silence, never a stack trace.
+    pub(crate) fn answer_panics(self) {
+        std::panic::set_hook(Box::new(move |info| {
+            let place = info.location().map(|at| format!("{}:{}", at.file(), at.line())).unwrap_or_default();
+            if answer::interrupt_all() {
+                self.end(&FailedStep::Panic(place));
+            }
+        }));
+    }
+
+    /// Answers when time is up. A run that is already writing down its ruling gets as long again.
+    pub(crate) fn answer_when_late(self, deadline: Deadline) {
+        deadline.watch(move |again| {
+            let late = if again { answer::interrupt_all() } else { answer::interrupt_work() };
+            if late {
+                self.end(&FailedStep::Deadline(deadline.limit_ms()));
+            }
+        });
+    }
+
+    /// Answers and ends the process. The record comes second and has little time: what it is written to may be what
+    /// hangs.
+    fn end(&self, step: &FailedStep) -> ! {
+        let reply = self.reply(step, None, None);
+        let _ = answer::write(&reply);
+        let code = i32::from(reply.exit);
+        let (done, wait) = mpsc::channel();
+        let (fallback, step) = (self.clone(), step.clone());
+        let writer = std::thread::Builder::new().spawn(move || {
+            fallback.record(&step, &reply, None, None);
+            done.send(())
+        });
+        if writer.is_ok() {
+            let _ = wait.recv_timeout(GRACE);
+        }
+        std::process::exit(code)
     }
 }
 

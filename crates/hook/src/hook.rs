@@ -1,14 +1,18 @@
 //! `tidegate hook`: event in, facts gathered, policies decide, verdicts merge, record, reply.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Read;
+use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime};
+use std::sync::Arc;
+use std::time::Instant;
 
 use tidegate_core::config::Config;
+use tidegate_core::event::wire::Field;
 use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
-use tidegate_core::facts::session;
-use tidegate_core::facts::{Facts, Known};
+use tidegate_core::facts::marks::Mark;
+use tidegate_core::facts::{Facts, Known, session};
 use tidegate_core::gate::{self, EDIT_GATE, Registration};
 use tidegate_core::policy;
 use tidegate_core::record::Record;
@@ -16,14 +20,14 @@ use tidegate_core::reply::{self, Reply};
 use tidegate_core::ruling::Outcome;
 use tidegate_core::time::Millis;
 use tidegate_core::verdict::{Call, Effect};
-use tidegate_state::marks::Lock;
+use tidegate_core::words::Lang;
 use tidegate_state::place::StateDir;
-use tidegate_state::{claims, config, fork, journal, marks, pressure_file};
+use tidegate_state::{claims, clock, config, fork, journal, marks, pressure_file};
 
 use crate::answer;
 use crate::deadline::Deadline;
 use crate::environment::Environment;
-use crate::failure::{Fallback, record_id};
+use crate::failure::{Fallback, Seen, record_id};
 use crate::gather::{Gather, Gathered, project_root};
 
 /// A payload beyond this is not a hook's: 32 MiB of tool output is the most that was ever seen.
@@ -63,75 +67,90 @@ impl Arguments {
 /// The whole run. Answers on stdout; the exit code is 0 or 2.
 pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let start = Instant::now();
-    let now = now();
     let arguments = Arguments::parse(args);
-    let env = Environment::of_process();
-    let state = StateDir::open(&env.place);
     let fallback = Fallback {
         registration: arguments.registration,
-        env,
-        now,
+        env: Environment::of_process(),
+        now: clock::now(),
         start,
-        state: state.as_ref().ok().cloned(),
+        state: Arc::default(),
+        seen: Arc::default(),
     };
-    answer_panics(fallback.clone());
+    // Before the first thing that can hang: the state directory may be on a file system that does not answer.
     let deadline = Deadline::of(arguments.registration, start);
-    answer_when_late(deadline, fallback.clone());
+    fallback.clone().answer_panics();
+    fallback.clone().answer_when_late(deadline);
 
-    let hook = Hook { fallback, state, deadline, via: arguments.via };
+    let hook = Hook { fallback, deadline, via: arguments.via };
     let reply = hook.answer();
-    if !answer::claim() {
-        // Somebody else is answering and will end the process.
-        loop {
-            std::thread::park();
-        }
-    }
+    answer::start_answering();
     answer::write(&reply)
 }
 
 struct Hook {
     fallback: Fallback,
-    state: Result<StateDir, String>,
     deadline: Deadline,
     via: Option<String>,
 }
 
 impl Hook {
     fn answer(&self) -> Reply {
+        let state = StateDir::open(&self.fallback.env.place);
+        if let Ok(state) = &state {
+            let _ = self.fallback.state.set(state.clone());
+        }
         let bytes = match read_payload() {
             Ok(bytes) => bytes,
-            Err(why) => return self.fallback.answer(&FailedStep::Stdin(why), None, None, None),
+            Err(why) => return self.fail(&FailedStep::Stdin(why), None, None),
         };
         match event::parse(&bytes, self.fallback.registration.event) {
-            Ok(event) => self.rule(&event),
-            Err(Unreadable { kind, step }) => self.fallback.answer(&step, kind, None, None),
+            Ok(event) => {
+                let owned = |field: &Field<Cow<'_, str>>| field.get().map(ToString::to_string);
+                let _ = self.fallback.seen.set(Seen {
+                    kind: Some(event.kind),
+                    name: event.name.to_string(),
+                    session: Some(event.session.to_string()),
+                    agent: owned(&event.payload.agent_id),
+                    tool: owned(&event.payload.tool_name),
+                });
+                self.rule(&event, state)
+            }
+            Err(Unreadable { kind, name, step }) => {
+                let _ = self.fallback.seen.set(Seen { kind, name: name.into_owned(), ..Seen::default() });
+                self.fail(&step, None, None)
+            }
         }
     }
 
-    fn rule(&self, event: &Event<'_>) -> Reply {
+    fn fail(&self, step: &FailedStep, config: Option<&Config>, prompt: Option<Lang>) -> Reply {
+        let reply = self.fallback.reply(step, config, prompt);
+        self.fallback.record(step, &reply, config, prompt);
+        reply
+    }
+
+    fn rule(&self, event: &Event<'_>, state: Result<StateDir, String>) -> Reply {
         let (env, now) = (&self.fallback.env, self.fallback.now);
         let config = config::read(env.place.config().as_deref(), env.off.as_deref());
-        let session = event.session.as_str();
-        let fail =
-            |step: FailedStep| self.fallback.answer(&step, Some(event.kind), Some(session), Some(&config));
-        let state = match &self.state {
+        let state = match state {
             Ok(state) => state,
-            Err(why) => return fail(FailedStep::State(why.clone())),
+            Err(why) => return self.fail(&FailedStep::State(why), Some(&config), None),
         };
+        let folder = state.session(&event.session);
         if env.guard {
-            let _ = journal::append(&state.journal(), now, &unguarded(event, env, now));
+            unguarded(&state, event, env, now);
             return Reply::default();
         }
 
         // Facts.
-        let folder = state.session(&event.session);
         let in_time = || self.deadline.in_time();
         let root = project_root(event, env);
         let mut marks = marks::read(&folder);
         if let (Known::Absent, Some(tokens)) = (&marks, event.forked_with()) {
-            let copied = fork::inherit(state, &event.session, root.as_deref(), tokens, &in_time);
+            let copied = fork::inherit(&state, &event.session, root.as_deref(), tokens, &in_time);
             marks = copied.map_or(Known::Absent, Known::Value);
         }
+        let prompt = marks.value().and_then(|marks| marks.lang);
+        let fail = |step: FailedStep| self.fail(&step, Some(&config), prompt);
         let gates = self.fallback.registration.gates(Some(event.kind)) && !config.switched_off(EDIT_GATE);
         if gates {
             if let Known::Broken(why) = &marks {
@@ -161,92 +180,96 @@ impl Hook {
             gathered.facts.marks = marks::read(&folder);
             (ruling, outcome) = decide(&gathered.facts);
         }
-        let duplicate = self.is_duplicate(event, state);
-        if duplicate {
+        if self.is_duplicate(event, &folder) {
             // The other registration says it and writes it down. A denial stands in both: if that one died,
             // this one still holds.
             let Outcome { call, reason, .. } = outcome;
-            outcome = Outcome { call, reason, ..Outcome::default() };
+            return reply::reply(event.kind, &Outcome { call, reason, ..Outcome::default() });
         }
 
-        // Record, and what else is to be written; then the reply.
-        if !duplicate {
-            let mut record = Record::of(&gathered.facts, &ruling, &outcome);
-            if let Err(why) = write(state, &gathered, &outcome, lock, &mut record, &config, &self.fallback) {
-                if gates {
-                    return fail(FailedStep::Record(why));
-                }
-                // Advice that cannot be marked as given would come again and again.
-                if outcome.call == Call::Pass {
-                    return Reply::default();
-                }
+        let new_marks = marks_of(&gathered, &outcome);
+        if lock.is_none() && !new_marks.is_empty() {
+            match marks::lock_shared(&folder) {
+                Ok(shared) => lock = Some(shared),
+                Err(error) => return fail(FailedStep::Marks(error.to_string())),
             }
         }
-        reply::reply(event.kind, &outcome)
+
+        // The record, then what is to be remembered, then the reply. In this order a failure on the way loses
+        // nothing: what was not marked as said will be said.
+        answer::start_recording();
+        let mut record = Record::of(&gathered.facts, &ruling, &outcome);
+        record.id = record_id(now);
+        record.project = gathered.root.as_deref().map(|root| root.to_string_lossy().into_owned());
+        record.config.clone_from(&config.problems);
+        record.off.clone_from(&config.off);
+        record.cost.us = self.fallback.micros();
+        let written = journal::append(&state.journal(), now, &record)
+            .map_err(|error| FailedStep::Record(error.to_string()))
+            .and_then(|()| match lock {
+                Some(lock) => lock.append(&new_marks).map_err(|error| FailedStep::Marks(error.to_string())),
+                None => Ok(()),
+            });
+        publish(&gathered, &outcome);
+        if event.kind == EventKind::SessionStart {
+            journal::keep_house(&state, &event.session, now, config.journal.keep_days());
+        }
+        match written {
+            // Advice that cannot be marked as given would come again and again.
+            Err(step) if gates || outcome.call == Call::Pass => fail(step),
+            _ => reply::reply(event.kind, &outcome),
+        }
     }
 
-    /// Whether another registration of this event was here first.
-    fn is_duplicate(&self, event: &Event<'_>, state: &StateDir) -> bool {
+    /// Whether another registration of this event was here first. Without a name it is told by the program it calls.
+    fn is_duplicate(&self, event: &Event<'_>, folder: &Path) -> bool {
         let payload = &event.payload;
         let id = [&payload.tool_use_id, &payload.prompt_id, &payload.source]
             .into_iter()
             .find_map(|field| field.get());
-        let (id, via) = (id.map_or("", AsRef::as_ref), self.via.as_deref().unwrap_or("settings"));
-        claims::is_duplicate(&state.session(&event.session), &event.name, id, via).unwrap_or(false)
+        let program = || std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
+        let via = self.via.clone().unwrap_or_else(program);
+        claims::is_duplicate(folder, &event.name, id.map_or("", AsRef::as_ref), &via).unwrap_or(false)
     }
 }
 
-/// Carries out the effects and appends the record.
-fn write(
-    state: &StateDir,
-    gathered: &Gathered<'_>,
-    outcome: &Outcome,
-    lock: Option<Lock>,
-    record: &mut Record,
-    config: &Config,
-    fallback: &Fallback,
-) -> Result<(), String> {
-    let Gathered { facts, root, host } = gathered;
-    let folder = state.session(&facts.event.session);
-    let root_text = root.as_deref().map(|root| root.to_string_lossy().into_owned());
-    let mut new_marks = session::marks(facts, root_text.as_deref(), host.as_ref());
-    for effect in &outcome.effects {
-        if let Effect::Mark(mark) = effect {
-            new_marks.push(mark.clone());
-        }
-    }
-    if !new_marks.is_empty() {
-        let lock = lock.map_or_else(|| marks::lock_shared(&folder), Ok);
-        let appended = lock.and_then(|lock| lock.append(&new_marks));
-        appended.map_err(|error| format!("{}: {error}", folder.display()))?;
-    }
+/// What this event leaves in the session's marks, and what the ruling adds.
+fn marks_of(gathered: &Gathered<'_>, outcome: &Outcome) -> Vec<Mark> {
+    let root = gathered.root.as_deref().map(Path::to_string_lossy);
+    let mut marks = session::marks(&gathered.facts, root.as_deref(), gathered.host.as_ref());
+    marks.extend(outcome.effects.iter().filter_map(|effect| match effect {
+        Effect::Mark(mark) => Some(mark.clone()),
+        Effect::PublishPressure(_) => None,
+    }));
+    marks
+}
+
+/// Brings the public copies up to date. They are for others: without them we lose nothing.
+fn publish(gathered: &Gathered<'_>, outcome: &Outcome) {
+    let Gathered { facts, root, .. } = gathered;
     for effect in &outcome.effects {
         if let (Effect::PublishPressure(level), Some(reading), Some(root)) =
             (effect, facts.meter.reading(), root)
         {
-            // A copy for others: without it we lose nothing.
             let _ = pressure_file::write(root, &facts.event.session, reading, *level, facts.now);
         }
     }
-    if facts.event.kind == EventKind::SessionStart {
-        journal::keep_house(state, facts.now, config.journal.keep_days());
-    }
-    record.id = record_id(facts.now);
-    record.project = root_text;
-    record.config.clone_from(&config.problems);
-    record.cost.us = fallback.micros();
-    journal::append(&state.journal(), facts.now, record).map_err(|error| error.to_string())
 }
 
-/// A session that we started ourselves: nothing is gated or said in it, and the record shows that.
-fn unguarded(event: &Event<'_>, env: &Environment, now: Millis) -> Record {
-    Record {
+/// A session that we started ourselves: nothing is gated or said in it, and `status` shows that.
+fn unguarded(state: &StateDir, event: &Event<'_>, env: &Environment, now: Millis) {
+    let folder = state.session(&event.session);
+    if let Known::Absent = marks::read(&folder) {
+        let _ = marks::lock_shared(&folder).and_then(|lock| lock.append(&[Mark::Attached(now)]));
+    }
+    let record = Record {
         id: record_id(now),
         session: Some(event.session.to_string()),
         attended: env.attended,
         ruling: "unguarded".to_owned(),
         ..Record::begin(&event.name, now)
-    }
+    };
+    let _ = journal::append(&state.journal(), now, &record);
 }
 
 fn read_payload() -> Result<Vec<u8>, String> {
@@ -260,33 +283,6 @@ fn read_payload() -> Result<Vec<u8>, String> {
         return Err(format!("larger than {} MiB", LARGEST_PAYLOAD / 1024 / 1024));
     }
     Ok(bytes)
-}
-
-fn now() -> Millis {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Millis(since.as_millis() as u64)
-}
-
-/// A bug of ours: the gate's answer or silence, never a stack trace.
-fn answer_panics(fallback: Fallback) {
-    std::panic::set_hook(Box::new(move |info| {
-        let place = info.location().map(|at| format!("{}:{}", at.file(), at.line())).unwrap_or_default();
-        end(&fallback, &FailedStep::Panic(place));
-    }));
-}
-
-fn answer_when_late(deadline: Deadline, fallback: Fallback) {
-    deadline.watch(move || end(&fallback, &FailedStep::Deadline(deadline.limit_ms())));
-}
-
-/// Ends the process with the answer for a failure, unless it has been answered already.
-#[expect(clippy::exit, reason = "called where there is nowhere to return to: a panic, another thread")]
-fn end(fallback: &Fallback, step: &FailedStep) {
-    if answer::claim() {
-        let reply = fallback.answer(step, None, None, None);
-        let _ = answer::write(&reply);
-        std::process::exit(i32::from(reply.exit));
-    }
 }
 
 #[cfg(test)]

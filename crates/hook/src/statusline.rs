@@ -5,8 +5,8 @@
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::sync::mpsc;
-use std::time::{Duration, SystemTime};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use tidegate_core::event::SessionId;
 use tidegate_core::event::wire::{self, ContextWindow, StatusPayload};
@@ -17,7 +17,7 @@ use tidegate_core::meter::{Reading, short_tokens};
 use tidegate_core::time::Millis;
 use tidegate_core::words::Words;
 use tidegate_state::place::StateDir;
-use tidegate_state::{bridge, config, marks, pressure_file, project};
+use tidegate_state::{bridge, clock, config, marks, pressure_file, project};
 
 use crate::environment::Environment;
 
@@ -25,13 +25,15 @@ use crate::environment::Environment;
 const WRAPPED_LIMIT: Duration = Duration::from_millis(1500);
 const LARGEST: u64 = 1024 * 1024;
 
+/// How long output may pause before we look whether the command is still there.
+const LULL: Duration = Duration::from_millis(20);
+
 /// The whole run. Always exits 0: anything else blanks the line.
 pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let env = Environment::of_process();
     let mut payload = Vec::new();
     let _ = std::io::stdin().lock().take(LARGEST).read_to_end(&mut payload);
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let ours = line(&payload, &env, Millis(since.as_millis() as u64));
+    let ours = line(&payload, &env, clock::now());
     let theirs = wrapped(args).and_then(|command| output_of(&command, &payload));
     let _ = writeln!(std::io::stdout().lock(), "{}", join(theirs.as_deref(), &ours, env.columns));
     ExitCode::SUCCESS
@@ -69,7 +71,7 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
         seen: now,
     };
     // Should it fail, the hooks read the transcript instead.
-    let _ = bridge::write(&folder, seen.clone());
+    let changed = bridge::write(&folder, seen.clone()).unwrap_or(true);
 
     let known = marks::read(&folder);
     let known = known.value();
@@ -86,7 +88,9 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
     };
     let meter = sources.meter();
     let Some(reading) = meter.reading() else { return words.no_reading.to_owned() };
-    publish(&status, env, &session, reading, known, now);
+    if changed {
+        publish(&status, env, &session, reading, known, now);
+    }
     let forecast = reading.left().and_then(|left| forecast::forecast(&known?.relays, left));
     draw(reading, forecast.as_ref(), known.is_none(), words, env.columns)
 }
@@ -107,7 +111,7 @@ fn publish(
         .map(|dir| std::path::PathBuf::from(dir.as_ref()));
     let cwd = status.cwd.get().map(|cwd| std::path::Path::new(cwd.as_ref()));
     if let Some(root) = project::root(host.as_deref().or(env.project.as_deref()), cwd) {
-        let level = known.map(|known| known.pressure).unwrap_or_default();
+        let level = known.map(|known| known.pressure.level).unwrap_or_default();
         let _ = pressure_file::write(&root, session, reading, level, now);
     }
 }
@@ -121,9 +125,6 @@ fn draw(
     columns: Option<usize>,
 ) -> String {
     let mut pieces = Vec::new();
-    if hooks_silent {
-        pieces.push(words.hooks_silent.to_owned());
-    }
     match (reading.window, reading.used_pct(), reading.left()) {
         (Some(window), Some(percent), Some(left)) => {
             pieces.push((words.used)(percent.round() as u64));
@@ -131,12 +132,15 @@ fn draw(
         }
         _ => pieces.push(short_tokens(reading.used)),
     }
+    if hooks_silent {
+        pieces.insert(1, words.hooks_silent.to_owned());
+    }
     pieces.extend(forecast.map(|forecast| (words.turns)(forecast.turns)));
     let room = columns.unwrap_or(usize::MAX);
     let mut line = String::new();
     for piece in pieces {
         let longer = if line.is_empty() { piece } else { format!("{line} · {piece}") };
-        if width(&longer) > room && !line.is_empty() {
+        if width(&longer) > room {
             break;
         }
         line = longer;
@@ -160,9 +164,7 @@ fn width(text: &str) -> usize {
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
         match c {
-            '\x1b' => {
-                let _ = chars.by_ref().find(char::is_ascii_alphabetic);
-            }
+            '\x1b' => skip_escape(&mut chars),
             '\u{0}'..='\u{2e7f}' => columns += 1,
             _ => columns += 2,
         }
@@ -170,42 +172,73 @@ fn width(text: &str) -> usize {
     columns
 }
 
-/// What the wrapped command prints. One that fails or dawdles gives nothing and does not hold us up.
+/// A colour code ends with a letter, a link's address with BEL or `ESC \`.
+fn skip_escape(chars: &mut std::str::Chars<'_>) {
+    if chars.next() == Some(']') {
+        let mut before = ' ';
+        let _ = chars.find(|c| *c == '\x07' || (std::mem::replace(&mut before, *c) == '\x1b' && *c == '\\'));
+    } else {
+        let _ = chars.find(char::is_ascii_alphabetic);
+    }
+}
+
+/// What the wrapped command prints. One that fails or dawdles gives what it has printed by then and does not hold us up,
+/// nor does a child it leaves behind with its output open.
 fn output_of(command: &str, payload: &[u8]) -> Option<String> {
     let mut child =
         shell(command).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
     let (mut stdin, mut stdout) = (child.stdin.take()?, child.stdout.take()?);
     let payload = payload.to_owned();
     let (sender, receiver) = mpsc::channel();
-    // Threads of their own: the command may not read, not write, or leave its output open to somebody else.
+    // Threads of their own: the command may neither read nor write.
     std::thread::spawn(move || stdin.write_all(&payload));
     std::thread::spawn(move || {
-        let mut text = Vec::new();
-        let _ = stdout.by_ref().take(LARGEST).read_to_end(&mut text);
-        sender.send(text)
+        let mut bytes = [0; 4096];
+        while let Ok(count @ 1..) = stdout.read(&mut bytes) {
+            if sender.send(bytes[..count].to_vec()).is_err() {
+                return;
+            }
+        }
     });
-    let text = receiver.recv_timeout(WRAPPED_LIMIT);
-    stop(&mut child);
-    text.ok().map(|text| String::from_utf8_lossy(&text).into_owned())
+    let until = Instant::now() + WRAPPED_LIMIT;
+    let mut text = Vec::new();
+    loop {
+        // Asked before waiting for output: what a command printed before its end is then in the pipe.
+        let ended = !matches!(child.try_wait(), Ok(None));
+        match receiver.recv_timeout(LULL) {
+            Ok(bytes) if text.len() < LARGEST as usize => text.extend(bytes),
+            Ok(_) | Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) if ended || Instant::now() >= until => break,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+    end(&mut child);
+    Some(String::from_utf8_lossy(&text).into_owned())
 }
 
-fn stop(child: &mut Child) {
-    if matches!(child.try_wait(), Ok(None)) {
-        let _ = child.kill();
+/// Ends a command with everything it started.
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
+    let _ = child.kill();
     let _ = child.wait();
 }
 
 fn shell(command: &str) -> Command {
+    let mut shell;
     if cfg!(windows) {
-        let mut shell = Command::new("cmd");
+        shell = Command::new("cmd");
         shell.args(["/C", command]);
-        shell
     } else {
-        let mut shell = Command::new("/bin/sh");
+        shell = Command::new("/bin/sh");
         shell.args(["-c", command]);
-        shell
     }
+    // A group of its own, so that all of it can be ended.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+    shell
 }
 
 #[cfg(test)]
@@ -227,6 +260,7 @@ mod tests {
         assert_eq!(drawn(80, Lang::En), "62% used · 43k to compaction · ~6 turns");
         assert_eq!(drawn(30, Lang::En), "62% used · 43k to compaction");
         assert_eq!(drawn(10, Lang::En), "62% used");
+        assert_eq!(drawn(5, Lang::En), "");
         assert_eq!(drawn(80, Lang::Ja), "62% 使用 · 圧縮まで 43k · 約6ターン");
         assert_eq!(drawn(22, Lang::Ja), "62% 使用");
     }
@@ -238,6 +272,7 @@ mod tests {
         assert_eq!(join(Some("theirs\n"), "ours", Some(20)), "theirs · ours");
         assert_eq!(join(Some("\x1b[31mtheirs\x1b[0m"), "ours", Some(13)), "\x1b[31mtheirs\x1b[0m · ours");
         assert_eq!(join(Some("one\ntheirs"), "ours", Some(12)), "one\ntheirs\nours");
+        assert_eq!(width("\x1b]8;;https://example.org\x07link\x1b]8;;\x1b\\ end"), 8);
     }
 
     #[cfg(unix)]
@@ -246,7 +281,8 @@ mod tests {
         assert_eq!(output_of("cat", b"{}").as_deref(), Some("{}"));
         assert_eq!(output_of("exit 3", b"{}").as_deref(), Some(""));
         assert_eq!(output_of("no-such-command-here", b"{}").as_deref(), Some(""));
-        // Longer than any test may take: only the limit can end it.
-        assert_eq!(output_of("sleep 600", b"{}"), None);
+        // Longer than any test may take: only the limit can end them.
+        assert_eq!(output_of("echo theirs; sleep 600 | cat", b"{}").as_deref(), Some("theirs\n"));
+        assert_eq!(output_of("sleep 600 & echo theirs", b"{}").as_deref(), Some("theirs\n"));
     }
 }

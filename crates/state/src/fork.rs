@@ -48,11 +48,12 @@ pub fn inherit(
 mod tests {
     use super::*;
     use crate::place::PlaceEnv;
-    use tidegate_core::facts::marks::{Mark, PressureLevel};
+    use tidegate_core::facts::marks::{Mark, Pressure, PressureLevel};
 
     #[test]
     fn the_session_with_that_many_tokens_is_the_one() {
         let folder = tempfile::tempdir().unwrap();
+        let info = Pressure { level: PressureLevel::Info, used: 50_010, ..Pressure::default() };
         let env = PlaceEnv { state_dir: Some(folder.path().join("state")), ..PlaceEnv::default() };
         let state = StateDir::open(&env).unwrap();
         for (name, project, used) in [("a", "/p", 50_010), ("b", "/p", 70_000), ("c", "/q", 50_010)] {
@@ -64,14 +65,14 @@ mod tests {
             let id = SessionId::parse(name).unwrap();
             let mut new =
                 vec![Mark::Root(project.into()), Mark::Transcript(path.to_string_lossy().into_owned())];
-            new.extend((name == "a").then_some(Mark::Pressure(PressureLevel::Info)));
+            new.extend((name == "a").then_some(Mark::Pressure(info)));
             marks::lock_shared(&state.session(&id)).unwrap().append(&new).unwrap();
         }
         let fork = SessionId::parse("f").unwrap();
         let inherit = |tokens| inherit(&state, &fork, Some(Path::new("/p")), tokens, &|| true);
         assert_eq!(inherit(1), None);
         assert_eq!(marks::read(&state.session(&fork)), Known::Absent);
-        assert_eq!(inherit(50_015).unwrap().pressure, PressureLevel::Info);
-        assert_eq!(marks::read(&state.session(&fork)).value().unwrap().pressure, PressureLevel::Info);
+        assert_eq!(inherit(50_015).unwrap().pressure, info);
+        assert_eq!(marks::read(&state.session(&fork)).value().unwrap().pressure, info);
     }
 }

@@ -1,16 +1,24 @@
 //! What the host's own settings files say about compaction. Read at session start and when they change.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use tidegate_core::meter::models::HostSettings;
+use tidegate_core::meter::models::{AutoCompactWindow, HostSettings};
 
 /// The members of a settings file that move the point of compaction.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct File {
     auto_compact_enabled: Option<bool>,
+    auto_compact_window: Option<serde_json::Value>,
+    model_settings: BTreeMap<String, ModelSettings>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ModelSettings {
     auto_compact_window: Option<serde_json::Value>,
 }
 
@@ -22,16 +30,23 @@ pub fn read(project: Option<&Path>, user: Option<&Path>) -> HostSettings {
         project.map(|project| project.join(".claude/settings.json")),
         user.map(|user| user.join("settings.json")),
     ];
-    let (mut enabled, mut window) = (None, None);
+    let mut enabled = None;
+    let mut windows = Vec::new();
     for path in nearest_first.into_iter().flatten() {
         let file: File =
             fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
         enabled = enabled.or(file.auto_compact_enabled);
-        window = window.or(file.auto_compact_window.as_ref().and_then(tokens));
+        let of_models = file
+            .model_settings
+            .into_iter()
+            .map(|(model, settings)| (Some(model), settings.auto_compact_window));
+        for (model, window) in of_models.chain([(None, file.auto_compact_window)]) {
+            windows.extend(window.map(|window| AutoCompactWindow { model, tokens: tokens(&window) }));
+        }
     }
     HostSettings {
         auto_compact: enabled.unwrap_or(true),
-        auto_compact_window: window,
+        auto_compact_windows: windows,
         ..HostSettings::default()
     }
 }
@@ -65,16 +80,21 @@ mod tests {
         fs::create_dir_all(project.join(".claude")).unwrap();
         fs::create_dir_all(&user).unwrap();
         assert_eq!(read(Some(&project), Some(&user)), HostSettings::default());
+        let window = |model: Option<&str>, tokens| AutoCompactWindow { model: model.map(Into::into), tokens };
         fs::write(
             user.join("settings.json"),
             r#"{"autoCompactWindow": "300k", "autoCompactEnabled": false}"#,
         )
         .unwrap();
         let settings = read(Some(&project), Some(&user));
-        assert_eq!((settings.auto_compact, settings.auto_compact_window), (false, Some(300_000)));
-        fs::write(project.join(".claude/settings.json"), r#"{"autoCompactEnabled": true}"#).unwrap();
+        assert!(!settings.auto_compact);
+        assert_eq!(settings.auto_compact_windows, [window(None, Some(300_000))]);
+        let shared =
+            r#"{"autoCompactEnabled": true, "modelSettings": {"m": {"autoCompactWindow": "auto"}, "n": {}}}"#;
+        fs::write(project.join(".claude/settings.json"), shared).unwrap();
         fs::write(project.join(".claude/settings.local.json"), "{broken").unwrap();
         let settings = read(Some(&project), Some(&user));
-        assert_eq!((settings.auto_compact, settings.auto_compact_window), (true, Some(300_000)));
+        assert!(settings.auto_compact);
+        assert_eq!(settings.auto_compact_windows, [window(Some("m"), None), window(None, Some(300_000))]);
     }
 }

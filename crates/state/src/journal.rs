@@ -1,10 +1,11 @@
 //! The journal: one file a day, one record a line.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
+use tidegate_core::event::SessionId;
 use tidegate_core::record::{FORMAT, Record};
 use tidegate_core::time::Millis;
 
@@ -12,7 +13,7 @@ use crate::place::StateDir;
 
 /// Appends a record.
 pub fn append(folder: &Path, now: Millis, record: &Record) -> io::Result<()> {
-    let mut file = crate::append::open(&folder.join(format!("{}.jsonl", now.day())))?;
+    let mut file = crate::append::open(&file(folder, &now.day()))?;
     crate::append::lines(&mut file, &record.line())
 }
 
@@ -26,6 +27,49 @@ pub struct Entries {
     pub records: Vec<Record>,
     /// Torn lines, and records of a newer version.
     pub skipped: usize,
+}
+
+/// What is appended to a journal from some point on, across days.
+#[derive(Debug)]
+pub struct Follow {
+    folder: PathBuf,
+    day: String,
+    offset: u64,
+}
+
+impl Follow {
+    /// From the end of what is there now.
+    pub fn from_here(folder: &Path, now: Millis) -> Follow {
+        let offset = fs::metadata(file(folder, &now.day())).map_or(0, |found| found.len());
+        Follow { folder: folder.to_owned(), day: now.day(), offset }
+    }
+
+    /// What has come since the last call, in whole lines.
+    pub fn next(&mut self, now: Millis) -> io::Result<Entries> {
+        let mut entries = Entries::default();
+        let bytes = match fs::File::open(file(&self.folder, &self.day)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            opened => {
+                let mut opened = opened?;
+                opened.seek(SeekFrom::Start(self.offset))?;
+                let mut bytes = Vec::new();
+                opened.read_to_end(&mut bytes)?;
+                bytes
+            }
+        };
+        let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
+        entries.take_lines(&bytes[..whole]);
+        self.offset += whole as u64;
+        if whole == 0 && self.day != now.day() {
+            self.day = now.day();
+            self.offset = 0;
+        }
+        Ok(entries)
+    }
+}
+
+fn file(folder: &Path, day: &str) -> PathBuf {
+    folder.join(format!("{day}.jsonl"))
 }
 
 /// The files of a journal, oldest first.
@@ -45,14 +89,17 @@ pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// Reads the records of one file.
 pub fn read(path: &Path) -> io::Result<Entries> {
     let mut entries = Entries::default();
-    let bytes = fs::read(path)?;
-    for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
-        entries.take(line);
-    }
+    entries.take_lines(&fs::read(path)?);
     Ok(entries)
 }
 
 impl Entries {
+    fn take_lines(&mut self, bytes: &[u8]) {
+        for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+            self.take(line);
+        }
+    }
+
     fn take(&mut self, line: &[u8]) {
         match serde_json::from_slice::<Record>(line) {
             Ok(record) if record.v <= FORMAT => self.records.push(record),
@@ -82,17 +129,24 @@ pub fn prune(folder: &Path, now: Millis, days: u64) -> io::Result<usize> {
     Ok(gone)
 }
 
-/// Once a day, at the first session's start: old journal files and the folders of sessions that have not been
-/// heard of for as long. Best effort; the next day tries again.
-pub fn keep_house(state: &StateDir, now: Millis, days: u64) {
-    if state.journal().join(format!("{}.jsonl", now.day())).exists() {
+/// Sessions can be resumed for a long time; their marks are small.
+const SESSION_DAYS: u64 = 90;
+
+/// Once a day, at a session's start: journal files beyond their time, and the folders of sessions that have not been
+/// heard of for long. Never the one that is starting. Best effort; the next day tries again.
+pub fn keep_house(state: &StateDir, current: &SessionId, now: Millis, days: u64) {
+    let stamp = state.root().join("kept");
+    if fs::read_to_string(&stamp).is_ok_and(|day| day == now.day()) {
         return;
     }
+    let _ = crate::replace::copy(&stamp, now.day().as_bytes());
     let _ = prune(&state.journal(), now, days);
-    let limit = UNIX_EPOCH + Duration::from_millis(now.0.saturating_sub(days * 86_400_000));
+    let limit = UNIX_EPOCH + Duration::from_millis(now.0.saturating_sub(days.max(SESSION_DAYS) * 86_400_000));
     for folder in fs::read_dir(state.sessions()).into_iter().flatten().flatten().map(|entry| entry.path()) {
-        let heard = fs::metadata(folder.join("marks")).and_then(|marks| marks.modified());
-        if heard.is_ok_and(|heard| heard < limit) {
+        let heard = fs::metadata(folder.join("marks"))
+            .or_else(|_| fs::metadata(&folder))
+            .and_then(|found| found.modified());
+        if folder != state.session(current) && heard.is_ok_and(|heard| heard < limit) {
             let _ = fs::remove_dir_all(folder);
         }
     }
@@ -111,6 +165,53 @@ mod tests {
         fs::write(&path, format!("{line}{}{line}{newer}not json\n{line}", &line[..20])).unwrap();
         let entries = read(&path).unwrap();
         assert_eq!((entries.records.len(), entries.skipped), (3, 3));
+    }
+
+    #[test]
+    fn following_goes_on_where_it_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        let (today, tomorrow) = (Millis(0), Millis(86_400_000));
+        let record = |id: &str| Record { v: 1, id: id.into(), ..Record::default() };
+        append(folder.path(), today, &record("before")).unwrap();
+        let mut follow = Follow::from_here(folder.path(), today);
+        let mut ids = |now| -> Vec<String> {
+            follow.next(now).unwrap().records.into_iter().map(|record| record.id).collect()
+        };
+        assert!(ids(today).is_empty());
+        append(folder.path(), today, &record("a")).unwrap();
+        append(folder.path(), today, &record("b")).unwrap();
+        crate::append::lines(
+            &mut crate::append::open(&file(folder.path(), &today.day())).unwrap(),
+            "{\"v\":1,",
+        )
+        .unwrap();
+        assert_eq!(ids(today), ["a", "b"]);
+        append(folder.path(), tomorrow, &record("c")).unwrap();
+        assert!(ids(tomorrow).is_empty());
+        assert_eq!(ids(tomorrow), ["c"]);
+    }
+
+    #[test]
+    fn house_is_kept_once_a_day_and_never_the_current_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = crate::place::PlaceEnv { state_dir: Some(folder.path().join("s")), ..Default::default() };
+        let state = StateDir::open(&env).unwrap();
+        let now = Millis::from_iso("2026-11-15T12:00:00Z").unwrap();
+        let ids = ["current", "old", "young"].map(|id| SessionId::parse(id).unwrap());
+        for id in &ids {
+            let marks = state.session(id).join("marks");
+            crate::append::open(&marks).unwrap();
+            let days_ago = if id.as_str() == "young" { 80 } else { 100 };
+            let heard = UNIX_EPOCH + Duration::from_millis(now.0 - days_ago * 86_400_000);
+            fs::File::options().append(true).open(&marks).unwrap().set_modified(heard).unwrap();
+        }
+        crate::append::open(&state.journal().join("2026-01-01.jsonl")).unwrap();
+        keep_house(&state, &ids[0], now, 30);
+        assert_eq!(ids.each_ref().map(|id| state.session(id).exists()), [true, false, true]);
+        assert_eq!(files(&state.journal()).unwrap().len(), 0);
+        crate::append::open(&state.journal().join("2026-01-01.jsonl")).unwrap();
+        keep_house(&state, &ids[0], now, 30);
+        assert_eq!(files(&state.journal()).unwrap().len(), 1, "not twice a day");
     }
 
     #[test]

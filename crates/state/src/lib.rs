@@ -12,6 +12,7 @@ pub mod project;
 
 pub mod bridge;
 pub mod claims;
+pub mod clock;
 pub mod config;
 pub mod fork;
 pub mod host_settings;

@@ -1,6 +1,6 @@
 //! A session's marks on disk: append-only, and rewritten short when they have grown long.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use tidegate_core::facts::marks::{Mark, Marks, write_lines};
 const FILE: &str = "marks";
 
 /// From here on the file is rewritten: a short one is a few hundred bytes, so this is rare.
-const LONG: u64 = 32 * 1024;
+const LONG: u64 = 8 * 1024;
 
 /// More than this is damage.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -18,7 +18,7 @@ const LARGEST: u64 = 4 * 1024 * 1024;
 /// Reads a session's marks.
 pub fn read(session: &Path) -> Known<Marks> {
     let bytes = File::open(session.join(FILE)).and_then(|file| {
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(LONG as usize + 1024);
         file.take(LARGEST).read_to_end(&mut bytes)?;
         Ok(bytes)
     });
@@ -42,16 +42,33 @@ pub struct Lock {
 
 /// Together with other hooks; only a rewrite of the file waits for it.
 pub fn lock_shared(session: &Path) -> io::Result<Lock> {
-    let file = crate::append::open(&session.join("lock"))?;
+    let file = lock_file(session)?;
     file.lock_shared()?;
     Ok(Lock { file, session: session.to_owned(), alone: false })
 }
 
 /// Alone.
 pub fn lock_alone(session: &Path) -> io::Result<Lock> {
-    let file = crate::append::open(&session.join("lock"))?;
+    let file = lock_file(session)?;
     file.lock()?;
     Ok(Lock { file, session: session.to_owned(), alone: true })
+}
+
+/// Not opened for appending: Windows does not lock such a file.
+fn lock_file(session: &Path) -> io::Result<File> {
+    let path = session.join("lock");
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let open = || options.open(&path);
+    match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            crate::place::make_private(session)?;
+            open()
+        }
+        opened => opened,
+    }
 }
 
 impl Lock {
@@ -84,7 +101,7 @@ impl Lock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_core::facts::marks::PressureLevel;
+    use tidegate_core::facts::marks::{Pressure, PressureLevel};
 
     fn append(session: &Path, marks: &[Mark]) -> io::Result<()> {
         lock_shared(session)?.append(marks)
@@ -102,14 +119,15 @@ mod tests {
     fn a_long_session_keeps_a_short_file() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path().join("s");
-        append(&session, &[Mark::Pressure(PressureLevel::Info)]).unwrap();
+        let info = Pressure { level: PressureLevel::Info, ..Pressure::default() };
+        append(&session, &[Mark::Pressure(info)]).unwrap();
         for turn in 0..10_000 {
             append(&session, &[Mark::Relay(turn)]).unwrap();
         }
         assert!(fs::metadata(session.join(FILE)).unwrap().len() <= LONG + 64);
         let marks = read(&session);
         let marks = marks.value().unwrap();
-        assert_eq!((marks.pressure, marks.relays.last()), (PressureLevel::Info, Some(&9999)));
+        assert_eq!((marks.pressure, marks.relays.last()), (info, Some(&9999)));
     }
 
     #[test]

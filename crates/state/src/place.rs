@@ -103,6 +103,7 @@ impl StateDir {
 enum Refused {
     Missing,
     NotAFolder,
+    Shared,
     Foreign(PathBuf),
     Io(io::Error),
 }
@@ -112,6 +113,7 @@ impl Refused {
         match self {
             Refused::Missing => format!("{} cannot be made", root.display()),
             Refused::NotAFolder => format!("{} is not a folder", root.display()),
+            Refused::Shared => format!("{} is shared with other users", root.display()),
             Refused::Foreign(path) => format!("{} belongs to another user", path.display()),
             Refused::Io(error) => format!("{}: {error}", root.display()),
         }
@@ -163,6 +165,10 @@ fn check_owner(root: &Path, found: &fs::Metadata, us: u32) -> Result<(), Refused
     if found.uid() != us {
         return Err(Refused::Foreign(root.to_owned()));
     }
+    // A place that everybody writes, `/tmp` above all, is not made ours by taking it away from them.
+    if found.mode() & 0o1002 != 0 {
+        return Err(Refused::Shared);
+    }
     if found.mode() & 0o077 != 0 {
         fs::set_permissions(root, fs::Permissions::from_mode(0o700)).map_err(Refused::Io)?;
     }
@@ -198,6 +204,9 @@ mod tests {
         fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).unwrap();
         StateDir::open(&at(&root)).unwrap();
         assert_eq!(mode(), 0o700);
+        fs::set_permissions(&root, fs::Permissions::from_mode(0o1777)).unwrap();
+        assert!(StateDir::open(&at(&root)).unwrap_err().contains("shared"));
+        assert_eq!(mode(), 0o777);
     }
 
     #[test]

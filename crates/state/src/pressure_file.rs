@@ -7,13 +7,13 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::marks::PressureLevel;
 use tidegate_core::meter::Reading;
 use tidegate_core::time::Millis;
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct File {
     used_percentage: f64,
@@ -34,7 +34,9 @@ pub fn write(
 ) -> io::Result<()> {
     let folder = root.join(".claude/context");
     let (Some(window), Some(percent)) = (reading.window, reading.used_pct()) else { return Ok(()) };
-    if !fs::metadata(&folder).is_ok_and(|folder| folder.is_dir()) {
+    // Not through a link: a repository could have it point anywhere.
+    let real = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    if !real(&root.join(".claude")) || !real(&folder) {
         return Ok(());
     }
     let file = File {

@@ -39,20 +39,26 @@ pub fn durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// A new file beside `path` that no other process or thread uses.
+/// A new file beside `path` that nobody else uses. Never an existing one: in a folder that others can write, that
+/// could be a link to anywhere.
 fn temporary(path: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = path.file_name().ok_or_else(|| io::Error::other("no file name"))?.to_string_lossy();
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let temporary = path.with_file_name(format!(".{name}.{}.{count}.tmp", std::process::id()));
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
     #[cfg(not(unix))]
     let _ = mode;
-    let file = options.open(&temporary)?;
-    Ok((temporary, file))
+    loop {
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let temporary = path.with_file_name(format!(".{name}.{}.{count}.tmp", std::process::id()));
+        match options.open(&temporary) {
+            // Left behind by a killed process that had our number, or put there on purpose.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && count < 1000 => {}
+            opened => return Ok((temporary, opened?)),
+        }
+    }
 }
 
 /// On Windows a rename fails while a reader has the old file open; a moment later it does not.
@@ -82,6 +88,21 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(copy(&folder.path().join("no/such/folder"), b"x").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_place_of_the_temporary_file_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, victim) = (folder.path().join("x.json"), folder.path().join("victim"));
+        fs::write(&victim, b"precious").unwrap();
+        for count in 0..50 {
+            let trap = folder.path().join(format!(".x.json.{}.{count}.tmp", std::process::id()));
+            std::os::unix::fs::symlink(&victim, trap).unwrap();
+        }
+        copy(&path, b"new").unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+        assert_eq!(fs::read(&path).unwrap(), b"new");
     }
 
     #[cfg(unix)]

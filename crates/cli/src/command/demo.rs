@@ -7,13 +7,11 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
-use std::time::SystemTime;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tidegate_core::record::Record;
-use tidegate_core::time::Millis;
-use tidegate_state::journal;
+use tidegate_state::{clock, journal};
 
 use super::Outcome;
 use crate::error::CliError;
@@ -129,13 +127,13 @@ impl Demo {
             "tool_use_id": format!("toolu_{}", self.calls),
         });
         let payload = self.payload("PreToolUse", members);
-        let sent = if broken { &payload[..payload.len() / 2] } else { &payload[..] };
+        let sent = if broken { &payload.as_bytes()[..payload.len() / 2] } else { payload.as_bytes() };
         self.send("PreToolUse", what, sent)
     }
 
     fn event(&mut self, name: &str, what: &str, members: Value) -> Result<(), CliError> {
         let payload = self.payload(name, members);
-        self.send(name, what, &payload)
+        self.send(name, what, payload.as_bytes())
     }
 
     fn payload(&self, name: &str, mut members: Value) -> String {
@@ -148,7 +146,7 @@ impl Demo {
     }
 
     /// Runs one hook and prints its line of the timeline.
-    fn send(&mut self, name: &str, what: &str, payload: &str) -> Result<(), CliError> {
+    fn send(&mut self, name: &str, what: &str, payload: &[u8]) -> Result<(), CliError> {
         let (out, err, code) = self.run(&["hook", "--event", name], payload)?;
         let record = self.newest_record()?;
         self.events += 1;
@@ -186,10 +184,10 @@ impl Demo {
             "model": { "id": "claude-sonnet-4-6" },
             "context_window": { "context_window_size": 200_000, "total_input_tokens": used },
         });
-        Ok(self.run(&["statusline"], &payload.to_string())?.0.trim_end().to_owned())
+        Ok(self.run(&["statusline"], payload.to_string().as_bytes())?.0.trim_end().to_owned())
     }
 
-    fn run(&self, args: &[&str], payload: &str) -> Result<(String, String, i32), CliError> {
+    fn run(&self, args: &[&str], payload: &[u8]) -> Result<(String, String, i32), CliError> {
         let failed = |error: std::io::Error| {
             CliError::new(format!("{} could not be run: {error}", self.binary.display()))
         };
@@ -209,7 +207,7 @@ impl Demo {
             .spawn()
             .map_err(failed)?;
         if let Some(mut stdin) = child.stdin.take() {
-            stdin.write_all(payload.as_bytes()).map_err(failed)?;
+            stdin.write_all(payload).map_err(failed)?;
         }
         let output = child.wait_with_output().map_err(failed)?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -229,7 +227,7 @@ impl Demo {
         self.append(&json!({
             "type": "assistant",
             "isSidechain": false,
-            "timestamp": now().iso(),
+            "timestamp": clock::now().iso(),
             "requestedModel": "claude-sonnet-4-6",
             "message": {
                 "id": format!("msg_{}", self.calls),
@@ -244,7 +242,7 @@ impl Demo {
         self.append(&json!({
             "type": "system",
             "subtype": "compact_boundary",
-            "timestamp": now().iso(),
+            "timestamp": clock::now().iso(),
             "compactMetadata": { "trigger": "auto", "preTokens": 167_000, "postTokens": 9000 },
         }))
     }
@@ -258,9 +256,4 @@ impl Demo {
     fn transcript(&self) -> PathBuf {
         self.folder.path().join("transcript.jsonl")
     }
-}
-
-fn now() -> Millis {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Millis(since.as_millis() as u64)
 }

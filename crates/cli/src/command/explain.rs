@@ -27,9 +27,11 @@ pub(crate) fn run(args: &args::Explain) -> Outcome {
 
 fn find(here: &Here, args: &args::Explain) -> Result<Record, CliError> {
     let wanted = |record: &Record| {
-        let session = args.session.as_ref().is_none_or(|id| record.session.as_ref() == Some(id));
-        let meant = if args.record == "last" { !quiet(record) } else { record.id == args.record };
-        session && meant
+        if args.record == "last" {
+            !quiet(record) && here.concerns(record, args.session.as_deref(), args.all)
+        } else {
+            record.id == args.record
+        }
     };
     for path in journal::files(&here.state.journal()).map_err(CliError::new)?.iter().rev() {
         let entries =
@@ -39,8 +41,8 @@ fn find(here: &Here, args: &args::Explain) -> Result<Record, CliError> {
         }
     }
     Err(if args.record == "last" {
-        CliError::new("no record in which something was said or decided")
-            .hint("`tidegate journal` lists all records")
+        CliError::new("no record of this project in which something was said or decided")
+            .hint("--all looks in every project; `tidegate journal` lists the records")
     } else {
         CliError::new(format!("no record `{}`", args.record))
             .hint("`tidegate journal` lists the records with their ids")

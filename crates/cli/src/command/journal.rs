@@ -1,13 +1,11 @@
 //! `tidegate journal`: the records, newest last.
 
-use std::io::{Read, Seek, SeekFrom};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use tidegate_core::record::Record;
-use tidegate_core::time::Millis;
-use tidegate_state::journal;
+use tidegate_state::clock;
+use tidegate_state::journal::{self, Follow};
 
 use super::Outcome;
 use crate::args;
@@ -18,22 +16,19 @@ use crate::sessions::Here;
 pub(crate) fn run(args: &args::Journal) -> Outcome {
     let here = Here::find()?;
     let matches = |record: &Record| {
-        let session = args.session.as_ref().is_none_or(|id| record.session.as_ref() == Some(id));
         let policy =
             args.policy.as_ref().is_none_or(|id| record.verdicts.iter().any(|verdict| verdict.policy == *id));
-        session && policy
+        here.concerns(record, args.session.as_deref(), args.all) && policy
     };
     let show = |record: &Record| if args.json { print::json(record) } else { print::line(&summary(record)) };
 
+    // Before the listing: what is written in between is then shown twice rather than never.
+    let follow = Follow::from_here(&here.state.journal(), clock::now());
     let mut shown: Vec<Record> = Vec::new();
     let mut skipped = 0;
-    let mut end = None;
     for path in journal::files(&here.state.journal()).map_err(CliError::new)?.iter().rev() {
         let entries =
             journal::read(path).map_err(|error| CliError::new(format!("{}: {error}", path.display())))?;
-        if end.is_none() {
-            end = Some(path.clone());
-        }
         skipped += entries.skipped;
         let mut records: Vec<Record> = entries.records.into_iter().filter(matches).collect();
         records.extend(std::mem::take(&mut shown));
@@ -54,41 +49,21 @@ pub(crate) fn run(args: &args::Journal) -> Outcome {
         ));
     }
     if args.follow {
-        follow(&here, &|record| !matches(record) || show(record))?;
+        go_on(follow, &|record| !matches(record) || show(record))?;
     } else if shown.is_empty() && !args.json {
-        print::to_stderr("no records yet; `tidegate demo` shows what they look like");
+        print::to_stderr("no records of this project yet; --all shows every project's");
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints what is appended from now on, until nobody reads any more.
-fn follow(here: &Here, show: &dyn Fn(&Record) -> bool) -> Result<(), CliError> {
-    let today = || {
-        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        here.state.journal().join(format!("{}.jsonl", Millis(since.as_millis() as u64).day()))
-    };
-    let length = |path: &PathBuf| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let mut path = today();
-    let mut offset = length(&path);
-    let mut rest = String::new();
+fn go_on(mut follow: Follow, show: &dyn Fn(&Record) -> bool) -> Result<(), CliError> {
     loop {
-        std::thread::sleep(Duration::from_millis(200));
-        if length(&path) > offset {
-            let mut file = std::fs::File::open(&path).map_err(CliError::new)?;
-            file.seek(SeekFrom::Start(offset)).map_err(CliError::new)?;
-            let mut bytes = Vec::new();
-            offset += file.read_to_end(&mut bytes).map_err(CliError::new)? as u64;
-            rest.push_str(&String::from_utf8_lossy(&bytes));
-            while let Some(end) = rest.find('\n') {
-                let line: String = rest.drain(..=end).collect();
-                if serde_json::from_str::<Record>(&line).is_ok_and(|record| !show(&record)) {
-                    return Ok(());
-                }
-            }
-        } else if today() != path {
-            path = today();
-            offset = 0;
+        let entries = follow.next(clock::now()).map_err(CliError::new)?;
+        if !entries.records.iter().all(show) {
+            return Ok(());
         }
+        std::thread::sleep(Duration::from_millis(200));
     }
 }
 

@@ -41,13 +41,8 @@ struct Status {
     config_problems: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     switched_off: Vec<String>,
-    #[serde(skip_serializing_if = "is_zero")]
+    /// Lines of the journal that could not be read.
     unreadable_lines: usize,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 pub(crate) fn run(args: &args::Status) -> Outcome {
@@ -67,7 +62,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         );
     }
     let spoke = |record: &&Record| {
-        record.ruling != "pass" && record.ruling != "failed"
+        matches!(record.ruling.as_str(), "ask" | "deny" | "halt")
             || record.said.model.is_some()
             || record.said.user.is_some()
     };
@@ -76,7 +71,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         project: session.marks.root.clone(),
         began: session.marks.began.map(Millis::iso),
         meter: MeterRecord::of(&meter, forecast, here.now),
-        pressure_said: session.marks.pressure.name(),
+        pressure_said: session.marks.pressure.level.name(),
         last_boundary: session.marks.boundary.map(Millis::iso),
         events: records.len(),
         interruptions: records.iter().filter(spoke).count(),
@@ -84,7 +79,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         unguarded: records.iter().any(|record| record.ruling == "unguarded"),
         tokens_added: records.iter().map(|record| record.cost.tokens).sum(),
         config_problems: here.config.problems.clone(),
-        switched_off: here.config.off.clone(),
+        switched_off: records.last().map(|record| record.off.clone()).unwrap_or_default(),
         unreadable_lines,
     };
     if args.json {
@@ -99,7 +94,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     for line in describe(&status.meter) {
         print::line(&line.replacen("context:", "context ", 1));
     }
-    let said = match session.marks.pressure {
+    let said = match session.marks.pressure.level {
         PressureLevel::None => "nothing said yet at this use".to_owned(),
         level => format!("`{}` was said; the next is said once when it is reached", level.name()),
     };
@@ -117,7 +112,10 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         );
     }
     if !status.switched_off.is_empty() {
-        print::line(&format!("warning: switched off by TIDEGATE_OFF: {}", status.switched_off.join(", ")));
+        print::line(&format!(
+            "warning: switched off in this session by TIDEGATE_OFF: {}",
+            status.switched_off.join(", ")
+        ));
     }
     for problem in &status.config_problems {
         print::line(&format!("warning: config: {problem}; the default is used"));

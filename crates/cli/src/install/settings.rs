@@ -34,11 +34,19 @@ const REGISTRATIONS: &[Registration] = &[
     advice(EventKind::SessionEnd),
 ];
 
+/// What our entries depend on.
+pub(super) struct Around {
+    /// The path of this program.
+    pub(super) binary: String,
+    /// The status line of a settings file farther away, which ours would hide.
+    pub(super) status_line: Option<String>,
+}
+
 /// The file with our entries; what was ours before is replaced. `None` stands for no file.
-pub(super) fn install(text: Option<&str>, binary: &Path) -> Result<Option<String>, String> {
+pub(super) fn install(text: Option<&str>, around: &Around) -> Result<String, String> {
     let mut settings = parse(text)?;
-    let binary = binary.to_str().ok_or("the path of this program is not UTF-8")?;
-    remove_ours(&mut settings, binary)?;
+    remove_ours(&mut settings, around)?;
+    let binary = around.binary.as_str();
     let hooks = settings.entry("hooks").or_insert_with(|| json!({}));
     let hooks = hooks.as_object_mut().ok_or("`hooks` is not an object")?;
     for Registration { event, matcher, gate } in REGISTRATIONS {
@@ -58,8 +66,8 @@ pub(super) fn install(text: Option<&str>, binary: &Path) -> Result<Option<String
             .ok_or_else(|| format!("`hooks.{}` is not an array", event.name()))?
             .push(Value::Object(entry));
     }
-    let existing = settings.get("statusLine").and_then(|line| line.get("command")).and_then(Value::as_str);
-    let command = match existing {
+    let theirs = command_of(&settings).or(around.status_line.as_deref());
+    let command = match theirs {
         Some(theirs) => format!("{} statusline --wrap {}", quote(binary), quote(theirs)),
         None => format!("{} statusline", quote(binary)),
     };
@@ -71,17 +79,26 @@ pub(super) fn install(text: Option<&str>, binary: &Path) -> Result<Option<String
             settings.insert("statusLine".to_owned(), json!({ "type": "command", "command": command }));
         }
     }
-    Ok(Some(write(&settings)))
+    Ok(write(&settings))
 }
 
 /// The file without our entries; `None` when nothing is left.
-pub(super) fn uninstall(text: Option<&str>, binary: &Path) -> Result<Option<String>, String> {
+pub(super) fn uninstall(text: Option<&str>, around: &Around) -> Result<Option<String>, String> {
     let Some(text) = text else { return Ok(None) };
     let mut settings = parse(Some(text))?;
-    if !remove_ours(&mut settings, &binary.to_string_lossy())? {
+    if !remove_ours(&mut settings, around)? {
         return Ok(Some(text.to_owned()));
     }
     Ok((!settings.is_empty()).then(|| write(&settings)))
+}
+
+/// The command of the status line in a settings file.
+pub(super) fn status_line(text: &str) -> Option<String> {
+    command_of(&parse(Some(text)).ok()?).map(str::to_owned)
+}
+
+fn command_of(settings: &Map<String, Value>) -> Option<&str> {
+    settings.get("statusLine")?.get("command")?.as_str()
 }
 
 fn parse(text: Option<&str>) -> Result<Map<String, Value>, String> {
@@ -102,7 +119,8 @@ fn write(settings: &Map<String, Value>) -> String {
 }
 
 /// Takes out every handler of ours, and what is empty without it. Tells whether there was one.
-fn remove_ours(settings: &mut Map<String, Value>, binary: &str) -> Result<bool, String> {
+fn remove_ours(settings: &mut Map<String, Value>, around: &Around) -> Result<bool, String> {
+    let binary = around.binary.as_str();
     let mut found = false;
     if let Some(hooks) = settings.get_mut("hooks") {
         let hooks = hooks.as_object_mut().ok_or("`hooks` is not an object")?;
@@ -125,15 +143,15 @@ fn remove_ours(settings: &mut Map<String, Value>, binary: &str) -> Result<bool, 
             }
         }
     }
-    let line = settings.get("statusLine").and_then(|line| line.get("command")).and_then(Value::as_str);
-    match line.map_or(StatusLine::Foreign, |line| read_status_line(line, binary)) {
+    match command_of(settings).map_or(StatusLine::Foreign, |line| read_status_line(line, binary)) {
         StatusLine::Foreign => {}
-        StatusLine::Ours => {
-            settings.remove("statusLine");
+        StatusLine::Wrapping(theirs) if around.status_line.as_ref() != Some(&theirs) => {
+            settings["statusLine"]["command"] = json!(theirs);
             found = true;
         }
-        StatusLine::Wrapping(theirs) => {
-            settings["statusLine"]["command"] = json!(theirs);
+        // Ours alone, or around one that stands in another file and shows again without us.
+        StatusLine::Ours | StatusLine::Wrapping(_) => {
+            settings.remove("statusLine");
             found = true;
         }
     }
@@ -197,24 +215,37 @@ fn unquote(text: &str) -> Option<(String, &str)> {
 mod tests {
     use super::*;
 
+    fn around(binary: &str) -> Around {
+        Around { binary: binary.to_owned(), status_line: None }
+    }
+
     fn installed(text: Option<&str>) -> String {
-        install(text, Path::new("/opt/it's here/tidegate")).unwrap().unwrap()
+        install(text, &around("/opt/it's here/tidegate")).unwrap()
     }
 
     #[test]
     fn twice_is_once() {
         let once = installed(None);
         assert_eq!(installed(Some(&once)), once);
-        assert_eq!(uninstall(Some(&once), Path::new("/bin/other")), Ok(None));
-        assert_eq!(uninstall(None, Path::new("/bin/other")), Ok(None));
+        assert_eq!(uninstall(Some(&once), &around("/bin/other")), Ok(None));
+        assert_eq!(uninstall(None, &around("/bin/other")), Ok(None));
     }
 
     #[test]
     fn under_another_name_it_is_still_ours() {
-        let binary = Path::new("/opt/gate");
-        let once = install(None, binary).unwrap().unwrap();
-        assert_eq!(install(Some(&once), binary).unwrap().unwrap(), once);
-        assert_eq!(uninstall(Some(&once), binary), Ok(None));
+        let gate = around("/opt/gate");
+        let once = install(None, &gate).unwrap();
+        assert_eq!(install(Some(&once), &gate).unwrap(), once);
+        assert_eq!(uninstall(Some(&once), &gate), Ok(None));
+    }
+
+    #[test]
+    fn a_status_line_of_another_file_is_wrapped_and_not_copied_back() {
+        let around = Around { binary: "/opt/tidegate".into(), status_line: Some("theirs".into()) };
+        let once = install(None, &around).unwrap();
+        assert!(once.contains("'/opt/tidegate' statusline --wrap 'theirs'"), "{once}");
+        assert_eq!(install(Some(&once), &around).unwrap(), once);
+        assert_eq!(uninstall(Some(&once), &around), Ok(None));
     }
 
     #[test]
@@ -253,17 +284,17 @@ mod tests {
         let with = installed(Some(theirs));
         assert!(with.contains("their-hook") && with.contains("statusline --wrap"));
         assert_eq!(installed(Some(&with)), with);
-        assert_eq!(uninstall(Some(&with), Path::new("/bin/other")).unwrap().unwrap(), theirs);
+        assert_eq!(uninstall(Some(&with), &around("/bin/other")).unwrap().unwrap(), theirs);
     }
 
     #[test]
     fn a_broken_file_is_refused() {
         for broken in ["{", "[]", "{\"hooks\": 5}", "{\"hooks\": {\"Stop\": {}}}"] {
-            assert!(install(Some(broken), Path::new("/tidegate")).is_err(), "{broken}");
+            assert!(install(Some(broken), &around("/tidegate")).is_err(), "{broken}");
         }
-        assert!(uninstall(Some("{,}"), Path::new("/bin/other")).is_err());
+        assert!(uninstall(Some("{,}"), &around("/bin/other")).is_err());
         assert_eq!(
-            uninstall(Some("{ \"a\": 1 }"), Path::new("/bin/other")),
+            uninstall(Some("{ \"a\": 1 }"), &around("/bin/other")),
             Ok(Some("{ \"a\": 1 }".to_owned()))
         );
     }

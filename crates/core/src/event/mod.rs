@@ -133,18 +133,21 @@ impl FailedStep {
 
 /// An event that could not be read, with what is known about it all the same.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unreadable {
+pub struct Unreadable<'a> {
     /// From the payload if it has one, else from the registration.
     pub kind: Option<EventKind>,
+    /// Its name on the wire, if it has one.
+    pub name: Cow<'a, str>,
     /// What went wrong.
     pub step: FailedStep,
 }
 
 /// Reads a payload. `registered` is the event the hook was registered for, if it says so: the payload's own
 /// name counts more, but a broken payload may have none.
-pub fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable> {
+pub fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>> {
     let payload: Payload<'_> = wire::read_object(bytes).map_err(|why| Unreadable {
-        kind: registered.or_else(|| name_in_broken_json(bytes)),
+        kind: name_in_broken_json(bytes).map(EventKind::from_name).or(registered),
+        name: name_in_broken_json(bytes).unwrap_or_default().into(),
         step: FailedStep::Payload(why),
     })?;
     let (kind, name) = match (&payload.hook_event_name, registered) {
@@ -159,18 +162,18 @@ pub fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, U
     };
     match session {
         Ok(session) => Ok(Event { kind, name, session, payload }),
-        Err(step) => Err(Unreadable { kind: Some(kind), step }),
+        Err(step) => Err(Unreadable { kind: Some(kind), name, step }),
     }
 }
 
 /// Finds the event's name in a payload that was cut off: the host writes it before the tool's input.
-fn name_in_broken_json(bytes: &[u8]) -> Option<EventKind> {
+fn name_in_broken_json(bytes: &[u8]) -> Option<&str> {
     const MEMBER: &[u8] = b"\"hook_event_name\"";
     let after = memchr::memmem::find(bytes, MEMBER)? + MEMBER.len();
     let rest =
         bytes.get(after..)?.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"\"")?;
     let end = memchr::memchr(b'"', rest)?;
-    Some(EventKind::from_name(std::str::from_utf8(&rest[..end]).ok()?))
+    std::str::from_utf8(&rest[..end]).ok()
 }
 
 impl Event<'_> {
@@ -247,12 +250,15 @@ mod tests {
     #[test]
     fn the_payload_names_its_event_and_the_registration_stands_in() {
         let session = r#""session_id": "s""#;
-        let kind = |json: String, registered| parse(json.as_bytes(), registered).map(|event| event.kind);
+        let kind = |json: String, registered| parse(json.as_bytes(), registered).map(|event| event.kind).ok();
         let pre = Some(EventKind::PreToolUse);
-        assert_eq!(kind(format!("{{{session}, \"hook_event_name\": \"Stop\"}}"), pre), Ok(EventKind::Stop));
-        assert_eq!(kind(format!("{{{session}, \"hook_event_name\": null}}"), pre), Ok(EventKind::PreToolUse));
-        assert_eq!(kind(format!("{{{session}, \"hook_event_name\": 7}}"), pre), Ok(EventKind::PreToolUse));
-        assert_eq!(kind(format!("{{{session}}}"), None), Ok(EventKind::Other));
+        assert_eq!(kind(format!("{{{session}, \"hook_event_name\": \"Stop\"}}"), pre), Some(EventKind::Stop));
+        assert_eq!(
+            kind(format!("{{{session}, \"hook_event_name\": null}}"), pre),
+            Some(EventKind::PreToolUse)
+        );
+        assert_eq!(kind(format!("{{{session}, \"hook_event_name\": 7}}"), pre), Some(EventKind::PreToolUse));
+        assert_eq!(kind(format!("{{{session}}}"), None), Some(EventKind::Other));
     }
 
     #[test]

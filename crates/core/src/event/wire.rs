@@ -55,7 +55,7 @@ pub trait Member<'de>: Sized {
     fn number(_: f64) -> Option<Self> {
         None
     }
-    /// Takes an object, or leaves it unread by returning `Ok(None)` before touching `map`.
+    /// Takes an object; unless it does, its members are skipped.
     fn object<A: MapAccess<'de>>(map: A) -> Result<Option<Self>, A::Error> {
         skip_object(map)?;
         Ok(None)

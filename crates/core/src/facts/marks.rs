@@ -1,7 +1,8 @@
 //! Marks: small durable facts of a session, one JSON object a line.
 //!
-//! Every mark is set-once or latest-wins, so two hooks that write at once cannot disagree by order, and a long
-//! file can be rewritten as a short one ([`Marks::lines`]) at any time.
+//! Every mark is set-once or latest-wins, but for the few that a session's start and a boundary void, so a long file can
+//! be rewritten as a short one ([`Marks::lines`]) at any time. Hooks run in parallel: what must not be decided by
+//! whose line comes last is decided under the session's lock.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,8 @@ pub enum Mark {
         /// When.
         at: Millis,
     },
+    /// The client started or resumed the session, or we saw it for the first time.
+    Attached(Millis),
     /// The session's project.
     Root(String),
     /// Where the host writes the transcript.
@@ -39,7 +42,21 @@ pub enum Mark {
     /// The conversation was compacted.
     Boundary(Millis),
     /// The highest pressure level that was said, or that use fell back to.
-    Pressure(PressureLevel),
+    Pressure(Pressure),
+}
+
+/// How far the context pressure has been said, and at what numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Pressure {
+    /// The level.
+    pub level: PressureLevel,
+    /// Tokens in use.
+    pub used: u64,
+    /// The reference point.
+    pub reference: u64,
+    /// When these numbers changed.
+    pub at: Millis,
 }
 
 /// How far the context pressure has been said.
@@ -71,6 +88,8 @@ impl PressureLevel {
 pub struct Marks {
     /// When it began, as far as we saw it.
     pub began: Option<Millis>,
+    /// When the client last started or resumed it.
+    pub attached: Option<Millis>,
     /// Its project.
     pub root: Option<String>,
     /// Its transcript.
@@ -86,7 +105,7 @@ pub struct Marks {
     /// The last compaction.
     pub boundary: Option<Millis>,
     /// How far pressure was said.
-    pub pressure: PressureLevel,
+    pub pressure: Pressure,
     /// Lines we could not read: torn, or of a newer version.
     pub unread: Vec<String>,
 }
@@ -114,6 +133,7 @@ impl Marks {
     pub fn apply(&mut self, mark: Mark) {
         match mark {
             Mark::Began { at } => *self = Marks { began: Some(at), ..Marks::default() },
+            Mark::Attached(at) => self.attached = Some(at),
             Mark::Root(path) => self.root = Some(path),
             Mark::Transcript(path) => self.transcript = Some(path),
             Mark::Model { id, at } => self.model = Some((id, at)),
@@ -128,9 +148,9 @@ impl Marks {
             Mark::Boundary(at) => {
                 self.boundary = Some(at);
                 self.relays.clear();
-                self.pressure = PressureLevel::None;
+                self.pressure = Pressure::default();
             }
-            Mark::Pressure(level) => self.pressure = level,
+            Mark::Pressure(pressure) => self.pressure = pressure,
         }
     }
 
@@ -138,6 +158,7 @@ impl Marks {
     pub fn lines(&self) -> String {
         let mut marks = Vec::new();
         marks.extend(self.began.map(|at| Mark::Began { at }));
+        marks.extend(self.attached.map(Mark::Attached));
         marks.extend(self.root.clone().map(Mark::Root));
         marks.extend(self.transcript.clone().map(Mark::Transcript));
         marks.extend(self.model.clone().map(|(id, at)| Mark::Model { id, at }));
@@ -145,7 +166,7 @@ impl Marks {
         marks.extend(self.lang.map(Mark::Lang));
         marks.extend(self.boundary.map(Mark::Boundary));
         marks.extend(self.relays.iter().copied().map(Mark::Relay));
-        marks.extend((self.pressure != PressureLevel::None).then_some(Mark::Pressure(self.pressure)));
+        marks.extend((self.pressure != Pressure::default()).then_some(Mark::Pressure(self.pressure)));
         let mut lines = write_lines(&marks);
         for line in &self.unread {
             lines.push_str(line);
@@ -179,8 +200,13 @@ mod tests {
             Just(Mark::Lang(Lang::Ja)),
             (0u64..1_000_000).prop_map(Mark::Relay),
             (0u64..1 << 40).prop_map(|at| Mark::Boundary(Millis(at))),
-            Just(Mark::Pressure(PressureLevel::Urgent)),
-            Just(Mark::Pressure(PressureLevel::None)),
+            (0u64..1_000_000).prop_map(|used| Mark::Pressure(Pressure {
+                level: PressureLevel::Urgent,
+                used,
+                ..Pressure::default()
+            })),
+            Just(Mark::Pressure(Pressure::default())),
+            (0u64..1 << 40).prop_map(|at| Mark::Attached(Millis(at))),
         ]
     }
 
@@ -208,9 +234,10 @@ mod tests {
 
     #[test]
     fn a_new_beginning_forgets() {
-        let marks = Marks::fold(b"{\"relay\":5}\n{\"pressure\":\"info\"}\n{\"began\":{\"at\":7}}\n");
+        let marks =
+            Marks::fold(b"{\"relay\":5}\n{\"pressure\":{\"level\":\"info\"}}\n{\"began\":{\"at\":7}}\n");
         assert_eq!(
-            (marks.began, marks.relays.len(), marks.pressure),
+            (marks.began, marks.relays.len(), marks.pressure.level),
             (Some(Millis(7)), 0, PressureLevel::None)
         );
     }

@@ -16,12 +16,21 @@ pub fn wants_host_settings(kind: EventKind, marks: &Known<super::marks::Marks>) 
 pub fn marks(facts: &Facts<'_>, root: Option<&str>, host: Option<&HostSettings>) -> Vec<Mark> {
     let payload = &facts.event.payload;
     let mut marks = Vec::new();
-    // A session id can return (the host reuses it on resume) but `startup` and `clear` always begin anew.
     let source = payload.source.get().map(AsRef::as_ref);
-    let begins = facts.event.kind == EventKind::SessionStart && matches!(source, Some("startup" | "clear"));
-    let known = if begins { None } else { facts.marks.value() };
-    if known.is_none() {
+    let starts = facts.event.kind == EventKind::SessionStart;
+    // A session that goes on keeps its marks: `resume`, `compact`, `fork`, and one we meet in the middle.
+    let begins = starts && matches!(source, Some("startup" | "clear"));
+    let known = match &facts.marks {
+        // Whatever is in that file, adding to it would not make it readable.
+        Known::Broken(_) => return marks,
+        _ if begins => None,
+        marks => marks.value(),
+    };
+    if begins {
         marks.push(Mark::Began { at: facts.now });
+    }
+    if starts && source != Some("compact") || known.is_none() {
+        marks.push(Mark::Attached(facts.now));
     }
     if !facts.event.main_thread() {
         return marks;
@@ -42,7 +51,7 @@ pub fn marks(facts: &Facts<'_>, root: Option<&str>, host: Option<&HostSettings>)
         _ => None,
     };
     marks.extend(model.map(|id| Mark::Model { id: id.to_string(), at: facts.now }));
-    if facts.event.kind == EventKind::SessionStart && source == Some("compact") {
+    if starts && source == Some("compact") {
         marks.push(Mark::Boundary(facts.now));
     }
     if let Some(prompt) = facts.event.human_prompt() {

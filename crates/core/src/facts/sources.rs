@@ -52,25 +52,24 @@ pub struct Sources<'a> {
 impl Sources<'_> {
     /// The newest reading; of two from the same moment the first in the order payload, bridge, transcript.
     pub fn meter(&self) -> Meter {
-        let bridge = self.bridge.as_ref().filter(|bridge| self.now.since(bridge.seen) <= BRIDGE_MS);
         let found = self.transcript.as_ref().ok().and_then(Option::as_ref);
         // The transcript may not have the boundary yet: what is older than it is about another conversation.
         let since = self.marks.and_then(|marks| marks.boundary).unwrap_or_default();
         let found = found.filter(|found| found.boundary || found.at >= since);
-        let window = self.find_window(bridge, found);
+        let window = self.find_window(found);
         let reading = |used, source, at: Millis| Reading { used, window, source, at: at.min(self.now) };
 
         if let Some(used) = self.payload.and_then(|(used, _)| used) {
             return Meter::Current(reading(used, Source::Payload, self.now));
         }
+        let live = self.bridge.as_ref().filter(|bridge| self.now.since(bridge.seen) <= BRIDGE_MS);
         let from_bridge =
-            bridge.and_then(|bridge| Some((bridge.used?, bridge.changed))).filter(|(_, at)| *at >= since);
+            live.and_then(|bridge| Some((bridge.used?, bridge.changed))).filter(|(_, at)| *at >= since);
         match (from_bridge, found) {
-            // A transcript that lags is older than the status line, which ran after the same answer.
-            (Some((used, at)), found) if found.is_none_or(|found| at >= found.at) => {
-                let caught_up = found.is_some_and(|found| found.current && found.used == used);
-                let reading = reading(used, Source::Bridge, at);
-                if caught_up { Meter::Current(reading) } else { Meter::StaleByOne(reading) }
+            // A transcript that lags is older than the status line, which ran after the same answer. One that holds
+            // the event's own trace does not lag, whenever a slow status line wrote.
+            (Some((used, at)), found) if found.is_none_or(|found| at >= found.at && !found.current) => {
+                Meter::StaleByOne(reading(used, Source::Bridge, at))
             }
             (_, Some(found)) => {
                 let source = if found.boundary { Source::Boundary } else { Source::Transcript };
@@ -84,10 +83,11 @@ impl Sources<'_> {
         }
     }
 
-    fn find_window(&self, bridge: Option<&Bridge>, found: Option<&Found>) -> Option<Window> {
+    /// A window does not age: a status line's counts until the model changes.
+    fn find_window(&self, found: Option<&Found>) -> Option<Window> {
         let switched = self.marks.and_then(|marks| marks.model.as_ref());
         let since = switched.map_or(Millis(0), |(_, at)| *at);
-        let bridge = bridge.filter(|bridge| bridge.seen >= since);
+        let bridge = self.bridge.as_ref().filter(|bridge| bridge.seen >= since);
         let told =
             self.window.or(self.payload.and_then(|(_, window)| window)).or(bridge.and_then(|b| b.window));
         // The transcript keeps the `[1m]` that other places lose, so it counts unless the model changed since.
@@ -155,10 +155,13 @@ mod tests {
             (60, "transcript", "current")
         );
         assert_eq!(
-            used(&meter(Some(bridge(50, 30)), Some(found(40, 20, true)))),
+            used(&meter(Some(bridge(50, 30)), Some(found(40, 20, false)))),
             (50, "bridge", "stale_by_one")
         );
-        assert_eq!(used(&meter(Some(bridge(50, 30)), Some(found(50, 20, true)))), (50, "bridge", "current"));
+        assert_eq!(
+            used(&meter(Some(bridge(50, 30)), Some(found(40, 20, true)))),
+            (40, "transcript", "current")
+        );
         assert_eq!(
             used(&meter(Some(bridge(50, 20)), Some(found(60, 20, false)))),
             (50, "bridge", "stale_by_one")
@@ -168,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_bridge_is_no_bridge() {
+    fn an_old_bridge_says_only_the_window() {
         let host = HostSettings::default();
         let sources = Sources {
             now: Millis(400_000),
@@ -180,6 +183,11 @@ mod tests {
             host: &host,
         };
         assert_eq!(sources.meter(), Meter::Unknown(Unknown::TimedOut));
+        let told = Bridge { window: Some(300_000), ..bridge(50, 99_999) };
+        let sources = Sources { bridge: Some(told), transcript: Ok(Some(found(60, 20, false))), ..sources };
+        let meter = sources.meter();
+        assert_eq!(used(&meter), (60, "transcript", "stale_by_one"));
+        assert_eq!(meter.reading().unwrap().window.unwrap().tokens, 300_000);
     }
 
     #[test]

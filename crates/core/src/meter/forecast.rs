@@ -22,15 +22,22 @@ const ENOUGH: usize = 3;
 /// `used` at the start of each turn since the last boundary, oldest first, and what is left now.
 pub fn forecast(used: &[u64], left: u64) -> Option<Forecast> {
     let recent = &used[used.len().saturating_sub(SAMPLES + 1)..];
-    let mut growths: Vec<u64> = recent.windows(2).filter_map(|pair| pair[1].checked_sub(pair[0])).collect();
+    // No growth means no answer in between: a prompt that was interrupted, not a turn.
+    let grown = |pair: &[u64]| pair[1].checked_sub(pair[0]).filter(|growth| *growth > 0);
+    let mut growths: Vec<u64> = recent.windows(2).filter_map(grown).collect();
     if growths.len() < ENOUGH {
         return None;
     }
     growths.sort_unstable();
-    let turns = |growth: u64| left.checked_div(growth).map(|turns| turns.min(9999) as u32);
-    let at = |part: usize| growths[(growths.len() - 1) * part / 4];
-    let median = turns(at(2))?;
-    Some(Forecast { turns: median, fewest: turns(at(3).max(1))?, most: turns(at(1).max(1))? })
+    let turns = |growth: u64| u32::try_from(left / growth).unwrap_or(u32::MAX);
+    let last = growths.len() - 1;
+    // Outwards: with few growths the quartiles are the smallest and the largest.
+    let (lower, median, upper) = (last / 4, last / 2, (last * 3).div_ceil(4));
+    Some(Forecast {
+        turns: turns(growths[median]),
+        fewest: turns(growths[upper]),
+        most: turns(growths[lower]),
+    })
 }
 
 #[cfg(test)]
@@ -55,6 +62,12 @@ mod tests {
         assert_eq!(forecast(&[], 1000), None);
         assert_eq!(forecast(&[1, 2, 3], 1000), None);
         assert_eq!(forecast(&[5, 5, 5, 5, 5], 1000), None);
+    }
+
+    #[test]
+    fn interrupted_prompts_do_not_stretch_it() {
+        let interrupted = [10_000, 10_000, 20_000, 20_000, 30_000, 50_000];
+        assert_eq!(forecast(&interrupted, 40_000), Some(Forecast { turns: 4, fewest: 2, most: 4 }));
     }
 
     proptest! {

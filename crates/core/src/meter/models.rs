@@ -66,19 +66,50 @@ const MARGIN: u64 = 13_000;
 pub struct HostSettings {
     /// `autoCompactEnabled`, `DISABLE_AUTO_COMPACT`, `DISABLE_COMPACT`.
     pub auto_compact: bool,
-    /// `CLAUDE_CODE_AUTO_COMPACT_WINDOW`, else the setting `autoCompactWindow`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub auto_compact_window: Option<u64>,
+    /// `CLAUDE_CODE_AUTO_COMPACT_WINDOW`, else `autoCompactWindow` of the settings, for one model or for all; the
+    /// first that fits the model counts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub auto_compact_windows: Vec<AutoCompactWindow>,
     /// `CLAUDE_AUTOCOMPACT_PCT_OVERRIDE`: can only lower the point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<f64>,
     /// `CLAUDE_CODE_DISABLE_1M_CONTEXT`: holds models of a million to 200K.
     pub no_long_context: bool,
+    /// `CLAUDE_CODE_MAX_CONTEXT_TOKENS`: the window of models that the client does not know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown_window: Option<u64>,
+}
+
+/// A window that the host was told to compact in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AutoCompactWindow {
+    /// Only for this model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// `None`: `"auto"`, the model's own way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+}
+
+impl HostSettings {
+    /// The window the host was told to compact this model in.
+    fn configured(&self, id: &str) -> Option<u64> {
+        let bare = |id: &str| id.strip_suffix("[1m]").unwrap_or(id).to_owned();
+        let fits =
+            |window: &&AutoCompactWindow| window.model.as_deref().is_none_or(|model| bare(model) == bare(id));
+        self.auto_compact_windows.iter().find(fits)?.tokens
+    }
 }
 
 impl Default for HostSettings {
     fn default() -> Self {
-        HostSettings { auto_compact: true, auto_compact_window: None, percent: None, no_long_context: false }
+        HostSettings {
+            auto_compact: true,
+            auto_compact_windows: Vec::new(),
+            percent: None,
+            no_long_context: false,
+            unknown_window: None,
+        }
     }
 }
 
@@ -94,18 +125,20 @@ pub fn window(id: &str, told: Option<u64>, host: &HostSettings) -> Window {
         (true, true) => K200,
         (false, _) => model.window,
     };
-    let tokens = told.unwrap_or(from_table);
-    let proactive = (model.proactive && !long) || host.auto_compact_window.is_some();
-    let compact_at =
-        (host.auto_compact && proactive).then(|| compaction_point(tokens, host)).filter(|at| *at > 0);
+    let set = host.unknown_window.filter(|_| model.id.is_empty());
+    let tokens = told.or(set).unwrap_or(from_table);
+    let configured = host.configured(id);
+    let proactive = (model.proactive && !long) || configured.is_some();
+    let point =
+        || compaction_point(configured.map_or(tokens, |configured| configured.min(tokens)), host.percent);
+    let compact_at = (host.auto_compact && proactive).then(point).filter(|at| *at > 0);
     Window { tokens, compact_at }
 }
 
-fn compaction_point(tokens: u64, host: &HostSettings) -> u64 {
-    let window = host.auto_compact_window.map_or(tokens, |configured| configured.min(tokens));
+fn compaction_point(window: u64, percent: Option<f64>) -> u64 {
     let effective = window.saturating_sub(ANSWER);
     let point = effective.saturating_sub(MARGIN);
-    match host.percent {
+    match percent {
         Some(percent) => point.min((effective as f64 * percent / 100.0).floor() as u64),
         None => point,
     }
@@ -146,6 +179,31 @@ mod tests {
         assert_eq!(point("some-model-of-tomorrow"), (M1, Some(967_000)));
     }
 
+    fn all(tokens: u64) -> Vec<AutoCompactWindow> {
+        vec![AutoCompactWindow { model: None, tokens: Some(tokens) }]
+    }
+
+    #[test]
+    fn a_models_own_setting_comes_first() {
+        let own = |tokens| AutoCompactWindow { model: Some("claude-opus-5-5".into()), tokens };
+        let mut host = HostSettings { auto_compact_windows: all(500_000), ..HostSettings::default() };
+        host.auto_compact_windows.insert(0, own(Some(300_000)));
+        assert_eq!(window("claude-opus-5-5[1m]", None, &host).compact_at, Some(267_000));
+        assert_eq!(window("claude-opus-5", None, &host).compact_at, Some(467_000));
+        host.auto_compact_windows[0] = own(None);
+        assert_eq!(window("claude-opus-5-5", None, &host).compact_at, Some(967_000));
+    }
+
+    #[test]
+    fn unknown_models_have_the_window_they_are_given() {
+        let host = HostSettings { unknown_window: Some(200_000), ..HostSettings::default() };
+        assert_eq!(
+            window("my-own-model", None, &host),
+            Window { tokens: 200_000, compact_at: Some(167_000) }
+        );
+        assert_eq!(window("claude-opus-5-5", None, &host).tokens, M1);
+    }
+
     #[test]
     fn the_hosts_settings_move_the_point() {
         let with = |change: fn(&mut HostSettings), id: &str| {
@@ -153,9 +211,9 @@ mod tests {
             change(&mut host);
             window(id, None, &host).compact_at
         };
-        assert_eq!(with(|h| h.auto_compact_window = Some(500_000), "claude-opus-5-5"), Some(467_000));
-        assert_eq!(with(|h| h.auto_compact_window = Some(500_000), "claude-opus-4-6"), Some(167_000));
-        assert_eq!(with(|h| h.auto_compact_window = Some(200_000), "claude-sonnet-4-5"), Some(167_000));
+        assert_eq!(with(|h| h.auto_compact_windows = all(500_000), "claude-opus-5-5"), Some(467_000));
+        assert_eq!(with(|h| h.auto_compact_windows = all(500_000), "claude-opus-4-6"), Some(167_000));
+        assert_eq!(with(|h| h.auto_compact_windows = all(200_000), "claude-sonnet-4-5"), Some(167_000));
         assert_eq!(with(|h| h.auto_compact = false, "claude-opus-5-5"), None);
         assert_eq!(with(|h| h.no_long_context = true, "claude-opus-5-5"), Some(167_000));
         assert_eq!(with(|h| h.percent = Some(50.0), "claude-opus-4-6"), Some(90_000));

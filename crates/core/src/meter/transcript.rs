@@ -134,7 +134,7 @@ impl<'a> Scan<'a> {
             return ControlFlow::Continue(());
         }
         let synthetic = message.model.get().is_some_and(|model| model == "<synthetic>");
-        let counts = message.usage.get().and_then(AnswerUsage::counts).filter(|(used, _)| *used > 0);
+        let counts = message.usage.get().map(AnswerUsage::counts).filter(|(used, _)| *used > 0);
         let (false, false, Some((used, answer))) = (synthetic, entry.api_error.get() == Some(&true), counts)
         else {
             return ControlFlow::Continue(());
@@ -158,7 +158,7 @@ impl<'a> Scan<'a> {
                 let texts = message.content.get().map(|content| content.texts.as_slice()).unwrap_or_default();
                 self.seen |= texts
                     .iter()
-                    .any(|block| !block.trim().is_empty() && text.trim_end().ends_with(block.trim()));
+                    .any(|block| !block.trim().is_empty() && is_end_of(block.trim(), text.trim()));
             }
             Evidence::None => {}
         }
@@ -169,6 +169,11 @@ impl<'a> Scan<'a> {
         let (found, _) = self.found?;
         Some(Found { current: self.seen && !found.boundary, ..found })
     }
+}
+
+/// Whether a block is the message or its last paragraph. An answer that merely ends with the same word is not.
+fn is_end_of(block: &str, message: &str) -> bool {
+    message.strip_suffix(block).is_some_and(|before| before.is_empty() || before.ends_with('\n'))
 }
 
 wire_object! {
@@ -214,13 +219,14 @@ wire_object! {
 
 impl AnswerUsage<'_> {
     /// Tokens of the request and of its answer.
-    fn counts(&self) -> Option<(u64, u64)> {
+    fn counts(&self) -> (u64, u64) {
         let count = |field: &Field<u64>| field.get().copied().unwrap_or_default();
-        if let Some(last) = self.iterations.get().and_then(|iterations| iterations.last.as_ref()) {
-            return Some((last.used()?, count(&last.output_tokens)));
+        let last = self.iterations.get().and_then(|iterations| iterations.last.as_ref());
+        if let Some((last, used)) = last.and_then(|last| Some((last, last.used()?))) {
+            return (used, count(&last.output_tokens));
         }
         let parts = [&self.input_tokens, &self.cache_creation_input_tokens, &self.cache_read_input_tokens];
-        Some((parts.into_iter().map(count).sum(), count(&self.output_tokens)))
+        (parts.into_iter().map(count).sum(), count(&self.output_tokens))
     }
 }
 
@@ -343,6 +349,9 @@ mod tests {
         let newer = answer("m2", 60_000, "");
         assert!(!scan(&[&call, &newer], Evidence::ToolUse("toolu_1")).unwrap().current);
         assert!(scan(&[&other_block], Evidence::LastMessage("done".into())).unwrap().current);
-        assert!(!scan(&[&other_block], Evidence::LastMessage("something else".into())).unwrap().current);
+        assert!(scan(&[&other_block], Evidence::LastMessage("first\n\ndone".into())).unwrap().current);
+        for other in ["something else", "not done", "done\nand more"] {
+            assert!(!scan(&[&other_block], Evidence::LastMessage(other.into())).unwrap().current, "{other}");
+        }
     }
 }

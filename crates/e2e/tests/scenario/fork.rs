@@ -36,7 +36,7 @@ fn takes_the_marks_of_what_it_copied() {
     assert!(of_fork["said"].is_null(), "{of_fork:#}");
     let marks = std::fs::read_to_string(home.state().join("sessions").join(fork.session_id()).join("marks"));
     assert!(
-        marks.expect("the fork's marks").contains(r#"{"pressure":"info"}"#),
+        marks.expect("the fork's marks").contains(r#""pressure":{"level":"info""#),
         "said in the copied session"
     );
     model.finish();

@@ -1,6 +1,6 @@
 //! The table of models against the client: windows, and the token counts at which it compacts by itself.
 
-use tidegate_core::meter::models::{HostSettings, window};
+use tidegate_core::meter::models::{AutoCompactWindow, HostSettings, window};
 use tidegate_e2e::client::{Launch, OPUS_5_5, SONNET_4_6};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Route, Script};
@@ -98,7 +98,10 @@ fn compaction_at_a_lower_percentage() {
 
 #[test]
 fn compaction_in_a_window_of_ones_own() {
-    let host = HostSettings { auto_compact_window: Some(300_000), ..HostSettings::default() };
+    let host = HostSettings {
+        auto_compact_windows: vec![AutoCompactWindow { model: None, tokens: Some(300_000) }],
+        ..HostSettings::default()
+    };
     compacts_at(OPUS_5_5, &[("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "300000")], &host);
 }
 

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::{Mode, Policy};
 use crate::config::Config;
 use crate::event::{Event, EventKind};
-use crate::facts::marks::{Mark, PressureLevel};
+use crate::facts::marks::{Mark, Pressure as Said, PressureLevel};
 use crate::facts::{Facts, Known, Needs};
 use crate::meter::forecast::Forecast;
 use crate::meter::{Reading, Threshold, short_tokens};
@@ -70,12 +70,10 @@ impl Policy for Pressure {
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         let Some(reading) = facts.meter.reading() else { return Verdict::silent("no reading") };
-        if reading.window.is_none() {
-            return Verdict::silent("the window is not known");
-        }
+        let Some(window) = reading.window else { return Verdict::silent("the window is not known") };
         let given = match &facts.marks {
             Known::Value(marks) => marks.pressure,
-            Known::Absent => PressureLevel::None,
+            Known::Absent => Said::default(),
             // Whether it was said already cannot be known: advice fails open, and that is silence.
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
@@ -88,12 +86,20 @@ impl Policy for Pressure {
         } else {
             PressureLevel::None
         };
-        let remember = vec![Effect::Mark(Mark::Pressure(level)), Effect::PublishPressure(level)];
-        match level.cmp(&given) {
+        let now = Said { level, used: reading.used, reference: window.reference(), at: reading.at };
+        let remember = vec![Effect::Mark(Mark::Pressure(now)), Effect::PublishPressure(level)];
+        // A hook of a parallel call may come with an older reading than the one something was said on.
+        if reading.at < given.at {
+            return Verdict::silent("a newer reading was seen");
+        }
+        match level.cmp(&given.level) {
             Ordering::Equal if level == PressureLevel::None => Verdict::silent("below the first level"),
             Ordering::Equal => Verdict::silent("this level was said before"),
-            // Use fell, by a boundary or a larger window: the level above may be said again.
-            Ordering::Less => Verdict { effects: remember, ..Verdict::silent("use fell; armed again") },
+            // Use fell (a rewind), or a larger window came: the level above may be said again.
+            Ordering::Less if fell(&given, &now) => {
+                Verdict { effects: remember, ..Verdict::silent("use fell; armed again") }
+            }
+            Ordering::Less => Verdict::silent("this level was said before"),
             Ordering::Greater => {
                 let say = Say {
                     to: Audience::Model,
@@ -106,6 +112,11 @@ impl Policy for Pressure {
             }
         }
     }
+}
+
+/// Whether use really fell since something was said. A few tokens less are jitter: tools come and go in a request.
+fn fell(said: &Said, now: &Said) -> bool {
+    now.reference > said.reference || now.used + now.reference / 50 < said.used
 }
 
 /// What the model is told: numbers, then what they mean. Facts, no commands.

@@ -1,0 +1,341 @@
+//! The commands for people: what they print, their exit codes, and errors that say what to do.
+
+use std::io::{BufRead, Read};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::fixtures;
+use crate::sandbox::Sandbox;
+use crate::transcript::{Transcript, addressed, answer, plain_reading};
+
+const SESSION: &str = "91b38a40-3ead-4aa8-8407-24d36ddad7be";
+
+/// A session with something in its journal: a start, an advice, a closed gate.
+fn played() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let mut transcript = Transcript::at(sandbox.path().join("t.jsonl"));
+    transcript.line(&answer(124_000));
+    let run = |capture: &str| {
+        let payload = addressed(fixtures::hook(capture), SESSION, &transcript.path, &sandbox.project());
+        sandbox.event(&payload)
+    };
+    run("SessionStart.startup").silent();
+    assert!(run("UserPromptSubmit.plain").context().is_some());
+    run("Stop.first").silent();
+    sandbox
+}
+
+/// Times, ids, durations and folders are different each time.
+fn redacted(sandbox: &Sandbox, text: &str) -> String {
+    let mut text = text.replace(&*sandbox.path().to_string_lossy(), "[sandbox]");
+    let records = sandbox.records();
+    let texts =
+        |name: &str| -> Vec<&str> { records.iter().filter_map(|record| record[name].as_str()).collect() };
+    for id in texts("id") {
+        text = text.replace(id, "[id]");
+    }
+    for at in texts("at") {
+        text = text.replace(at, "[time]");
+    }
+    for at in texts("at") {
+        text = text.replace(&at[11..19], "[clock]");
+    }
+    text.lines().map(without_durations).collect::<Vec<_>>().join("\n")
+}
+
+/// Columns closed up, numbers before `µs` and `s old` taken out.
+fn without_durations(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let tidy = |(at, word): (usize, &&str)| -> String {
+        let next = words.get(at + 1).copied().unwrap_or_default();
+        let number = word.trim_start_matches('(').trim_end_matches("µs");
+        let duration = next.starts_with("µs") || next == "s" || word.ends_with("µs");
+        if duration && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
+            word.replace(number, "[n]")
+        } else {
+            (*word).to_owned()
+        }
+    };
+    words.iter().enumerate().map(tidy).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn meter_reads_captured_transcripts() {
+    let sandbox = Sandbox::new();
+    for path in fixtures::transcripts() {
+        let plain = plain_reading(&std::fs::read(&path).expect("a fixture"));
+        let ran = sandbox.run(&["meter", "--transcript", &path.to_string_lossy(), "--json"]);
+        assert_eq!(ran.code, Some(if plain.is_some() { 0 } else { 3 }), "{ran:?}");
+        let json: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        assert_eq!(json["used"].as_u64(), plain, "{json}");
+        assert!(json.as_object().expect("an object").values().all(|value| !value.is_null()), "{json}");
+        if let (Some(used), Some(window)) = (json["used"].as_f64(), json["window"].as_f64()) {
+            let percent = json["used_pct"].as_f64().expect("a percentage");
+            assert!((percent - 100.0 * used / window).abs() < 0.06, "{json}");
+            let rest = json["remaining_pct"].as_f64().expect("a percentage");
+            assert!((percent + rest - 100.0).abs() < 0.11, "{json}");
+        }
+    }
+}
+
+#[test]
+fn meter_on_one_transcript() {
+    let sandbox = Sandbox::new();
+    let mut transcript = Transcript::at(sandbox.path().join("t.jsonl"));
+    transcript.line(&answer(124_000));
+    let path = transcript.path.to_string_lossy().into_owned();
+    let mut json = sandbox.run(&["meter", "--transcript", &path, "--json"]).json();
+    assert!(json["age_s"].is_u64(), "{json}");
+    json.as_object_mut().expect("an object").remove("age_s");
+    insta::assert_snapshot!(json, @r#"{"used":124000,"window":200000,"compact_at":167000,"used_pct":62.0,"remaining_pct":38.0,"left":43000,"level":60,"source":"transcript","freshness":"stale_by_one"}"#);
+}
+
+#[test]
+fn meter_that_does_not_know() {
+    let sandbox = Sandbox::new();
+    let at = |name: &str| sandbox.path().join(name).to_string_lossy().into_owned();
+    std::fs::write(at("empty"), b"").expect("a new file");
+    for path in [at("missing"), at("empty"), at("project")] {
+        let ran = sandbox.run(&["meter", "--transcript", &path]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(3), ""), "{ran:?}");
+        assert!(ran.stdout.starts_with("context: unknown ("), "{ran:?}");
+        let ran = sandbox.run(&["meter", "--transcript", &path, "--json"]);
+        let json: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        assert_eq!(ran.code, Some(3));
+        assert!(json.get("used").is_none() && json.get("window").is_none(), "{json}");
+    }
+}
+
+#[test]
+fn no_session_yet() {
+    let sandbox = Sandbox::new();
+    for command in ["status", "meter"] {
+        let ran = sandbox.run(&[command]);
+        let text = ran.failed();
+        assert!(
+            text.contains("no session has been seen yet") && text.contains("hint: `tidegate init"),
+            "{text}"
+        );
+    }
+    let ran = sandbox.run(&["explain", "last"]);
+    assert!(ran.failed().contains("\nhint: --all looks in every project"), "{ran:?}");
+    let ran = sandbox.run(&["journal"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{ran:?}");
+    assert!(ran.stderr.contains("no records of this project yet"), "{ran:?}");
+    assert_eq!(sandbox.run(&["journal", "--json"]).ok(), "");
+}
+
+#[test]
+fn a_session_that_is_none() {
+    let sandbox = played();
+    for command in ["status", "meter"] {
+        let ran = sandbox.run(&[command, "--session", "never-seen"]);
+        assert!(ran.failed().contains("session never-seen has not been seen\nhint: "), "{ran:?}");
+        let ran = sandbox.run(&[command, "--session", "../../x"]);
+        assert!(ran.failed().contains("session_id has characters"), "{ran:?}");
+        let ran = sandbox.run(&[command, "--session", ""]);
+        assert!(ran.failed().contains("session_id is empty"), "{ran:?}");
+    }
+    let ran = sandbox.run(&["explain", "no-such-id"]);
+    assert!(ran.failed().contains("no record `no-such-id`\nhint: "), "{ran:?}");
+    let ran = sandbox.run(&["explain", "last", "--session", "never-seen"]);
+    assert!(ran.failed().contains("\nhint: "), "{ran:?}");
+}
+
+#[test]
+fn wrong_arguments() {
+    let sandbox = Sandbox::new();
+    for args in [
+        &["meter", "--transcript", "a", "--session", "b"] as &[&str],
+        &["meter", "--bogus"],
+        &["journal", "--last", "many"],
+        &["journal", "--last", "-1"],
+        &["explain", "a", "b"],
+        &["no-such-command"],
+        &["status", "--session"],
+    ] {
+        let ran = sandbox.run(args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains("--help"), "{ran:?}");
+    }
+    let ran = sandbox.run(&[]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("Usage: tidegate"), "{ran:?}");
+    assert!(!sandbox.state().exists(), "nothing is made by a mistake");
+}
+
+#[test]
+fn help_and_version() {
+    let sandbox = Sandbox::new();
+    for args in [&["--help"] as &[&str], &["hook", "--help"], &["statusline", "-h"], &["meter", "--help"]] {
+        assert!(sandbox.run(args).ok().contains("Usage: tidegate"), "{args:?}");
+    }
+    assert!(sandbox.run(&["--version"]).ok().starts_with("tidegate 0."));
+}
+
+#[test]
+fn status_for_people_and_machines() {
+    let sandbox = played();
+    sandbox.hook(&["--event", "PreToolUse"], "{").closed("the payload is not JSON");
+    let ran = sandbox.run(&["status"]);
+    insta::assert_snapshot!(redacted(&sandbox, ran.ok()), @"
+    session 91b38a40-3ead-4aa8-8407-24d36ddad7be
+    project [sandbox]/project
+    since [time]
+    context [############--------] 62% of 200k tokens used (124000)
+    43k left before the client compacts at 167000
+    from the transcript, [n] s old, may be one request behind
+    pressure `info` was said; the next is said once when it is reached
+    hooks 3 runs, 1 interruptions, 0 failed checks, about 37 tokens added to the context
+    ");
+    let json = sandbox.run(&["status", "--json"]).json();
+    assert_eq!((&json["session"], &json["pressure_said"]), (&json!(SESSION), &json!("info")), "{json}");
+    assert_eq!((&json["events"], &json["interruptions"]), (&json!(3), &json!(1)), "{json}");
+    assert_eq!(json["meter"]["used"], 124_000);
+    // The session of the environment, as commands inside the host have it.
+    let other = played().with("CLAUDE_CODE_SESSION_ID", SESSION).without("CLAUDE_PROJECT_DIR");
+    assert_eq!(other.run(&["status", "--json"]).json()["session"], SESSION);
+}
+
+#[test]
+fn another_projects_session_is_not_ours() {
+    let sandbox = played();
+    let elsewhere = sandbox.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("a new folder");
+    let sandbox = sandbox.with("CLAUDE_PROJECT_DIR", elsewhere);
+    let ran = sandbox.run(&["status"]);
+    let text = ran.failed();
+    assert!(text.contains("no session has been seen in this project") && text.contains(SESSION), "{text}");
+    assert!(text.contains("hint: name one with --session"), "{text}");
+}
+
+#[test]
+fn journal_and_explain() {
+    let sandbox = played();
+    sandbox.hook(&["--event", "PreToolUse"], "{").closed("the payload is not JSON");
+    insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["journal"]).ok()), @r#"
+    [clock] [id] pass [n]µs SessionStart(startup)
+    [clock] [id] pass 62% [n]µs UserPromptSubmit "Context use: 62% of 200k tokens are in use, 43k tokens are …"
+    [clock] [id] pass [n]µs Stop
+    [clock] [id] failed [n]µs PreToolUse could not check: the payload is not JSON (line 1, column 1) (gate closed)
+    "#);
+    insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["explain", "last", "--session", SESSION]).ok()), @"
+    [id] UserPromptSubmit at [time]
+    session 91b38a40-3ead-4aa8-8407-24d36ddad7be
+    project [sandbox]/project
+    context [############--------] 62% of 200k tokens used (124000)
+    43k left before the client compacts at 167000
+    from the transcript, [n] s old, may be one request behind
+    ruling: pass
+    pressure says pass: a level was reached ([n] µs)
+    to the model: Context use: 62% of 200k tokens are in use, 43k tokens are left before the client compacts. After that the conversation survives only as a summary.
+    the model was told: Context use: 62% of 200k tokens are in use, 43k tokens are left before the client compacts. After that the conversation survives only as a summary.
+    cost: 147 bytes (about 37 tokens), 0 extra turns, [n] µs
+    ");
+    insta::assert_snapshot!({
+        let text = redacted(&sandbox, sandbox.run(&["explain"]).ok());
+        text.split_once("\ncost: ").expect("the last line is the cost").0.to_owned()
+    }, @"
+    [id] PreToolUse at [time]
+    ruling: could not check (payload: the payload is not JSON (line 1, column 1)), so the gate stayed closed
+    the model was told: tidegate could not check: the payload is not JSON (line 1, column 1). The call was not let through.
+    you were told: Tidegate could not check this call, so it was not let through: the payload is not JSON (line 1, column 1). `tidegate journal` shows what happened. To work without this gate, start the client with TIDEGATE_OFF=skill-gate.
+    ");
+
+    let lines = |args: &[&str]| sandbox.run(&[&["journal", "--json"], args].concat()).ok().lines().count();
+    assert_eq!((lines(&[]), lines(&["--last", "2"]), lines(&["--last", "0"])), (4, 2, 0));
+    assert_eq!((lines(&["--session", SESSION]), lines(&["--policy", "pressure"])), (3, 1));
+    assert_eq!(lines(&["--session", "never-seen"]), 0);
+    // As they were written.
+    let json: Vec<Value> = sandbox
+        .run(&["journal", "--json"])
+        .ok()
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(json, sandbox.records());
+    let id = json[1]["id"].as_str().expect("an id");
+    assert_eq!(sandbox.run(&["explain", id, "--json"]).json(), json[1]);
+}
+
+#[test]
+fn a_damaged_journal_is_read_around() {
+    let sandbox = played();
+    let folder = sandbox.state().join("journal");
+    let day = std::fs::read_dir(&folder).expect("a journal").next().expect("a day").expect("an entry").path();
+    let mut bytes = std::fs::read(&day).expect("our own file");
+    let torn = bytes[..40].to_vec();
+    bytes.extend_from_slice(&torn);
+    bytes.extend_from_slice(b"\n\xff\xfe\n{\"v\":99,\"id\":\"newer\"}\n");
+    std::fs::write(&day, bytes).expect("our own file");
+    let ran = sandbox.run(&["journal", "--json"]);
+    assert_eq!((ran.code, ran.stdout.lines().count()), (Some(0), 3), "{ran:?}");
+    assert!(ran.stderr.contains("note: 3 lines could not be read"), "{ran:?}");
+    assert_eq!(sandbox.run(&["status", "--json"]).json()["unreadable_lines"], 3);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let sandbox = Sandbox::new();
+    // More than a pipe holds.
+    for number in 0..40 {
+        let payload = json!({ "session_id": "s", "hook_event_name": "Stop", "agent_id": "a".repeat(4000), "prompt_id": number.to_string() });
+        sandbox.event(&payload).silent();
+    }
+    for args in [
+        &["journal", "--json", "--last", "100"] as &[&str],
+        &["journal"],
+        &["explain", "--help"],
+        &["--help"],
+    ] {
+        let mut child = sandbox
+            .command(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        drop(child.stdout.take());
+        let mut stderr = String::new();
+        child.stderr.take().expect("a pipe").read_to_string(&mut stderr).expect("text");
+        let status = child.wait().expect("it ends");
+        assert_eq!((status.code(), stderr.as_str()), (Some(0), ""), "{args:?}");
+    }
+}
+
+#[test]
+fn a_followed_journal_shows_what_comes_and_ends_with_its_reader() {
+    let sandbox = played();
+    let mut child = sandbox
+        .command(&["journal", "--follow", "--json"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let stdout = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
+    let (sender, lines) = std::sync::mpsc::channel::<Value>();
+    std::thread::spawn(move || {
+        // Three that are there, one that comes, and then nobody reads any more.
+        for line in stdout.lines().take(4) {
+            let record = serde_json::from_str(&line.expect("text")).expect("JSON");
+            sender.send(record).expect("the test waits");
+        }
+    });
+    let shown: Vec<Value> = (0..3).map(|_| lines.recv().expect("a record")).collect();
+    assert_eq!(shown, sandbox.records());
+    let mut come = None;
+    for number in 0..2000 {
+        let payload =
+            json!({ "session_id": "new", "hook_event_name": "Stop", "prompt_id": number.to_string() });
+        sandbox.event(&payload).silent();
+        come = come.or_else(|| lines.try_recv().ok());
+        if let Some(status) = child.try_wait().expect("our own process") {
+            assert_eq!(status.code(), Some(0));
+            assert_eq!(come.expect("it was shown")["session"], "new");
+            return;
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    panic!("it does not end with its reader");
+}

@@ -1,0 +1,113 @@
+//! The user's config and language, as far as a hook's answer shows them.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::fixtures;
+use crate::sandbox::{Sandbox, make_fifo};
+use crate::transcript::{Transcript, addressed, answer};
+
+fn at_use(sandbox: &Sandbox, used: u64) -> crate::answer::Answer {
+    let mut transcript = Transcript::at(sandbox.path().join("t.jsonl"));
+    transcript.line(&answer(used));
+    let prompt =
+        addressed(fixtures::hook("UserPromptSubmit.plain"), "s", &transcript.path, &sandbox.project());
+    sandbox.event(&prompt)
+}
+
+#[test]
+fn a_broken_config_disables_nothing_and_is_recorded() {
+    let broken: [&[u8]; 9] = [
+        b"[pressure\n",
+        b"\xff\xfe",
+        b"[pressure]\nmode = \"loud\"\n",
+        b"[pressure]\ninfo = 5\n",
+        b"[pressure]\nunheard_of = 1\n",
+        b"pressure = 3\n",
+        b"lang = \"fr\"\n",
+        b"text_budget = -1\n",
+        b"[journal]\nkeep = \"for ever\"\n",
+    ];
+    for text in broken {
+        let sandbox = Sandbox::new();
+        sandbox.config(text);
+        let shown = String::from_utf8_lossy(text).into_owned();
+        assert!(at_use(&sandbox, 155_000).context().is_some(), "{shown}");
+        let record = sandbox.one_record();
+        assert!(record["config"][0].as_str().is_some_and(|problem| !problem.is_empty()), "{shown}: {record}");
+        sandbox.hook(&["--event", "PreToolUse"], "{").closed("the payload is not JSON");
+        let mut member = fixtures::hook("PreToolUse.Write");
+        member["tool_name"] = json!(7);
+        sandbox.event(&member).closed("tool_name has a wrong type");
+    }
+}
+
+#[test]
+fn a_config_that_is_no_file() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home().join(".config/tidegate/config.toml");
+    fs::create_dir_all(&path).expect("a new folder");
+    assert!(at_use(&sandbox, 155_000).context().is_some());
+    assert!(sandbox.one_record()["config"][0].is_string());
+    fs::remove_dir(&path).expect("our own folder");
+    make_fifo(&path);
+    // Nobody writes to it: only the deadline helps.
+    let write = fixtures::hook("PreToolUse.Write").to_string();
+    sandbox.hook_once(&["--event", "PreToolUse"], write).closed("no answer within 2000 ms");
+}
+
+#[test]
+fn a_window_of_nothing_is_no_window() {
+    let sandbox = Sandbox::new();
+    sandbox.config("[meter]\nwindow = 0\n");
+    let answer = at_use(&sandbox, 50_000);
+    assert_eq!(answer.context(), None, "a quarter of the real window is in use");
+    let record = sandbox.one_record();
+    assert_ne!(record["meter"]["window"], 0, "{record}");
+}
+
+#[test]
+fn levels_from_the_config() {
+    let sandbox = Sandbox::new();
+    sandbox.config("[pressure]\ninfo = \"100k\"\nurgent = \"95%\"\n");
+    assert!(at_use(&sandbox, 67_000).context().is_some_and(|text| text.starts_with("Context use: 34%")));
+    at_use(&sandbox, 160_000).silent();
+    assert!(
+        at_use(&sandbox, 166_000)
+            .context()
+            .is_some_and(|text| text.starts_with("The context is nearly full"))
+    );
+}
+
+#[test]
+fn people_are_spoken_to_in_their_language_and_the_model_in_english() {
+    let japanese = [("LANG", "ja_JP.UTF-8"), ("LC_ALL", "ja_JP.UTF-8"), ("LC_MESSAGES", "ja")];
+    for (name, value) in japanese {
+        let sandbox = Sandbox::new().with(name, value);
+        let answer = sandbox.hook(&["--event", "PreToolUse"], "{");
+        answer.closed("the payload is not JSON");
+        assert!(answer.stderr.is_ascii(), "{answer:?}");
+        let message = answer.output()["systemMessage"].as_str().unwrap_or_default().to_owned();
+        assert!(message.contains("確認できなかった"), "{message}");
+        assert!(at_use(&sandbox, 125_000).context().is_some_and(|text| text.is_ascii()));
+        let line = sandbox.run_with(&["statusline"], fixtures::status_lines()[1].text.as_bytes());
+        assert!(line.ok().contains("5% 使用"), "{line:?}");
+    }
+    let sandbox = Sandbox::new().with("LANG", "ja_JP.UTF-8");
+    sandbox.config("lang = \"en\"\n");
+    let mut member = fixtures::hook("PreToolUse.Write");
+    member["tool_name"] = json!(7);
+    assert!(sandbox.event(&member).stdout.contains("could not check"), "the config counts more");
+}
+
+#[test]
+fn without_a_locale_the_last_prompt_tells() {
+    let sandbox = Sandbox::new();
+    let mut prompt = fixtures::hook("UserPromptSubmit.plain");
+    prompt["session_id"] = fixtures::status_lines()[1].json()["session_id"].clone();
+    prompt["prompt"] = json!("テストを直してください");
+    sandbox.event(&prompt).silent();
+    let line = sandbox.run_with(&["statusline"], fixtures::status_lines()[1].text.as_bytes());
+    assert_eq!(line.ok(), "5% 使用 · 圧縮まで 917k\n");
+}

@@ -1,0 +1,19 @@
+//! The executable as the host sees it: bytes in, bytes and an exit code out, files left behind.
+#![cfg(unix)]
+
+mod answer;
+mod fixtures;
+mod sandbox;
+mod transcript;
+
+mod commands;
+mod concurrency;
+mod config;
+mod install;
+mod mutations;
+mod payloads;
+mod pressure;
+mod registrations;
+mod state;
+mod statusline;
+mod transcripts;

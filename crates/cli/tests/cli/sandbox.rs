@@ -1,0 +1,328 @@
+//! A machine of its own for each test: home, state, project, and nothing of the real environment.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, mpsc};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::answer::{Answer, Ran};
+
+/// Far beyond any deadline of ours: only a hang gets here.
+const HANGS: Duration = Duration::from_secs(20);
+
+pub(crate) struct Sandbox {
+    folder: TempDir,
+    variables: BTreeMap<&'static str, OsString>,
+    journal: Mutex<Journal>,
+}
+
+/// How far the journal has been read, and what of it nobody has asked for yet.
+#[derive(Default)]
+struct Journal {
+    offsets: BTreeMap<PathBuf, usize>,
+    fresh: Vec<Value>,
+}
+
+/// How often a late hook is asked again.
+const PATIENCE: usize = 30;
+
+impl Sandbox {
+    pub(crate) fn new() -> Sandbox {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for name in ["home", "project"] {
+            fs::create_dir(folder.path().join(name)).expect("a new folder");
+        }
+        let at = |name: &str| folder.path().join(name).into_os_string();
+        let variables = BTreeMap::from([
+            ("HOME", at("home")),
+            ("TIDEGATE_STATE_DIR", at("state")),
+            ("CLAUDE_PROJECT_DIR", at("project")),
+            ("LANG", "C.UTF-8".into()),
+            ("TZ", "UTC".into()),
+            ("PATH", "/usr/bin:/bin".into()),
+        ]);
+        Sandbox { folder, variables, journal: Mutex::default() }
+    }
+
+    #[must_use]
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<OsString>) -> Sandbox {
+        self.variables.insert(name, value.into());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn without(mut self, name: &'static str) -> Sandbox {
+        self.variables.remove(name);
+        self
+    }
+
+    /// The user's config.
+    pub(crate) fn config(&self, text: impl AsRef<[u8]>) {
+        let folder = self.home().join(".config/tidegate");
+        fs::create_dir_all(&folder).expect("a new folder");
+        fs::write(folder.join("config.toml"), text).expect("a new file");
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.path().join("home")
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.path().join("project")
+    }
+
+    pub(crate) fn state(&self) -> PathBuf {
+        self.path().join("state")
+    }
+
+    pub(crate) fn session(&self, id: &str) -> PathBuf {
+        self.state().join("sessions").join(id)
+    }
+
+    /// The executable with these arguments, in the project, with this environment and no other.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
+        command.args(args).env_clear().envs(&self.variables).current_dir(self.project());
+        command
+    }
+
+    /// One hook run. A busy machine can make it late; it then says nothing, as it should, and is asked again.
+    pub(crate) fn hook(&self, args: &[&str], payload: impl AsRef<[u8]>) -> Answer {
+        for _ in 0..PATIENCE {
+            let answer = self.hook_once(args, payload.as_ref());
+            let mut journal = self.read_journal();
+            if !journal.fresh.last().is_some_and(is_late) {
+                return answer;
+            }
+            journal.fresh.pop();
+        }
+        panic!("late {PATIENCE} times");
+    }
+
+    /// One hook run, in time or not.
+    pub(crate) fn hook_once(&self, args: &[&str], payload: impl AsRef<[u8]>) -> Answer {
+        let mut words = vec!["hook"];
+        words.extend(args);
+        Answer::of(self.run_with(&words, payload.as_ref()))
+    }
+
+    /// A hook run of the payload's own event, as `init` registers it.
+    pub(crate) fn event(&self, payload: &Value) -> Answer {
+        let event = payload["hook_event_name"].as_str().expect("an event").to_owned();
+        let answer = self.hook(&["--event", &event], payload.to_string());
+        answer.check(&event);
+        answer
+    }
+
+    /// A command without input.
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        self.run_with(args, b"")
+    }
+
+    pub(crate) fn run_with(&self, args: &[&str], input: &[u8]) -> Ran {
+        let mut running = Running::start(self.command(args));
+        running.send(input);
+        running.close();
+        running.end()
+    }
+
+    /// Every record of the journal.
+    pub(crate) fn records(&self) -> Vec<Value> {
+        read_records(&self.state().join("journal"), &mut BTreeMap::new())
+    }
+
+    /// What was recorded since this was last asked.
+    pub(crate) fn new_records(&self) -> Vec<Value> {
+        std::mem::take(&mut self.read_journal().fresh)
+    }
+
+    fn read_journal(&self) -> MutexGuard<'_, Journal> {
+        let mut journal = self.journal.lock().expect("no test goes on after a panic");
+        let new = read_records(&self.state().join("journal"), &mut journal.offsets);
+        journal.fresh.extend(new);
+        journal
+    }
+
+    /// The one record since this was last asked.
+    pub(crate) fn one_record(&self) -> Value {
+        let mut records = self.new_records();
+        assert_eq!(records.len(), 1, "one record: {records:#?}");
+        records.remove(0)
+    }
+
+    /// All paths below the sandbox, for tests that something was not made.
+    pub(crate) fn everything(&self) -> Vec<PathBuf> {
+        fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+            for entry in fs::read_dir(folder).expect("a folder").flatten() {
+                let path = entry.path();
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    walk(&path, found);
+                }
+                found.push(path);
+            }
+        }
+        let mut found = Vec::new();
+        walk(self.path(), &mut found);
+        found.sort();
+        found
+    }
+}
+
+/// Records of a journal from these offsets on. Each line has to be a whole record.
+fn read_records(folder: &Path, offsets: &mut BTreeMap<PathBuf, usize>) -> Vec<Value> {
+    let Ok(files) = fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = files.map(|entry| entry.expect("a folder entry").path()).collect();
+    paths.sort();
+    // One that is a link or a pipe is there to be broken.
+    paths.retain(|path| fs::symlink_metadata(path).is_ok_and(|found| found.is_file()));
+    let mut records = Vec::new();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        assert!(is_day(&name), "only days belong into the journal: {name}");
+        let mut file = fs::File::open(&path).expect("a journal can be read");
+        let offset = offsets.entry(path).or_default();
+        let mut text = String::new();
+        file.seek(SeekFrom::Start(*offset as u64)).expect("it only grows");
+        *offset += file.read_to_string(&mut text).expect("a journal is text");
+        assert!(text.is_empty() || text.ends_with('\n'), "torn: {text}");
+        records.extend(text.lines().map(|line| {
+            let record: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+            assert_eq!(record["v"], 1, "{record}");
+            assert!(record["at"].as_str().is_some_and(|at| at.starts_with(&name[..10])), "{name}: {line}");
+            record
+        }));
+    }
+    records
+}
+
+/// The hook, or its reading of the transcript, did not make it in time.
+pub(crate) fn is_late(record: &Value) -> bool {
+    let unknown = record["meter"]["unknown"].as_str().unwrap_or_default();
+    record["failure"]["class"] == "deadline" || unknown.ends_with("did not arrive in time")
+}
+
+fn is_day(name: &str) -> bool {
+    let Some(day) = name.strip_suffix(".jsonl") else { return false };
+    day.len() == 10 && day.bytes().all(|b| b == b'-' || b.is_ascii_digit())
+}
+
+/// A process under way, whose end is awaited but not for ever.
+pub(crate) struct Running {
+    child: Child,
+    outputs: [mpsc::Receiver<Vec<u8>>; 2],
+    writers: Vec<std::thread::JoinHandle<()>>,
+}
+
+impl Running {
+    pub(crate) fn start(mut command: Command) -> Running {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the executable starts");
+        let stdout = collect(child.stdout.take().expect("a pipe"));
+        let stderr = collect(child.stderr.take().expect("a pipe"));
+        Running { child, outputs: [stdout, stderr], writers: Vec::new() }
+    }
+
+    /// Writes to stdin; it stays open. One that does not read is no error.
+    pub(crate) fn send(&mut self, input: &[u8]) {
+        let stdin = self.child.stdin.as_mut().expect("stdin is open");
+        if input.len() <= 32 * 1024 {
+            let _ = stdin.write_all(input);
+            return;
+        }
+        // More than a pipe holds: a thread, so that the end can be awaited.
+        let mut stdin = self.child.stdin.take().expect("stdin is open");
+        let input = input.to_owned();
+        self.writers.push(std::thread::spawn(move || {
+            let _ = stdin.write_all(&input);
+        }));
+    }
+
+    pub(crate) fn close(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().is_ok_and(|status| status.is_some())
+    }
+
+    /// Awaits the end of a process that still has its stdin.
+    pub(crate) fn end_with_open_stdin(mut self) -> Ran {
+        let stdin = self.child.stdin.take();
+        let ran = self.end();
+        drop(stdin);
+        ran
+    }
+
+    pub(crate) fn end(mut self) -> Ran {
+        let mut texts = Vec::new();
+        for output in &self.outputs {
+            let Ok(bytes) = output.recv_timeout(HANGS) else {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+                panic!("hangs");
+            };
+            texts.push(String::from_utf8(bytes).expect("output is UTF-8"));
+        }
+        let status = self.child.wait().expect("a process that ended");
+        for writer in self.writers {
+            writer.join().expect("the writer ends with the process");
+        }
+        let (stderr, stdout) = (texts.pop().unwrap_or_default(), texts.pop().unwrap_or_default());
+        Ran { code: status.code(), stdout, stderr }
+    }
+}
+
+fn collect(mut from: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = from.read_to_end(&mut bytes);
+        sender.send(bytes)
+    });
+    receiver
+}
+
+/// Does the same with many things, on a few threads.
+pub(crate) fn in_parallel<T: Send + Sync>(items: &[T], work: impl Fn(&Sandbox, &T) + Sync) {
+    const THREADS: usize = 3;
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let (next, work) = (&next, &work);
+        for _ in 0..THREADS {
+            scope.spawn(move || {
+                let sandbox = Sandbox::new();
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    work(&sandbox, item);
+                }
+            });
+        }
+    });
+}
+
+/// Changing owners takes root, and root is not bound by modes.
+pub(crate) fn is_root(sandbox: &Sandbox) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(sandbox.path()).is_ok_and(|folder| folder.uid() == 0)
+}
+
+/// A named pipe.
+pub(crate) fn make_fifo(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status().expect("mkfifo runs");
+    assert!(made.success(), "mkfifo {}", path.display());
+}

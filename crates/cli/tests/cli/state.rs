@@ -1,0 +1,339 @@
+//! A state directory that cannot be used: gates close, advice is silent, nobody waits.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{chown, lchown, symlink};
+
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::fixtures;
+use crate::sandbox::{Sandbox, is_root, make_fifo};
+use crate::transcript::{Transcript, addressed, answer};
+
+const SESSION: &str = "a42a0a81-ec39-4d28-90fe-ddc2eeec6678";
+
+/// Today's file of the journal. Tomorrow's too, should midnight come in between.
+fn journal_days(sandbox: &Sandbox) -> [std::path::PathBuf; 2] {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock");
+    let day = |seconds: u64| tidegate_core::time::Millis(seconds * 1000).day();
+    [now.as_secs(), now.as_secs() + 86_400]
+        .map(|seconds| sandbox.state().join("journal").join(format!("{}.jsonl", day(seconds))))
+}
+
+fn folder(path: &std::path::Path) {
+    fs::create_dir_all(path).expect("a new folder");
+}
+
+/// Whether the journal can still be written when the rest cannot.
+#[derive(Clone, Copy, PartialEq)]
+enum Journal {
+    Works,
+    Fails,
+}
+
+/// Events at a level at which there would be something to say; `sandbox` has something broken in it.
+fn gate_closed_advice_silent(sandbox: Sandbox, step: &str, journal: Journal) {
+    let mut transcript = Transcript::at(sandbox.path().join("t.jsonl"));
+    transcript.line(&answer(155_000));
+    let payload =
+        |capture: &str| addressed(fixtures::hook(capture), SESSION, &transcript.path, &sandbox.project());
+    let write = payload("PreToolUse.Write");
+    let records = |what: &str| -> Option<Value> {
+        if journal == Journal::Fails {
+            return None;
+        }
+        let mut records = sandbox.new_records();
+        assert_eq!(records.len(), 1, "{step}, {what}: one record, {records:?}");
+        records.pop()
+    };
+    sandbox.event(&write).closed(step);
+    if let Some(record) = records("gate") {
+        assert_eq!(
+            (&record["failure"]["closed"], &record["session"]),
+            (&json!(true), &json!(SESSION)),
+            "{record}"
+        );
+    }
+    for capture in [
+        "PostToolUse.Write",
+        "UserPromptSubmit.plain",
+        "Stop.first",
+        "SessionStart.startup",
+        "PreCompact.auto",
+    ] {
+        sandbox.event(&payload(capture)).silent();
+        records(capture);
+    }
+    sandbox.hook(&["--event", "PreToolUse", "--advice"], write.to_string()).silent();
+    records("advice");
+    // The status line is drawn all the same.
+    let line = sandbox.run_with(&["statusline"], fixtures::status_lines()[1].text.as_bytes());
+    assert!(!line.ok().trim().is_empty(), "{step}: {line:?}");
+    // And a person can go on.
+    let sandbox = sandbox.with("TIDEGATE_OFF", "skill-gate");
+    sandbox.event(&write).silent();
+}
+
+#[test]
+fn a_file_in_its_place() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.state(), b"").expect("a new file");
+    gate_closed_advice_silent(sandbox, "the state directory cannot be used", Journal::Fails);
+}
+
+#[test]
+fn below_a_file() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.path().join("file");
+    fs::write(&file, b"").expect("a new file");
+    let sandbox = sandbox.with("TIDEGATE_STATE_DIR", file.join("state"));
+    gate_closed_advice_silent(sandbox, "the state directory cannot be used", Journal::Fails);
+}
+
+#[test]
+fn a_relative_path() {
+    let sandbox = Sandbox::new().with("TIDEGATE_STATE_DIR", "state/here");
+    let project = sandbox.project();
+    gate_closed_advice_silent(
+        sandbox,
+        "the state directory cannot be used (TIDEGATE_STATE_DIR",
+        Journal::Fails,
+    );
+    assert!(!project.exists(), "the sandbox is gone with its project");
+}
+
+#[test]
+fn no_home() {
+    for home in [None, Some(""), Some("relative")] {
+        let mut sandbox = Sandbox::new().without("TIDEGATE_STATE_DIR").without("HOME");
+        if let Some(home) = home {
+            sandbox = sandbox.with("HOME", home);
+        }
+        gate_closed_advice_silent(
+            sandbox,
+            "the state directory cannot be used (neither HOME",
+            Journal::Fails,
+        );
+    }
+}
+
+#[test]
+fn a_link_in_a_circle() {
+    let sandbox = Sandbox::new();
+    symlink(sandbox.path().join("other"), sandbox.state()).expect("a new link");
+    symlink(sandbox.state(), sandbox.path().join("other")).expect("a new link");
+    gate_closed_advice_silent(sandbox, "the state directory cannot be used", Journal::Fails);
+}
+
+#[test]
+fn somebody_elses() {
+    let sandbox = Sandbox::new();
+    if !is_root(&sandbox) {
+        eprintln!("left out: only root can give a folder away");
+        return;
+    }
+    folder(&sandbox.state());
+    chown(sandbox.state(), Some(12_345), None).expect("root may");
+    gate_closed_advice_silent(sandbox, "the state directory cannot be used", Journal::Fails);
+
+    let sandbox = Sandbox::new();
+    let real = sandbox.path().join("real");
+    folder(&real);
+    symlink(&real, sandbox.state()).expect("a new link");
+    lchown(sandbox.state(), Some(12_345), None).expect("root may");
+    gate_closed_advice_silent(sandbox, "the state directory cannot be used", Journal::Fails);
+}
+
+#[test]
+fn read_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    if is_root(&sandbox) {
+        eprintln!("left out: modes do not bind root; a file in its place and a full disk stand in");
+        return;
+    }
+    let above = sandbox.path().join("above");
+    folder(&above);
+    fs::set_permissions(&above, fs::Permissions::from_mode(0o500)).expect("our own folder");
+    let sandbox = sandbox.with("TIDEGATE_STATE_DIR", above.join("state"));
+    gate_closed_advice_silent(sandbox, "the state directory cannot be used", Journal::Fails);
+}
+
+#[test]
+fn a_journal_that_is_a_file() {
+    let sandbox = Sandbox::new();
+    folder(&sandbox.state());
+    fs::write(sandbox.state().join("journal"), b"").expect("a new file");
+    gate_closed_advice_silent(sandbox, "the record could not be written", Journal::Fails);
+}
+
+/// Only Linux has a file that is always full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk() {
+    let sandbox = Sandbox::new();
+    folder(&sandbox.state().join("journal"));
+    for day in journal_days(&sandbox) {
+        symlink("/dev/full", day).expect("a new link");
+    }
+    gate_closed_advice_silent(sandbox, "the record could not be written", Journal::Fails);
+}
+
+#[test]
+fn marks_that_are_a_folder() {
+    let sandbox = Sandbox::new();
+    folder(&sandbox.session(SESSION).join("marks"));
+    gate_closed_advice_silent(sandbox, "the session's marks cannot be read", Journal::Works);
+}
+
+#[test]
+fn sessions_that_are_a_file() {
+    let sandbox = Sandbox::new();
+    folder(&sandbox.state());
+    fs::write(sandbox.state().join("sessions"), b"").expect("a new file");
+    gate_closed_advice_silent(sandbox, "the session's marks cannot be read", Journal::Works);
+}
+
+#[test]
+fn marks_that_do_not_answer() {
+    let sandbox = Sandbox::new();
+    folder(&sandbox.session(SESSION));
+    make_fifo(&sandbox.session(SESSION).join("marks"));
+    let run = |capture: &str| once(&sandbox, capture);
+    run("PreToolUse.Write").closed("no answer within 2000 ms");
+    assert_eq!(sandbox.one_record()["failure"]["class"], "deadline");
+    run("Stop.first").silent();
+    assert_eq!(sandbox.one_record()["failure"]["class"], "deadline");
+}
+
+fn once(sandbox: &Sandbox, capture: &str) -> Answer {
+    let payload = addressed(fixtures::hook(capture), SESSION, "none".as_ref(), &sandbox.project());
+    let event = capture.split('.').next().unwrap_or_default();
+    let answer = sandbox.hook_once(&["--event", event], payload.to_string());
+    answer.check(event);
+    answer
+}
+
+#[test]
+fn a_lock_that_is_not_given_back() {
+    let sandbox = Sandbox::new();
+    folder(&sandbox.session(SESSION));
+    let lock = File::create(sandbox.session(SESSION).join("lock")).expect("a new file");
+    lock.lock().expect("nobody else has it");
+    let run = |capture: &str| once(&sandbox, capture);
+    let gate = run("PreToolUse.Write");
+    assert_eq!(gate.exit, 2, "{gate:?}");
+    assert_eq!(sandbox.one_record()["failure"]["closed"], true);
+    run("Stop.first").silent();
+    assert_eq!(sandbox.new_records().len(), 1);
+    drop(lock);
+    let write = addressed(fixtures::hook("PreToolUse.Write"), SESSION, "none".as_ref(), &sandbox.project());
+    sandbox.event(&write).silent();
+    assert_eq!(sandbox.one_record()["ruling"], "pass");
+}
+
+#[test]
+fn a_journal_that_hangs_does_not_hang_the_gate() {
+    let sandbox = Sandbox::new();
+    folder(&sandbox.state().join("journal"));
+    for day in journal_days(&sandbox) {
+        make_fifo(&day);
+    }
+    once(&sandbox, "PreToolUse.Write").closed("no answer within 2000 ms");
+    once(&sandbox, "Stop.first").silent();
+}
+
+/// The same when it does not fail but hangs.
+#[test]
+fn advice_kept_back_by_a_journal_that_hangs_is_not_lost() {
+    let sandbox = Sandbox::new();
+    folder(&sandbox.state().join("journal"));
+    for day in journal_days(&sandbox) {
+        make_fifo(&day);
+    }
+    let mut transcript = Transcript::at(sandbox.path().join("t.jsonl"));
+    transcript.line(&answer(155_000));
+    let prompt =
+        addressed(fixtures::hook("UserPromptSubmit.plain"), SESSION, &transcript.path, &sandbox.project());
+    sandbox.hook_once(&["--event", "UserPromptSubmit"], prompt.to_string()).silent();
+    for day in journal_days(&sandbox) {
+        fs::remove_file(day).expect("our own file");
+    }
+    let answer = sandbox.event(&prompt);
+    assert!(answer.context().is_some_and(|text| text.contains("nearly full")), "{answer:?}");
+}
+
+/// Once it is read, the payload itself says that it gates.
+#[test]
+fn late_without_event_is_still_a_gate() {
+    let sandbox = Sandbox::new();
+    folder(&sandbox.session(SESSION));
+    make_fifo(&sandbox.session(SESSION).join("marks"));
+    let write = addressed(fixtures::hook("PreToolUse.Write"), SESSION, "none".as_ref(), &sandbox.project());
+    sandbox.hook_once(&[], write.to_string()).closed("no answer within 2000 ms");
+    assert_eq!(sandbox.one_record()["failure"]["closed"], true);
+}
+
+/// Said once means said: what was kept back because it could not be recorded comes when it can.
+#[test]
+fn advice_kept_back_by_a_broken_journal_is_not_lost() {
+    let sandbox = Sandbox::new();
+    folder(&sandbox.state());
+    let in_the_way = sandbox.state().join("journal");
+    fs::write(&in_the_way, b"").expect("a new file");
+    let mut transcript = Transcript::at(sandbox.path().join("t.jsonl"));
+    transcript.line(&answer(155_000));
+    let prompt =
+        addressed(fixtures::hook("UserPromptSubmit.plain"), SESSION, &transcript.path, &sandbox.project());
+    sandbox.event(&prompt).silent();
+    fs::remove_file(in_the_way).expect("our own file");
+    let answer = sandbox.event(&prompt);
+    assert!(answer.context().is_some_and(|text| text.contains("nearly full")), "{answer:?}");
+}
+
+#[test]
+fn where_it_is_and_that_it_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let xdg = Sandbox::new();
+    let place = xdg.path().join("xdg");
+    let xdg = xdg.without("TIDEGATE_STATE_DIR").with("XDG_STATE_HOME", &place);
+    let home = Sandbox::new().without("TIDEGATE_STATE_DIR");
+    let own = Sandbox::new();
+    // One that others could read is closed to them.
+    folder(&own.state());
+    fs::set_permissions(own.state(), fs::Permissions::from_mode(0o755)).expect("our own folder");
+    for (sandbox, state) in [
+        (&xdg, place.join("tidegate")),
+        (&home, home.home().join(".local/state/tidegate")),
+        (&own, own.state()),
+    ] {
+        sandbox.event(&fixtures::hook("PreToolUse.Write")).silent();
+        let _ = sandbox.run_with(&["statusline"], fixtures::status_lines()[1].text.as_bytes()).ok();
+        let made: Vec<_> = sandbox.everything().into_iter().filter(|path| path.starts_with(&state)).collect();
+        assert!(made.len() >= 8, "{made:?}");
+        for path in made {
+            let mode = fs::metadata(&path).expect("it is there").permissions().mode();
+            assert_eq!(mode & 0o077, 0, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn damaged_marks_cost_only_what_is_damaged() {
+    let sandbox = Sandbox::new();
+    let mut transcript = Transcript::at(sandbox.path().join("t.jsonl"));
+    transcript.line(&answer(155_000));
+    let prompt =
+        addressed(fixtures::hook("UserPromptSubmit.plain"), SESSION, &transcript.path, &sandbox.project());
+    assert!(sandbox.event(&prompt).context().is_some());
+    let marks = sandbox.session(SESSION).join("marks");
+    let mut bytes = fs::read(&marks).expect("the marks");
+    bytes.extend_from_slice(b"\n\xff\xfe{\"pressure\":\n{\"some-newer-mark\":{}}\n{\"press");
+    fs::write(&marks, bytes).expect("our own file");
+    // What was said is still known: it is not said again.
+    sandbox.event(&prompt).silent();
+    transcript.line(&answer(20_000));
+    sandbox.event(&prompt).silent();
+    transcript.line(&answer(156_000));
+    assert!(sandbox.event(&prompt).context().is_some(), "a mark behind a torn line counts");
+}

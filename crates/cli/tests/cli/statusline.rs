@@ -1,0 +1,214 @@
+//! The status line: one line whatever comes in, and the bridge first.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::fixtures;
+use crate::sandbox::Sandbox;
+use crate::transcript::addressed;
+
+const SESSION: &str = "5baaddad-4136-48e5-b2ca-88ce0e9e343e";
+
+fn bridge(sandbox: &Sandbox) -> Option<Value> {
+    let text = fs::read_to_string(sandbox.session(SESSION).join("bridge")).ok()?;
+    text.lines().rev().find_map(|line| serde_json::from_str(line).ok())
+}
+
+fn payload(number: usize) -> Value {
+    let payload = fixtures::status_lines()[number].json();
+    assert_eq!(payload["session_id"], SESSION);
+    payload
+}
+
+#[test]
+fn every_capture_draws_one_line() {
+    let sandbox = Sandbox::new();
+    // A hook was here, so nothing is amiss.
+    let start =
+        addressed(fixtures::hook("SessionStart.startup"), SESSION, "none".as_ref(), &sandbox.project());
+    sandbox.event(&start).silent();
+    let mut lines = String::new();
+    for capture in fixtures::status_lines() {
+        let ran = sandbox.run_with(&["statusline"], capture.text.as_bytes());
+        assert_eq!(ran.ok().lines().count(), 1, "{ran:?}");
+        lines += ran.ok();
+        let usage = &capture.json()["context_window"]["current_usage"];
+        let used: u64 = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"]
+            .iter()
+            .filter_map(|name| usage[name].as_u64())
+            .sum();
+        if used > 0 {
+            assert_eq!(bridge(&sandbox).expect("a bridge")["used"], used, "{}", capture.name);
+        }
+    }
+    insta::assert_snapshot!(lines, @"
+    no reading yet
+    5% used · 917k to compaction
+    15% used · 816k to compaction
+    15% used · 816k to compaction
+    25% used · 716k to compaction
+    no reading yet
+    1% used · 957k to compaction
+    5% used · 190k left
+    ");
+}
+
+#[test]
+fn garbage_draws_a_line_and_leaves_the_bridge() {
+    let sandbox = Sandbox::new();
+    let _ = sandbox.run_with(&["statusline"], payload(2).to_string().as_bytes()).ok();
+    let before = bridge(&sandbox);
+    assert!(before.is_some());
+    let mut foreign = payload(2);
+    foreign["session_id"] = json!("../../x");
+    let whole = payload(2).to_string();
+    let foreign = foreign.to_string();
+    let inputs: Vec<&[u8]> = vec![
+        b"",
+        b"null",
+        b"[]",
+        b"{}",
+        b"{\"session_id\": 7}",
+        b"\xff\xfe",
+        b"{\"session_id\":\"\xff\"}",
+        foreign.as_bytes(),
+        &whole.as_bytes()[..whole.len() / 2],
+        &whole.as_bytes()[..whole.len() - 1],
+    ];
+    for input in inputs {
+        let ran = sandbox.run_with(&["statusline"], input);
+        assert_eq!(ran.ok(), "no reading yet\n", "{}", String::from_utf8_lossy(input));
+        assert_eq!(bridge(&sandbox), before);
+    }
+    assert!(!sandbox.path().join("x").exists() && !sandbox.state().join("x").exists());
+}
+
+#[test]
+fn members_of_another_type_are_unknown() {
+    let sandbox = Sandbox::new();
+    let names: Vec<String> = payload(1).as_object().expect("an object").keys().cloned().collect();
+    for name in names {
+        for value in [json!(null), json!(7), json!("x"), json!([]), json!({}), json!(true)] {
+            let mut payload = payload(1);
+            payload[&name] = value;
+            let ran = sandbox.run_with(&["statusline"], payload.to_string().as_bytes());
+            assert_eq!(ran.ok().lines().count(), 1, "{name}: {ran:?}");
+        }
+    }
+    // Zero is unknown, not empty.
+    let mut zero = payload(1);
+    zero["context_window"]["current_usage"] = Value::Null;
+    zero["context_window"]["total_input_tokens"] = json!(0);
+    let ran = sandbox.run_with(&["statusline"], zero.to_string().as_bytes());
+    assert!(ran.ok().ends_with("no reading yet\n"), "{ran:?}");
+}
+
+#[test]
+fn a_session_without_hooks_shows() {
+    let sandbox = Sandbox::new();
+    let draw = || sandbox.run_with(&["statusline"], payload(1).to_string().as_bytes()).ok().to_owned();
+    insta::assert_snapshot!(draw(), @"5% used · ! hooks silent (tidegate status) · 917k to compaction");
+    let prompt =
+        addressed(fixtures::hook("UserPromptSubmit.plain"), SESSION, "none".as_ref(), &sandbox.project());
+    sandbox.event(&prompt).silent();
+    insta::assert_snapshot!(draw(), @"5% used · 917k to compaction");
+}
+
+#[test]
+fn the_hooks_read_the_bridge() {
+    let sandbox = Sandbox::new();
+    let mut status = payload(1);
+    status["model"]["id"] = json!("claude-opus-4-6");
+    status["context_window"]["context_window_size"] = json!(200_000);
+    status["context_window"]["current_usage"]["cache_read_input_tokens"] = json!(122_000);
+    let _ = sandbox.run_with(&["statusline"], status.to_string().as_bytes()).ok();
+    let prompt =
+        addressed(fixtures::hook("UserPromptSubmit.plain"), SESSION, "none".as_ref(), &sandbox.project());
+    let text = sandbox.event(&prompt).context().expect("info is said");
+    assert!(text.starts_with("Context use: 63% of 200k"), "{text}");
+    let record = sandbox.one_record();
+    assert_eq!((&record["meter"]["used"], &record["meter"]["source"]), (&json!(125_000), &json!("bridge")));
+    // One that was damaged is no bridge, and no error.
+    fs::write(sandbox.session(SESSION).join("bridge"), b"{\"used\": 1").expect("our own file");
+    sandbox.event(&prompt).silent();
+    assert!(sandbox.one_record()["meter"]["unknown"].is_string());
+}
+
+#[test]
+fn theirs_and_ours() {
+    let sandbox = Sandbox::new();
+    let text = payload(1).to_string();
+    let wrap = |command: &[&str]| {
+        let args = [&["statusline", "--wrap"], command].concat();
+        let ran = sandbox.run_with(&args, text.as_bytes());
+        ran.ok().to_owned()
+    };
+    let ours = "5% used · ! hooks silent (tidegate status) · 917k to compaction\n";
+    assert_eq!(wrap(&["echo theirs"]), format!("theirs · {ours}"));
+    assert_eq!(wrap(&["printf 'one\\ntwo'"]), format!("one\ntwo · {ours}"));
+    assert_eq!(wrap(&["grep -o '\"Opus 5.5\"'"]), format!("\"Opus 5.5\" · {ours}"), "it gets the payload");
+    // Given without quotes.
+    assert_eq!(wrap(&["echo", "their", "words"]), format!("their words · {ours}"));
+    for failing in ["exit 3", "no-such-command", "kill -9 $$", "echo oops >&2; false", "'", "true"] {
+        assert_eq!(wrap(&[failing]), ours, "{failing}");
+    }
+    // A command that hangs, one that leaves its output to another that hangs, and one that never stops.
+    std::thread::scope(|scope| {
+        for slow in ["cat >/dev/null; exec sleep 3600", "exec yes", "exec sleep 3600 <&-"] {
+            let wrap = &wrap;
+            scope.spawn(move || {
+                let line = wrap(&[slow]);
+                assert!(line.ends_with(ours), "{slow}");
+            });
+        }
+    });
+    assert_eq!(bridge(&sandbox).expect("the bridge comes first")["used"], 50_000);
+}
+
+#[test]
+fn a_wrapped_command_may_have_options() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run_with(&["statusline", "--wrap", "echo", "-h"], payload(1).to_string().as_bytes());
+    assert!(ran.ok().contains("5% used"), "ours is drawn: {ran:?}");
+}
+
+#[test]
+fn it_fits_the_terminal() {
+    for (columns, expected) in [
+        ("200", "5% used · ! hooks silent (tidegate status) · 917k to compaction\n"),
+        ("50", "5% used · ! hooks silent (tidegate status)\n"),
+        ("12", "5% used\n"),
+        ("0", "5% used · ! hooks silent (tidegate status) · 917k to compaction\n"),
+        ("wide", "5% used · ! hooks silent (tidegate status) · 917k to compaction\n"),
+    ] {
+        let sandbox = Sandbox::new().with("COLUMNS", columns);
+        let ran = sandbox.run_with(&["statusline"], payload(1).to_string().as_bytes());
+        assert_eq!(ran.ok(), expected, "{columns}");
+    }
+}
+
+#[test]
+fn killed_in_between_it_leaves_whole_files() {
+    let sandbox = Sandbox::new();
+    let _ = sandbox.run_with(&["statusline"], payload(1).to_string().as_bytes()).ok();
+    for number in 0..60 {
+        let mut child = sandbox
+            .command(&["statusline"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let _ = std::io::Write::write_all(&mut stdin, payload(1 + number % 6).to_string().as_bytes());
+        drop(stdin);
+        // Whenever that is: a spin of another length each time.
+        for turn in 0..number * 3_000 {
+            std::hint::black_box(turn);
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+        let bridge = bridge(&sandbox).expect("there is always one");
+        assert!(bridge["seen"].is_u64(), "{bridge}");
+    }
+}

@@ -1,0 +1,25 @@
+//! Any bridge file, and the reading that comes of it.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tidegate_core::facts::sources::{Bridge, Sources};
+use tidegate_core::meter::models::HostSettings;
+use tidegate_core::record::MeterRecord;
+use tidegate_core::time::Millis;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(bridge) = serde_json::from_slice::<Bridge>(bytes) else { return };
+    let now = Millis(1_794_744_378_000);
+    let meter = Sources {
+        now,
+        payload: None,
+        bridge: Some(bridge),
+        transcript: Ok(None),
+        marks: None,
+        window: None,
+        host: &HostSettings::default(),
+    }
+    .meter();
+    let record = MeterRecord::of(&meter, None, now);
+    assert!(record.used_pct.is_none_or(f64::is_finite));
+});

@@ -1,0 +1,79 @@
+//! Peak memory of a hook run, by the size of its payload.
+
+use std::fs;
+use std::path::Path;
+
+use super::Problems;
+use super::programs::Programs;
+use super::table::{thousands, verdict};
+use crate::failure::{Done, Failure, While};
+use crate::print;
+use crate::stage::{self, Case, POST_TOOL_USE, PRE_TOOL_USE, STOP, Stage, USER_PROMPT_SUBMIT};
+use crate::tools;
+
+const KIB: usize = 1024;
+const MIB: usize = 1024 * KIB;
+
+const RUNS: [(Case, usize); 8] = [
+    (PRE_TOOL_USE, KIB),
+    (PRE_TOOL_USE, MIB),
+    (USER_PROMPT_SUBMIT, MIB),
+    (STOP, MIB),
+    (POST_TOOL_USE, MIB),
+    (PRE_TOOL_USE, 32 * MIB),
+    (POST_TOOL_USE, 32 * MIB),
+    (USER_PROMPT_SUBMIT, 32 * MIB),
+];
+
+/// Text as tools print it, in JSON: with escapes, which a parser cannot borrow.
+const TEXT: &str = "test listener::takes_a_port ... \\\"ok\\\"\\n";
+
+pub(crate) fn measure(programs: &Programs, problems: &mut Problems) -> Done {
+    if !cfg!(target_os = "linux") {
+        print::line("    left out: only GNU time tells the peak");
+        return Ok(());
+    }
+    if !tools::present("time") {
+        return Err(Failure::new("time is missing").next("install it (Debian: `apt-get install time`)"));
+    }
+    let stage = Stage::new()?;
+    let session = stage.session(&programs.shipped, 1)?;
+    let report = stage.at("peak");
+    for (number, (case, size)) in RUNS.iter().enumerate() {
+        stage.begin_turn(&session, case, 1000)?;
+        let bare = stage.payload(case, &session, 2000 + number as u64, "").len();
+        let room = size.saturating_sub(bare);
+        let padding = TEXT.repeat(room / TEXT.len()) + &"x".repeat(room % TEXT.len());
+        let payload = stage.payload(case, &session, 2000 + number as u64, &padding);
+        let call = stage.call(&programs.shipped, case);
+        let mut time = stage.command(Path::new("time"));
+        time.args(["-f", "%M", "-o"]).arg(&report).arg(call.get_program()).args(call.get_args());
+        let (_, output) = stage::feed(&mut time, payload.as_bytes())?;
+        let text = fs::read_to_string(&report).while_(report.display())?;
+        let peak: usize =
+            text.lines().last().unwrap_or_default().trim().parse().while_("reading what time says")?;
+        let goal = if *size <= MIB { 8 * KIB } else { size / KIB + 8 * KIB };
+        let records = stage.journal()?.records;
+        if records.last().is_none_or(|record| record["event"] != case.name) {
+            problems.push(format!("{}: no record of a payload of {} KiB", case.name, payload.len() / KIB));
+        }
+        let late = records.last().is_some_and(|record| record["failure"]["class"] == "deadline");
+        print::line(&format!(
+            "    {:<18}{:>8} KiB payload: peak {:>7} KiB (goal ≤ {}) {}{}",
+            case.name,
+            payload.len() / KIB,
+            thousands(peak as u64),
+            thousands(goal as u64),
+            verdict(peak <= goal),
+            if late { ", met its own deadline" } else { "" },
+        ));
+        // Unless the gate ran out of time; `time` passes its exit code on.
+        if !late {
+            case.check(&output)?;
+        }
+        if peak > goal {
+            problems.push(format!("{}: {peak} KiB for a payload of {} KiB", case.name, payload.len() / KIB));
+        }
+    }
+    Ok(())
+}

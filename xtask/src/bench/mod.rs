@@ -1,0 +1,39 @@
+//! `cargo xtask bench [--runs N]`: what a hook costs, beside the goals.
+//!
+//! Times are printed and never judged: a shared machine would decide. What does not depend on the machine is
+//! checked: answers, records, memory.
+
+mod crowd;
+mod growth;
+mod memory;
+mod programs;
+mod samples;
+mod table;
+mod times;
+
+use crate::failure::{Done, Failure};
+use crate::print;
+use crate::stage::Stage;
+use crate::workspace::step;
+
+/// Rounds unless told otherwise.
+pub(crate) const RUNS: usize = 500;
+
+/// What was found wrong, beside the tables.
+pub(crate) type Problems = Vec<String>;
+
+/// The command.
+pub(crate) fn run(runs: usize) -> Done {
+    let stage = Stage::new()?;
+    let programs = step("programs", || programs::build(&stage))?;
+    let mut problems = Problems::new();
+    step(&format!("times, {runs} rounds"), || times::measure(&stage, &programs, runs, &mut problems))?;
+    step("growth", || growth::measure(&programs, runs, &mut problems))?;
+    step("32 hooks at once", || crowd::measure(&programs, runs, &mut problems))?;
+    step("memory", || memory::measure(&programs, &mut problems))?;
+    if problems.is_empty() {
+        print::line("Answers, records and memory are as they have to be.");
+        return Ok(());
+    }
+    Err(Failure::new(format!("{} things are wrong:\n  {}", problems.len(), problems.join("\n  "))))
+}

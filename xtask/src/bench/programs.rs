@@ -1,0 +1,49 @@
+//! The floor and the ways to link the binary.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::binary::{self, Link};
+use crate::failure::{Done, While};
+use crate::print;
+use crate::stage::Stage;
+use crate::workspace;
+
+/// Everything that is timed. A way of linking that this platform does not have is `None`.
+pub(crate) struct Programs {
+    pub(crate) floor: PathBuf,
+    pub(crate) floor_static: Option<PathBuf>,
+    pub(crate) shipped: PathBuf,
+    pub(crate) dynamic: Option<PathBuf>,
+    pub(crate) fixed: Option<PathBuf>,
+}
+
+/// Compiles them into the stage. The binary as shipped comes last and so is what stays in cargo's directory.
+pub(crate) fn build(stage: &Stage) -> Done<Programs> {
+    let at = |name: &str| stage.at("bin").join(name);
+    let others = [(Link::Dynamic, "dynamic"), (Link::Fixed, "fixed")]
+        .map(|(link, name)| left_out(name, binary::build_copy(link, &at(name))));
+    let shipped = binary::build_copy(Link::Shipped, &at("shipped"))?;
+    let [dynamic, fixed] = others;
+    let floor = compile_floor(&at("floor"), &[])?;
+    let floor_static = compile_floor(&at("floor-static"), &["-Ctarget-feature=+crt-static"]);
+    let size = fs::metadata(&shipped).while_(shipped.display())?.len();
+    print::line(&format!("    binary as shipped: {} KiB in one file", size / 1024));
+    Ok(Programs { floor, floor_static: left_out("floor-static", floor_static), shipped, dynamic, fixed })
+}
+
+fn left_out(name: &str, built: Done<PathBuf>) -> Option<PathBuf> {
+    built.map_err(|failure| print::line(&format!("    left out: {name}: {}", failure.what()))).ok()
+}
+
+fn compile_floor(executable: &Path, flags: &[&str]) -> Done<PathBuf> {
+    let source = executable.with_extension("rs");
+    fs::write(&source, include_str!("../../floor/floor.rs")).while_(source.display())?;
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut command = Command::new(rustc);
+    command.args(["-O", "--edition=2024", "--crate-name=floor"]).args(flags);
+    command.arg("-o").arg(executable).arg(&source).current_dir(workspace::root());
+    workspace::output(&mut command)?;
+    Ok(executable.to_owned())
+}

@@ -1,0 +1,128 @@
+//! Each event beside the floor, in one interleaved run.
+
+use std::path::Path;
+
+use super::Problems;
+use super::programs::Programs;
+use super::samples::Samples;
+use super::table::{ratio, thousands};
+use crate::callgrind;
+use crate::failure::{Done, Failure};
+use crate::print;
+use crate::stage::{self, CASES, Stage};
+use crate::tools;
+
+const GOAL_P50: f64 = 1.2;
+const GOAL_P99: f64 = 3.0;
+
+/// Ids of prompts and calls that no warm-up used: a new one each run, as in a session.
+const FIRST: u64 = 100_000;
+
+pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize, problems: &mut Problems) -> Done {
+    // Floors first; what follows are hooks.
+    let variants: [Option<&Path>; 5] = [
+        Some(&programs.floor),
+        programs.floor_static.as_deref(),
+        Some(&programs.shipped),
+        programs.dynamic.as_deref(),
+        programs.fixed.as_deref(),
+    ];
+    let mut times: [[Samples; 5]; CASES.len()] = Default::default();
+    let mut sessions = Vec::new();
+    for (number, case) in CASES.iter().enumerate() {
+        let session = stage.session(&programs.shipped, number as u64)?;
+        stage.begin_turn(&session, case, 1000)?;
+        sessions.push(session);
+    }
+    let (before, load_before) = (stage.journal()?.records.len(), load());
+    let (mut id, mut recorded) = (FIRST, 0);
+    for round in 0..runs {
+        // Nobody is always the one that runs behind the same other.
+        for place in 0..CASES.len() {
+            let number = (place * 7 + round * 3) % CASES.len();
+            let case = &CASES[number];
+            for turn in 0..variants.len() {
+                let variant = (turn + round) % variants.len();
+                let Some(program) = variants[variant] else { continue };
+                id += 1;
+                let payload = stage.payload(case, &sessions[number], id, "");
+                let time = if variant < 2 {
+                    stage::feed(&mut stage.command(program), payload.as_bytes())?.0
+                } else {
+                    recorded += usize::from(case.is_recorded());
+                    stage.run(program, case, &payload)?
+                };
+                times[number][variant].push(time);
+            }
+        }
+    }
+    let journal = stage.journal()?;
+    let late = journal.records[before..].iter().filter(|record| record["failure"]["class"] == "deadline");
+    print::line(&format!("    met their own deadline: {}", late.count()));
+    print::line(&format!("    load average of this machine: {load_before} before, {} after", load()));
+    if journal.records.len() - before != recorded || journal.torn > 0 {
+        let found = journal.records.len() - before;
+        problems.push(format!("{recorded} runs left {found} records and {} torn lines", journal.torn));
+    }
+    show(programs, &times)
+}
+
+/// How busy the machine is, where it says so.
+fn load() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace().next().unwrap_or("unknown").to_owned()
+}
+
+fn show(programs: &Programs, times: &[[Samples; 5]; CASES.len()]) -> Done {
+    let pooled = |variant: usize| {
+        let mut all = Samples::default();
+        for case in times {
+            all.extend(&case[variant]);
+        }
+        all
+    };
+    let (floor, floor_static) = (pooled(0), pooled(1));
+    let (p50, p99) = (floor.percentile(50), floor.percentile(99));
+    print::line("");
+    print::line(&format!(
+        "{:<18}{:>8}{:>12}{:>10}{:>12}{:>16}",
+        "event", "p50 µs", "× floor", "p99 µs", "× floor", "instructions"
+    ));
+    print::line(&format!("{:<18}{:>8}{:>12}{:>10}{:>12}", "goal", "", "≤ 1.2", "", "≤ 3"));
+    print::line(&format!("{:<18}{p50:>8.0}{:>12}{p99:>10.0}{:>12}", "floor", "1.00", "1.00"));
+    for (case, samples) in CASES.iter().zip(times) {
+        let ours = &samples[2];
+        let instructions = if tools::present("valgrind") {
+            thousands(callgrind::count(&programs.shipped, case)?)
+        } else {
+            "no valgrind".to_owned()
+        };
+        print::line(&format!(
+            "{:<18}{:>8.0}{:>12}{:>10.0}{:>12}{instructions:>16}",
+            case.name,
+            ours.percentile(50),
+            ratio(ours.percentile(50) / p50, GOAL_P50),
+            ours.percentile(99),
+            ratio(ours.percentile(99) / p99, GOAL_P99),
+        ));
+    }
+    print::line("");
+    print::line("linking: p50 in µs and × floor");
+    let heads = ["event", "static-pie (shipped)", "dynamic", "static, fixed address"];
+    print::line(&format!("{:<18}{:>22}{:>22}{:>24}", heads[0], heads[1], heads[2], heads[3]));
+    let cell = |samples: &Samples| {
+        let median = samples.percentile(50);
+        if samples.is_empty() { "-".to_owned() } else { format!("{median:.0}  {:.2}", median / p50) }
+    };
+    print::line(&format!("{:<18}{:>22}{:>22}", "floor", cell(&floor_static), cell(&floor)));
+    for (case, samples) in CASES.iter().zip(times) {
+        print::line(&format!(
+            "{:<18}{:>22}{:>22}{:>24}",
+            case.name,
+            cell(&samples[2]),
+            cell(&samples[3]),
+            cell(&samples[4])
+        ));
+    }
+    if floor.is_empty() { Err(Failure::new("nothing was measured")) } else { Ok(()) }
+}

@@ -1,0 +1,42 @@
+//! The executable under measurement, and the ways to link it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Done, While};
+use crate::workspace::{self, cargo};
+
+/// How the last step of the build is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// As `cargo build --release` does it.
+    Shipped,
+    /// With the system's shared libraries.
+    Dynamic,
+    /// Statically, at a fixed address.
+    Fixed,
+}
+
+/// Builds the release binary.
+pub(crate) fn build(link: Link) -> Done<PathBuf> {
+    let (verb, tail): (&str, &[&str]) = match link {
+        Link::Shipped | Link::Dynamic => ("build", &[]),
+        Link::Fixed => ("rustc", &["--", "-Ctarget-feature=+crt-static", "-Crelocation-model=static"]),
+    };
+    let mut command = cargo(&[verb, "--release", "--package", "tidegate", "--bin", "tidegate", "--locked"]);
+    command.args(tail);
+    match link {
+        Link::Shipped => command.env_remove("TIDEGATE_LINK"),
+        // Else the build script's own link arguments would get in the way.
+        Link::Dynamic | Link::Fixed => command.env("TIDEGATE_LINK", "dynamic"),
+    };
+    workspace::run(&mut command)?;
+    Ok(workspace::target()?.join("release").join(format!("tidegate{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Builds it and keeps a copy: the next build writes to the same place.
+pub(crate) fn build_copy(link: Link, copy: &Path) -> Done<PathBuf> {
+    let built = build(link)?;
+    fs::copy(&built, copy).while_(built.display())?;
+    Ok(copy.to_owned())
+}

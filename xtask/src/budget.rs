@@ -1,0 +1,120 @@
+//! `cargo xtask budget [--write]`: instructions per hook run against the committed counts.
+//!
+//! Counts are compared instead of times because a shared machine does not change them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::binary::{self, Link};
+use crate::callgrind;
+use crate::failure::{Done, Failure, While};
+use crate::print;
+use crate::stage::CASES;
+use crate::tools;
+use crate::workspace::{self, step};
+
+/// Another processor or C library picks other string routines, which is well below this.
+const TOLERANCE: f64 = 0.05;
+
+/// So far below, the file no longer guards anything.
+const SLACK: f64 = 0.15;
+
+/// What the counts in the file were made for.
+const ARCHITECTURE: &str = "x86_64";
+
+const HEADER: &str = "\
+# Instructions of one hook run (callgrind, release build, x86_64 Linux), one case a line.
+# `cargo xtask budget` fails when a case needs 5% more; `cargo xtask budget --write` accepts.
+";
+
+/// Compares with the file.
+pub(crate) fn check() -> Done {
+    let path = file();
+    let text = fs::read_to_string(&path).while_(path.display())?;
+    let wanted = parse(&text)?;
+    let found = measure()?;
+    if std::env::consts::ARCH != ARCHITECTURE {
+        print::line(&format!("    not compared: the committed counts are for {ARCHITECTURE}"));
+        return Ok(());
+    }
+    let (mut over, mut under) = (Vec::new(), Vec::new());
+    for (name, count) in &found {
+        let Some(budget) = wanted.get(*name) else {
+            over.push(format!("{name} has no count in the file"));
+            continue;
+        };
+        let change = *count as f64 / *budget as f64 - 1.0;
+        if change > TOLERANCE {
+            over.push(format!("{name}: {count} instructions, {:+.1}% of {budget}", change * 100.0));
+        } else if change < -SLACK {
+            under.push(*name);
+        }
+    }
+    if !under.is_empty() {
+        print::line(&format!("    well below budget: {}; `cargo xtask budget --write`", under.join(", ")));
+    }
+    if over.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("over the budget of {}:\n  {}", path.display(), over.join("\n  ")))
+        .next("make it cheaper, or accept the counts with `cargo xtask budget --write` and say why"))
+}
+
+/// Accepts what is there.
+pub(crate) fn write() -> Done {
+    if std::env::consts::ARCH != ARCHITECTURE {
+        return Err(Failure::new(format!("the committed counts are for {ARCHITECTURE}, this is another")));
+    }
+    let mut text = HEADER.to_owned();
+    for (name, count) in measure()? {
+        let _ = writeln!(text, "{name} {count}");
+    }
+    let path = file();
+    fs::write(&path, text).while_(path.display())
+}
+
+fn file() -> PathBuf {
+    workspace::root().join("crates/hook/instructions.txt")
+}
+
+fn measure() -> Done<Vec<(&'static str, u64)>> {
+    if !tools::present("valgrind") {
+        return Err(
+            Failure::new("valgrind is missing").next("install it (Debian: `apt-get install valgrind`)")
+        );
+    }
+    let binary = step("release binary", || binary::build(Link::Shipped))?;
+    let mut counts = Vec::new();
+    for case in CASES {
+        let count = callgrind::count(&binary, &case)?;
+        print::line(&format!("    {:<18}{count:>12}", case.name));
+        counts.push((case.name, count));
+    }
+    Ok(counts)
+}
+
+fn parse(text: &str) -> Done<BTreeMap<&str, u64>> {
+    let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    lines
+        .map(|line| {
+            let parsed =
+                line.split_once(' ').and_then(|(name, count)| Some((name, count.trim().parse().ok()?)));
+            parsed.ok_or_else(|| Failure::new(format!("{}: cannot read {line:?}", file().display())))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_read() {
+        let counts = parse("# words\nStop 12\n\nstatusline 7\n").unwrap();
+        assert_eq!((counts["Stop"], counts["statusline"], counts.len()), (12, 7, 2));
+        assert!(parse("Stop\n").is_err());
+        assert!(parse("Stop many\n").is_err());
+    }
+}

@@ -1,0 +1,110 @@
+//! `cargo xtask deps [--write]`: nothing heavy on the hook path, nothing but computation in the core.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::failure::{Done, Failure, While};
+use crate::print;
+use crate::workspace::{self, cargo};
+
+/// Both, so that the list is the same wherever it is made.
+const TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
+
+/// A runtime, a database, an argument parser, a regular expression engine or a network client costs every tool
+/// call its start-up, on any platform. No list can accept these.
+const HEAVY: [&str; 14] = [
+    "async-std",
+    "clap",
+    "clap_builder",
+    "hyper",
+    "libsqlite3-sys",
+    "postgres",
+    "regex",
+    "regex-automata",
+    "reqwest",
+    "rusqlite",
+    "smol",
+    "sqlx",
+    "tokio",
+    "tokio-postgres",
+];
+
+/// Policies are pure: the core cannot even name the system.
+const IMPURE: [&str; 3] = ["libc", "rustix", "tempfile"];
+
+/// Compares with the list.
+pub(crate) fn check() -> Done {
+    refuse_heavy()?;
+    let path = list();
+    let text = fs::read_to_string(&path).while_(path.display())?;
+    let (wanted, found) = (text.lines().map(str::to_owned).collect(), tree("tidegate-hook", &TARGETS)?);
+    let differences = differences(&wanted, &found);
+    if differences.is_empty() {
+        print::line(&format!("    {} crates on the hook path, as listed", found.len()));
+        return Ok(());
+    }
+    let what = format!("the hook's dependencies differ from {}:\n{differences}", path.display());
+    Err(Failure::new(what).next("`cargo xtask deps --write` accepts them, if each is worth its start-up"))
+}
+
+/// Accepts what is there.
+pub(crate) fn write() -> Done {
+    refuse_heavy()?;
+    let found: Vec<String> = tree("tidegate-hook", &TARGETS)?.into_iter().collect();
+    let path = list();
+    fs::write(&path, found.join("\n") + "\n").while_(path.display())?;
+    print::line(&format!("    {} crates written to {}", found.len(), path.display()));
+    Ok(())
+}
+
+fn list() -> PathBuf {
+    workspace::root().join("crates/hook/dependencies.txt")
+}
+
+fn refuse_heavy() -> Done {
+    let hook: Vec<&str> = HEAVY.to_vec();
+    let core: Vec<&str> = HEAVY.into_iter().chain(IMPURE).collect();
+    for (package, denied) in [("tidegate-hook", hook), ("tidegate-core", core)] {
+        let tree = tree(package, &["all"])?;
+        let found: Vec<&str> = denied.into_iter().filter(|name| tree.contains(*name)).collect();
+        if !found.is_empty() {
+            let culprit = found[0];
+            return Err(Failure::new(format!("{package} must not depend on {}", found.join(", "))).next(
+                format!(
+                    "`cargo tree -p {package} -e normal --target all -i {culprit}` shows who brings it in"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The names of all crates that are built for a package.
+fn tree(package: &str, targets: &[&str]) -> Done<BTreeSet<String>> {
+    let mut command =
+        cargo(&["tree", "--package", package, "--edges", "normal", "--prefix", "none", "--locked"]);
+    for target in targets {
+        command.args(["--target", target]);
+    }
+    let text = workspace::output(&mut command)?;
+    Ok(text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect())
+}
+
+fn differences(wanted: &BTreeSet<String>, found: &BTreeSet<String>) -> String {
+    let added = found.difference(wanted).map(|name| format!("  added:   {name}"));
+    let removed = wanted.difference(found).map(|name| format!("  removed: {name}"));
+    added.chain(removed).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_say_which_way() {
+        let set = |names: &[&str]| names.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+        assert_eq!(differences(&set(&["a", "b"]), &set(&["a", "b"])), "");
+        assert_eq!(differences(&set(&["a", "b"]), &set(&["b", "c"])), "  added:   c\n  removed: a");
+    }
+}

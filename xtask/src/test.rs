@@ -1,0 +1,58 @@
+//! `cargo xtask test`: everything that CI checks, in the order of how soon it fails.
+
+use crate::client;
+use crate::failure::{Done, Failure};
+use crate::print;
+use crate::workspace::{self, cargo, step};
+use crate::{budget, deps, e2e, tools};
+
+/// The command.
+pub(crate) fn run() -> Done {
+    let start = std::time::Instant::now();
+    let mut left_out = Vec::new();
+    step("format", || workspace::run(&mut cargo(&["fmt", "--all", "--check"])))?;
+    step("clippy", || {
+        let lint = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+        workspace::run(&mut cargo(&lint))
+    })?;
+    step("dependencies of the hook", deps::check)?;
+    step("tests", || {
+        let mut tests = cargo(&["test", "--workspace", "--exclude", "tidegate-e2e", "--locked"]);
+        workspace::run(tests.env("INSTA_UPDATE", "no"))
+    })?;
+    let missing = step("programs for the rest", || Ok(needed_programs()))?;
+    let without = |program: &str| missing.iter().find(|missing| missing.starts_with(program));
+    match without("valgrind") {
+        Some(missing) => left_out.push(format!("instruction budgets: no {missing}")),
+        None => step("instruction budgets", budget::check)?,
+    }
+    let no_client = || {
+        let version = client::pinned().ok()?;
+        client::fetch(&version).err().map(|failure| format!("no client: {}", failure.what()))
+    };
+    match without("git").or_else(|| without("tmux")).map(|missing| format!("no {missing}")).or_else(no_client)
+    {
+        Some(why) => left_out.push(format!("end-to-end scenarios: {why}")),
+        None => step("end-to-end scenarios", || e2e::run(&[]))?,
+    }
+    for what in &left_out {
+        print::line(&format!("LEFT OUT: {what}"));
+    }
+    if !left_out.is_empty() && std::env::var_os("CI").is_some() {
+        return Err(Failure::new(format!("in CI nothing may be left out:\n  {}", left_out.join("\n  ")))
+            .next("make what is missing available to the runner"));
+    }
+    let all = if left_out.is_empty() { "All checks passed" } else { "The other checks passed" };
+    print::line(&format!("{all}, {:.0} s.", start.elapsed().as_secs_f64()));
+    Ok(())
+}
+
+/// Installs what is missing; what cannot be had is returned, with the reason.
+fn needed_programs() -> Vec<String> {
+    let mut programs = vec!["git", "tmux", "valgrind", "time"];
+    // Only to fetch the client, and large: not where the client is in the cache.
+    if client::pinned().is_ok_and(|version| !client::in_cache(&version)) {
+        programs.push("npm");
+    }
+    tools::ensure(&programs)
+}

@@ -1,0 +1,70 @@
+//! The workspace: where it is, and cargo in it.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::failure::{Done, Failure, While};
+use crate::print;
+
+/// The root of the checkout.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace")
+}
+
+/// The cargo that started us, in the root.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(arguments).current_dir(root());
+    cargo
+}
+
+/// Cargo's output directory.
+pub(crate) fn target() -> Done<PathBuf> {
+    let metadata = output(&mut cargo(&["metadata", "--no-deps", "--format-version", "1", "--locked"]))?;
+    let metadata: Value = serde_json::from_str(&metadata).while_("reading what cargo metadata prints")?;
+    let target = metadata["target_directory"].as_str();
+    target.map(PathBuf::from).ok_or_else(|| Failure::new("cargo metadata names no target_directory"))
+}
+
+/// Runs a command with its output on the screen.
+pub(crate) fn run(command: &mut Command) -> Done {
+    let status = command.status().while_(shown(command))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("`{}` ended with {status}", shown(command))))
+}
+
+/// Runs a command for what it prints.
+pub(crate) fn output(command: &mut Command) -> Done<String> {
+    let Output { status, stdout, stderr } = command.output().while_(shown(command))?;
+    if status.success() {
+        return Ok(String::from_utf8_lossy(&stdout).into_owned());
+    }
+    let stderr = String::from_utf8_lossy(&stderr);
+    Err(Failure::new(format!("`{}` ended with {status}:\n{}", shown(command), stderr.trim_end())))
+}
+
+/// A command as a person would type it.
+fn shown(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let mut text = program.to_string_lossy().into_owned();
+    for argument in command.get_args() {
+        let _ = write!(text, " {}", argument.to_string_lossy());
+    }
+    text
+}
+
+/// Runs a step, with its name before and its time behind it.
+pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Done<T>) -> Done<T> {
+    print::line(&format!("==> {name}"));
+    let start = Instant::now();
+    let done = work();
+    let verdict = if done.is_ok() { "done" } else { "FAILED" };
+    print::line(&format!("    {verdict}: {name}, {:.1} s", start.elapsed().as_secs_f64()));
+    done
+}
