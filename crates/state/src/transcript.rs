@@ -11,7 +11,7 @@ use tidegate_core::meter::Unknown;
 use tidegate_core::meter::transcript::{Evidence, Found, Scan};
 
 /// The first step; most answers are in it. Each further one is twice as long, up to [`LONGEST_STEP`].
-const STEP: usize = 64 * 1024;
+const STEP: usize = 16 * 1024;
 const LONGEST_STEP: usize = 1024 * 1024;
 
 /// A line longer than this (a whole file in a tool's result) is passed over, not held.
@@ -51,12 +51,12 @@ pub fn last_reading(
         let step = next.min((start - stop) as usize);
         next = (next * 2).min(LONGEST_STEP);
         start -= step as u64;
-        let mut bytes = vec![0; step];
+        let mut bytes = Vec::with_capacity(step + held.len());
         file.seek(SeekFrom::Start(start)).map_err(broken)?;
-        match file.read_exact(&mut bytes) {
+        (&mut file).take(step as u64).read_to_end(&mut bytes).map_err(broken)?;
+        if bytes.len() < step {
             // Shorter than a moment ago: somebody replaced it.
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-            read => read.map_err(broken)?,
+            return Ok(None);
         }
         if skipping {
             let Some(end) = memchr::memrchr(b'\n', &bytes) else { continue };

@@ -1,7 +1,7 @@
 //! Context use from the end of a transcript, line by line from the newest to the oldest.
 //!
 //! The caller reads the file backwards and stops when [`Scan::line`] says so; most of the time the first
-//! 64 KB hold the answer. The format is the host's own and changes: what does not parse is skipped.
+//! step holds the answer. The format is the host's own and changes: what does not parse is skipped.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
