@@ -229,7 +229,8 @@ impl Hook {
             .find_map(|field| field.get());
         let program = || std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
         let via = self.via.clone().unwrap_or_else(program);
-        claims::is_duplicate(folder, &event.name, id.map_or("", AsRef::as_ref), &via).unwrap_or(false)
+        claims::is_duplicate(folder, &event.name, id.map_or("", AsRef::as_ref), &via, self.fallback.now)
+            .unwrap_or(false)
     }
 }
 

@@ -1,19 +1,24 @@
 //! Two registrations of one event (the plugin's and that of `init`) answer once.
 //!
 //! A file of fixed size per session, one slot per event by its hash, changed under a lock. The first to come
-//! owns the event; another registration that comes for the same event is a duplicate. The owner itself may come
-//! again: a turn can have several Stops under one prompt.
+//! owns the event; another registration that comes for the same event within [`MOMENT_MS`] is a duplicate. The owner
+//! itself may come again: a turn can have several Stops under one prompt.
 
 use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 
+use tidegate_core::time::Millis;
+
 const SLOTS: u64 = 256;
-const SLOT_BYTES: u64 = 16;
+const SLOT_BYTES: u64 = 24;
+
+/// Registrations of one event are started together; later it is another event, whoever answers.
+const MOMENT_MS: u64 = 30_000;
 
 /// Whether another registration has claimed this event. `via` names the one that asks.
 #[cfg(unix)]
-pub fn is_duplicate(session: &Path, event: &str, id: &str, via: &str) -> io::Result<bool> {
+pub fn is_duplicate(session: &Path, event: &str, id: &str, via: &str, now: Millis) -> io::Result<bool> {
     use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
     let path = session.join("claims");
@@ -31,17 +36,18 @@ pub fn is_duplicate(session: &Path, event: &str, id: &str, via: &str) -> io::Res
     let offset = key % SLOTS * SLOT_BYTES;
     let mut slot = [0; SLOT_BYTES as usize];
     let read = file.read_at(&mut slot, offset)?;
-    let (old_key, old_owner) = slot.split_at(8);
-    if read == slot.len() && old_key == key.to_le_bytes() {
-        return Ok(old_owner != owner.to_le_bytes());
+    let word = |at: usize| u64::from_le_bytes(slot[at * 8..at * 8 + 8].try_into().expect("eight bytes"));
+    let claimed = read == slot.len() && word(0) == key && now.since(Millis(word(2))) < MOMENT_MS;
+    if claimed && word(1) != owner {
+        return Ok(true);
     }
-    file.write_all_at(&[key.to_le_bytes(), owner.to_le_bytes()].concat(), offset)?;
+    file.write_all_at(&[key, owner, now.0].map(u64::to_le_bytes).concat(), offset)?;
     Ok(false)
 }
 
 /// Not needed where the client runs one registration only.
 #[cfg(not(unix))]
-pub fn is_duplicate(_: &Path, _: &str, _: &str, _: &str) -> io::Result<bool> {
+pub fn is_duplicate(_: &Path, _: &str, _: &str, _: &str, _: Millis) -> io::Result<bool> {
     Ok(false)
 }
 
@@ -60,14 +66,17 @@ mod tests {
     #[test]
     fn the_second_registration_is_a_duplicate_and_the_first_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        let ask = |id: &str, via: &str| is_duplicate(folder.path(), "Stop", id, via).unwrap();
-        assert!(!ask("p1", "init"));
-        assert!(ask("p1", "plugin"));
-        assert!(!ask("p1", "init"));
-        assert!(!ask("p2", "plugin"));
-        assert!(ask("p2", "init"));
+        let ask =
+            |id: &str, via: &str, now| is_duplicate(folder.path(), "Stop", id, via, Millis(now)).unwrap();
+        assert!(!ask("p1", "init", 5));
+        assert!(ask("p1", "plugin", 5));
+        assert!(!ask("p1", "init", 6));
+        assert!(!ask("p2", "plugin", 7));
+        assert!(ask("p2", "init", 8));
+        assert!(!ask("p1", "plugin", 60_000), "much later it is another event");
+        assert!(ask("p1", "init", 60_001));
         for n in 0..2000 {
-            ask(&n.to_string(), "init");
+            ask(&n.to_string(), "init", 0);
         }
         assert_eq!(std::fs::metadata(folder.path().join("claims")).unwrap().len(), SLOTS * SLOT_BYTES);
     }
