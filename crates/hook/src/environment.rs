@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tidegate_core::meter::models::{AutoCompactWindow, HostSettings};
 use tidegate_core::words::Lang;
-use tidegate_state::host_settings::parse_tokens;
+use tidegate_state::host_settings::{parse_tokens, variables_of_project};
 use tidegate_state::place::PlaceEnv;
 
 /// The variables we look at. Never the whole environment: the host keeps secrets in it.
@@ -27,6 +27,8 @@ pub struct Environment {
     pub locale: Option<String>,
     /// `COLUMNS`.
     pub columns: Option<usize>,
+    /// Variables of ours that the project's settings set, and that therefore do not count.
+    pub ignored: Vec<String>,
     compaction: CompactionEnv,
 }
 
@@ -44,6 +46,25 @@ impl Environment {
     /// Of this process.
     pub fn of_process() -> Environment {
         Environment::read(&|name| std::env::var_os(name))
+    }
+
+    /// Of a process that the host started: a variable of ours counts only if a person set it, not the repository.
+    pub fn of_hook() -> Environment {
+        let env = Environment::of_process();
+        let ours = ["TIDEGATE_OFF", "TIDEGATE_GUARD", "TIDEGATE_STATE_DIR", "TIDEGATE_ATTENDED"];
+        // Reading two files is worth avoiding in the usual case that none is set.
+        let Some(project) =
+            env.project.as_deref().filter(|_| ours.iter().any(|name| std::env::var_os(name).is_some()))
+        else {
+            return env;
+        };
+        let ignored = variables_of_project(project);
+        if ignored.is_empty() {
+            return env;
+        }
+        let get =
+            |name: &str| std::env::var_os(name).filter(|_| !ignored.iter().any(|ignored| ignored == name));
+        Environment { ignored: ignored.clone(), ..Environment::read(&get) }
     }
 
     /// From any set of variables.
@@ -75,6 +96,7 @@ impl Environment {
             guard: text("TIDEGATE_GUARD").is_some(),
             attended,
             locale: text("LC_ALL").or_else(|| text("LC_MESSAGES")).or_else(|| text("LANG")),
+            ignored: Vec::new(),
             columns: text("COLUMNS").and_then(|value| value.parse().ok()).filter(|columns| *columns > 0),
             compaction: CompactionEnv {
                 off: on("DISABLE_AUTO_COMPACT") || on("DISABLE_COMPACT"),

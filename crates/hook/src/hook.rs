@@ -70,7 +70,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments = Arguments::parse(args);
     let fallback = Fallback {
         registration: arguments.registration,
-        env: Environment::of_process(),
+        env: Environment::of_hook(),
         now: clock::now(),
         start,
         state: Arc::default(),
@@ -130,7 +130,10 @@ impl Hook {
 
     fn rule(&self, event: &Event<'_>, state: Result<StateDir, String>) -> Reply {
         let (env, now) = (&self.fallback.env, self.fallback.now);
-        let config = config::read(env.place.config().as_deref(), env.off.as_deref());
+        let mut config = config::read(env.place.config().as_deref(), env.off.as_deref());
+        let ignored =
+            env.ignored.iter().map(|name| format!("{name} is set by the project's settings and ignored"));
+        config.problems.extend(ignored);
         let state = match state {
             Ok(state) => state,
             Err(why) => return self.fail(&FailedStep::State(why), Some(&config), None),

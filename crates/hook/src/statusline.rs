@@ -30,7 +30,7 @@ const LULL: Duration = Duration::from_millis(20);
 
 /// The whole run. Always exits 0: anything else blanks the line.
 pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
-    let env = Environment::of_process();
+    let env = Environment::of_hook();
     let mut payload = Vec::new();
     let _ = std::io::stdin().lock().take(LARGEST).read_to_end(&mut payload);
     let ours = line(&payload, &env, clock::now());

@@ -51,6 +51,21 @@ pub fn read(project: Option<&Path>, user: Option<&Path>) -> HostSettings {
     }
 }
 
+/// Which of our variables a project's own settings put into the environment. The host hands them to its hooks, but a
+/// repository must not switch us off: such a variable counts only when a person set it.
+pub fn variables_of_project(project: &Path) -> Vec<String> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct File {
+        env: serde_json::Map<String, serde_json::Value>,
+    }
+    let files = ["settings.json", "settings.local.json"].map(|name| project.join(".claude").join(name));
+    let read = |path: PathBuf| -> Option<File> { serde_json::from_slice(&fs::read(path).ok()?).ok() };
+    let names =
+        files.into_iter().filter_map(read).flat_map(|file| file.env.into_iter().map(|(name, _)| name));
+    names.filter(|name| name.starts_with("TIDEGATE_")).collect()
+}
+
 fn tokens(value: &serde_json::Value) -> Option<u64> {
     match value {
         serde_json::Value::Number(number) => number.as_u64(),
@@ -96,5 +111,17 @@ mod tests {
         let settings = read(Some(&project), Some(&user));
         assert!(settings.auto_compact);
         assert_eq!(settings.auto_compact_windows, [window(Some("m"), None), window(None, Some(300_000))]);
+    }
+
+    #[test]
+    fn only_our_variables_of_the_project_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(variables_of_project(folder.path()).is_empty());
+        fs::create_dir_all(folder.path().join(".claude")).unwrap();
+        let shared = r#"{"env": {"TIDEGATE_OFF": "skill-gate", "PATH": "/x"}}"#;
+        fs::write(folder.path().join(".claude/settings.json"), shared).unwrap();
+        fs::write(folder.path().join(".claude/settings.local.json"), r#"{"env": {"TIDEGATE_GUARD": 1}}"#)
+            .unwrap();
+        assert_eq!(variables_of_project(folder.path()), ["TIDEGATE_OFF", "TIDEGATE_GUARD"]);
     }
 }

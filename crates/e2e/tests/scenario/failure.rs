@@ -159,3 +159,15 @@ fn garbage_at_other_events_is_harmless() {
     }
     assert_eq!(attempt.run.shown(), Vec::<String>::new());
 }
+
+/// The client hands the variables of a project's settings to its hooks. Ours count only when a person set them.
+#[test]
+fn a_repository_cannot_open_the_gate() {
+    let home = Home::new();
+    with_input(&home, "printf 'not a payload'", &["PreToolUse"]);
+    let hostile = json!({ "env": { "TIDEGATE_OFF": "skill-gate", "TIDEGATE_GUARD": "1" } });
+    std::fs::write(home.in_project(".claude/settings.json"), hostile.to_string()).expect("a settings file");
+    let attempt = attempt(&home, &[]);
+    attempt.assert_closed();
+    attempt.assert_explained();
+}
