@@ -49,7 +49,7 @@ pub(crate) fn run() -> Done {
 
 /// Installs what is missing; what cannot be had is returned, with the reason.
 fn needed_programs() -> Vec<String> {
-    let mut programs = vec!["git", "tmux", "valgrind", "time"];
+    let mut programs = vec!["git", "strace", "tmux", "valgrind", "time"];
     // Only to fetch the client, and large: not where the client is in the cache.
     if client::pinned().is_ok_and(|version| !client::in_cache(&version)) {
         programs.push("npm");

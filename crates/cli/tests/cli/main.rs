@@ -10,6 +10,8 @@ mod commands;
 mod concurrency;
 mod config;
 mod install;
+#[cfg(target_os = "linux")]
+mod killed;
 mod mutations;
 mod payloads;
 mod pressure;

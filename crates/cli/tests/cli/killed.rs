@@ -1,0 +1,132 @@
+//! A process that is killed at any system call leaves every file whole: old or new, never half.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::fixtures;
+use crate::sandbox::Sandbox;
+
+/// The calls by which files come about, change and go.
+const CALLS: [&str; 13] = [
+    "openat", "read", "write", "pwrite64", "flock", "rename", "fsync", "fchmod", "mkdir", "close", "lseek",
+    "unlink", "statx",
+];
+
+/// Runs the binary once for each system call it makes, killed there; `check` looks at what is left each time. Returns how
+/// often it was killed.
+fn killed_everywhere(sandbox: &Sandbox, args: &[&str], input: &[u8], mut check: impl FnMut(&str)) -> usize {
+    let mut kills = 0;
+    for call in CALLS {
+        for count in 1.. {
+            let plain = sandbox.command(args);
+            let mut command = Command::new("strace");
+            command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=all", "-e"]);
+            command.arg(format!("inject={call}:signal=SIGKILL:when={count}"));
+            command.arg(plain.get_program()).args(plain.get_args()).env_clear();
+            command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            command.current_dir(plain.get_current_dir().unwrap_or(sandbox.path()));
+            let mut child = command
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("strace starts");
+            // It may be gone before it reads.
+            let _ = child.stdin.take().expect("a pipe").write_all(input);
+            let killed = child.wait().expect("it ends").signal() == Some(9);
+            check(&format!("killed at {call} number {count}"));
+            if !killed {
+                break;
+            }
+            kills += 1;
+        }
+    }
+    kills
+}
+
+/// Without strace there is nothing to kill with at the right moment. CI does not accept that.
+#[expect(clippy::print_stdout, reason = "says what a run left out")]
+fn can_trace() -> bool {
+    let found = Command::new("strace").arg("-V").stdout(Stdio::null()).status().is_ok();
+    assert!(found || std::env::var_os("CI").is_none(), "strace is missing: `cargo xtask test` installs it");
+    if !found {
+        println!("left out: strace is missing");
+    }
+    found
+}
+
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.is_empty())
+}
+
+#[test]
+fn a_hook_leaves_whole_lines() {
+    if !can_trace() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let transcript = sandbox.path().join("t.jsonl");
+    let answer = json!({
+        "type": "assistant",
+        "timestamp": "2026-11-15T11:51:30.000Z",
+        "message": { "id": "m", "model": "claude-opus-4-6", "usage": { "input_tokens": 155_000 } },
+    });
+    fs::write(&transcript, format!("{answer}\n")).expect("a transcript");
+    let mut payload = fixtures::hook("UserPromptSubmit.plain");
+    payload["transcript_path"] = json!(transcript);
+    payload["cwd"] = json!(sandbox.project());
+    let input = payload.to_string();
+    let session = payload["session_id"].as_str().expect("a session").to_owned();
+
+    let kills =
+        killed_everywhere(&sandbox, &["hook", "--event", "UserPromptSubmit"], input.as_bytes(), |when| {
+            for day in fs::read_dir(sandbox.state().join("journal")).into_iter().flatten().flatten() {
+                let text = fs::read_to_string(day.path()).expect("the journal");
+                assert!(text.is_empty() || text.ends_with('\n'), "{when}: a torn end");
+                for line in lines_of(&text) {
+                    serde_json::from_str::<Value>(line)
+                        .unwrap_or_else(|error| panic!("{when}: {error}: {line}"));
+                }
+            }
+            let marks = fs::read_to_string(sandbox.session(&session).join("marks")).unwrap_or_default();
+            for line in lines_of(&marks) {
+                serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{when}: {error}: {line}"));
+            }
+        });
+    assert!(kills > 20, "killed only {kills} times");
+    // All that did not get so far as to mark it as said did not say it either; the next one goes on as if nothing was.
+    let answer = sandbox.hook(&["--event", "UserPromptSubmit"], &input);
+    assert_eq!(answer.exit, 0);
+    let marks = fs::read_to_string(sandbox.session(&session).join("marks")).expect("the marks");
+    assert_eq!(marks.matches("\"urgent\"").count(), 1, "said once: {marks}");
+}
+
+#[test]
+fn an_install_leaves_the_old_settings_or_the_new() {
+    if !can_trace() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let file = sandbox.project().join(".claude/settings.local.json");
+    fs::create_dir_all(file.parent().expect("a folder")).expect("the project is ours");
+    let old = "{ \"model\": \"opus\" }";
+    fs::write(&file, old).expect("a settings file");
+    let new = {
+        let other = Sandbox::new();
+        let path = other.project().join(".claude/settings.local.json");
+        fs::create_dir_all(path.parent().expect("a folder")).expect("the project is ours");
+        fs::write(&path, old).expect("a settings file");
+        let _ = other.run(&["init", "--project", "."]).ok();
+        fs::read_to_string(path).expect("the new settings")
+    };
+    let kills = killed_everywhere(&sandbox, &["init", "--project", "."], b"", |when| {
+        let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{when}: {error}"));
+        assert!(text == old || text == new, "{when}: {text}");
+        fs::write(&file, old).expect("a settings file");
+    });
+    assert!(kills > 20, "killed only {kills} times");
+}
