@@ -32,8 +32,8 @@ Examples:
   tidegate init --project .
   tidegate init --project ~/work/app --dry-run
 
-Writes `.claude/settings.local.json`, keeps what is there, and can be run again. `tidegate uninstall` takes
-exactly these entries out again.")]
+Writes `.claude/settings.local.json`, keeps what is there, and can be
+run again. `tidegate uninstall` takes exactly these entries out again.")]
     Init(Install),
     /// Takes the hooks and the status line out of a project's settings
     #[command(after_help = "Examples:\n  tidegate uninstall --project .")]

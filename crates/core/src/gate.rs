@@ -39,7 +39,7 @@ pub fn check_members(event: &Event<'_>) -> Result<(), FailedStep> {
 
 /// The answer of a gate that could not check. stderr is for the model, the message for the person only.
 pub fn closed(step: &FailedStep, words: &Words) -> Reply {
-    let message = (words.gate_closed)(&step.to_string(), EDIT_GATE);
+    let message = (words.gate_closed)(step, EDIT_GATE);
     Reply {
         exit: 2,
         stdout: crate::reply::user_message(&message),

@@ -79,8 +79,7 @@ impl Fallback {
             ruling: "failed".to_owned(),
             said: Said {
                 model: closed.then(|| reply.stderr.clone()),
-                user: closed
-                    .then(|| (self.lang(config, prompt).words().gate_closed)(&step.to_string(), EDIT_GATE)),
+                user: closed.then(|| (self.lang(config, prompt).words().gate_closed)(step, EDIT_GATE)),
                 dropped: 0,
             },
             cost: Cost {

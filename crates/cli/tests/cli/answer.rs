@@ -88,7 +88,12 @@ impl Answer {
         assert!(self.stderr.contains(&format!("could not check: {step}")), "{step}: {self:?}");
         let output = self.output();
         let message = output["systemMessage"].as_str().unwrap_or_default();
-        assert!(message.contains("TIDEGATE_OFF=skill-gate") && message.contains(step), "{self:?}");
+        // In the person's language; the English one repeats the step.
+        let english = message.starts_with("Tidegate could");
+        assert!(
+            message.contains("TIDEGATE_OFF=skill-gate") && (!english || message.contains(step)),
+            "{self:?}"
+        );
         assert_eq!(output.as_object().map(serde_json::Map::len), Some(1), "{self:?}");
         assert!(!self.stderr.contains("TIDEGATE_OFF"), "the way past it is the person's: {self:?}");
     }

@@ -78,7 +78,7 @@ pub enum FailedStep {
     MemberType(&'static str),
     /// The state directory cannot be used.
     State(String),
-    /// The session's marks cannot be read.
+    /// The session's marks cannot be read or written.
     Marks(String),
     /// The record could not be written.
     Record(String),
@@ -103,7 +103,7 @@ impl fmt::Display for FailedStep {
             FailedStep::MemberMissing(member) => write!(out, "{member} is missing"),
             FailedStep::MemberType(member) => write!(out, "{member} has a wrong type"),
             FailedStep::State(why) => write!(out, "the state directory cannot be used ({why})"),
-            FailedStep::Marks(why) => write!(out, "the session's marks cannot be read ({why})"),
+            FailedStep::Marks(why) => write!(out, "the session's marks cannot be used ({why})"),
             FailedStep::Record(why) => write!(out, "the record could not be written ({why})"),
             FailedStep::Deadline(ms) => write!(out, "no answer within {ms} ms"),
             FailedStep::Panic(why) => write!(out, "internal error ({why})"),

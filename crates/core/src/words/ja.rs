@@ -1,12 +1,15 @@
 //! Japanese.
 
 use super::Words;
+use crate::event::FailedStep;
+use crate::event::wire::NotAnObject;
 
 pub(super) const WORDS: Words = Words {
     gate_closed: |step, policy| {
         format!(
-            "Tidegateはこの呼び出しを確認できなかったため通しませんでした: {step}。\
-             経緯は `tidegate journal` で見られます。このゲートなしで作業するには TIDEGATE_OFF={policy} を付けてクライアントを起動してください。"
+            "Tidegateはこの呼び出しを確認できなかったため通しませんでした: {}。\
+             経緯は `tidegate journal` で見られます。このゲートなしで作業するには TIDEGATE_OFF={policy} を付けてクライアントを起動してください。",
+            failed_step(step),
         )
     },
     used: |percent| format!("{percent}% 使用"),
@@ -17,3 +20,27 @@ pub(super) const WORDS: Words = Words {
     no_reading: "まだ計測なし",
     hooks_silent: "! フック無応答 (tidegate status)",
 };
+
+/// The step that failed.
+fn failed_step(step: &FailedStep) -> String {
+    match step {
+        FailedStep::Payload(NotAnObject::Empty) => "入力が空です".to_owned(),
+        FailedStep::Payload(NotAnObject::Json { line, column }) => {
+            format!("入力がJSONではありません（{line}行{column}桁）")
+        }
+        FailedStep::Payload(NotAnObject::OtherValue) => "入力がJSONオブジェクトではありません".to_owned(),
+        FailedStep::Stdin(why) => format!("入力を読み取れません（{why}）"),
+        FailedStep::SessionMissing => "session_id がありません".to_owned(),
+        FailedStep::SessionType => "session_id が文字列ではありません".to_owned(),
+        FailedStep::SessionEmpty => "session_id が空です".to_owned(),
+        FailedStep::SessionTooLong => "session_id が128文字を超えています".to_owned(),
+        FailedStep::SessionCharacters => "session_id に英数字と _ - 以外の文字があります".to_owned(),
+        FailedStep::MemberMissing(member) => format!("{member} がありません"),
+        FailedStep::MemberType(member) => format!("{member} の型が違います"),
+        FailedStep::State(why) => format!("状態ディレクトリを使えません（{why}）"),
+        FailedStep::Marks(why) => format!("セッションの記録を使えません（{why}）"),
+        FailedStep::Record(why) => format!("ジャーナルに書き込めません（{why}）"),
+        FailedStep::Deadline(ms) => format!("{ms}ミリ秒以内に答えられませんでした"),
+        FailedStep::Panic(why) => format!("内部エラーです（{why}）"),
+    }
+}

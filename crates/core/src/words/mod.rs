@@ -6,6 +6,8 @@ mod ja;
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::FailedStep;
+
 /// A language we speak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -54,7 +56,7 @@ impl Lang {
 /// Every text for people.
 pub struct Words {
     /// A gate could not check (the failed step, the policy that can be switched off).
-    pub gate_closed: fn(&str, &str) -> String,
+    pub gate_closed: fn(&FailedStep, &str) -> String,
     /// Status line: per cent in use.
     pub used: fn(u64) -> String,
     /// Status line: tokens left before compaction or, with `false`, before the window is full.
