@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use tidegate_core::config::Config;
 use tidegate_core::event::SessionId;
@@ -37,26 +36,43 @@ impl Here {
             CliError::new(format!("the state directory cannot be used: {why}"))
                 .hint("set TIDEGATE_STATE_DIR to a folder of your own")
         })?;
-        let cwd = std::env::current_dir().ok();
-        let root = project::root(env.project.as_deref(), cwd.as_deref());
         let config = config::read(env.place.config().as_deref(), env.off.as_deref());
-        Ok(Here { env, config, state, now: clock::now(), root })
+        let mut here = Here { env, config, state, now: clock::now(), root: None };
+        here.root = here.find_root();
+        Ok(here)
+    }
+
+    /// The project that is meant: that of the session we run in, else the nearest folder above this one in which a
+    /// session worked, else the git top level.
+    fn find_root(&self) -> Option<PathBuf> {
+        let of_session = self.env.session.as_deref().and_then(|id| self.session(Some(id)).ok());
+        if let Some(root) = of_session.and_then(|session| session.marks.root) {
+            return Some(PathBuf::from(root));
+        }
+        let cwd = std::env::current_dir().ok()?;
+        if self.env.project.is_some() {
+            return project::root(self.env.project.as_deref(), Some(&cwd));
+        }
+        let known = self.all().into_iter().filter_map(|session| session.marks.root.map(PathBuf::from));
+        let nearest = known.filter(|root| cwd.starts_with(root)).max_by_key(|root| root.components().count());
+        nearest.or_else(|| project::root(None, Some(&cwd)))
     }
 
     /// The session that is meant: the one named, else the environment's, else the project's newest.
     pub(crate) fn session(&self, named: Option<&str>) -> Result<Session, CliError> {
         if let Some(id) = named.or(self.env.session.as_deref()) {
             let id = SessionId::parse(id).map_err(|step| {
-                CliError::new(step).hint("`tidegate status` lists the sessions of this project")
+                CliError::new(step)
+                    .hint("`tidegate status` without --session shows the newest one of this project")
             })?;
             return self.open(id);
         }
         let mut all = self.all();
         let here = all
             .iter()
-            .position(|(session, _)| session.marks.root.as_deref().map(Path::new) == self.root.as_deref());
+            .position(|session| session.marks.root.as_deref().map(Path::new) == self.root.as_deref());
         match here {
-            Some(newest) => Ok(all.swap_remove(newest).0),
+            Some(newest) => Ok(all.swap_remove(newest)),
             None if all.is_empty() => Err(CliError::new("no session has been seen yet").hint(
                 "`tidegate init --project .` installs the hooks; then start the client in this project",
             )),
@@ -64,7 +80,7 @@ impl Here {
                 let listed: Vec<String> = all
                     .iter()
                     .take(5)
-                    .map(|(session, _)| {
+                    .map(|session| {
                         format!(
                             "{} in {}",
                             session.id,
@@ -81,17 +97,12 @@ impl Here {
         }
     }
 
-    /// All sessions, newest first, with when they were last heard of.
-    pub(crate) fn all(&self) -> Vec<(Session, SystemTime)> {
+    /// All sessions, the last attached first.
+    pub(crate) fn all(&self) -> Vec<Session> {
         let entries = fs::read_dir(self.state.sessions()).into_iter().flatten().flatten();
-        let mut sessions: Vec<(Session, SystemTime)> = entries
-            .filter_map(|entry| {
-                let id = SessionId::parse(&entry.file_name().to_string_lossy()).ok()?;
-                let heard = fs::metadata(entry.path().join("marks")).ok()?.modified().ok()?;
-                Some((self.open(id).ok()?, heard))
-            })
-            .collect();
-        sessions.sort_by_key(|(_, heard)| std::cmp::Reverse(*heard));
+        let ids = entries.filter_map(|entry| SessionId::parse(&entry.file_name().to_string_lossy()).ok());
+        let mut sessions: Vec<Session> = ids.filter_map(|id| self.open(id).ok()).collect();
+        sessions.sort_by_key(|session| std::cmp::Reverse(session.marks.attached));
         sessions
     }
 
@@ -126,7 +137,11 @@ impl Here {
         let path = path.map(Path::to_owned).or_else(|| known?.transcript.as_ref().map(PathBuf::from));
         let root =
             known.and_then(|known| known.root.as_ref()).map(PathBuf::from).or_else(|| self.root.clone());
-        let files = host_settings::read(root.as_deref(), self.env.place.host().as_deref());
+        // What the hooks saw counts more than what this terminal sees: the client's environment is not ours.
+        let read = || {
+            self.env.host_settings(&host_settings::read(root.as_deref(), self.env.place.host().as_deref()))
+        };
+        let host = known.and_then(|known| known.host.clone()).unwrap_or_else(read);
         let transcript = match &path {
             None => Ok(None),
             Some(path) if !path.exists() => Err(Unknown::Broken(format!("{}: no such file", path.display()))),
@@ -139,7 +154,7 @@ impl Here {
             transcript,
             marks: known,
             window: self.config.meter.window,
-            host: &self.env.host_settings(&files),
+            host: &host,
         }
         .meter();
         let left = meter.reading().and_then(tidegate_core::meter::Reading::left);

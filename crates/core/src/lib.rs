@@ -27,5 +27,6 @@ pub mod verdict;
 
 pub mod config;
 pub mod gate;
+pub mod host_file;
 pub mod time;
 pub mod words;

@@ -92,7 +92,7 @@ fn pressure_levels(row: &Row<'_>) -> Vec<String> {
     let outcome = decide(row, marks);
     let said = match outcome.context.as_str() {
         "" => "-",
-        text if text.starts_with("The context is nearly full") => "urgent",
+        text if text.starts_with("Context is running out") => "urgent",
         _ => "info",
     };
     // The session's own mark and the public copy always go together.

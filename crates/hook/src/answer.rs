@@ -16,6 +16,9 @@ const ANSWERED: u8 = 2;
 
 static STAGE: AtomicU8 = AtomicU8::new(WORKING);
 
+/// The exit code of the answer that was given.
+static EXIT: AtomicU8 = AtomicU8::new(0);
+
 fn advance(from: u8, to: u8) -> bool {
     STAGE.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).is_ok()
 }
@@ -60,5 +63,15 @@ pub(crate) fn write(reply: &Reply) -> ExitCode {
         let _ = writeln!(std::io::stderr().lock(), "{}", reply.stderr);
     }
     let says_no = reply.stdout.contains("\"deny\"") || reply.stdout.contains("\"block\"");
-    if written.is_err() && says_no { ExitCode::from(2) } else { ExitCode::from(reply.exit) }
+    let exit = if written.is_err() && says_no { 2 } else { reply.exit };
+    EXIT.store(exit, Ordering::SeqCst);
+    ExitCode::from(exit)
+}
+
+/// Ends a process that has answered and hangs in what comes after.
+#[expect(clippy::exit, reason = "called by the thread that watches the deadline")]
+pub(crate) fn end_after_answer() {
+    if STAGE.load(Ordering::SeqCst) == ANSWERED {
+        std::process::exit(i32::from(EXIT.load(Ordering::SeqCst)));
+    }
 }

@@ -12,6 +12,9 @@ use tidegate_core::gate::Registration;
 const ADVICE: Duration = Duration::from_millis(200);
 const GATE: Duration = Duration::from_secs(2);
 
+/// What a run gets on top that is writing down its ruling when time is up.
+const GRACE: Duration = Duration::from_millis(300);
+
 /// How long this run may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline {
@@ -43,7 +46,8 @@ impl Deadline {
         // Without a thread there is no watch, and the host's own timeout has to do.
         let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
             for again in [false, true] {
-                let until = self.start + self.limit * (1 + u32::from(again));
+                let until =
+                    self.start + self.limit + if again { self.limit.min(GRACE) } else { Duration::ZERO };
                 while let Some(rest) = until.checked_duration_since(Instant::now()) {
                     std::thread::park_timeout(rest);
                 }

@@ -3,9 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use tidegate_core::host_file::parse_tokens;
 use tidegate_core::meter::models::{AutoCompactWindow, HostSettings};
 use tidegate_core::words::Lang;
-use tidegate_state::host_settings::{parse_tokens, variables_of_project};
+use tidegate_state::host_settings::variables_of_project;
 use tidegate_state::place::PlaceEnv;
 
 /// The variables we look at. Never the whole environment: the host keeps secrets in it.
@@ -50,15 +51,12 @@ impl Environment {
 
     /// Of a process that the host started: a variable of ours counts only if a person set it, not the repository.
     pub fn of_hook() -> Environment {
+        const OURS: [&str; 4] = ["TIDEGATE_OFF", "TIDEGATE_GUARD", "TIDEGATE_STATE_DIR", "TIDEGATE_ATTENDED"];
         let env = Environment::of_process();
-        let ours = ["TIDEGATE_OFF", "TIDEGATE_GUARD", "TIDEGATE_STATE_DIR", "TIDEGATE_ATTENDED"];
         // Reading two files is worth avoiding in the usual case that none is set.
-        let Some(project) =
-            env.project.as_deref().filter(|_| ours.iter().any(|name| std::env::var_os(name).is_some()))
-        else {
-            return env;
-        };
-        let ignored = variables_of_project(project);
+        let any_set = OURS.iter().any(|name| std::env::var_os(name).is_some());
+        let Some(project) = env.project.as_deref().filter(|_| any_set) else { return env };
+        let ignored = variables_of_project(project).unwrap_or_else(|| OURS.map(str::to_owned).into());
         if ignored.is_empty() {
             return env;
         }

@@ -22,7 +22,8 @@ use crate::environment::Environment;
 #[derive(Clone, Debug)]
 pub(crate) struct Fallback {
     pub registration: Registration,
-    pub env: Environment,
+    /// Empty until it is known which variables count.
+    pub env: Arc<OnceLock<Environment>>,
     pub now: Millis,
     pub start: Instant,
     /// Empty until the state directory was opened, and when that is what failed.
@@ -39,6 +40,7 @@ pub(crate) struct Seen {
     pub session: Option<String>,
     pub agent: Option<String>,
     pub tool: Option<String>,
+    pub project: Option<String>,
 }
 
 /// How long a record may take when the answer has been given already.
@@ -75,7 +77,8 @@ impl Fallback {
             session: seen.session,
             agent: seen.agent,
             tool: seen.tool,
-            attended: self.env.attended,
+            project: seen.project,
+            attended: self.env.get().is_none_or(|env| env.attended),
             ruling: "failed".to_owned(),
             said: Said {
                 model: closed.then(|| reply.stderr.clone()),
@@ -94,20 +97,22 @@ impl Fallback {
         let _ = journal::append(&state.journal(), self.now, &record);
     }
 
-    /// Whether a gate stays closed by a failure: one that nobody switched off.
+    /// Whether a gate stays closed by a failure: one that nobody switched off, as far as that is known.
     fn closes(&self, config: Option<&Config>) -> bool {
+        let env = self.env.get();
         let off = match config {
             Some(config) => config.switched_off(EDIT_GATE),
-            None => {
-                self.env.off.as_deref().map(split_off).is_some_and(|off| off.iter().any(|id| id == EDIT_GATE))
-            }
+            None => env
+                .and_then(|env| env.off.as_deref())
+                .is_some_and(|off| split_off(off).iter().any(|id| id == EDIT_GATE)),
         };
         let kind = self.seen.get().and_then(|seen| seen.kind);
-        self.registration.gates(kind) && !off && !self.env.guard
+        self.registration.gates(kind) && !off && !env.is_some_and(|env| env.guard)
     }
 
     fn lang(&self, config: Option<&Config>, prompt: Option<Lang>) -> Lang {
-        self.env.lang(config.and_then(|config| config.general.lang), prompt)
+        let configured = config.and_then(|config| config.general.lang);
+        self.env.get().map_or_else(|| configured.unwrap_or_default(), |env| env.lang(configured, prompt))
     }
 
     pub(crate) fn micros(&self) -> u64 {
@@ -124,12 +129,15 @@ impl Fallback {
         }));
     }
 
-    /// Answers when time is up. A run that is already writing down its ruling gets as long again.
+    /// Answers when time is up. A run that is already writing down its ruling gets a little longer.
     pub(crate) fn answer_when_late(self, deadline: Deadline) {
         deadline.watch(move |again| {
             let late = if again { answer::interrupt_all() } else { answer::interrupt_work() };
             if late {
                 self.end(&FailedStep::Deadline(deadline.limit_ms()));
+            }
+            if again {
+                answer::end_after_answer();
             }
         });
     }

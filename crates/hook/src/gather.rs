@@ -56,12 +56,14 @@ impl Gather<'_> {
         marks: Known<Marks>,
         root: Option<PathBuf>,
     ) -> Gathered<'e> {
-        let host = session::wants_host_settings(event.kind, &marks)
-            .then(|| host_settings::read(root.as_deref(), self.env.place.host().as_deref()));
+        // With the client's environment in it: a command in another terminal has only the mark to know that by.
+        let host = session::wants_host_settings(event.kind, &marks).then(|| {
+            self.env.host_settings(&host_settings::read(root.as_deref(), self.env.place.host().as_deref()))
+        });
         let of_relay = Needs { meter: event.main_thread() && event.human_prompt().is_some() };
         let meter = if policy::needs(event, self.config).and(of_relay).meter {
-            let files = host.as_ref().or(marks.value().and_then(|marks| marks.host.as_ref()));
-            self.meter(event, marks.value(), &self.env.host_settings(&files.cloned().unwrap_or_default()))
+            let settings = host.as_ref().or(marks.value().and_then(|marks| marks.host.as_ref()));
+            self.meter(event, marks.value(), &settings.cloned().unwrap_or_default())
         } else {
             Meter::Unknown(Unknown::NotNeeded)
         };

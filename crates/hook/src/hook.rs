@@ -3,17 +3,18 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
 use tidegate_core::config::Config;
 use tidegate_core::event::wire::Field;
-use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
-use tidegate_core::facts::marks::Mark;
+use tidegate_core::event::{self, Event, EventKind, FailedStep, SessionId, Unreadable};
+use tidegate_core::facts::marks::{Mark, PressureLevel};
 use tidegate_core::facts::{Facts, Known, session};
 use tidegate_core::gate::{self, EDIT_GATE, Registration};
+use tidegate_core::meter::Reading;
 use tidegate_core::policy;
 use tidegate_core::record::Record;
 use tidegate_core::reply::{self, Reply};
@@ -70,38 +71,77 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments = Arguments::parse(args);
     let fallback = Fallback {
         registration: arguments.registration,
-        env: Environment::of_hook(),
+        env: Arc::default(),
         now: clock::now(),
         start,
         state: Arc::default(),
         seen: Arc::default(),
     };
-    // Before the first thing that can hang: the state directory may be on a file system that does not answer.
+    // Before the first thing that can hang: files may be on a file system that does not answer.
     let deadline = Deadline::of(arguments.registration, start);
     fallback.clone().answer_panics();
     fallback.clone().answer_when_late(deadline);
 
-    let hook = Hook { fallback, deadline, via: arguments.via };
-    let reply = hook.answer();
+    let env = Environment::of_hook();
+    let _ = fallback.env.set(env.clone());
+    let hook = Hook { fallback, env, deadline, via: arguments.via };
+    let Answer { reply, later } = hook.answer();
     answer::start_answering();
-    answer::write(&reply)
+    let exit = answer::write(&reply);
+    later.into_iter().for_each(Later::carry_out);
+    exit
+}
+
+/// A reply, and what can wait until it is given.
+#[derive(Default)]
+struct Answer {
+    reply: Reply,
+    later: Vec<Later>,
+}
+
+impl From<Reply> for Answer {
+    fn from(reply: Reply) -> Answer {
+        Answer { reply, later: Vec::new() }
+    }
+}
+
+/// What nobody waits for, and what may fail without a loss.
+enum Later {
+    /// Bring the public copy of the pressure up to date.
+    Publish { root: PathBuf, session: SessionId, reading: Reading, level: PressureLevel, now: Millis },
+    /// Clear away what is too old.
+    KeepHouse { state: StateDir, session: SessionId, now: Millis, days: u64 },
+}
+
+impl Later {
+    fn carry_out(self) {
+        match self {
+            Later::Publish { root, session, reading, level, now } => {
+                let _ = pressure_file::write(&root, &session, &reading, level, now);
+            }
+            Later::KeepHouse { state, session, now, days } => {
+                journal::keep_house(&state, &session, now, days);
+            }
+        }
+    }
 }
 
 struct Hook {
     fallback: Fallback,
+    env: Environment,
     deadline: Deadline,
     via: Option<String>,
 }
 
 impl Hook {
-    fn answer(&self) -> Reply {
-        let state = StateDir::open(&self.fallback.env.place);
+    fn answer(&self) -> Answer {
+        let state = StateDir::open(&self.env.place);
         if let Ok(state) = &state {
             let _ = self.fallback.state.set(state.clone());
         }
         let bytes = match read_payload() {
             Ok(bytes) => bytes,
-            Err(why) => return self.fail(&FailedStep::Stdin(why), None, None),
+            Err(why) => return self.fail(&FailedStep::Stdin(why), None, None).into(),
         };
         match event::parse(&bytes, self.fallback.registration.event) {
             Ok(event) => {
@@ -112,12 +152,13 @@ impl Hook {
                     session: Some(event.session.to_string()),
                     agent: owned(&event.payload.agent_id),
                     tool: owned(&event.payload.tool_name),
+                    project: project_root(&event, &self.env).map(|root| root.to_string_lossy().into_owned()),
                 });
                 self.rule(&event, state)
             }
             Err(Unreadable { kind, name, step }) => {
                 let _ = self.fallback.seen.set(Seen { kind, name: name.into_owned(), ..Seen::default() });
-                self.fail(&step, None, None)
+                self.fail(&step, None, None).into()
             }
         }
     }
@@ -128,20 +169,20 @@ impl Hook {
         reply
     }
 
-    fn rule(&self, event: &Event<'_>, state: Result<StateDir, String>) -> Reply {
-        let (env, now) = (&self.fallback.env, self.fallback.now);
+    fn rule(&self, event: &Event<'_>, state: Result<StateDir, String>) -> Answer {
+        let (env, now) = (&self.env, self.fallback.now);
         let mut config = config::read(env.place.config().as_deref(), env.off.as_deref());
         let ignored =
             env.ignored.iter().map(|name| format!("{name} is set by the project's settings and ignored"));
         config.problems.extend(ignored);
         let state = match state {
             Ok(state) => state,
-            Err(why) => return self.fail(&FailedStep::State(why), Some(&config), None),
+            Err(why) => return self.fail(&FailedStep::State(why), Some(&config), None).into(),
         };
         let folder = state.session(&event.session);
         if env.guard {
             unguarded(&state, event, env, now);
-            return Reply::default();
+            return Answer::default();
         }
 
         // Facts.
@@ -153,7 +194,7 @@ impl Hook {
             marks = copied.map_or(Known::Absent, Known::Value);
         }
         let prompt = marks.value().and_then(|marks| marks.lang);
-        let fail = |step: FailedStep| self.fail(&step, Some(&config), prompt);
+        let fail = |step: FailedStep| Answer::from(self.fail(&step, Some(&config), prompt));
         let gates = self.fallback.registration.gates(Some(event.kind)) && !config.switched_off(EDIT_GATE);
         if gates {
             if let Known::Broken(why) = &marks {
@@ -187,7 +228,7 @@ impl Hook {
             // The other registration says it and writes it down. A denial stands in both: if that one died,
             // this one still holds.
             let Outcome { call, reason, .. } = outcome;
-            return reply::reply(event.kind, &Outcome { call, reason, ..Outcome::default() });
+            return reply::reply(event.kind, &Outcome { call, reason, ..Outcome::default() }).into();
         }
 
         let new_marks = marks_of(&gathered, &outcome);
@@ -213,14 +254,20 @@ impl Hook {
                 Some(lock) => lock.append(&new_marks).map_err(|error| FailedStep::Marks(error.to_string())),
                 None => Ok(()),
             });
-        publish(&gathered, &outcome);
-        if event.kind == EventKind::SessionStart {
-            journal::keep_house(&state, &event.session, now, config.journal.keep_days());
-        }
         match written {
             // Advice that cannot be marked as given would come again and again.
             Err(step) if gates || outcome.call == Call::Pass => fail(step),
-            _ => reply::reply(event.kind, &outcome),
+            written => {
+                let mut later = Vec::new();
+                if written.is_ok() {
+                    later.extend(copies(&gathered, &outcome));
+                }
+                if event.kind == EventKind::SessionStart {
+                    let (session, days) = (event.session.clone(), config.journal.keep_days());
+                    later.push(Later::KeepHouse { state, session, now, days });
+                }
+                Answer { reply: reply::reply(event.kind, &outcome), later }
+            }
         }
     }
 
@@ -248,16 +295,25 @@ fn marks_of(gathered: &Gathered<'_>, outcome: &Outcome) -> Vec<Mark> {
     marks
 }
 
-/// Brings the public copies up to date. They are for others: without them we lose nothing.
-fn publish(gathered: &Gathered<'_>, outcome: &Outcome) {
+/// The public copies that the ruling changes.
+fn copies(gathered: &Gathered<'_>, outcome: &Outcome) -> Vec<Later> {
     let Gathered { facts, root, .. } = gathered;
-    for effect in &outcome.effects {
-        if let (Effect::PublishPressure(level), Some(reading), Some(root)) =
+    let copy = |effect: &Effect| {
+        let (Effect::PublishPressure(level), Some(reading), Some(root)) =
             (effect, facts.meter.reading(), root)
-        {
-            let _ = pressure_file::write(root, &facts.event.session, reading, *level, facts.now);
-        }
-    }
+        else {
+            return None;
+        };
+        let session = facts.event.session.clone();
+        Some(Later::Publish {
+            root: root.clone(),
+            session,
+            reading: reading.clone(),
+            level: *level,
+            now: facts.now,
+        })
+    };
+    outcome.effects.iter().filter_map(copy).collect()
 }
 
 /// A session that we started ourselves: nothing is gated or said in it, and `status` shows that.

@@ -13,6 +13,7 @@ use tidegate_core::event::wire::{self, ContextWindow, StatusPayload};
 use tidegate_core::facts::marks::Marks;
 use tidegate_core::facts::sources::{Bridge, Sources};
 use tidegate_core::meter::forecast::{self, Forecast};
+use tidegate_core::meter::models::HostSettings;
 use tidegate_core::meter::{Reading, short_tokens};
 use tidegate_core::time::Millis;
 use tidegate_core::words::Words;
@@ -41,11 +42,10 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
 
 /// The command to wrap: everything after `--wrap`, so that it can be given with or without quotes.
 fn wrapped(args: impl Iterator<Item = OsString>) -> Option<String> {
-    let words: Vec<String> = args
-        .skip_while(|arg| arg != "--wrap")
-        .skip(1)
-        .map(|arg| arg.to_string_lossy().into_owned())
-        .collect();
+    let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
+    let first = args.find(|arg| arg == "--wrap" || arg.starts_with("--wrap="))?;
+    let words: Vec<String> =
+        first.strip_prefix("--wrap=").map(str::to_owned).into_iter().chain(args).collect();
     (!words.is_empty()).then(|| words.join(" "))
 }
 
@@ -76,7 +76,8 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
     let known = marks::read(&folder);
     let known = known.value();
     let words = env.lang(config.general.lang, known.and_then(|known| known.lang)).words();
-    let host = env.host_settings(&known.and_then(|known| known.host.clone()).unwrap_or_default());
+    let marked = known.and_then(|known| known.host.clone());
+    let host = marked.unwrap_or_else(|| env.host_settings(&HostSettings::default()));
     let sources = Sources {
         now,
         payload: Some((seen.used, seen.window)),
@@ -200,16 +201,20 @@ fn output_of(command: &str, payload: &[u8]) -> Option<String> {
             }
         }
     });
-    let until = Instant::now() + WRAPPED_LIMIT;
+    let mut until = Instant::now() + WRAPPED_LIMIT;
     let mut text = Vec::new();
-    loop {
-        // Asked before waiting for output: what a command printed before its end is then in the pipe.
-        let ended = !matches!(child.try_wait(), Ok(None));
+    while text.len() < LARGEST as usize {
+        // Once it has ended, what it printed is in the pipe; what comes later is a child's that it left behind.
+        if !matches!(child.try_wait(), Ok(None)) {
+            until = until.min(Instant::now() + LULL);
+        }
         match receiver.recv_timeout(LULL) {
-            Ok(bytes) if text.len() < LARGEST as usize => text.extend(bytes),
-            Ok(_) | Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) if ended || Instant::now() >= until => break,
+            Ok(bytes) => text.extend(bytes),
+            Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {}
+        }
+        if Instant::now() >= until {
+            break;
         }
     }
     end(&mut child);
@@ -284,5 +289,20 @@ mod tests {
         // Longer than any test may take: only the limit can end them.
         assert_eq!(output_of("echo theirs; sleep 600 | cat", b"{}").as_deref(), Some("theirs\n"));
         assert_eq!(output_of("sleep 600 & echo theirs", b"{}").as_deref(), Some("theirs\n"));
+        let chatter = "while :; do echo x; sleep 0.01; done";
+        assert!(output_of(chatter, b"{}").is_some_and(|text| text.starts_with("x\n")));
+        assert!(
+            output_of(&format!("({chatter}) & echo theirs"), b"{}")
+                .is_some_and(|text| text.contains("theirs\n"))
+        );
+    }
+
+    #[test]
+    fn the_command_comes_with_or_without_quotes() {
+        let wrapped = |args: &[&str]| wrapped(args.iter().map(OsString::from));
+        assert_eq!(wrapped(&["--wrap", "df", "-h"]).as_deref(), Some("df -h"));
+        assert_eq!(wrapped(&["--wrap=df -h"]).as_deref(), Some("df -h"));
+        assert_eq!(wrapped(&["--wrap"]), None);
+        assert_eq!(wrapped(&[]), None);
     }
 }

@@ -51,8 +51,8 @@ pub fn is_duplicate(_: &Path, _: &str, _: &str, _: &str, _: Millis) -> io::Resul
     Ok(false)
 }
 
-/// FNV-1a: the same in every process and version; zero is an empty slot.
-fn hash(parts: &[&str]) -> u64 {
+/// FNV-1a: the same in every process and version; never zero, which is an empty slot.
+pub fn hash(parts: &[&str]) -> u64 {
     let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
     bytes
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

@@ -1,6 +1,5 @@
 //! The user's config file. A part that cannot be used is replaced by its default, and the config says so.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -8,11 +7,17 @@ use serde::de::DeserializeOwned;
 use tidegate_core::config::Config;
 use tidegate_core::policy::Sections;
 
+use crate::bounded;
+
+const LARGEST: u64 = 1024 * 1024;
+
 /// Reads the user's config; `off` is `TIDEGATE_OFF`. A missing file is no problem.
 pub fn read(path: Option<&Path>, off: Option<&str>) -> Config {
     let mut file = TomlFile::default();
     if let Some(path) = path {
-        match fs::read_to_string(path) {
+        let read =
+            bounded::read(path, LARGEST).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+        match read {
             Ok(text) => match text.parse::<toml::Table>() {
                 Ok(table) => file.table = table,
                 Err(error) => {
@@ -62,6 +67,7 @@ impl Sections for TomlFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use tidegate_core::meter::Threshold;
     use tidegate_core::words::Lang;
 

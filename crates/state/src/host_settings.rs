@@ -1,29 +1,18 @@
-//! What the host's own settings files say about compaction. Read at session start and when they change.
+//! The host's own settings files: what they say about compaction, and which of our variables a project sets in them.
 
-use std::collections::BTreeMap;
-use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-use tidegate_core::meter::models::{AutoCompactWindow, HostSettings};
+use tidegate_core::host_file::HostFile;
+use tidegate_core::meter::models::HostSettings;
 
-/// The members of a settings file that move the point of compaction.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct File {
-    auto_compact_enabled: Option<bool>,
-    auto_compact_window: Option<serde_json::Value>,
-    model_settings: BTreeMap<String, ModelSettings>,
-}
+use crate::bounded;
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ModelSettings {
-    auto_compact_window: Option<serde_json::Value>,
-}
+/// More than this is no settings file.
+const LARGEST: u64 = 4 * 1024 * 1024;
 
 /// Reads the settings of a project and of the user; what stands nearer counts more. A file that cannot be read
-/// says nothing: the host would not use it either.
+/// says nothing. Read at session start and when they change.
 pub fn read(project: Option<&Path>, user: Option<&Path>) -> HostSettings {
     let nearest_first: [Option<PathBuf>; 3] = [
         project.map(|project| project.join(".claude/settings.local.json")),
@@ -33,16 +22,10 @@ pub fn read(project: Option<&Path>, user: Option<&Path>) -> HostSettings {
     let mut enabled = None;
     let mut windows = Vec::new();
     for path in nearest_first.into_iter().flatten() {
-        let file: File =
-            fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        enabled = enabled.or(file.auto_compact_enabled);
-        let of_models = file
-            .model_settings
-            .into_iter()
-            .map(|(model, settings)| (Some(model), settings.auto_compact_window));
-        for (model, window) in of_models.chain([(None, file.auto_compact_window)]) {
-            windows.extend(window.map(|window| AutoCompactWindow { model, tokens: tokens(&window) }));
-        }
+        let Ok(bytes) = bounded::read(&path, LARGEST) else { continue };
+        let Ok(file) = HostFile::read(&bytes) else { continue };
+        enabled = enabled.or(file.auto_compact_enabled.get().copied());
+        windows.extend(file.windows());
     }
     HostSettings {
         auto_compact: enabled.unwrap_or(true),
@@ -51,42 +34,27 @@ pub fn read(project: Option<&Path>, user: Option<&Path>) -> HostSettings {
     }
 }
 
-/// Which of our variables a project's own settings put into the environment. The host hands them to its hooks, but a
-/// repository must not switch us off: such a variable counts only when a person set it.
-pub fn variables_of_project(project: &Path) -> Vec<String> {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct File {
-        env: serde_json::Map<String, serde_json::Value>,
+/// Which of our variables a project's own settings put into the environment.
+///
+/// The host hands them to its hooks, but a repository must not switch us off: such a variable counts only when a person
+/// set it. `None`: a file is there and cannot be read, so any of them may come from it.
+pub fn variables_of_project(project: &Path) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    for name in ["settings.json", "settings.local.json"] {
+        match bounded::read(&project.join(".claude").join(name), LARGEST) {
+            Ok(bytes) => names.extend(HostFile::read(&bytes).ok()?.env.value().unwrap_or_default().0),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(_) => return None,
+        }
     }
-    let files = ["settings.json", "settings.local.json"].map(|name| project.join(".claude").join(name));
-    let read = |path: PathBuf| -> Option<File> { serde_json::from_slice(&fs::read(path).ok()?).ok() };
-    let names =
-        files.into_iter().filter_map(read).flat_map(|file| file.env.into_iter().map(|(name, _)| name));
-    names.filter(|name| name.starts_with("TIDEGATE_")).collect()
-}
-
-fn tokens(value: &serde_json::Value) -> Option<u64> {
-    match value {
-        serde_json::Value::Number(number) => number.as_u64(),
-        serde_json::Value::String(text) => parse_tokens(text),
-        _ => None,
-    }
-}
-
-/// `200000` or `200k`, as the host takes it.
-pub fn parse_tokens(text: &str) -> Option<u64> {
-    let text = text.trim();
-    match text.strip_suffix(['k', 'K']) {
-        Some(thousands) => thousands.trim().parse::<u64>().ok()?.checked_mul(1000),
-        None => text.parse().ok(),
-    }
-    .filter(|tokens| *tokens > 0)
+    Some(names)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+    use tidegate_core::meter::models::AutoCompactWindow;
 
     #[test]
     fn the_nearer_file_counts_more() {
@@ -114,14 +82,20 @@ mod tests {
     }
 
     #[test]
-    fn only_our_variables_of_the_project_are_named() {
+    fn a_file_that_cannot_be_read_may_set_anything() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(variables_of_project(folder.path()).is_empty());
+        assert_eq!(variables_of_project(folder.path()), Some(Vec::new()));
         fs::create_dir_all(folder.path().join(".claude")).unwrap();
         let shared = r#"{"env": {"TIDEGATE_OFF": "skill-gate", "PATH": "/x"}}"#;
         fs::write(folder.path().join(".claude/settings.json"), shared).unwrap();
-        fs::write(folder.path().join(".claude/settings.local.json"), r#"{"env": {"TIDEGATE_GUARD": 1}}"#)
-            .unwrap();
-        assert_eq!(variables_of_project(folder.path()), ["TIDEGATE_OFF", "TIDEGATE_GUARD"]);
+        let local = folder.path().join(".claude/settings.local.json");
+        fs::write(&local, r#"{"env": {"TIDEGATE_GUARD": 1}}"#).unwrap();
+        let both = ["TIDEGATE_OFF", "TIDEGATE_GUARD"].map(str::to_owned).to_vec();
+        assert_eq!(variables_of_project(folder.path()), Some(both));
+        fs::write(&local, "{broken").unwrap();
+        assert_eq!(variables_of_project(folder.path()), None);
+        fs::remove_file(&local).unwrap();
+        fs::create_dir(&local).unwrap();
+        assert_eq!(variables_of_project(folder.path()), None);
     }
 }

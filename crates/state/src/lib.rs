@@ -1,10 +1,11 @@
 //! Files: what Tidegate reads and writes outside of a pipe. No policy, no decision.
 //!
-//! Three classes of writes, each in one place: marks and journal are appended with one `write` ([`append`]);
-//! copies that can be made again are replaced by rename ([`replace`]); what a person could not recreate is
-//! replaced durably, with `fsync` ([`replace`] too).
+//! Three classes of writes, each in one place: marks, journal and bridge are appended with one `write`
+//! ([`append`]); copies that can be made again are replaced by rename ([`replace`]); what a person could not
+//! recreate is replaced durably, with `fsync` ([`replace`] too).
 
 pub mod append;
+pub mod bounded;
 pub mod replace;
 
 pub mod place;

@@ -19,8 +19,8 @@ const LARGEST: u64 = 4 * 1024 * 1024;
 pub fn read(session: &Path) -> Known<Marks> {
     let bytes = File::open(session.join(FILE)).and_then(|file| {
         let mut bytes = Vec::with_capacity(LONG as usize + 1024);
-        file.take(LARGEST).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > LARGEST { Err(io::Error::other("too large")) } else { Ok(bytes) }
     });
     match bytes {
         Ok(bytes) => Known::Value(Marks::fold(&bytes)),

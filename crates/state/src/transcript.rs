@@ -3,12 +3,13 @@
 //! The cost does not depend on the file's size. The file grows while it is read, may end in half a line, and
 //! may not be a file at all.
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use tidegate_core::meter::Unknown;
 use tidegate_core::meter::transcript::{Evidence, Found, Scan};
+
+use crate::bounded;
 
 /// The first step; most answers are in it. Each further one is twice as long, up to [`LONGEST_STEP`].
 const STEP: usize = 16 * 1024;
@@ -27,16 +28,13 @@ pub fn last_reading(
     evidence: Evidence<'_>,
     in_time: &dyn Fn() -> bool,
 ) -> Result<Option<Found>, Unknown> {
-    let mut file = match open(path) {
+    let mut file = match bounded::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Unknown::Broken(format!("{}: {error}", path.display()))),
         Ok(file) => file,
     };
     let broken = |error: io::Error| Unknown::Broken(format!("{}: {error}", path.display()));
     let metadata = file.metadata().map_err(broken)?;
-    if !metadata.is_file() {
-        return Err(Unknown::Broken(format!("{} is not a file", path.display())));
-    }
     let mut scan = Scan::new(evidence);
     let mut start = metadata.len();
     let stop = start.saturating_sub(FURTHEST);
@@ -83,22 +81,10 @@ pub fn last_reading(
     Ok(scan.finish())
 }
 
-/// Without waiting for a writer, should it be a pipe.
-fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(
-        &mut options,
-        rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
-    );
-    options.open(path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use std::fs::{self, File};
 
     fn answer(used: u64) -> String {
         format!(

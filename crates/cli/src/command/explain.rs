@@ -104,8 +104,11 @@ pub(crate) fn explain(record: &Record) -> Vec<String> {
             }
         }
     }
-    if record.verdicts.is_empty() && record.failure.is_none() {
-        lines.push("  no policy takes part in this event".to_owned());
+    if record.verdicts.is_empty() && record.failure.is_none() && record.ruling != "unguarded" {
+        lines.push("  no policy took part in this event".to_owned());
+    }
+    if !record.off.is_empty() {
+        lines.push(format!("  switched off by TIDEGATE_OFF: {}", record.off.join(", ")));
     }
     for (label, text) in [("the model was told", &record.said.model), ("you were told", &record.said.user)] {
         if let Some(text) = text {

@@ -51,7 +51,11 @@ pub(crate) fn run(args: &args::Journal) -> Outcome {
     if args.follow {
         go_on(follow, &|record| !matches(record) || show(record))?;
     } else if shown.is_empty() && !args.json {
-        print::to_stderr("no records of this project yet; --all shows every project's");
+        print::to_stderr(if args.all {
+            "no records yet; `tidegate demo` shows what they look like"
+        } else {
+            "no records of this project yet; --all shows every project's"
+        });
     }
     Ok(ExitCode::SUCCESS)
 }

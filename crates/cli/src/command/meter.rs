@@ -51,7 +51,7 @@ pub(crate) fn describe(meter: &MeterRecord) -> Vec<String> {
             let end = match meter.compact_at {
                 Some(at) => format!("{} left before the client compacts at {at}", short_tokens(left)),
                 None => format!(
-                    "{} left before the window is full; the client does not compact by itself",
+                    "{} left before the window is full; the client does not compact before that",
                     short_tokens(left)
                 ),
             };

@@ -96,7 +96,8 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     }
     let said = match session.marks.pressure.level {
         PressureLevel::None => "nothing said yet at this use".to_owned(),
-        level => format!("`{}` was said; the next is said once when it is reached", level.name()),
+        PressureLevel::Info => "`info` was said; `urgent` is said once when it is reached".to_owned(),
+        PressureLevel::Urgent => "`urgent` was said, the last level".to_owned(),
     };
     print::line(&format!("pressure {said}"));
     if let Some(boundary) = &status.last_boundary {

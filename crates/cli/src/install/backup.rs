@@ -18,24 +18,23 @@ struct Backup {
     installed: String,
 }
 
-/// Keeps what was there. A file that had our entries already is no original.
+/// Keeps what was there: `old`, or where that has entries of ours already, the first original or `without_us`.
 pub(super) fn keep(
     env: &Environment,
     file: &Path,
-    original: Option<&str>,
+    old: Option<&str>,
+    without_us: Option<String>,
     installed: &str,
 ) -> Result<(), String> {
     let state = StateDir::open(&env.place)?;
     let (file, path) = slot(&state, file)?;
-    // Installed anew over our own entries: the first original is still the one.
-    let first = read(&path).filter(|kept| Some(kept.installed.as_str()) == original);
-    let original = first.map_or_else(|| original.map(str::to_owned), |kept| kept.original);
+    let first = read(&path).filter(|kept| kept.file == file && Some(kept.installed.as_str()) == old);
+    let original = first.map_or(without_us, |kept| kept.original);
     let backup = Backup { file, original, installed: installed.to_owned() };
     let json = serde_json::to_vec_pretty(&backup).map_err(|error| error.to_string())?;
     let folder = path.parent().expect("a slot is in a folder");
-    tidegate_state::place::make_private(folder)
-        .and_then(|()| replace::durable(&path, &json))
-        .map_err(|error| error.to_string())
+    let kept = tidegate_state::place::make_private(folder).and_then(|()| replace::durable(&path, &json));
+    kept.map_err(|error| error.to_string())
 }
 
 /// What was there, if the file is still what we wrote. `Some(None)`: there was no file.
@@ -59,13 +58,19 @@ fn read(path: &Path) -> Option<Backup> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-/// The file's absolute path, and where its backup is: named by its folders, so that a person can find it.
+/// The file's true path, and where its backup is: named by its folders, so that a person can find it, and by a hash, so
+/// that no two share one.
 fn slot(state: &StateDir, file: &Path) -> Result<(PathBuf, PathBuf), String> {
-    let file = std::path::absolute(file).map_err(|error| error.to_string())?;
-    let name: String =
-        file.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    // A name that is too long for a file loses its beginning; the path inside tells two apart.
-    let short = &name[name.len().saturating_sub(200)..];
-    let path = state.root().join("installs").join(format!("{}.json", short.trim_start_matches('-')));
+    let folder = file.parent().filter(|folder| folder.exists()).or(file.parent().and_then(Path::parent));
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(|error| error.to_string())?;
+    let file = if folder.ends_with(".claude") { folder } else { folder.join(".claude") }
+        .join(file.file_name().unwrap_or_default());
+    let text = file.to_string_lossy();
+    let name: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let tail = name[name.len().saturating_sub(150)..].trim_start_matches('-');
+    let path = state
+        .root()
+        .join("installs")
+        .join(format!("{tail}-{:016x}.json", tidegate_state::claims::hash(&[&text])));
     Ok((file, path))
 }

@@ -27,8 +27,13 @@ pub(crate) fn init(args: &args::Install) -> Outcome {
     } else if args.dry_run {
         place.would_be(Some(&new));
     } else {
+        let without_us = settings::uninstall(old.as_deref(), &around).map_err(|why| place.refused(&why))?;
+        // First: settings without a way back to the byte would be worse than no settings.
+        backup::keep(&place.env, &place.file, old.as_deref(), without_us, &new).map_err(|why| {
+            CliError::new(format!("the settings as they are could not be kept: {why}"))
+                .hint("nothing was changed")
+        })?;
         place.write(&new)?;
-        backup::keep(&place.env, &place.file, old.as_deref(), &new).map_err(CliError::new)?;
         print::line(&format!("{}: hooks and status line written", place.file.display()));
     }
     let context = args.project.join(".claude/context");
@@ -58,8 +63,6 @@ pub(crate) fn uninstall(args: &args::Install) -> Outcome {
         }
         backup::forget(&place.env, &place.file);
         print::line(&format!("{}: our hooks and status line removed", place.file.display()));
-    }
-    if !args.dry_run {
         // Ours goes, and what is empty without it; a person's notes stay.
         let _ = fs::remove_file(args.project.join(".claude/context/context-pressure.json"));
         for folder in [".claude/context", ".claude"] {
@@ -112,7 +115,7 @@ impl Place {
         let line = farther
             .into_iter()
             .flatten()
-            .find_map(|path| settings::status_line(&fs::read_to_string(path).ok()?));
+            .find_map(|path| settings::foreign_status_line(&fs::read_to_string(path).ok()?, binary));
         Ok(Around { binary: binary.to_owned(), status_line: line })
     }
 

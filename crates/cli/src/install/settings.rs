@@ -92,9 +92,11 @@ pub(super) fn uninstall(text: Option<&str>, around: &Around) -> Result<Option<St
     Ok((!settings.is_empty()).then(|| write(&settings)))
 }
 
-/// The command of the status line in a settings file.
-pub(super) fn status_line(text: &str) -> Option<String> {
-    command_of(&parse(Some(text)).ok()?).map(str::to_owned)
+/// The command of the status line in a settings file, unless it is ours.
+pub(super) fn foreign_status_line(text: &str, binary: &str) -> Option<String> {
+    let settings = parse(Some(text)).ok()?;
+    let command = command_of(&settings)?;
+    matches!(read_status_line(command, binary), StatusLine::Foreign).then(|| command.to_owned())
 }
 
 fn command_of(settings: &Map<String, Value>) -> Option<&str> {

@@ -185,7 +185,7 @@ fn status_for_people_and_machines() {
     context [############--------] 62% of 200k tokens used (124000)
     43k left before the client compacts at 167000
     from the transcript, [n] s old, may be one request behind
-    pressure `info` was said; the next is said once when it is reached
+    pressure `info` was said; `urgent` is said once when it is reached
     hooks 3 runs, 1 interruptions, 0 failed checks, about 37 tokens added to the context
     ");
     let json = sandbox.run(&["status", "--json"]).json();
@@ -207,6 +207,26 @@ fn another_projects_session_is_not_ours() {
     let text = ran.failed();
     assert!(text.contains("no session has been seen in this project") && text.contains(SESSION), "{text}");
     assert!(text.contains("hint: name one with --session"), "{text}");
+}
+
+/// The client may be started below the top of a repository; commands are run from anywhere in it.
+#[test]
+fn a_session_below_the_top_of_its_repository_is_found() {
+    let sandbox = Sandbox::new().without("CLAUDE_PROJECT_DIR");
+    let below = sandbox.project().join("packages/one");
+    std::fs::create_dir_all(below.join("src")).expect("new folders");
+    std::fs::create_dir_all(sandbox.project().join(".git")).expect("a new folder");
+    let mut start = crate::fixtures::hook("SessionStart.startup");
+    start["cwd"] = serde_json::json!(below);
+    let mut command = sandbox.command(&["hook", "--event", "SessionStart"]);
+    command.env("CLAUDE_PROJECT_DIR", &below);
+    crate::sandbox::feed(command, start.to_string().as_bytes());
+    for folder in [&below, &below.join("src")] {
+        let mut command = sandbox.command(&["status", "--json"]);
+        let output = command.current_dir(folder).output().expect("it starts");
+        let status: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(status["project"], serde_json::json!(below), "{status}");
+    }
 }
 
 #[test]

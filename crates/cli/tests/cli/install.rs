@@ -105,3 +105,61 @@ fn out_again_is_byte_for_byte_as_before() {
         assert_eq!(fs::read_to_string(settings(&sandbox)).ok().as_deref(), Some(theirs));
     }
 }
+
+/// A second install over entries of ours, from a program that has moved, must not bring the old ones back.
+#[test]
+fn an_upgrade_leaves_nothing_of_the_old_path() {
+    let sandbox = Sandbox::new();
+    let _ = sandbox.run(&["init", "--project", "."]).ok();
+    let path = settings(&sandbox);
+    let text = fs::read_to_string(&path).expect("the file");
+    let moved = text.replace(env!("CARGO_BIN_EXE_tidegate"), "/old/place/tidegate");
+    let edited = moved.replacen('{', "{\n  \"model\": \"opus\",", 1);
+    fs::write(&path, edited).expect("our own file");
+    assert!(sandbox.run(&["init", "--project", "."]).ok().contains("written"));
+    assert!(!fs::read_to_string(&path).expect("the file").contains("/old/place"));
+    assert!(sandbox.run(&["uninstall", "--project", "."]).ok().contains("removed"));
+    let left = fs::read_to_string(&path).expect("the file");
+    assert!(left.contains("opus") && !left.contains("tidegate"), "{left}");
+}
+
+#[test]
+fn without_a_place_for_the_backup_nothing_is_changed() {
+    let sandbox = Sandbox::new().with("TIDEGATE_STATE_DIR", "relative");
+    let ran = sandbox.run(&["init", "--project", "."]);
+    assert!(ran.failed().contains("nothing was changed"), "{ran:?}");
+    assert!(!settings(&sandbox).exists());
+}
+
+#[test]
+fn what_is_not_ours_is_left_alone() {
+    let sandbox = Sandbox::new();
+    let theirs = sandbox.project().join(".claude/context/context-pressure.json");
+    fs::create_dir_all(theirs.parent().expect("a folder")).expect("new folders");
+    fs::write(&theirs, "{}").expect("a new file");
+    assert!(sandbox.run(&["uninstall", "--project", "."]).ok().contains("nothing of ours"));
+    assert!(theirs.exists());
+}
+
+#[test]
+fn projects_with_like_names_keep_their_own() {
+    let sandbox = Sandbox::new();
+    for (name, text) in
+        [("日本", "{ \"a\":1 }"), ("中国", "{ \"b\":2 }"), ("x-y", "{ \"c\":3 }"), ("x/y", "{ \"d\":4 }")]
+    {
+        let folder = sandbox.project().join(name);
+        fs::create_dir_all(folder.join(".claude")).expect("new folders");
+        fs::write(folder.join(".claude/settings.local.json"), text).expect("a new file");
+        let _ = sandbox.run(&["init", "--project", name]).ok();
+    }
+    for (name, text) in [
+        ("日本", "{ \"a\":1 }"),
+        ("中国", "{ \"b\":2 }"),
+        ("x-y", "{ \"c\":3 }"),
+        ("x/../x/y", "{ \"d\":4 }"),
+    ] {
+        let _ = sandbox.run(&["uninstall", "--project", name]).ok();
+        let left = fs::read_to_string(sandbox.project().join(name).join(".claude/settings.local.json"));
+        assert_eq!(left.expect("the file"), text, "{name}");
+    }
+}

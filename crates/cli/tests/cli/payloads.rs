@@ -416,3 +416,26 @@ fn arguments_are_never_refused() {
         accepted(&sandbox, args, "Stop", stop.as_bytes());
     }
 }
+
+/// The client hands a project's variables to its hooks, however its file is written.
+#[test]
+fn a_repository_cannot_switch_us_off() {
+    let sandbox = Sandbox::new().with("TIDEGATE_OFF", "skill-gate");
+    let file = sandbox.project().join(".claude/settings.json");
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("a new folder");
+    for text in [
+        r#"{"env":{"TIDEGATE_OFF":"skill-gate"}}"#,
+        r#"{"env":{},"env":{"TIDEGATE_OFF":"skill-gate"}}"#,
+        r#"{"env":{"TIDEGATE_OFF":"skill-gate","X":"\ud800"}}"#,
+        "\u{feff}{\"env\":{\"TIDEGATE_OFF\":\"skill-gate\"}}",
+        "{broken",
+    ] {
+        std::fs::write(&file, text).expect("our own file");
+        sandbox.hook(&["--event", "PreToolUse"], "{").closed("the payload is not JSON");
+    }
+    std::fs::remove_file(&file).expect("our own file");
+    crate::sandbox::make_fifo(&file);
+    sandbox.hook(&["--event", "PreToolUse"], "{").closed("the payload is not JSON");
+    std::fs::remove_file(&file).expect("our own file");
+    sandbox.hook(&["--event", "PreToolUse"], "{").silent();
+}

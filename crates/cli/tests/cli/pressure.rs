@@ -60,7 +60,7 @@ fn each_level_is_said_once_while_use_climbs() {
     assert_eq!(play.at(130_000), (None, None));
     let (prompt, tool) = play.at(155_000);
     let urgent = prompt.expect("urgent is said");
-    assert!(urgent.starts_with("The context is nearly full: 78% of 200k tokens are in use, 12k"), "{urgent}");
+    assert!(urgent.starts_with("Context is running out: 78% of 200k tokens are in use, 12k"), "{urgent}");
     assert_eq!(tool, None);
     assert_eq!(play.at(160_000), (None, None));
 
@@ -100,7 +100,7 @@ fn a_boundary_arms_it_again() {
     play.run("PostCompact.auto").silent();
     assert_eq!((play.run("UserPromptSubmit.plain").context(), play.at(9_100)), (None, (None, None)));
     assert!(play.at(121_000).0.is_some_and(|text| text.starts_with("Context use: 61%")));
-    assert!(play.at(151_000).0.is_some_and(|text| text.starts_with("The context is nearly full: 76%")));
+    assert!(play.at(151_000).0.is_some_and(|text| text.starts_with("Context is running out: 76%")));
     assert_eq!(play.at(152_000), (None, None));
 }
 

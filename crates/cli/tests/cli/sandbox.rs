@@ -326,3 +326,10 @@ pub(crate) fn make_fifo(path: &Path) {
     let made = Command::new("mkfifo").arg(path).status().expect("mkfifo runs");
     assert!(made.success(), "mkfifo {}", path.display());
 }
+
+/// Runs a command with this on its stdin; it must succeed.
+pub(crate) fn feed(mut command: Command, input: &[u8]) {
+    let mut child = command.stdin(std::process::Stdio::piped()).spawn().expect("it starts");
+    std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), input).expect("it reads");
+    assert!(child.wait().expect("it ends").success());
+}

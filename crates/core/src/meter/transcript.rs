@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use memchr::memmem;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
-use crate::event::wire::{Field, Member, Usage, read_object, wire_key, wire_object};
+use crate::event::wire::{Field, LongText, Member, Usage, read_object, wire_key, wire_object};
 use crate::event::{Event, EventKind};
 use crate::time::Millis;
 
@@ -158,6 +158,7 @@ impl<'a> Scan<'a> {
                 let texts = message.content.get().map(|content| content.texts.as_slice()).unwrap_or_default();
                 self.seen |= texts
                     .iter()
+                    .filter_map(|block| block.whole(LONGEST_MESSAGE))
                     .any(|block| !block.trim().is_empty() && is_end_of(block.trim(), text.trim()));
             }
             Evidence::None => {}
@@ -248,14 +249,10 @@ impl<'de> Member<'de> for Iterations<'de> {
 /// The text blocks of an answer; calls and thoughts are skipped.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Content<'a> {
-    texts: Vec<Cow<'a, str>>,
+    texts: Vec<LongText<'a>>,
 }
 
 impl<'de> Member<'de> for Content<'de> {
-    fn text(text: Cow<'de, str>) -> Option<Self> {
-        Some(Content { texts: vec![text] })
-    }
-
     fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
         let mut texts = Vec::new();
         while let Some(block) = seq.next_element::<Field<Block<'de>>>()? {
@@ -267,7 +264,7 @@ impl<'de> Member<'de> for Content<'de> {
 
 wire_object! {
     struct Block<'a> {
-        text: Cow<'a, str>,
+        text: LongText<'a>,
     }
 }
 
@@ -325,6 +322,12 @@ mod tests {
         assert_eq!(scan(&[&before, &silent], Evidence::None), None);
         let after = answer("m2", 9100, "");
         assert_eq!(scan(&[&before, boundary, &after], Evidence::None).unwrap().used, 9100);
+    }
+
+    #[test]
+    fn a_text_that_is_no_text_costs_only_itself() {
+        let odd = answer("m1", 50_000, "").replace("done", "\\ud800");
+        assert_eq!(scan(&[&odd], Evidence::LastMessage("done".into())).map(|found| found.used), Some(50_000));
     }
 
     #[test]

@@ -122,7 +122,7 @@ fn fell(said: &Said, now: &Said) -> bool {
 /// What the model is told: numbers, then what they mean. Facts, no commands.
 fn text(level: PressureLevel, kind: EventKind, reading: &Reading, forecast: Option<&Forecast>) -> String {
     let mut text = String::from(match level {
-        PressureLevel::Urgent => "The context is nearly full: ",
+        PressureLevel::Urgent => "Context is running out: ",
         PressureLevel::Info | PressureLevel::None => "Context use: ",
     });
     if let (Some(window), Some(percent), Some(left)) = (reading.window, reading.used_pct(), reading.left()) {
@@ -142,7 +142,9 @@ fn text(level: PressureLevel, kind: EventKind, reading: &Reading, forecast: Opti
             _ => write!(text, ", about {turns} turns at this session's pace ({fewest} to {most})"),
         };
     }
-    text += ". After that the conversation survives only as a summary.";
+    // Where the host never compacts there is no summary; it would be the wrong thing to count on.
+    let compacts = reading.window.is_some_and(|window| window.compact_at.is_some());
+    text += if compacts { ". After that the conversation survives only as a summary." } else { "." };
     if kind == EventKind::PostToolUse {
         text += " A progress note written to a file now is kept as written.";
     }

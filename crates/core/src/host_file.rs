@@ -1,0 +1,151 @@
+//! The host's settings file, as far as it concerns us: what moves the point of compaction, and which of our variables it
+//! puts into the environment of its hooks.
+//!
+//! Read as the host reads it, member by member: one odd value must not hide the others.
+
+use std::borrow::Cow;
+
+use serde::de::{IgnoredAny, MapAccess};
+
+use crate::event::wire::{Field, Member, NotAnObject, read_object, wire_key, wire_object};
+use crate::meter::models::AutoCompactWindow;
+
+wire_object! {
+    /// One settings file.
+    pub struct HostFile<'a> {
+        auto_compact_enabled as "autoCompactEnabled": bool,
+        auto_compact_window as "autoCompactWindow": Tokens,
+        model_settings as "modelSettings": ModelWindows,
+        env: OurVariables,
+    }
+}
+
+/// A number of tokens: `200000` or `"200k"`; `None` for `"auto"` and whatever else stands there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tokens(pub Option<u64>);
+
+impl Member<'_> for Tokens {
+    fn text(text: Cow<'_, str>) -> Option<Self> {
+        Some(Tokens(parse_tokens(&text)))
+    }
+
+    fn number(number: f64) -> Option<Self> {
+        Some(Tokens(<u64 as Member<'_>>::number(number).filter(|tokens| *tokens > 0)))
+    }
+}
+
+/// `200000` or `200k`, as the host takes it.
+pub fn parse_tokens(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let tokens = match text.strip_suffix(['k', 'K']) {
+        Some(thousands) => thousands.trim().parse::<u64>().ok()?.checked_mul(1000),
+        None => text.parse().ok(),
+    };
+    tokens.filter(|tokens| *tokens > 0)
+}
+
+/// Windows of single models. A session keeps them, so there is an end to how many are taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelWindows(pub Vec<(String, Tokens)>);
+
+const MODELS: usize = 32;
+const LONGEST_ID: usize = 128;
+
+impl<'de> Member<'de> for ModelWindows {
+    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
+        let mut windows = Vec::new();
+        while let Some(model) = map.next_key::<Cow<'_, str>>()? {
+            let settings: Field<ModelFile<'de>> = map.next_value()?;
+            let window = settings.value().and_then(|settings| settings.auto_compact_window.value());
+            if let Some(window) = window.filter(|_| windows.len() < MODELS && model.len() <= LONGEST_ID) {
+                windows.push((model.into_owned(), window));
+            }
+        }
+        Ok(Some(ModelWindows(windows)))
+    }
+}
+
+wire_object! {
+    struct ModelFile<'a> {
+        auto_compact_window as "autoCompactWindow": Tokens,
+    }
+}
+
+/// Names of our own variables in `env`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OurVariables(pub Vec<String>);
+
+impl<'de> Member<'de> for OurVariables {
+    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
+        let mut names = Vec::new();
+        while let Some(name) = map.next_key::<Cow<'_, str>>()? {
+            map.next_value::<IgnoredAny>()?;
+            if name.starts_with("TIDEGATE_") {
+                names.push(name.into_owned());
+            }
+        }
+        Ok(Some(OurVariables(names)))
+    }
+}
+
+impl<'a> HostFile<'a> {
+    /// Reads a file.
+    pub fn read(bytes: &'a [u8]) -> Result<HostFile<'a>, NotAnObject> {
+        read_object(bytes)
+    }
+
+    /// The windows it sets, those of single models first.
+    pub fn windows(&self) -> impl Iterator<Item = AutoCompactWindow> + '_ {
+        let of_models = self.model_settings.get().map(|windows| windows.0.as_slice()).unwrap_or_default();
+        let of_models = of_models.iter().map(|(model, tokens)| (Some(model.clone()), *tokens));
+        let of_all = self.auto_compact_window.get().map(|tokens| (None, *tokens));
+        of_models.chain(of_all).map(|(model, Tokens(tokens))| AutoCompactWindow { model, tokens })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn windows(text: &str) -> Vec<(Option<String>, Option<u64>)> {
+        HostFile::read(text.as_bytes())
+            .unwrap()
+            .windows()
+            .map(|window| (window.model, window.tokens))
+            .collect()
+    }
+
+    #[test]
+    fn an_odd_member_hides_no_other() {
+        let plain = vec![(None, Some(200_000))];
+        for odd in [
+            r#"{"autoCompactWindow": 200000}"#,
+            "\u{feff}{\"autoCompactWindow\": \"200k\"}",
+            r#"{"autoCompactWindow": 200000, "modelSettings": null, "env": 5}"#,
+            r#"{"modelSettings": {"x": null, "y": {"autoCompactWindow": []}}, "autoCompactWindow": 200000}"#,
+            r#"{"autoCompactWindow": 7, "autoCompactWindow": 200000}"#,
+        ] {
+            assert_eq!(windows(odd), plain, "{odd}");
+        }
+        let own = r#"{"modelSettings": {"m": {"autoCompactWindow": "auto"}}, "autoCompactWindow": 5}"#;
+        assert_eq!(windows(own), [(Some("m".into()), None), (None, Some(5))]);
+    }
+
+    #[test]
+    fn a_great_many_models_are_not_all_kept() {
+        let many: Vec<String> = (0..1000).map(|n| format!(r#""m{n}": {{"autoCompactWindow": 9}}"#)).collect();
+        let text = format!(r#"{{"modelSettings": {{{}}}}}"#, many.join(","));
+        assert_eq!(windows(&text).len(), MODELS);
+    }
+
+    #[test]
+    fn our_variables_are_found_as_the_host_finds_them() {
+        let names =
+            |text: &str| HostFile::read(text.as_bytes()).map(|file| file.env.value().unwrap_or_default().0);
+        let off = vec!["TIDEGATE_OFF".to_owned()];
+        assert_eq!(names(r#"{"env": {"TIDEGATE_OFF": "x", "PATH": "y"}}"#), Ok(off.clone()));
+        assert_eq!(names(r#"{"env": {}, "env": {"TIDEGATE_OFF": "x"}}"#), Ok(off.clone()));
+        assert_eq!(names(r#"{"env": {"TIDEGATE_OFF": "x", "X": "\ud800"}}"#), Ok(off));
+        assert!(names(r#"{"env": {"TIDEGATE_OFF": "x", "\ud800": "y"}}"#).is_err());
+    }
+}
