@@ -30,7 +30,7 @@ pub(crate) enum Command {
     #[command(after_help = "\
 Examples:
   tidegate init --project .
-  tidegate init --project ~/work/app --dry-run
+  tidegate init --project ~/code/app --dry-run
 
 Writes `.claude/settings.local.json`, keeps what is there, and can be
 run again. `tidegate uninstall` takes exactly these entries out again.")]

@@ -10,60 +10,31 @@ use std::time::Instant;
 
 use tidegate_core::config::Config;
 use tidegate_core::event::wire::Field;
-use tidegate_core::event::{self, Event, EventKind, FailedStep, SessionId, Unreadable};
-use tidegate_core::facts::marks::{Mark, PressureLevel};
+use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
+use tidegate_core::facts::marks::{Mark, Marks};
 use tidegate_core::facts::{Facts, Known, session};
-use tidegate_core::gate::{self, EDIT_GATE, Registration};
-use tidegate_core::meter::Reading;
+use tidegate_core::gate::{self, EDIT_GATE};
 use tidegate_core::policy;
 use tidegate_core::record::Record;
 use tidegate_core::reply::{self, Reply};
-use tidegate_core::ruling::Outcome;
+use tidegate_core::ruling::{Outcome, Ruling};
 use tidegate_core::time::Millis;
 use tidegate_core::verdict::{Call, Effect};
 use tidegate_core::words::Lang;
+use tidegate_state::marks::Lock;
 use tidegate_state::place::StateDir;
-use tidegate_state::{claims, clock, config, fork, journal, marks, pressure_file};
+use tidegate_state::{claims, clock, config, fork, journal, marks};
 
 use crate::answer;
+use crate::arguments::Arguments;
 use crate::deadline::Deadline;
 use crate::environment::Environment;
 use crate::failure::{Fallback, Seen, record_id};
 use crate::gather::{Gather, Gathered, project_root};
+use crate::later::{self, Answer, Later};
 
 /// A payload beyond this is not a hook's: 32 MiB of tool output is the most that was ever seen.
 const LARGEST_PAYLOAD: u64 = 64 * 1024 * 1024;
-
-/// What the registration wrote on our command line.
-#[derive(Debug, Default)]
-struct Arguments {
-    registration: Registration,
-    /// Which install registered us, where there can be two.
-    via: Option<String>,
-}
-
-impl Arguments {
-    /// By hand and without a refusal: whatever stands there, the exit code stays ours.
-    fn parse(mut args: impl Iterator<Item = OsString>) -> Arguments {
-        let mut parsed = Arguments::default();
-        while let Some(arg) = args.next() {
-            let arg = arg.to_string_lossy();
-            let (name, value) = match arg.split_once('=') {
-                Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
-                None => (arg.into_owned(), None),
-            };
-            let mut value =
-                || value.clone().or_else(|| args.next().map(|next| next.to_string_lossy().into_owned()));
-            match name.as_str() {
-                "--event" => parsed.registration.event = value().map(|name| EventKind::from_name(&name)),
-                "--advice" => parsed.registration.advice = true,
-                "--via" => parsed.via = value(),
-                _ => {}
-            }
-        }
-        parsed
-    }
-}
 
 /// The whole run. Answers on stdout; the exit code is 0 or 2.
 pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
@@ -92,40 +63,6 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     exit
 }
 
-/// A reply, and what can wait until it is given.
-#[derive(Default)]
-struct Answer {
-    reply: Reply,
-    later: Vec<Later>,
-}
-
-impl From<Reply> for Answer {
-    fn from(reply: Reply) -> Answer {
-        Answer { reply, later: Vec::new() }
-    }
-}
-
-/// What nobody waits for, and what may fail without a loss.
-enum Later {
-    /// Bring the public copy of the pressure up to date.
-    Publish { root: PathBuf, session: SessionId, reading: Reading, level: PressureLevel, now: Millis },
-    /// Clear away what is too old.
-    KeepHouse { state: StateDir, session: SessionId, now: Millis, days: u64 },
-}
-
-impl Later {
-    fn carry_out(self) {
-        match self {
-            Later::Publish { root, session, reading, level, now } => {
-                let _ = pressure_file::write(&root, &session, &reading, level, now);
-            }
-            Later::KeepHouse { state, session, now, days } => {
-                journal::keep_house(&state, &session, now, days);
-            }
-        }
-    }
-}
-
 struct Hook {
     fallback: Fallback,
     env: Environment,
@@ -143,23 +80,54 @@ impl Hook {
             Ok(bytes) => bytes,
             Err(why) => return self.fail(&FailedStep::Stdin(why), None, None).into(),
         };
-        match event::parse(&bytes, self.fallback.registration.event) {
-            Ok(event) => {
-                let owned = |field: &Field<Cow<'_, str>>| field.get().map(ToString::to_string);
-                let _ = self.fallback.seen.set(Seen {
-                    kind: Some(event.kind),
-                    name: event.name.to_string(),
-                    session: Some(event.session.to_string()),
-                    agent: owned(&event.payload.agent_id),
-                    tool: owned(&event.payload.tool_name),
-                    project: project_root(&event, &self.env).map(|root| root.to_string_lossy().into_owned()),
-                });
-                self.rule(&event, state)
-            }
+        let event = match event::parse(&bytes, self.fallback.registration.event) {
+            Ok(event) => event,
             Err(Unreadable { kind, name, step }) => {
                 let _ = self.fallback.seen.set(Seen { kind, name: name.into_owned(), ..Seen::default() });
-                self.fail(&step, None, None).into()
+                return self.fail(&step, None, None).into();
             }
+        };
+        let root = project_root(&event, &self.env);
+        let owned = |field: &Field<Cow<'_, str>>| field.get().map(ToString::to_string);
+        let _ = self.fallback.seen.set(Seen {
+            kind: Some(event.kind),
+            name: event.name.to_string(),
+            session: Some(event.session.to_string()),
+            agent: owned(&event.payload.agent_id),
+            tool: owned(&event.payload.tool_name),
+            project: root.as_deref().map(|root| root.to_string_lossy().into_owned()),
+        });
+        let mut config = config::read(self.env.place.config().as_deref(), self.env.off.as_deref());
+        let ignored = |name: &String| format!("{name} is set by the project's settings and ignored");
+        config.problems.extend(self.env.ignored.iter().map(ignored));
+        let state = match state {
+            Ok(state) => state,
+            Err(why) => return self.fail(&FailedStep::State(why), Some(&config), None).into(),
+        };
+        if self.env.guard {
+            unguarded(&state, &event, &self.env, self.fallback.now);
+            return Answer::default();
+        }
+        let folder = state.session(&event.session);
+        let marks = self.read_marks(&event, &state, &folder, root.as_deref());
+        let prompt = marks.value().and_then(|marks| marks.lang);
+        let run = Run { hook: self, event: &event, config: &config, state, folder };
+        run.rule(marks, root).unwrap_or_else(|step| self.fail(&step, Some(&config), prompt).into())
+    }
+
+    /// The session's marks; a fork that has none yet takes those of the session it copied.
+    fn read_marks(
+        &self,
+        event: &Event<'_>,
+        state: &StateDir,
+        folder: &Path,
+        root: Option<&Path>,
+    ) -> Known<Marks> {
+        let in_time = || self.deadline.in_time();
+        match (marks::read(folder), event.forked_with()) {
+            (Known::Absent, Some(tokens)) => fork::inherit(state, &event.session, root, tokens, &in_time)
+                .map_or(Known::Absent, Known::Value),
+            (marks, _) => marks,
         }
     }
 
@@ -168,119 +136,116 @@ impl Hook {
         self.fallback.record(step, &reply, config, prompt);
         reply
     }
+}
 
-    fn rule(&self, event: &Event<'_>, state: Result<StateDir, String>) -> Answer {
-        let (env, now) = (&self.env, self.fallback.now);
-        let mut config = config::read(env.place.config().as_deref(), env.off.as_deref());
-        let ignored =
-            env.ignored.iter().map(|name| format!("{name} is set by the project's settings and ignored"));
-        config.problems.extend(ignored);
-        let state = match state {
-            Ok(state) => state,
-            Err(why) => return self.fail(&FailedStep::State(why), Some(&config), None).into(),
-        };
-        let folder = state.session(&event.session);
-        if env.guard {
-            unguarded(&state, event, env, now);
-            return Answer::default();
-        }
+/// One event that could be read, on its way to an answer. Whatever fails on it fails the whole run.
+struct Run<'a> {
+    hook: &'a Hook,
+    event: &'a Event<'a>,
+    config: &'a Config,
+    state: StateDir,
+    /// The session's.
+    folder: PathBuf,
+}
 
-        // Facts.
-        let in_time = || self.deadline.in_time();
-        let root = project_root(event, env);
-        let mut marks = marks::read(&folder);
-        if let (Known::Absent, Some(tokens)) = (&marks, event.forked_with()) {
-            let copied = fork::inherit(&state, &event.session, root.as_deref(), tokens, &in_time);
-            marks = copied.map_or(Known::Absent, Known::Value);
-        }
-        let prompt = marks.value().and_then(|marks| marks.lang);
-        let fail = |step: FailedStep| Answer::from(self.fail(&step, Some(&config), prompt));
-        let gates = self.fallback.registration.gates(Some(event.kind)) && !config.switched_off(EDIT_GATE);
-        if gates {
+impl Run<'_> {
+    fn rule(&self, marks: Known<Marks>, root: Option<PathBuf>) -> Result<Answer, FailedStep> {
+        if self.gates() {
             if let Known::Broken(why) = &marks {
-                return fail(FailedStep::Marks(why.clone()));
+                return Err(FailedStep::Marks(why.clone()));
             }
-            if let Err(step) = gate::check_members(event) {
-                return fail(step);
-            }
+            gate::check_members(self.event)?;
         }
-        let gather = Gather { env, config: &config, folder: &folder, now, in_time: &in_time };
-        let mut gathered = gather.facts(event, marks, root);
-
-        // Ruling.
-        let decide = |facts: &Facts<'_>| {
-            let ruling = policy::decide(facts, &config, &|| self.fallback.micros());
-            let outcome = ruling.settle(event.kind, event.main_thread(), config.general.text_budget);
-            (ruling, outcome)
-        };
-        let (mut ruling, mut outcome) = decide(&gathered.facts);
-        let mut lock = None;
-        if !outcome.effects.is_empty() {
-            // Hooks of parallel calls see the same marks. What is to happen once is decided again, alone.
-            match marks::lock_alone(&folder) {
-                Ok(alone) => lock = Some(alone),
-                Err(error) => return fail(FailedStep::Marks(error.to_string())),
-            }
-            gathered.facts.marks = marks::read(&folder);
-            (ruling, outcome) = decide(&gathered.facts);
-        }
-        if self.is_duplicate(event, &folder) {
+        let in_time = || self.hook.deadline.in_time();
+        let (env, now) = (&self.hook.env, self.hook.fallback.now);
+        let gather = Gather { env, config: self.config, folder: &self.folder, now, in_time: &in_time };
+        let mut gathered = gather.facts(self.event, marks, root);
+        let (ruling, outcome, lock) = self.decide(&mut gathered)?;
+        if self.is_duplicate() {
             // The other registration says it and writes it down. A denial stands in both: if that one died,
             // this one still holds.
             let Outcome { call, reason, .. } = outcome;
-            return reply::reply(event.kind, &Outcome { call, reason, ..Outcome::default() }).into();
+            return Ok(reply::reply(self.event.kind, &Outcome { call, reason, ..Outcome::default() }).into());
         }
+        self.write_down(&gathered, &ruling, &outcome, lock)
+    }
 
-        let new_marks = marks_of(&gathered, &outcome);
-        if lock.is_none() && !new_marks.is_empty() {
-            match marks::lock_shared(&folder) {
-                Ok(shared) => lock = Some(shared),
-                Err(error) => return fail(FailedStep::Marks(error.to_string())),
-            }
+    /// Whether this is a gate that nobody switched off.
+    fn gates(&self) -> bool {
+        self.hook.fallback.registration.gates(Some(self.event.kind)) && !self.config.switched_off(EDIT_GATE)
+    }
+
+    /// Asks the policies. Hooks of parallel calls see the same marks: what is to happen once is decided a second time,
+    /// alone, and the lock is kept until that is written down.
+    fn decide(&self, gathered: &mut Gathered<'_>) -> Result<(Ruling, Outcome, Option<Lock>), FailedStep> {
+        let decide = |facts: &Facts<'_>| {
+            let ruling = policy::decide(facts, self.config, &|| self.hook.fallback.micros());
+            let budget = self.config.general.text_budget;
+            let outcome = ruling.settle(self.event.kind, self.event.main_thread(), budget);
+            (ruling, outcome)
+        };
+        let (ruling, outcome) = decide(&gathered.facts);
+        if outcome.effects.is_empty() {
+            return Ok((ruling, outcome, None));
         }
+        let lock = marks::lock_alone(&self.folder).map_err(|error| FailedStep::Marks(error.to_string()))?;
+        gathered.facts.marks = marks::read(&self.folder);
+        let (ruling, outcome) = decide(&gathered.facts);
+        Ok((ruling, outcome, Some(lock)))
+    }
 
-        // The record, then what is to be remembered, then the reply. In this order a failure on the way loses
-        // nothing: what was not marked as said will be said.
+    /// The record, then what is to be remembered, then the reply. In this order a failure on the way loses nothing:
+    /// what was not marked as said will be said.
+    fn write_down(
+        &self,
+        gathered: &Gathered<'_>,
+        ruling: &Ruling,
+        outcome: &Outcome,
+        lock: Option<Lock>,
+    ) -> Result<Answer, FailedStep> {
+        let now = self.hook.fallback.now;
+        let failed = |error: std::io::Error| FailedStep::Marks(error.to_string());
+        let new_marks = marks_of(gathered, outcome);
+        let lock = match lock {
+            None if !new_marks.is_empty() => Some(marks::lock_shared(&self.folder).map_err(failed)?),
+            lock => lock,
+        };
+
         answer::start_recording();
-        let mut record = Record::of(&gathered.facts, &ruling, &outcome);
+        let mut record = Record::of(&gathered.facts, ruling, outcome);
         record.id = record_id(now);
         record.project = gathered.root.as_deref().map(|root| root.to_string_lossy().into_owned());
-        record.config.clone_from(&config.problems);
-        record.off.clone_from(&config.off);
-        record.cost.us = self.fallback.micros();
-        let written = journal::append(&state.journal(), now, &record)
+        record.config.clone_from(&self.config.problems);
+        record.off.clone_from(&self.config.off);
+        record.cost.us = self.hook.fallback.micros();
+        let written = journal::append(&self.state.journal(), now, &record)
             .map_err(|error| FailedStep::Record(error.to_string()))
-            .and_then(|()| match lock {
-                Some(lock) => lock.append(&new_marks).map_err(|error| FailedStep::Marks(error.to_string())),
-                None => Ok(()),
-            });
+            .and_then(|()| lock.map_or(Ok(()), |lock| lock.append(&new_marks).map_err(failed)));
+
+        let mut later = Vec::new();
         match written {
+            Ok(()) => later.extend(later::copies(gathered, outcome)),
             // Advice that cannot be marked as given would come again and again.
-            Err(step) if gates || outcome.call == Call::Pass => fail(step),
-            written => {
-                let mut later = Vec::new();
-                if written.is_ok() {
-                    later.extend(copies(&gathered, &outcome));
-                }
-                if event.kind == EventKind::SessionStart {
-                    let (session, days) = (event.session.clone(), config.journal.keep_days());
-                    later.push(Later::KeepHouse { state, session, now, days });
-                }
-                Answer { reply: reply::reply(event.kind, &outcome), later }
-            }
+            Err(step) if self.gates() || outcome.call == Call::Pass => return Err(step),
+            Err(_) => {}
         }
+        if self.event.kind == EventKind::SessionStart {
+            let (state, session) = (self.state.clone(), self.event.session.clone());
+            later.push(Later::KeepHouse { state, session, now, days: self.config.journal.keep_days() });
+        }
+        Ok(Answer { reply: reply::reply(self.event.kind, outcome), later })
     }
 
     /// Whether another registration of this event was here first. Without a name it is told by the program it calls.
-    fn is_duplicate(&self, event: &Event<'_>, folder: &Path) -> bool {
-        let payload = &event.payload;
+    fn is_duplicate(&self) -> bool {
+        let payload = &self.event.payload;
         let id = [&payload.tool_use_id, &payload.prompt_id, &payload.source]
             .into_iter()
             .find_map(|field| field.get());
         let program = || std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
-        let via = self.via.clone().unwrap_or_else(program);
-        claims::is_duplicate(folder, &event.name, id.map_or("", AsRef::as_ref), &via, self.fallback.now)
-            .unwrap_or(false)
+        let via = self.hook.via.clone().unwrap_or_else(program);
+        let (id, now) = (id.map_or("", AsRef::as_ref), self.hook.fallback.now);
+        claims::is_duplicate(&self.folder, &self.event.name, id, &via, now).unwrap_or(false)
     }
 }
 
@@ -293,27 +258,6 @@ fn marks_of(gathered: &Gathered<'_>, outcome: &Outcome) -> Vec<Mark> {
         Effect::PublishPressure(_) => None,
     }));
     marks
-}
-
-/// The public copies that the ruling changes.
-fn copies(gathered: &Gathered<'_>, outcome: &Outcome) -> Vec<Later> {
-    let Gathered { facts, root, .. } = gathered;
-    let copy = |effect: &Effect| {
-        let (Effect::PublishPressure(level), Some(reading), Some(root)) =
-            (effect, facts.meter.reading(), root)
-        else {
-            return None;
-        };
-        let session = facts.event.session.clone();
-        Some(Later::Publish {
-            root: root.clone(),
-            session,
-            reading: reading.clone(),
-            level: *level,
-            now: facts.now,
-        })
-    };
-    outcome.effects.iter().filter_map(copy).collect()
 }
 
 /// A session that we started ourselves: nothing is gated or said in it, and `status` shows that.
@@ -343,21 +287,4 @@ fn read_payload() -> Result<Vec<u8>, String> {
         return Err(format!("larger than {} MiB", LARGEST_PAYLOAD / 1024 / 1024));
     }
     Ok(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arguments_are_never_refused() {
-        let parse = |args: &[&str]| Arguments::parse(args.iter().map(OsString::from)).registration;
-        assert_eq!(parse(&["--event", "Stop"]).event, Some(EventKind::Stop));
-        assert_eq!(
-            parse(&["--event=PreToolUse", "--advice"]),
-            Registration { event: Some(EventKind::PreToolUse), advice: true }
-        );
-        assert_eq!(parse(&["--event"]).event, None);
-        assert_eq!(parse(&["--bogus", "x", "--event", "New"]).event, Some(EventKind::Other));
-    }
 }

@@ -4,11 +4,13 @@
 //! like the dataflow of the core; everything that can go wrong ends in [`failure`].
 
 mod answer;
+mod arguments;
 mod deadline;
 pub mod environment;
 mod failure;
 pub mod gather;
 mod hook;
+mod later;
 mod statusline;
 
 pub use hook::run as hook;

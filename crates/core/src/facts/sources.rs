@@ -190,43 +190,40 @@ mod tests {
         assert_eq!(meter.reading().unwrap().window.unwrap().tokens, 300_000);
     }
 
+    fn with_marks(marks: &Marks, bridge: Option<Bridge>, transcript: Found) -> Meter {
+        let (transcript, host) = (Ok(Some(transcript)), HostSettings::default());
+        Sources {
+            now: Millis(100),
+            payload: None,
+            bridge,
+            transcript,
+            marks: Some(marks),
+            window: None,
+            host: &host,
+        }
+        .meter()
+    }
+
     #[test]
     fn what_is_older_than_the_boundary_is_void() {
-        let host = HostSettings::default();
         let marks = Marks { boundary: Some(Millis(50)), ..Marks::default() };
-        let meter = |bridge: Option<Bridge>, transcript: Found| {
-            let sources = Sources {
-                now: Millis(100),
-                payload: None,
-                bridge,
-                transcript: Ok(Some(transcript)),
-                marks: Some(&marks),
-                window: None,
-                host: &host,
-            };
-            sources.meter().reading().map(|reading| reading.used)
-        };
-        assert_eq!(meter(Some(bridge(150, 30)), found(160, 40, true)), None);
-        assert_eq!(meter(Some(bridge(150, 30)), found(9, 60, true)), Some(9));
-        assert_eq!(meter(Some(bridge(8, 70)), found(160, 40, true)), Some(8));
-        assert_eq!(meter(None, Found { boundary: true, ..found(5, 49, false) }), Some(5));
+        let used =
+            |bridge, transcript| with_marks(&marks, bridge, transcript).reading().map(|reading| reading.used);
+        assert_eq!(used(Some(bridge(150, 30)), found(160, 40, true)), None);
+        assert_eq!(used(Some(bridge(150, 30)), found(9, 60, true)), Some(9));
+        assert_eq!(used(Some(bridge(8, 70)), found(160, 40, true)), Some(8));
+        assert_eq!(used(None, Found { boundary: true, ..found(5, 49, false) }), Some(5));
     }
 
     #[test]
     fn after_a_model_switch_the_old_models_window_is_forgotten() {
-        let host = HostSettings::default();
         let marks = Marks { model: Some(("claude-opus-5-5".into(), Millis(50))), ..Marks::default() };
-        let window = |bridge: Option<Bridge>, transcript: Found| {
-            let sources = Sources {
-                now: Millis(100),
-                payload: None,
-                bridge,
-                transcript: Ok(Some(transcript)),
-                marks: Some(&marks),
-                window: None,
-                host: &host,
-            };
-            sources.meter().reading().unwrap().window.unwrap().tokens
+        let window = |bridge, transcript| {
+            with_marks(&marks, bridge, transcript)
+                .reading()
+                .and_then(|reading| reading.window)
+                .unwrap()
+                .tokens
         };
         assert_eq!(window(None, found(60, 20, false)), 1_000_000);
         assert_eq!(window(Some(bridge(60, 20)), found(60, 20, false)), 1_000_000);

@@ -1,0 +1,70 @@
+//! What a run does after it has answered: nobody waits for it, and it may fail without a loss.
+
+use std::path::PathBuf;
+
+use tidegate_core::event::SessionId;
+use tidegate_core::facts::marks::PressureLevel;
+use tidegate_core::meter::Reading;
+use tidegate_core::reply::Reply;
+use tidegate_core::ruling::Outcome;
+use tidegate_core::time::Millis;
+use tidegate_core::verdict::Effect;
+use tidegate_state::place::StateDir;
+use tidegate_state::{journal, pressure_file};
+
+use crate::gather::Gathered;
+
+/// A reply, and what can wait until it is given.
+#[derive(Default)]
+pub(crate) struct Answer {
+    pub(crate) reply: Reply,
+    pub(crate) later: Vec<Later>,
+}
+
+impl From<Reply> for Answer {
+    fn from(reply: Reply) -> Answer {
+        Answer { reply, later: Vec::new() }
+    }
+}
+
+/// One such piece of work.
+pub(crate) enum Later {
+    /// Bring the public copy of the pressure up to date.
+    Publish { root: PathBuf, session: SessionId, reading: Reading, level: PressureLevel, now: Millis },
+    /// Clear away what is too old.
+    KeepHouse { state: StateDir, session: SessionId, now: Millis, days: u64 },
+}
+
+impl Later {
+    pub(crate) fn carry_out(self) {
+        match self {
+            Later::Publish { root, session, reading, level, now } => {
+                let _ = pressure_file::write(&root, &session, &reading, level, now);
+            }
+            Later::KeepHouse { state, session, now, days } => {
+                journal::keep_house(&state, &session, now, days);
+            }
+        }
+    }
+}
+
+/// The public copies that the ruling changes.
+pub(crate) fn copies(gathered: &Gathered<'_>, outcome: &Outcome) -> Vec<Later> {
+    let Gathered { facts, root, .. } = gathered;
+    let copy = |effect: &Effect| {
+        let (Effect::PublishPressure(level), Some(reading), Some(root)) =
+            (effect, facts.meter.reading(), root)
+        else {
+            return None;
+        };
+        let session = facts.event.session.clone();
+        Some(Later::Publish {
+            root: root.clone(),
+            session,
+            reading: reading.clone(),
+            level: *level,
+            now: facts.now,
+        })
+    };
+    outcome.effects.iter().filter_map(copy).collect()
+}
