@@ -1,0 +1,14 @@
+//! Any settings file of the host.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tidegate_core::host_file::HostFile;
+use tidegate_core::meter::models::{HostSettings, window};
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(file) = HostFile::read(bytes) else { return };
+    let host = HostSettings { auto_compact_windows: file.windows().collect(), ..HostSettings::default() };
+    assert!(host.auto_compact_windows.len() <= 33);
+    let window = window("claude-opus-5-5", None, &host);
+    assert!(window.compact_at.is_none_or(|at| at > 0 && at < window.tokens));
+});
