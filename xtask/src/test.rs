@@ -16,12 +16,13 @@ pub(crate) fn run() -> Done {
         workspace::run(&mut cargo(&lint))
     })?;
     step("dependencies of the hook", deps::check)?;
+    let missing = step("programs that the rest needs", || Ok(needed_programs()))?;
+    let without = |program: &str| missing.iter().find(|missing| missing.starts_with(program));
+    left_out.extend(without("strace").map(|missing| format!("kills at every system call: no {missing}")));
     step("tests", || {
         let mut tests = cargo(&["test", "--workspace", "--exclude", "tidegate-e2e", "--locked"]);
         workspace::run(tests.env("INSTA_UPDATE", "no"))
     })?;
-    let missing = step("programs for the rest", || Ok(needed_programs()))?;
-    let without = |program: &str| missing.iter().find(|missing| missing.starts_with(program));
     match without("valgrind") {
         Some(missing) => left_out.push(format!("instruction budgets: no {missing}")),
         None => step("instruction budgets", budget::check)?,
