@@ -98,7 +98,8 @@ impl Hook {
             project: root.as_deref().map(|root| root.to_string_lossy().into_owned()),
         });
         let mut config = config::read(self.env.place.config().as_deref(), self.env.off.as_deref());
-        let ignored = |name: &String| format!("{name} is set by the project's settings and ignored");
+        let ignored =
+            |name: &String| format!("{name} is ignored: the project's settings set it, or cannot be read");
         config.problems.extend(self.env.ignored.iter().map(ignored));
         let state = match state {
             Ok(state) => state,
