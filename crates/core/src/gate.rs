@@ -37,12 +37,26 @@ pub fn check_members(event: &Event<'_>) -> Result<(), FailedStep> {
     event.edit_target().transpose().map(|_| ())
 }
 
-/// The answer of a gate that could not check. stderr is for the model, the message for the person only.
-pub fn closed(step: &FailedStep, words: &Words) -> Reply {
-    let message = (words.gate_closed)(step, EDIT_GATE);
-    Reply {
-        exit: 2,
-        stdout: crate::reply::user_message(&message),
-        stderr: format!("tidegate could not check: {step}. The call was not let through."),
+/// What a gate says that could not check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Closed {
+    /// To the model, on stderr.
+    pub model: String,
+    /// To the person only: the way past it is theirs.
+    pub user: String,
+}
+
+impl Closed {
+    /// Says it.
+    pub fn because(step: &FailedStep, words: &Words) -> Closed {
+        Closed {
+            model: format!("tidegate could not check: {step}. The call was not let through."),
+            user: (words.gate_closed)(step, EDIT_GATE),
+        }
+    }
+
+    /// As it goes over the wire.
+    pub fn reply(&self) -> Reply {
+        Reply { exit: 2, stdout: crate::reply::user_message(&self.user), stderr: self.model.clone() }
     }
 }

@@ -16,15 +16,17 @@
     reason = "the core is pure: facts come in as arguments, effects go out as data"
 )]
 
+// In the order of the dataflow.
 pub mod event;
 pub mod facts;
 pub mod meter;
 pub mod policy;
-pub mod record;
-pub mod reply;
-pub mod ruling;
 pub mod verdict;
+pub mod ruling;
+pub mod reply;
+pub mod record;
 
+// What they all use.
 pub mod config;
 pub mod gate;
 pub mod host_file;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use tidegate_core::event::{EventKind, FailedStep};
-use tidegate_core::gate;
+use tidegate_core::gate::Closed;
 use tidegate_core::reply::{Reply, reply};
 use tidegate_core::ruling::{Outcome, Part, Ruling};
 use tidegate_core::verdict::{Audience, Call, Say, Verdict};
@@ -100,6 +100,6 @@ fn a_denial_is_never_silent_where_the_host_listens() {
 
 #[test]
 fn a_gate_that_could_not_check() {
-    let closed = |lang: Lang| shown(&gate::closed(&FailedStep::SessionMissing, lang.words()));
+    let closed = |lang: Lang| shown(&Closed::because(&FailedStep::SessionMissing, lang.words()).reply());
     insta::assert_snapshot!("gate_closed", format!("{}\n{}", closed(Lang::En), closed(Lang::Ja)));
 }

@@ -4,7 +4,7 @@
 //! policy uses it.
 
 use tidegate_core::event::{EventKind, FailedStep};
-use tidegate_core::gate;
+use tidegate_core::gate::Closed;
 use tidegate_core::reply::{Reply, reply};
 use tidegate_core::ruling::Outcome;
 use tidegate_core::verdict::Call;
@@ -27,5 +27,5 @@ pub fn ruling(event: EventKind, call: Call, reason: &str, user: &str) -> Reply {
 
 /// A gate that could not check.
 pub fn could_not_check(step: &FailedStep) -> Reply {
-    gate::closed(step, Lang::En.words())
+    Closed::because(step, Lang::En.words()).reply()
 }

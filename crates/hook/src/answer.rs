@@ -7,12 +7,14 @@
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 
 use tidegate_core::reply::Reply;
 
 const WORKING: u8 = 0;
 const RECORDING: u8 = 1;
 const ANSWERED: u8 = 2;
+const WRITTEN: u8 = 3;
 
 static STAGE: AtomicU8 = AtomicU8::new(WORKING);
 
@@ -65,13 +67,17 @@ pub(crate) fn write(reply: &Reply) -> ExitCode {
     let says_no = reply.stdout.contains("\"deny\"") || reply.stdout.contains("\"block\"");
     let exit = if written.is_err() && says_no { 2 } else { reply.exit };
     EXIT.store(exit, Ordering::SeqCst);
+    STAGE.store(WRITTEN, Ordering::SeqCst);
     ExitCode::from(exit)
 }
 
-/// Ends a process that has answered and hangs in what comes after.
-#[expect(clippy::exit, reason = "called by the thread that watches the deadline")]
+/// Ends a process that hangs, or panics, in what comes after its answer. One that is just being written is waited for.
+#[expect(clippy::exit, reason = "called where there is nowhere to return to: a panic, another thread")]
 pub(crate) fn end_after_answer() {
-    if STAGE.load(Ordering::SeqCst) == ANSWERED {
-        std::process::exit(i32::from(EXIT.load(Ordering::SeqCst)));
+    for _ in 0..100 {
+        if STAGE.load(Ordering::SeqCst) == WRITTEN {
+            std::process::exit(i32::from(EXIT.load(Ordering::SeqCst)));
+        }
+        std::thread::park_timeout(Duration::from_millis(5));
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tidegate_core::config::{Config, split_off};
 use tidegate_core::event::{EventKind, FailedStep};
-use tidegate_core::gate::{self, EDIT_GATE, Registration};
+use tidegate_core::gate::{Closed, EDIT_GATE, Registration};
 use tidegate_core::record::{Cost, Failure, Record, Said, estimate_tokens};
 use tidegate_core::reply::Reply;
 use tidegate_core::time::Millis;
@@ -47,31 +47,18 @@ pub(crate) struct Seen {
 const GRACE: Duration = Duration::from_millis(50);
 
 impl Fallback {
-    /// The answer to a failure.
-    pub(crate) fn reply(&self, step: &FailedStep, config: Option<&Config>, prompt: Option<Lang>) -> Reply {
-        if self.closes(config) {
-            gate::closed(step, self.lang(config, prompt).words())
-        } else {
-            Reply::default()
-        }
-    }
-
-    /// Writes it down, as far as that can be done. The answer stands whether or not it can.
-    pub(crate) fn record(
+    /// The answer to a failure, and its record.
+    pub(crate) fn fail(
         &self,
         step: &FailedStep,
-        reply: &Reply,
         config: Option<&Config>,
         prompt: Option<Lang>,
-    ) {
-        let Some(state) = self.state.get() else { return };
+    ) -> (Reply, Record) {
+        let closed = self.closes(config).then(|| Closed::because(step, self.lang(config, prompt).words()));
         let seen = self.seen.get().cloned().unwrap_or_default();
-        let closed = self.closes(config);
-        let name = if seen.name.is_empty() {
-            self.registration.event.map_or("", EventKind::name)
-        } else {
-            &seen.name
-        };
+        let registered = self.registration.event.map_or("", EventKind::name);
+        let name = if seen.name.is_empty() { registered } else { &seen.name };
+        let to_model = closed.as_ref().map_or("", |closed| &closed.model);
         let record = Record {
             id: record_id(self.now),
             session: seen.session,
@@ -80,21 +67,34 @@ impl Fallback {
             project: seen.project,
             attended: self.env.get().is_none_or(|env| env.attended),
             ruling: "failed".to_owned(),
-            said: Said {
-                model: closed.then(|| reply.stderr.clone()),
-                user: closed.then(|| (self.lang(config, prompt).words().gate_closed)(step, EDIT_GATE)),
-                dropped: 0,
-            },
             cost: Cost {
-                bytes: reply.stderr.len(),
-                tokens: estimate_tokens(&reply.stderr),
+                bytes: to_model.len(),
+                tokens: estimate_tokens(to_model),
                 turns: 0,
                 us: self.micros(),
             },
-            failure: Some(Failure { class: step.class().to_owned(), step: step.to_string(), closed }),
+            failure: Some(Failure {
+                class: step.class().to_owned(),
+                step: step.to_string(),
+                closed: closed.is_some(),
+            }),
             ..Record::begin(name, self.now)
         };
-        let _ = journal::append(&state.journal(), self.now, &record);
+        match closed {
+            None => (Reply::default(), record),
+            Some(closed) => {
+                let reply = closed.reply();
+                let said = Said { model: Some(closed.model), user: Some(closed.user), dropped: 0 };
+                (reply, Record { said, ..record })
+            }
+        }
+    }
+
+    /// Writes a failure down, as far as that can be done. The answer stands whether or not it can.
+    pub(crate) fn write_down(&self, record: &Record) {
+        if let Some(state) = self.state.get() {
+            let _ = journal::append(&state.journal(), self.now, record);
+        }
     }
 
     /// Whether a gate stays closed by a failure: one that nobody switched off, as far as that is known.
@@ -126,6 +126,8 @@ impl Fallback {
             if answer::interrupt_all() {
                 self.end(&FailedStep::Panic(place));
             }
+            // After the answer a panic must not turn into another one: dying by a signal would.
+            answer::end_after_answer();
         }));
     }
 
@@ -145,19 +147,18 @@ impl Fallback {
     /// Answers and ends the process. The record comes second and has little time: what it is written to may be what
     /// hangs.
     fn end(&self, step: &FailedStep) -> ! {
-        let reply = self.reply(step, None, None);
+        let (reply, record) = self.fail(step, None, None);
         let _ = answer::write(&reply);
-        let code = i32::from(reply.exit);
         let (done, wait) = mpsc::channel();
-        let (fallback, step) = (self.clone(), step.clone());
+        let fallback = self.clone();
         let writer = std::thread::Builder::new().spawn(move || {
-            fallback.record(&step, &reply, None, None);
+            fallback.write_down(&record);
             done.send(())
         });
         if writer.is_ok() {
             let _ = wait.recv_timeout(GRACE);
         }
-        std::process::exit(code)
+        std::process::exit(i32::from(reply.exit))
     }
 }
 

@@ -133,8 +133,8 @@ impl Hook {
     }
 
     fn fail(&self, step: &FailedStep, config: Option<&Config>, prompt: Option<Lang>) -> Reply {
-        let reply = self.fallback.reply(step, config, prompt);
-        self.fallback.record(step, &reply, config, prompt);
+        let (reply, record) = self.fallback.fail(step, config, prompt);
+        self.fallback.write_down(&record);
         reply
     }
 }

@@ -3,14 +3,16 @@
 //! No async runtime, no database, no argument parser, no regular expression, no directory walk. `hook` reads
 //! like the dataflow of the core; everything that can go wrong ends in [`failure`].
 
-mod answer;
+// The run, in its order.
 mod arguments;
-mod deadline;
 pub mod environment;
-mod failure;
-pub mod gather;
+mod deadline;
 mod hook;
+pub mod gather;
+mod answer;
 mod later;
+mod failure;
+
 mod statusline;
 
 pub use hook::run as hook;

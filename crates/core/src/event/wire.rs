@@ -225,23 +225,49 @@ wire_object! {
 }
 
 wire_object! {
-    /// Token counts of one request.
+    /// Token counts of one answer.
     pub struct Usage<'a> {
         input_tokens: u64,
         cache_creation_input_tokens: u64,
         cache_read_input_tokens: u64,
         output_tokens: u64,
+        iterations: LastIteration<'a>,
+    }
+}
+
+/// With server tools one answer is several requests. The totals then count the context once per request, so the last
+/// iteration is what the context holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LastIteration<'a>(Option<Box<Usage<'a>>>);
+
+impl<'de> Member<'de> for LastIteration<'de> {
+    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
+        let mut last = None;
+        while let Some(usage) = seq.next_element::<Field<Usage<'de>>>()? {
+            last = usage.value().map(Box::new).or(last);
+        }
+        Ok(Some(LastIteration(last)))
     }
 }
 
 impl Usage<'_> {
     /// What the request held: the numerator of the host's own percentage. `None` without any count.
     pub fn used(&self) -> Option<u64> {
-        let parts = [&self.input_tokens, &self.cache_creation_input_tokens, &self.cache_read_input_tokens];
-        parts
-            .iter()
-            .any(|part| part.get().is_some())
-            .then(|| parts.iter().filter_map(|part| part.get()).sum())
+        let usage = self.last();
+        let parts = [&usage.input_tokens, &usage.cache_creation_input_tokens, &usage.cache_read_input_tokens];
+        let counted = parts.iter().any(|part| part.get().is_some());
+        counted.then(|| parts.iter().filter_map(|part| part.get()).sum())
+    }
+
+    /// Tokens of the answer.
+    pub fn answer(&self) -> u64 {
+        self.last().output_tokens.get().copied().unwrap_or_default()
+    }
+
+    /// The last iteration that counts anything, else the totals.
+    fn last(&self) -> &Self {
+        let last = self.iterations.get().and_then(|iterations| iterations.0.as_deref());
+        last.filter(|last| last.used().is_some()).unwrap_or(self)
     }
 }
 

@@ -134,8 +134,11 @@ impl<'a> Scan<'a> {
             return ControlFlow::Continue(());
         }
         let synthetic = message.model.get().is_some_and(|model| model == "<synthetic>");
-        let counts = message.usage.get().map(AnswerUsage::counts).filter(|(used, _)| *used > 0);
-        let (false, false, Some((used, answer))) = (synthetic, entry.api_error.get() == Some(&true), counts)
+        let usage = message
+            .usage
+            .get()
+            .and_then(|usage| Some((usage.used().filter(|used| *used > 0)?, usage.answer())));
+        let (false, false, Some((used, answer))) = (synthetic, entry.api_error.get() == Some(&true), usage)
         else {
             return ControlFlow::Continue(());
         };
@@ -195,7 +198,7 @@ wire_object! {
     struct Message<'a> {
         id: Cow<'a, str>,
         model: Cow<'a, str>,
-        usage: AnswerUsage<'a>,
+        usage: Usage<'a>,
         content: Content<'a>,
     }
 }
@@ -203,46 +206,6 @@ wire_object! {
 wire_object! {
     struct Compaction<'a> {
         left as "postTokens": u64,
-    }
-}
-
-wire_object! {
-    /// Token counts of an answer. With server tools one answer is several requests; the totals then count the
-    /// context once per request, so the last iteration is what the context holds.
-    struct AnswerUsage<'a> {
-        input_tokens: u64,
-        cache_creation_input_tokens: u64,
-        cache_read_input_tokens: u64,
-        output_tokens: u64,
-        iterations: Iterations<'a>,
-    }
-}
-
-impl AnswerUsage<'_> {
-    /// Tokens of the request and of its answer.
-    fn counts(&self) -> (u64, u64) {
-        let count = |field: &Field<u64>| field.get().copied().unwrap_or_default();
-        let last = self.iterations.get().and_then(|iterations| iterations.last.as_ref());
-        if let Some((last, used)) = last.and_then(|last| Some((last, last.used()?))) {
-            return (used, count(&last.output_tokens));
-        }
-        let parts = [&self.input_tokens, &self.cache_creation_input_tokens, &self.cache_read_input_tokens];
-        (parts.into_iter().map(count).sum(), count(&self.output_tokens))
-    }
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Iterations<'a> {
-    last: Option<Usage<'a>>,
-}
-
-impl<'de> Member<'de> for Iterations<'de> {
-    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
-        let mut last = None;
-        while let Some(usage) = seq.next_element::<Field<Usage<'de>>>()? {
-            last = usage.value().or(last);
-        }
-        Ok(Some(Iterations { last }))
     }
 }
 

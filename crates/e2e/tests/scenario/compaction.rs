@@ -69,16 +69,11 @@ fn by_the_user() {
     check(&model);
 }
 
-#[test]
-fn by_the_client_before_its_limit() {
+/// Two long turns; in the second the client compacts by itself, without a prompt in between.
+fn by_the_client(id: &str, script: Script) {
     let home = Home::new();
-    let script = Script::new()
-        .main(Reply::text("first").used(40_000))
-        .main(Reply::bash("echo one").used(100_000))
-        .main(Reply::bash("echo two").used(168_000))
-        .main(Reply::text("second").used(30_000));
     let model = Model::start(script);
-    let (mut session, recorder) = start(&home, &model, SONNET_4_6);
+    let (mut session, recorder) = start(&home, &model, id);
 
     session.ask(&filler());
     let turn = session.ask(&filler());
@@ -92,25 +87,23 @@ fn by_the_client_before_its_limit() {
 }
 
 #[test]
+fn by_the_client_before_its_limit() {
+    let script = Script::new()
+        .main(Reply::text("first").used(40_000))
+        .main(Reply::bash("echo one").used(100_000))
+        .main(Reply::bash("echo two").used(168_000))
+        .main(Reply::text("second").used(30_000));
+    by_the_client(SONNET_4_6, script);
+}
+
+#[test]
 fn by_the_client_when_the_api_refuses() {
-    let home = Home::new();
     let script = Script::new()
         .main(Reply::text("first").used(40_000))
         .main(Reply::bash("echo one").used(190_000))
         .main(Reply::prompt_too_long(201_000, 200_000))
         .main(Reply::text("second").used(30_000));
-    let model = Model::start(script);
-    let (mut session, recorder) = start(&home, &model, SONNET_4_5);
-
-    session.ask(&filler());
-    let turn = session.ask(&filler());
-    assert_eq!(turn.compactions(), ["auto"]);
-    session.finish();
-
-    let expected =
-        ["PreCompact(auto)", "SubagentStop()", "SessionStart(compact)", "PostCompact(auto)", "Stop"];
-    assert_eq!(chain(&recorder), expected);
-    check(&model);
+    by_the_client(SONNET_4_5, script);
 }
 
 #[test]
