@@ -61,6 +61,38 @@ Examples:
     /// Explains a ruling: the facts, each policy's verdict, what was said to whom
     #[command(after_help = "Examples:\n  tidegate explain last\n  tidegate explain 19a8f2c1d3e-4f2")]
     Explain(Explain),
+    /// Shows the settings and where each comes from; prints their schema
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Trusts what a project's own config says beyond tightening
+    #[command(after_help = "\
+Examples:
+  tidegate trust                 show what waits, ask, remember the files as they are
+  tidegate trust --revoke
+
+A project's `.claude/tidegate.toml` and `.claude/tidegate.local.toml` can make
+policies stricter by themselves. Everything else in them waits until a person
+has seen it. Any change to a file revokes its trust.
+
+Exit codes: 0 done or nothing waits, 4 waits for a person's approval.")]
+    Trust(Trust),
+    /// Switches a policy off, or lists what is switched off
+    #[command(after_help = "\
+Examples:
+  tidegate off                              what is switched off
+  tidegate off pressure --for 2h            in this project, for two hours
+  tidegate off skill-gate --session         in this project's newest session
+  tidegate off skill-gate --everywhere
+
+Works from another terminal while a session is stuck. At a terminal it asks;
+called by an agent it prints a code that only a person can approve.
+Without any file: TIDEGATE_OFF=skill-gate in the client's environment.
+
+Exit codes: 0 done, 4 waits for a person's approval.")]
+    Off(Off),
+    /// Switches a policy on again
+    #[command(after_help = "Examples:\n  tidegate on skill-gate")]
+    On(On),
     /// Answers one hook event (called by the client)
     #[command(after_help = "\
 Reads one payload from stdin. Answers on stdout, with exit code 0 or 2.
@@ -100,6 +132,113 @@ pub(crate) struct Install {
     /// Print what would be done and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Prints every value as it counts here
+    #[command(after_help = "\
+Examples:
+  tidegate config show --origin
+  tidegate config show --json | jq '.values[\"pressure.mode\"]'
+
+A later layer counts more: built in, ~/.config/tidegate/config.toml, its
+[project.\"/path\"] section, .claude/tidegate.toml, .claude/tidegate.local.toml,
+TIDEGATE_* variables. A project's own files can only tighten until trusted.")]
+    Show(ConfigShow),
+    /// Prints the JSON schema of a config file
+    #[command(after_help = "Examples:\n  tidegate config schema > config.schema.json")]
+    Schema,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConfigShow {
+    /// Print where each value comes from
+    #[arg(long)]
+    pub(crate) origin: bool,
+    /// Another project than that of the current folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// Print JSON, with origins
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Trust {
+    /// Another project than that of the current folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// Trust this project's files no more
+    #[arg(long, conflicts_with_all = ["approved", "only"])]
+    pub(crate) revoke: bool,
+    /// Only if the files are still those that were shown with this digest
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) only: Option<String>,
+    /// A person approved this command in this session
+    #[arg(long)]
+    pub(crate) approved: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Off {
+    /// The policy; without one, lists what is switched off
+    #[arg(value_name = "POLICY")]
+    pub(crate) policy: Option<String>,
+    /// For this long: 30m, 2h, 1d
+    #[arg(long, value_name = "TIME", requires = "policy")]
+    pub(crate) r#for: Option<Span>,
+    /// Only in this session; without ID in this project's newest
+    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", requires = "policy")]
+    pub(crate) session: Option<String>,
+    /// In every project of this user
+    #[arg(long, conflicts_with = "session", requires = "policy")]
+    pub(crate) everywhere: bool,
+    /// A person approved this command in this session
+    #[arg(long, requires = "policy")]
+    pub(crate) approved: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct On {
+    /// The policy
+    #[arg(value_name = "POLICY")]
+    pub(crate) policy: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A length of time: `90s`, `30m`, `2h`, `1d`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span(pub(crate) u64);
+
+const UNITS: [(&str, u64); 4] = [("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+
+impl std::str::FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Span, String> {
+        let parsed = UNITS.iter().find_map(|(unit, ms)| {
+            let number: u64 = text.trim().strip_suffix(unit)?.trim().parse().ok()?;
+            number.checked_mul(*ms).filter(|ms| (1..=365 * 86_400_000).contains(ms))
+        });
+        parsed.map(Span).ok_or_else(|| "use a time such as 30m, 2h or 1d, up to 365d".to_owned())
+    }
+}
+
+impl std::fmt::Display for Span {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let whole = UNITS.iter().rev().find(|(_, ms)| self.0.is_multiple_of(*ms));
+        let (unit, ms) = whole.unwrap_or(&UNITS[0]);
+        write!(out, "{}{unit}", self.0 / ms)
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -171,5 +310,15 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn times_read_back_as_they_are_shown() {
+        for (text, shown) in [("90s", "90s"), ("60m", "1h"), ("2h", "2h"), ("48h", "2d"), (" 5 m", "5m")] {
+            assert_eq!(text.parse::<Span>().map(|span| span.to_string()).as_deref(), Ok(shown), "{text}");
+        }
+        for text in ["", "2", "h", "-1h", "0h", "366d", "2w", "99999999999999999999d"] {
+            assert!(text.parse::<Span>().is_err(), "{text}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The `tidegate` executable.
 
+mod approval;
 mod args;
 mod command;
 mod error;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::config::Config;
+use tidegate_core::config::setting::Whole;
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::Known;
 use tidegate_core::facts::marks::Marks;
@@ -15,7 +16,7 @@ use tidegate_core::record::Record;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::place::StateDir;
-use tidegate_state::{bridge, clock, config, host_settings, marks, project, transcript};
+use tidegate_state::{bridge, clock, config, host_settings, marks, off, project, transcript};
 
 use crate::error::CliError;
 
@@ -36,10 +37,34 @@ impl Here {
             CliError::new(format!("the state directory cannot be used: {why}"))
                 .hint("set TIDEGATE_STATE_DIR to a folder of your own")
         })?;
-        let config = config::read(env.place.config().as_deref(), env.off.as_deref());
-        let mut here = Here { env, config, state, now: clock::now(), root: None };
+        let mut here = Here { env, config: Config::default(), state, now: clock::now(), root: None };
         here.root = here.find_root();
+        here.config = here.read_config();
         Ok(here)
+    }
+
+    /// Looks at another project than that of the current folder.
+    pub(crate) fn look_at(&mut self, project: &Path) -> Result<(), CliError> {
+        let folder = fs::canonicalize(project)
+            .map_err(|error| CliError::new(format!("{}: {error}", project.display())))?;
+        self.root = Some(folder);
+        self.config = self.read_config();
+        Ok(())
+    }
+
+    /// The config of this project, with what is switched off in it.
+    fn read_config(&self) -> Config {
+        let user = self.env.place.config();
+        let mut config = config::read(&config::Sources {
+            user: user.as_deref(),
+            root: self.root.as_deref(),
+            state: Some(&self.state),
+            variables: &self.env.settings,
+            off: self.env.off.as_deref(),
+        });
+        let session = self.env.session.as_deref();
+        config.off_by_command = off::policies(&self.state, self.now, self.root.as_deref(), session);
+        config
     }
 
     /// The project that is meant: that of the session we run in, else the nearest folder above this one in which a
@@ -153,7 +178,7 @@ impl Here {
             bridge: session.and_then(|session| bridge::read(&self.state.session(&session.id))),
             transcript,
             marks: known,
-            window: self.config.meter.window,
+            window: self.config.meter.window.map(Whole::get),
             host: &host,
         }
         .meter();

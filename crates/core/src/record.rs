@@ -60,9 +60,12 @@ pub struct Record {
     /// The check that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// Policies that were switched off.
+    /// Policies that the client's environment switched off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub off: Vec<String>,
+    /// Policies that `tidegate off` switched off.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub off_by_command: Vec<String>,
     /// What was wrong with the config.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub config: Vec<String>,

@@ -6,22 +6,25 @@
 use std::fmt::Write as _;
 
 use tidegate_core::config::Config;
-use tidegate_core::event;
-use tidegate_core::facts::marks::{Mark, Marks, Pressure, PressureLevel};
-use tidegate_core::facts::{Facts, Known};
+use tidegate_core::event::{self, Event};
+use tidegate_core::facts::marks::{Approval, ApprovalStage, Mark, Marks, Pressure, PressureLevel};
+use tidegate_core::facts::{Facts, Known, OwnFile};
 use tidegate_core::meter::models::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
 use tidegate_core::policy;
 use tidegate_core::ruling::Outcome;
 use tidegate_core::time::Millis;
 use tidegate_core::verdict::Effect;
+use tidegate_core::words::Lang;
 
 type Row<'a> = Vec<&'a str>;
 
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 2] = [
+const TABLES: [(&str, Runner); 4] = [
+    ("event what request attended becomes because", approvals),
+    ("event tool file call because", own_files),
     ("event used window compacts said says marks", pressure_levels),
     ("event used window compacts relays text", pressure_words),
 ];
@@ -32,7 +35,7 @@ fn every_row_of_every_policy() {
     let mut rows = 0;
     let mut wrong = String::new();
     for policy in policy::POLICIES {
-        let path = format!("{folder}/{id}/{id}.md", id = policy.id());
+        let path = format!("{folder}/{id}/{id}.md", id = policy.id().replace('-', "_"));
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
         for (line, header, row) in table_rows(&text) {
             let Some((_, run)) = TABLES.iter().find(|(columns, _)| *columns == header) else {
@@ -117,6 +120,115 @@ fn pressure_words(row: &Row<'_>) -> Vec<String> {
     is
 }
 
+/// Facts about an event of which nothing else is known.
+fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
+    Facts {
+        now: Millis(0),
+        event,
+        marks: Known::Absent,
+        meter: Meter::Unknown(Unknown::NothingYet),
+        attended: true,
+        lang: Lang::En,
+        tool_input: "",
+        tool_response: "",
+        own_file: None,
+    }
+}
+
+/// The verdict of the one policy that a table is about: its call and why; `-` where it does not take part.
+fn verdict_of(policy: &str, facts: &Facts<'_>) -> (String, String, Vec<Effect>) {
+    let ruling = policy::decide(facts, &Config::default(), &|| 0);
+    match ruling.parts.into_iter().find(|part| part.policy == policy) {
+        Some(part) => (part.verdict.call.name().into(), part.verdict.because.into(), part.verdict.effects),
+        None => ("pass".into(), "-".into(), Vec::new()),
+    }
+}
+
+fn own_files(row: &Row<'_>) -> Vec<String> {
+    let (name, agent) = match row[0].strip_suffix(" in a subagent") {
+        Some(name) => (name, r#", "agent_id": "a1""#),
+        None => (row[0], ""),
+    };
+    let json = format!(
+        r#"{{"session_id": "s", "hook_event_name": "{name}", "tool_name": "{}",
+            "tool_input": {{"file_path": "/p/f", "notebook_path": "/p/f"}}{agent}}}"#,
+        row[1]
+    );
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let own_file = match row[2] {
+        "config" => Some(OwnFile::Config),
+        "host" => Some(OwnFile::Host),
+        "state" => Some(OwnFile::State),
+        _ => None,
+    };
+    let (call, because, _) = verdict_of("own-settings", &Facts { own_file, ..facts(&event) });
+    vec![row[0].into(), row[1].into(), row[2].into(), call, because]
+}
+
+fn approvals(row: &Row<'_>) -> Vec<String> {
+    const NOW: Millis = Millis(3_600_000);
+    let (name, tool) = row[0].split_once(' ').unwrap_or((row[0], ""));
+    let what = row[1].replace('\'', "");
+    let question = |text: &str| format!(r#""questions": [{{"question": "Shall I? {text}", "options": []}}]"#);
+    let (input, response) = match what.split_once(' ').unwrap_or((&what, "")) {
+        ("asks", text) => match text.strip_prefix("and answers ") {
+            Some(code) => {
+                (format!("{{{}, \"answers\": {{\"x\": \"approve\"}}}}", question(code)), String::new())
+            }
+            None => (format!("{{{}}}", question(text)), String::new()),
+        },
+        ("answer", text) => {
+            let asked = question("K7QF2M");
+            (format!("{{{asked}}}"), format!(r#"{{{asked}, "answers": {{"Shall I? K7QF2M": "{text}"}}}}"#))
+        }
+        _ => (format!(r#"{{"command": "{what}"}}"#), String::new()),
+    };
+    let json = format!(
+        r#"{{"session_id": "s", "hook_event_name": "{name}", "tool_name": "{tool}", "prompt": "{what}",
+            "tool_use_id": "toolu_1", "tool_input": {{}}}}"#
+    );
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let (stage, minutes) = row[2].split_once(' ').unwrap_or((row[2], "0"));
+    let stage = match stage {
+        "asked" => Some(ApprovalStage::Asked),
+        "questioned" => Some(ApprovalStage::Questioned("toolu_1".into())),
+        "given" => Some(ApprovalStage::Given),
+        "used" => Some(ApprovalStage::Used),
+        "void" => Some(ApprovalStage::Void),
+        _ => None,
+    };
+    let minutes: u64 = minutes.split(' ').next().unwrap_or_default().parse().expect("minutes");
+    let request = stage.map(|stage| Approval {
+        code: "K7QF2M".into(),
+        command: "off skill-gate".into(),
+        at: Millis(NOW.0 - minutes * 60_000),
+        stage,
+    });
+    let marks = Marks { approvals: request.into_iter().collect(), ..Marks::default() };
+    let facts = Facts {
+        now: NOW,
+        marks: Known::Value(marks),
+        attended: row[3] == "yes",
+        tool_input: &input,
+        tool_response: &response,
+        ..facts(&event)
+    };
+    let (call, because, effects) = verdict_of("approval", &facts);
+    assert_eq!(call, "pass", "an approval never holds anything up: {row:?}");
+    let becomes = effects.iter().find_map(|effect| match effect {
+        Effect::Mark(Mark::Approval(approval)) => Some(match approval.stage {
+            ApprovalStage::Asked => "asked",
+            ApprovalStage::Questioned(_) => "questioned",
+            ApprovalStage::Given => "given",
+            ApprovalStage::Used => "used",
+            ApprovalStage::Void => "void",
+        }),
+        _ => None,
+    });
+    let is = [row[0], row[1], row[2], row[3], becomes.unwrap_or("-"), &because];
+    is.map(str::to_owned).into()
+}
+
 fn level(name: &str) -> PressureLevel {
     match name {
         "none" => PressureLevel::None,
@@ -140,6 +252,6 @@ fn decide(row: &Row<'_>, marks: Known<Marks>) -> Outcome {
         Some(used) => Meter::StaleByOne(Reading { used, window, source: Source::Transcript, at: Millis(0) }),
         None => Meter::Unknown(Unknown::NothingYet),
     };
-    let facts = Facts { now: Millis(0), event: &event, marks, meter, attended: true };
+    let facts = Facts { marks, meter, ..facts(&event) };
     policy::decide(&facts, &Config::default(), &|| 0).settle(event.kind, event.main_thread(), 1200)
 }

@@ -20,6 +20,10 @@ pub struct Environment {
     pub session: Option<String>,
     /// `TIDEGATE_OFF`.
     pub off: Option<String>,
+    /// Other variables of ours: each stands for a key of the config.
+    pub settings: Vec<(String, String)>,
+    /// A command was called by an agent: the host says so to whatever it starts.
+    pub agent: bool,
     /// `TIDEGATE_GUARD`: we started this host ourselves.
     pub guard: bool,
     /// Whether a person is there.
@@ -31,6 +35,22 @@ pub struct Environment {
     /// Variables of ours that the project's settings set, and that therefore do not count.
     pub ignored: Vec<String>,
     compaction: CompactionEnv,
+}
+
+/// Variables of ours that are no key of the config.
+const NOT_SETTINGS: [&str; 5] =
+    ["TIDEGATE_OFF", "TIDEGATE_GUARD", "TIDEGATE_STATE_DIR", "TIDEGATE_ATTENDED", "TIDEGATE_SELECTED"];
+
+/// The variables that are, of those that count.
+fn settings(counts: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+    let ours = |name: &str| name.starts_with("TIDEGATE_") && !NOT_SETTINGS.contains(&name) && counts(name);
+    let named = std::env::vars_os().filter_map(|(name, value)| {
+        let name = name.to_str().filter(|name| ours(name))?;
+        Some((name.to_owned(), value.to_string_lossy().into_owned()))
+    });
+    let mut settings: Vec<(String, String)> = named.collect();
+    settings.sort();
+    settings
 }
 
 /// What the environment says about compaction; it counts more than the host's files.
@@ -46,23 +66,27 @@ struct CompactionEnv {
 impl Environment {
     /// Of this process.
     pub fn of_process() -> Environment {
-        Environment::read(&|name| std::env::var_os(name))
+        Environment { settings: settings(|_| true), ..Environment::read(&|name| std::env::var_os(name)) }
     }
 
     /// Of a process that the host started: a variable of ours counts only if a person set it, not the repository.
     pub fn of_hook() -> Environment {
-        const OURS: [&str; 4] = ["TIDEGATE_OFF", "TIDEGATE_GUARD", "TIDEGATE_STATE_DIR", "TIDEGATE_ATTENDED"];
         let env = Environment::of_process();
+        let mut ours: Vec<String> = NOT_SETTINGS
+            .iter()
+            .filter(|name| std::env::var_os(name).is_some())
+            .map(ToString::to_string)
+            .collect();
+        ours.extend(env.settings.iter().map(|(name, _)| name.clone()));
         // Reading two files is worth avoiding in the usual case that none is set.
-        let any_set = OURS.iter().any(|name| std::env::var_os(name).is_some());
-        let Some(project) = env.project.as_deref().filter(|_| any_set) else { return env };
-        let ignored = variables_of_project(project).unwrap_or_else(|| OURS.map(str::to_owned).into());
+        let Some(project) = env.project.as_deref().filter(|_| !ours.is_empty()) else { return env };
+        let ignored = variables_of_project(project).unwrap_or(ours);
         if ignored.is_empty() {
             return env;
         }
-        let get =
-            |name: &str| std::env::var_os(name).filter(|_| !ignored.iter().any(|ignored| ignored == name));
-        Environment { ignored: ignored.clone(), ..Environment::read(&get) }
+        let counts = |name: &str| !ignored.iter().any(|ignored| ignored == name);
+        let get = |name: &str| std::env::var_os(name).filter(|_| counts(name));
+        Environment { ignored: ignored.clone(), settings: settings(counts), ..Environment::read(&get) }
     }
 
     /// From any set of variables.
@@ -91,6 +115,10 @@ impl Environment {
             project: path("CLAUDE_PROJECT_DIR"),
             session: text("CLAUDE_CODE_SESSION_ID"),
             off: text("TIDEGATE_OFF"),
+            settings: Vec::new(),
+            agent: ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "AI_AGENT"]
+                .iter()
+                .any(|name| get(name).is_some()),
             guard: text("TIDEGATE_GUARD").is_some(),
             attended,
             locale: text("LC_ALL").or_else(|| text("LC_MESSAGES")).or_else(|| text("LANG")),

@@ -1,6 +1,7 @@
 //! What happens when a check cannot be made: a gate closes and says which step failed, advice is silent, and
 //! both leave a record.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,7 @@ use tidegate_core::reply::Reply;
 use tidegate_core::time::Millis;
 use tidegate_core::words::Lang;
 use tidegate_state::journal;
+use tidegate_state::off::Off;
 use tidegate_state::place::StateDir;
 
 use crate::answer;
@@ -28,6 +30,8 @@ pub(crate) struct Fallback {
     pub start: Instant,
     /// Empty until the state directory was opened, and when that is what failed.
     pub state: Arc<OnceLock<StateDir>>,
+    /// What a person switched off by command.
+    pub off: Arc<OnceLock<Vec<Off>>>,
     /// What the payload turned out to be.
     pub seen: Arc<OnceLock<Seen>>,
 }
@@ -100,14 +104,30 @@ impl Fallback {
     /// Whether a gate stays closed by a failure: one that nobody switched off, as far as that is known.
     fn closes(&self, config: Option<&Config>) -> bool {
         let env = self.env.get();
-        let off = match config {
-            Some(config) => config.switched_off(EDIT_GATE),
-            None => env
-                .and_then(|env| env.off.as_deref())
-                .is_some_and(|off| split_off(off).iter().any(|id| id == EDIT_GATE)),
-        };
+        let off = config.map_or_else(
+            || {
+                let variable = env.and_then(|env| env.off.as_deref()).map(split_off).unwrap_or_default();
+                variable.iter().chain(&self.switched_off()).any(|id| id == EDIT_GATE)
+            },
+            |config| config.switched_off(EDIT_GATE),
+        );
         let kind = self.seen.get().and_then(|seen| seen.kind);
         self.registration.gates(kind) && !off && !env.is_some_and(|env| env.guard)
+    }
+
+    /// What is switched off by command, as far as project and session are known. Reads nothing: what is read from may be
+    /// what hangs.
+    fn switched_off(&self) -> Vec<String> {
+        let seen = self.seen.get();
+        let project = seen.and_then(|seen| seen.project.as_ref()).map(PathBuf::from);
+        let root = project.or_else(|| self.env.get().and_then(|env| env.project.clone()));
+        let places: Vec<PathBuf> = root.into_iter().collect();
+        let session = seen.and_then(|seen| seen.session.as_deref());
+        let list = self.off.get().map_or(&[][..], Vec::as_slice);
+        list.iter()
+            .filter(|off| off.counts(self.now, &places, session))
+            .map(|off| off.policy.clone())
+            .collect()
     }
 
     fn lang(&self, config: Option<&Config>, prompt: Option<Lang>) -> Lang {

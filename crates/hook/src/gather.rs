@@ -3,17 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use tidegate_core::config::Config;
+use tidegate_core::config::setting::Whole;
 use tidegate_core::event::Event;
-use tidegate_core::event::wire::ContextWindow;
+use tidegate_core::event::wire::{ContextWindow, RawTool};
 use tidegate_core::facts::marks::Marks;
 use tidegate_core::facts::sources::Sources;
-use tidegate_core::facts::{Facts, Known, Needs, session};
+use tidegate_core::facts::{Facts, Known, Needs, OwnFile, session};
 use tidegate_core::meter::models::HostSettings;
 use tidegate_core::meter::transcript::Evidence;
 use tidegate_core::meter::{Meter, Unknown};
 use tidegate_core::policy;
 use tidegate_core::time::Millis;
-use tidegate_state::{bridge, host_settings, project, transcript};
+use tidegate_state::{bridge, host_settings, own_files, project, transcript};
 
 use crate::environment::Environment;
 
@@ -40,6 +41,8 @@ pub struct Gather<'a> {
     pub env: &'a Environment,
     /// The config.
     pub config: &'a Config,
+    /// The payload as it came.
+    pub payload: &'a [u8],
     /// The session's folder.
     pub folder: &'a Path,
     /// When the hook was called.
@@ -51,7 +54,7 @@ pub struct Gather<'a> {
 impl Gather<'_> {
     /// Reads what this event needs, and no more.
     pub fn facts<'e>(
-        &self,
+        &'e self,
         event: &'e Event<'e>,
         marks: Known<Marks>,
         root: Option<PathBuf>,
@@ -60,15 +63,47 @@ impl Gather<'_> {
         let host = session::wants_host_settings(event.kind, &marks).then(|| {
             self.env.host_settings(&host_settings::read(root.as_deref(), self.env.place.host().as_deref()))
         });
-        let of_relay = Needs { meter: event.main_thread() && event.human_prompt().is_some() };
-        let meter = if policy::needs(event, self.config).and(of_relay).meter {
+        let of_relay =
+            Needs { meter: event.main_thread() && event.human_prompt().is_some(), ..Needs::default() };
+        let needs = policy::needs(event, marks.value(), self.config).and(of_relay);
+        let meter = if needs.meter {
             let settings = host.as_ref().or(marks.value().and_then(|marks| marks.host.as_ref()));
             self.meter(event, marks.value(), &settings.cloned().unwrap_or_default())
         } else {
             Meter::Unknown(Unknown::NotNeeded)
         };
-        let facts = Facts { now: self.now, event, marks, meter, attended: self.env.attended };
+        let lang = self.env.lang(self.config.general.lang, marks.value().and_then(|marks| marks.lang));
+        let tool = if needs.tool { RawTool::read(self.payload) } else { RawTool::default() };
+        let target = event.edit_target().and_then(Result::ok).filter(|_| needs.own_file);
+        let facts = Facts {
+            now: self.now,
+            event,
+            marks,
+            meter,
+            attended: self.env.attended,
+            lang,
+            tool_input: tool.input,
+            tool_response: tool.response,
+            own_file: target.and_then(|target| self.own_file(Path::new(target), root.as_deref())),
+        };
         Gathered { facts, root, host }
+    }
+
+    /// Which of our files this is.
+    fn own_file(&self, target: &Path, root: Option<&Path>) -> Option<OwnFile> {
+        let place = &self.env.place;
+        let config = place.config();
+        let host = place.host();
+        let state = place.state().ok();
+        own_files::which(
+            target,
+            &own_files::Places {
+                root,
+                config: config.as_deref(),
+                host: host.as_deref(),
+                state: state.as_deref(),
+            },
+        )
     }
 
     fn meter(&self, event: &Event<'_>, marks: Option<&Marks>, host: &HostSettings) -> Meter {
@@ -84,7 +119,7 @@ impl Gather<'_> {
             bridge: bridge::read(self.folder),
             transcript: path.map_or(Ok(None), read),
             marks,
-            window: self.config.meter.window,
+            window: self.config.meter.window.map(Whole::get),
             host,
         }
         .meter()

@@ -23,7 +23,7 @@ use tidegate_core::verdict::{Call, Effect};
 use tidegate_core::words::Lang;
 use tidegate_state::marks::Lock;
 use tidegate_state::place::StateDir;
-use tidegate_state::{claims, clock, config, fork, journal, marks};
+use tidegate_state::{claims, clock, config, fork, journal, marks, off};
 
 use crate::answer;
 use crate::arguments::Arguments;
@@ -46,6 +46,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
         now: clock::now(),
         start,
         state: Arc::default(),
+        off: Arc::default(),
         seen: Arc::default(),
     };
     // Before the first thing that can hang: files may be on a file system that does not answer.
@@ -75,6 +76,7 @@ impl Hook {
         let state = StateDir::open(&self.env.place);
         if let Ok(state) = &state {
             let _ = self.fallback.state.set(state.clone());
+            let _ = self.fallback.off.set(off::read(state));
         }
         let bytes = match read_payload() {
             Ok(bytes) => bytes,
@@ -97,7 +99,18 @@ impl Hook {
             tool: owned(&event.payload.tool_name),
             project: root.as_deref().map(|root| root.to_string_lossy().into_owned()),
         });
-        let mut config = config::read(self.env.place.config().as_deref(), self.env.off.as_deref());
+        let user = self.env.place.config();
+        let mut config = config::read(&config::Sources {
+            user: user.as_deref(),
+            root: root.as_deref(),
+            state: state.as_ref().ok(),
+            variables: &self.env.settings,
+            off: self.env.off.as_deref(),
+        });
+        if let Some(list) = self.fallback.off.get() {
+            let session = Some(event.session.as_str());
+            config.off_by_command = off::counting(list, self.fallback.now, root.as_deref(), session);
+        }
         let ignored =
             |name: &String| format!("{name} is ignored: the project's settings set it, or cannot be read");
         config.problems.extend(self.env.ignored.iter().map(ignored));
@@ -112,7 +125,7 @@ impl Hook {
         let folder = state.session(&event.session);
         let marks = self.read_marks(&event, &state, &folder, root.as_deref());
         let prompt = marks.value().and_then(|marks| marks.lang);
-        let run = Run { hook: self, event: &event, config: &config, state, folder };
+        let run = Run { hook: self, event: &event, payload: &bytes, config: &config, state, folder };
         run.rule(marks, root).unwrap_or_else(|step| self.fail(&step, Some(&config), prompt).into())
     }
 
@@ -143,6 +156,7 @@ impl Hook {
 struct Run<'a> {
     hook: &'a Hook,
     event: &'a Event<'a>,
+    payload: &'a [u8],
     config: &'a Config,
     state: StateDir,
     /// The session's.
@@ -159,7 +173,8 @@ impl Run<'_> {
         }
         let in_time = || self.hook.deadline.in_time();
         let (env, now) = (&self.hook.env, self.hook.fallback.now);
-        let gather = Gather { env, config: self.config, folder: &self.folder, now, in_time: &in_time };
+        let (config, payload, folder) = (self.config, self.payload, self.folder.as_path());
+        let gather = Gather { env, config, payload, folder, now, in_time: &in_time };
         let mut gathered = gather.facts(self.event, marks, root);
         let (ruling, outcome, lock) = self.decide(&mut gathered)?;
         if self.is_duplicate() {
@@ -181,7 +196,7 @@ impl Run<'_> {
     fn decide(&self, gathered: &mut Gathered<'_>) -> Result<(Ruling, Outcome, Option<Lock>), FailedStep> {
         let decide = |facts: &Facts<'_>| {
             let ruling = policy::decide(facts, self.config, &|| self.hook.fallback.micros());
-            let budget = self.config.general.text_budget;
+            let budget = self.config.general.text_budget.get() as usize;
             let outcome = ruling.settle(self.event.kind, self.event.main_thread(), budget);
             (ruling, outcome)
         };
@@ -218,6 +233,7 @@ impl Run<'_> {
         record.project = gathered.root.as_deref().map(|root| root.to_string_lossy().into_owned());
         record.config.clone_from(&self.config.problems);
         record.off.clone_from(&self.config.off);
+        record.off_by_command.clone_from(&self.config.off_by_command);
         record.cost.us = self.hook.fallback.micros();
         let written = journal::append(&self.state.journal(), now, &record)
             .map_err(|error| FailedStep::Record(error.to_string()))
@@ -232,7 +248,7 @@ impl Run<'_> {
         }
         if self.event.kind == EventKind::SessionStart {
             let (state, session) = (self.state.clone(), self.event.session.clone());
-            later.push(Later::KeepHouse { state, session, now, days: self.config.journal.keep_days() });
+            later.push(Later::KeepHouse { state, session, now, days: self.config.journal.keep.0 });
         }
         Ok(Answer { reply: reply::reply(self.event.kind, outcome), later })
     }

@@ -4,13 +4,14 @@
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use tidegate_core::config::setting::Whole;
 use tidegate_core::event::SessionId;
 use tidegate_core::event::wire::{self, ContextWindow, StatusPayload};
-use tidegate_core::facts::marks::Marks;
 use tidegate_core::facts::sources::{Bridge, Sources};
 use tidegate_core::meter::forecast::{self, Forecast};
 use tidegate_core::meter::models::HostSettings;
@@ -51,13 +52,20 @@ fn wrapped(args: impl Iterator<Item = OsString>) -> Option<String> {
 
 /// Writes the bridge and draws our part.
 fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
-    let config = config::read(env.place.config().as_deref(), None);
+    let status = wire::read_object::<StatusPayload<'_>>(payload).ok();
+    let state = StateDir::open(&env.place).ok();
+    let (user, root) = (env.place.config(), status.as_ref().and_then(|status| root_of(status, env)));
+    let config = config::read(&config::Sources {
+        user: user.as_deref(),
+        root: root.as_deref(),
+        state: state.as_ref(),
+        variables: &env.settings,
+        off: None,
+    });
     let plain_words = env.lang(config.general.lang, None).words();
-    let Ok(status) = wire::read_object::<StatusPayload<'_>>(payload) else {
-        return plain_words.no_reading.to_owned();
-    };
-    let session = status.session_id.get().and_then(|id| SessionId::parse(id).ok());
-    let (Some(session), Ok(state)) = (session, StateDir::open(&env.place)) else {
+    let session = status.as_ref().and_then(|status| status.session_id.get());
+    let session = session.and_then(|id| SessionId::parse(id).ok());
+    let (Some(status), Some(session), Some(state)) = (status, session, state) else {
         return plain_words.no_reading.to_owned();
     };
     let folder = state.session(&session);
@@ -84,37 +92,26 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
         bridge: Some(seen),
         transcript: Ok(None),
         marks: None,
-        window: config.meter.window,
+        window: config.meter.window.map(Whole::get),
         host: &host,
     };
     let meter = sources.meter();
     let Some(reading) = meter.reading() else { return words.no_reading.to_owned() };
-    if changed {
-        publish(&status, env, &session, reading, known, now);
+    // Brings the public copy up to date, with the level that was said.
+    if let Some(root) = root.filter(|_| changed) {
+        let level = known.map(|known| known.pressure.level).unwrap_or_default();
+        let _ = pressure_file::write(&root, &session, reading, level, now);
     }
     let forecast = reading.left().and_then(|left| forecast::forecast(&known?.relays, left));
     draw(reading, forecast.as_ref(), known.is_none(), words, env.columns)
 }
 
-/// Brings the public copy up to date, with the level that was said.
-fn publish(
-    status: &StatusPayload<'_>,
-    env: &Environment,
-    session: &SessionId,
-    reading: &Reading,
-    known: Option<&Marks>,
-    now: Millis,
-) {
-    let host = status
-        .workspace
-        .get()
-        .and_then(|workspace| workspace.project_dir.get())
-        .map(|dir| std::path::PathBuf::from(dir.as_ref()));
-    let cwd = status.cwd.get().map(|cwd| std::path::Path::new(cwd.as_ref()));
-    if let Some(root) = project::root(host.as_deref().or(env.project.as_deref()), cwd) {
-        let level = known.map(|known| known.pressure.level).unwrap_or_default();
-        let _ = pressure_file::write(&root, session, reading, level, now);
-    }
+/// The project that the client says it works in.
+fn root_of(status: &StatusPayload<'_>, env: &Environment) -> Option<PathBuf> {
+    let host = status.workspace.get().and_then(|workspace| workspace.project_dir.get());
+    let host = host.map(|dir| Path::new(dir.as_ref()));
+    let cwd = status.cwd.get().map(|cwd| Path::new(cwd.as_ref()));
+    project::root(host.or(env.project.as_deref()), cwd)
 }
 
 /// As many pieces as fit, the most important first.

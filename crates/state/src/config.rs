@@ -1,106 +1,456 @@
-//! The user's config file. A part that cannot be used is replaced by its default, and the config says so.
+//! The config files, read and laid over each other: user < the user's section for this project < project < local <
+//! environment. A file or a section that cannot be used is left out, and the config says so.
 
+use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
-use tidegate_core::config::Config;
-use tidegate_core::policy::Sections;
+use tidegate_core::config::layer::{Assignment, Layer, Origin};
+use tidegate_core::config::section::Voice;
+use tidegate_core::config::value::Value;
+use tidegate_core::config::{Config, near, split_off};
+use tidegate_core::policy;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
-use crate::bounded;
+use crate::place::StateDir;
+use crate::{bounded, project, trust};
 
-const LARGEST: u64 = 1024 * 1024;
+/// More than this is no config.
+const LARGEST: u64 = 256 * 1024;
 
-/// Reads the user's config; `off` is `TIDEGATE_OFF`. A missing file is no problem.
-pub fn read(path: Option<&Path>, off: Option<&str>) -> Config {
-    let mut file = TomlFile::default();
-    if let Some(path) = path {
-        let read =
-            bounded::read(path, LARGEST).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
-        match read {
-            Ok(text) => match text.parse::<toml::Table>() {
-                Ok(table) => file.table = table,
-                Err(error) => {
-                    let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
-                    file.problems.push(format!("{}:{line}: {}", path.display(), error.message()));
+/// More keys than anybody would set; a file of a stranger must not cost us our time.
+const MOST_KEYS: usize = 1000;
+
+/// So many are written down; the rest is counted.
+const MOST_PROBLEMS: usize = 20;
+
+/// A project's own files, the nearer last.
+pub const PROJECT_FILES: [&str; 2] = [".claude/tidegate.toml", ".claude/tidegate.local.toml"];
+
+/// Where the config comes from.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sources<'a> {
+    /// The user's own file.
+    pub user: Option<&'a Path>,
+    /// The project.
+    pub root: Option<&'a Path>,
+    /// Where it is remembered which files a person trusts.
+    pub state: Option<&'a StateDir>,
+    /// `TIDEGATE_*` variables that stand for keys.
+    pub variables: &'a [(String, String)],
+    /// `TIDEGATE_OFF`.
+    pub off: Option<&'a str>,
+}
+
+/// Reads all of it. A missing file is no problem.
+pub fn read(sources: &Sources<'_>) -> Config {
+    let mut config = Config::default();
+    if let Some(text) = sources.user.and_then(|path| read_file(path, &mut config)) {
+        let file = sources.user.unwrap_or(Path::new("")).display().to_string();
+        match parse(&text, &file) {
+            Ok(parsed) => {
+                config.apply(&Layer { voice: Voice::User, assignments: parsed.assignments });
+                for assignments in of_project(parsed.projects, sources.root) {
+                    config.apply(&Layer { voice: Voice::User, assignments });
                 }
-            },
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => file.problems.push(format!("{}: {error}", path.display())),
+            }
+            Err(problem) => config.problems.push(problem),
         }
     }
-    let mut config = Config::read(&mut file, off);
-    config.problems = file.problems;
+    for path in project_files(sources.root) {
+        let Some(text) = read_file(&path, &mut config) else { continue };
+        match parse(&text, &path.display().to_string()) {
+            Ok(parsed) => {
+                if !parsed.projects.is_empty() {
+                    config.problems.push(format!(
+                        "{}: [project] is for the user's own config and left out here",
+                        path.display()
+                    ));
+                }
+                let trusted = sources.state.is_some_and(|state| trust::is_trusted(state, &path, &text));
+                let voice = if trusted { Voice::Trusted } else { Voice::Untrusted };
+                config.apply(&Layer { voice, assignments: parsed.assignments });
+            }
+            Err(problem) => config.problems.push(problem),
+        }
+    }
+    if !sources.variables.is_empty() {
+        let layer = config.layer_of_environment(sources.variables);
+        config.apply(&layer);
+    }
+    if let Some(off) = sources.off {
+        config.off = split_off(off);
+        let unknown = config.off.iter().filter(|id| !policy::switchable().any(|known| known == id.as_str()));
+        let problem = |id: &String| {
+            let near = near::nearest(id, policy::switchable());
+            let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            format!("TIDEGATE_OFF: there is no policy `{id}`{hint}")
+        };
+        let problems: Vec<String> = unknown.map(problem).collect();
+        config.problems.extend(problems);
+    }
+    let more = config.problems.len().saturating_sub(MOST_PROBLEMS);
+    if more > 0 {
+        config.problems.truncate(MOST_PROBLEMS);
+        config.problems.push(format!("and {more} more"));
+    }
     config
 }
 
-#[derive(Default)]
-struct TomlFile {
-    table: toml::Table,
-    problems: Vec<String>,
+/// The files of a project that can hold settings.
+pub fn project_files(root: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+    root.into_iter().flat_map(|root| PROJECT_FILES.map(|file| root.join(file)))
 }
 
-impl Sections for TomlFile {
-    fn section<T: DeserializeOwned + Default>(&mut self, name: &str) -> T {
-        let section = if name.is_empty() {
-            toml::Value::Table(
-                self.table
-                    .iter()
-                    .filter(|(_, value)| !value.is_table())
-                    .map(|(k, v)| (k.clone(), v.clone()))
-                    .collect(),
-            )
-        } else {
-            match self.table.get(name) {
-                Some(section) => section.clone(),
-                None => return T::default(),
-            }
-        };
-        section.try_into().unwrap_or_else(|error: toml::de::Error| {
-            let place = if name.is_empty() { "top level".to_owned() } else { format!("[{name}]") };
-            self.problems.push(format!("{place}: {}", error.message()));
-            T::default()
-        })
+/// The text of a config file, if there is one. What is no such file is a problem.
+fn read_file(path: &Path, config: &mut Config) -> Option<String> {
+    let read = bounded::read(path, LARGEST)
+        .and_then(|bytes| String::from_utf8(bytes).map_err(|_| io::Error::other("not UTF-8")));
+    match read {
+        Ok(text) => Some(text),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
+        Err(error) => {
+            config.problems.push(format!("{}: {error}; it is left out", path.display()));
+            None
+        }
     }
+}
+
+/// What a file sets.
+struct Parsed {
+    assignments: Vec<Assignment>,
+    /// Settings for single projects, by their root.
+    projects: Vec<(String, Vec<Assignment>)>,
+}
+
+/// The same as [`parse`], for whoever only wants to know what a file would set.
+pub fn assignments(text: &str, file: &str) -> Result<Vec<Assignment>, String> {
+    parse(text, file).map(|parsed| parsed.assignments)
+}
+
+fn parse(text: &str, file: &str) -> Result<Parsed, String> {
+    let lines = Lines::of(text);
+    let table = DeTable::parse(text).map_err(|error| {
+        let line = error.span().map_or(1, |span| lines.line(span.start));
+        // The first line: what follows repeats the text around it.
+        let message = error.message().lines().next().unwrap_or_default().to_owned();
+        format!("{file}:{line}: {message}; the file is left out")
+    })?;
+    let mut assignments = Vec::new();
+    let mut projects = Vec::new();
+    let table = table.into_inner();
+    for (name, value) in &table {
+        match value.get_ref() {
+            DeValue::Table(of_projects) if name.get_ref() == "project" => {
+                for (root, value) in of_projects {
+                    let mut inner = Vec::new();
+                    if let DeValue::Table(table) = value.get_ref() {
+                        table.iter().for_each(|(name, value)| collect(name, value, file, &lines, &mut inner));
+                    }
+                    projects.push((root.get_ref().to_string(), inner));
+                }
+            }
+            _ => collect(name, value, file, &lines, &mut assignments),
+        }
+    }
+    let count = assignments.len() + projects.iter().map(|(_, inner)| inner.len()).sum::<usize>();
+    if count > MOST_KEYS {
+        return Err(format!("{file}: more than {MOST_KEYS} keys; the file is left out"));
+    }
+    // The parser sorts by name; people read from top to bottom.
+    assignments.sort_by_key(line_of);
+    Ok(Parsed { assignments, projects })
+}
+
+fn line_of(assignment: &Assignment) -> usize {
+    match &assignment.origin {
+        Origin::Line(_, line) => *line,
+        _ => 0,
+    }
+}
+
+/// A key above all sections, or a section's keys.
+fn collect(
+    name: &Spanned<toml::de::DeString<'_>>,
+    value: &Spanned<DeValue<'_>>,
+    file: &str,
+    lines: &Lines,
+    assignments: &mut Vec<Assignment>,
+) {
+    let mut push = |section: &str, key: &Spanned<toml::de::DeString<'_>>, value: &Spanned<DeValue<'_>>| {
+        assignments.push(Assignment {
+            section: section.to_owned(),
+            key: key.get_ref().to_string(),
+            value: read_value(value.get_ref()),
+            origin: Origin::Line(file.to_owned(), lines.line(key.span().start)),
+        });
+    };
+    match value.get_ref() {
+        DeValue::Table(section) => {
+            section.iter().for_each(|(key, value)| push(name.get_ref(), key, value));
+        }
+        _ => push("", name, value),
+    }
+}
+
+fn read_value(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => Value::Text(text.to_string()),
+        DeValue::Integer(number) => {
+            let digits = number.as_str().replace('_', "");
+            i64::from_str_radix(&digits, number.radix())
+                .map_or(Value::Other("a number out of range"), Value::Whole)
+        }
+        DeValue::Float(number) => {
+            number.as_str().parse().map_or(Value::Other("a number out of range"), Value::Number)
+        }
+        DeValue::Boolean(flag) => Value::Flag(*flag),
+        DeValue::Array(items) => Value::List(items.iter().map(|item| read_value(item.get_ref())).collect()),
+        DeValue::Datetime(_) => Value::Other("a date"),
+        DeValue::Table(_) => Value::Other("a table"),
+    }
+}
+
+/// Where lines begin.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Lines {
+        Lines(memchr::memchr_iter(b'\n', text.as_bytes()).collect())
+    }
+
+    fn line(&self, at: usize) -> usize {
+        self.0.partition_point(|end| *end < at) + 1
+    }
+}
+
+/// The user's settings for this project: those of the nearest folder last. A worktree is its repository's project too.
+fn of_project(projects: Vec<(String, Vec<Assignment>)>, root: Option<&Path>) -> Vec<Vec<Assignment>> {
+    let Some(root) = root.filter(|_| !projects.is_empty()) else { return Vec::new() };
+    let mut places = vec![root.to_owned()];
+    places.extend(fs::canonicalize(root).ok());
+    places.extend(project::main_worktree(root));
+    let mut found: Vec<_> = projects
+        .into_iter()
+        .filter(|(path, _)| !path.is_empty() && places.iter().any(|place| place.starts_with(path)))
+        .collect();
+    found.sort_by_key(|(path, _)| Path::new(path).components().count());
+    found.into_iter().map(|(_, assignments)| assignments).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use crate::place::PlaceEnv;
+    use tidegate_core::config::preset::Preset;
+    use tidegate_core::config::setting::Whole;
     use tidegate_core::meter::Threshold;
+    use tidegate_core::policy::pressure::PressureMode;
     use tidegate_core::words::Lang;
 
-    fn config(text: &str) -> Config {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("config.toml");
-        fs::write(&path, text).unwrap();
-        read(Some(&path), None)
+    /// A user's file, a project's two files, and a state directory.
+    struct Scene(tempfile::TempDir);
+
+    impl Scene {
+        fn new() -> Scene {
+            let scene = Scene(tempfile::tempdir().unwrap());
+            fs::create_dir_all(scene.root().join(".claude")).unwrap();
+            scene
+        }
+
+        fn root(&self) -> PathBuf {
+            self.0.path().join("project")
+        }
+
+        fn user(&self) -> PathBuf {
+            self.0.path().join("config.toml")
+        }
+
+        fn state(&self) -> StateDir {
+            let env = PlaceEnv { state_dir: Some(self.0.path().join("state")), ..PlaceEnv::default() };
+            StateDir::open(&env).unwrap()
+        }
+
+        fn set(&self, user: &str, project: &str, local: &str) {
+            fs::write(self.user(), user).unwrap();
+            fs::write(self.root().join(PROJECT_FILES[0]), project).unwrap();
+            fs::write(self.root().join(PROJECT_FILES[1]), local).unwrap();
+        }
+
+        fn read(&self) -> Config {
+            self.read_with(&[])
+        }
+
+        fn read_with(&self, variables: &[(&str, &str)]) -> Config {
+            let variables: Vec<(String, String)> =
+                variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            read(&Sources {
+                user: Some(&self.user()),
+                root: Some(&self.root()),
+                state: Some(&self.state()),
+                variables: &variables,
+                off: None,
+            })
+        }
+    }
+
+    fn user_config(text: &str) -> Config {
+        let scene = Scene::new();
+        scene.set(text, "", "");
+        scene.read()
     }
 
     #[test]
-    fn values_are_taken() {
-        let config = config("lang = \"ja\"\n[meter]\nwindow = 150000\n[pressure]\ninfo = \"50%\"\n");
+    fn values_are_taken_and_know_where_they_come_from() {
+        let scene = Scene::new();
+        scene.set("lang = \"ja\"\n[meter]\nwindow = 150_000\n\n[pressure]\ninfo = \"50%\"\n", "", "");
+        let config = scene.read();
         assert_eq!(config.general.lang, Some(Lang::Ja));
-        assert_eq!(config.meter.window, Some(150_000));
+        assert_eq!(config.meter.window.map(Whole::get), Some(150_000));
         assert_eq!(config.policies.pressure.info, Threshold::Level(50.0));
-        assert!(config.problems.is_empty());
+        assert_eq!(config.problems, Vec::<String>::new());
+        let origin = |path: &str| config.origin(path).to_string();
+        assert_eq!(origin("pressure.info"), format!("{}:6", scene.user().display()));
+        assert_eq!(origin("pressure.urgent"), "built in");
     }
 
     #[test]
-    fn a_broken_section_falls_back_alone() {
-        let config = config("lang = \"ja\"\n[meter]\nwindow = \"much\"\n[pressure]\nurgent = \"80%\"\n");
+    fn a_broken_section_is_left_out_alone() {
+        let config = user_config("lang = \"ja\"\n[meter]\nwindow = \"much\"\n[pressure]\nurgent = \"80%\"\n");
         assert_eq!(config.general.lang, Some(Lang::Ja));
         assert_eq!(config.meter.window, None);
         assert_eq!(config.policies.pressure.urgent, Threshold::Level(80.0));
         assert_eq!(config.problems.len(), 1, "{:?}", config.problems);
-        assert!(config.problems[0].starts_with("[meter]"), "{:?}", config.problems);
+        let problem = &config.problems[0];
+        assert!(problem.contains("config.toml:3: `meter.window`: \"much\" is no value for it"), "{problem}");
+        assert!(problem.ends_with("[meter] is left out here"), "{problem}");
     }
 
     #[test]
     fn a_broken_file_is_named_with_its_line() {
-        let config = config("lang = \"ja\"\n[meter\n");
+        let config = user_config("lang = \"ja\"\n[meter\n");
         assert_eq!(config.policies, Config::default().policies);
         assert!(config.problems[0].contains("config.toml:2:"), "{:?}", config.problems);
+    }
+
+    #[test]
+    fn what_is_not_known_is_said_with_what_may_be_meant() {
+        let config = user_config(
+            "langg = \"ja\"\n[presure]\nmode = \"off\"\n[pressure]\nmoed = \"off\"\ninfo = \"50%\"\n",
+        );
+        assert_eq!(config.problems.len(), 3, "{:?}", config.problems);
+        for (problem, near) in config.problems.iter().zip(["`lang`", "`pressure`", "`mode`"]) {
+            assert!(problem.ends_with(&format!("did you mean {near}?")), "{problem}");
+        }
+        // An unknown key takes nothing else along.
+        assert_eq!(config.policies.pressure.info, Threshold::Level(50.0));
+    }
+
+    #[test]
+    fn a_project_can_tighten_and_nothing_else() {
+        let scene = Scene::new();
+        let project = "lang = \"ja\"\npreset = \"observe\"\n[pressure]\nmode = \"advise\"\ninfo = \"5%\"\n[approval]\nunattended = [\"off\"]\n";
+        scene.set("[pressure]\nmode = \"shadow\"\n", project, "[pressure]\nmode = \"off\"\n");
+        let config = scene.read();
+        assert_eq!(config.policies.pressure.mode, PressureMode::Advise, "stricter than the user's");
+        assert_eq!(config.policies.pressure.info, Threshold::Level(60.0));
+        assert_eq!((config.general.lang, config.general.preset), (None, Preset::Guide));
+        let waiting: Vec<(String, bool)> =
+            config.waiting.iter().map(|waiting| (waiting.assignment.path(), waiting.never)).collect();
+        let expected = [
+            ("preset", false),
+            ("lang", false),
+            ("pressure.info", false),
+            ("approval.unattended", true),
+            ("pressure.mode", false),
+        ];
+        assert_eq!(waiting, expected.map(|(path, never)| (path.to_owned(), never)));
+        assert!(config.problems.is_empty(), "{:?}", config.problems);
+
+        // Trusted as it is, it may do what the user may, but for what is the user's alone.
+        let file = scene.root().join(PROJECT_FILES[0]);
+        trust::remember(&scene.state(), &file, project).unwrap();
+        let config = scene.read();
+        assert_eq!(config.general.lang, Some(Lang::Ja));
+        assert_eq!(config.policies.pressure.info, Threshold::Level(5.0));
+        assert!(config.policies.approval.unattended.0.is_empty());
+        fs::write(&file, format!("{project}\n")).unwrap();
+        assert_eq!(scene.read().general.lang, None, "any change revokes it");
+    }
+
+    #[test]
+    fn a_stricter_preset_of_a_project_loosens_nothing() {
+        let scene = Scene::new();
+        scene.set("preset = \"observe\"\n[own_settings]\nmode = \"ask\"\n", "preset = \"guide\"\n", "");
+        let config = scene.read();
+        assert_eq!(config.general.preset, Preset::Guide);
+        assert_eq!(config.policies.pressure.mode, PressureMode::Advise);
+        let origin = config.origin("pressure.mode").to_string();
+        assert!(origin.starts_with("preset at ") && origin.ends_with("tidegate.toml:1"), "{origin}");
+        assert!(config.origin("own_settings.mode").to_string().ends_with("config.toml:3"));
+    }
+
+    #[test]
+    fn a_projects_broken_section_does_not_undo_the_users() {
+        let scene = Scene::new();
+        scene.set("[pressure]\nmode = \"off\"\ninfo = \"40%\"\n", "[pressure]\nmode = 7\n", "[[pressure]]\n");
+        let config = scene.read();
+        assert_eq!(config.policies.pressure.info, Threshold::Level(40.0));
+        assert_eq!(config.problems.len(), 2, "{:?}", config.problems);
+    }
+
+    #[test]
+    fn the_user_can_set_things_for_one_project() {
+        let scene = Scene::new();
+        let (root, above) = (scene.root(), scene.0.path().to_owned());
+        let user = format!(
+            "[pressure]\ninfo = \"10%\"\n[project.\"{}\"]\npreset = \"observe\"\n[project.\"{}\".pressure]\ninfo = \"20%\"\n[project.\"/elsewhere\"]\nlang = \"ja\"\n",
+            root.display(),
+            above.display(),
+        );
+        scene.set(&user, "", "");
+        let config = scene.read();
+        assert_eq!(config.general.preset, Preset::Observe);
+        assert_eq!(config.policies.pressure.mode, PressureMode::Shadow);
+        assert_eq!((config.policies.pressure.info, config.general.lang), (Threshold::Level(20.0), None));
+        scene.set("", &user, "");
+        let config = scene.read();
+        assert_eq!(config.general.preset, Preset::Guide, "not in a project's own file");
+        assert!(config.problems[0].contains("[project] is for the user's own config"));
+    }
+
+    #[test]
+    fn variables_count_most() {
+        let scene = Scene::new();
+        scene.set("[pressure]\nmode = \"off\"\n", "", "");
+        let config = scene.read_with(&[
+            ("TIDEGATE_PRESSURE_MODE", "shadow"),
+            ("TIDEGATE_TEXT_BUDGET", "900"),
+            ("TIDEGATE_APPROVAL_UNATTENDED", "off, trust"),
+            ("TIDEGATE_LANGG", "ja"),
+        ]);
+        assert_eq!(config.policies.pressure.mode, PressureMode::Shadow);
+        assert_eq!(config.general.text_budget.get(), 900);
+        assert!(config.policies.approval.unattended.0.is_empty(), "an agent can set a variable");
+        assert!(config.waiting[0].never, "{:?}", config.waiting);
+        assert_eq!(config.origin("pressure.mode").to_string(), "TIDEGATE_PRESSURE_MODE");
+        assert_eq!(config.problems, ["TIDEGATE_LANGG: there is no key `langg`; did you mean `lang`?"]);
+        let config = scene.read_with(&[("TIDEGATE_PRESSURE_MODE", "loud")]);
+        assert_eq!(config.policies.pressure.mode, PressureMode::Off);
+        assert!(config.problems[0].contains("use one of \"off\", \"shadow\", \"advise\""));
+    }
+
+    #[test]
+    fn a_flood_is_bounded() {
+        let scene = Scene::new();
+        let keys = |count: usize| (0..count).map(|n| format!("k{n} = 1")).collect::<Vec<_>>().join("\n");
+        scene.set("", &keys(MOST_KEYS + 1), &"x = 1\n".repeat(50_000));
+        let config = scene.read();
+        assert_eq!(config.problems.len(), 2, "{:?}", config.problems);
+        scene.set("", &keys(100), "");
+        let config = scene.read();
+        assert_eq!(config.problems.len(), MOST_PROBLEMS + 1);
+        assert_eq!(config.problems.last().unwrap(), "and 80 more");
     }
 }

@@ -19,5 +19,8 @@ pub mod fork;
 pub mod host_settings;
 pub mod journal;
 pub mod marks;
+pub mod off;
+pub mod own_files;
 pub mod pressure_file;
 pub mod transcript;
+pub mod trust;

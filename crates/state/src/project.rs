@@ -23,6 +23,14 @@ pub fn root(host: Option<&Path>, cwd: Option<&Path>) -> Option<PathBuf> {
     }
 }
 
+/// The main worktree of the repository that a linked worktree belongs to; `None` for anything else.
+pub fn main_worktree(root: &Path) -> Option<PathBuf> {
+    // Only a linked worktree has a file there: the usual case costs one look.
+    fs::metadata(root.join(".git")).ok().filter(fs::Metadata::is_file)?;
+    let common = common_dir(root)?;
+    common.parent().filter(|_| common.ends_with(".git")).map(Path::to_owned)
+}
+
 fn top_level(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok()).map(Path::to_owned)
 }

@@ -107,8 +107,10 @@ pub(crate) fn explain(record: &Record) -> Vec<String> {
     if record.verdicts.is_empty() && record.failure.is_none() && record.ruling != "unguarded" {
         lines.push("  no policy took part in this event".to_owned());
     }
-    if !record.off.is_empty() {
-        lines.push(format!("  switched off by TIDEGATE_OFF: {}", record.off.join(", ")));
+    for (by, off) in [("TIDEGATE_OFF", &record.off), ("`tidegate off`", &record.off_by_command)] {
+        if !off.is_empty() {
+            lines.push(format!("  switched off by {by}: {}", off.join(", ")));
+        }
     }
     for (label, text) in [("the model was told", &record.said.model), ("you were told", &record.said.user)] {
         if let Some(text) = text {
@@ -122,6 +124,6 @@ pub(crate) fn explain(record: &Record) -> Vec<String> {
         "cost: {} bytes (about {} tokens), {} extra turns, {} µs",
         record.cost.bytes, record.cost.tokens, record.cost.turns, record.cost.us
     ));
-    lines.extend(record.config.iter().map(|problem| format!("config: {problem}; the default was used")));
+    lines.extend(record.config.iter().map(|problem| format!("config: {problem}")));
     lines
 }

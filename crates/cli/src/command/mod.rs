@@ -1,10 +1,13 @@
 //! One file per command.
 
+mod config;
 mod demo;
 mod explain;
 mod journal;
 mod meter;
+mod off;
 mod status;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -23,6 +26,10 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Status(args) => status::run(&args),
         Command::Journal(args) => journal::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Config(args) => config::run(&args),
+        Command::Trust(args) => trust::run(&args),
+        Command::Off(args) => off::off(&args),
+        Command::On(args) => off::on(&args),
         // `main` takes these two before the command line is parsed, unless help was asked for.
         Command::Hook { .. } | Command::Statusline { .. } => Ok(ExitCode::SUCCESS),
     }

@@ -1,19 +1,20 @@
 //! `tidegate status`: one screen about a session.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::facts::marks::PressureLevel;
+use tidegate_core::facts::marks::{Approval, PressureLevel};
 use tidegate_core::record::{MeterRecord, Record};
 use tidegate_core::time::Millis;
-use tidegate_state::journal;
+use tidegate_state::{journal, off};
 
 use super::Outcome;
 use super::meter::describe;
 use crate::args;
 use crate::error::CliError;
 use crate::print;
-use crate::sessions::Here;
+use crate::sessions::{Here, Session};
 
 #[derive(Serialize)]
 struct Status {
@@ -39,6 +40,12 @@ struct Status {
     tokens_added: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     config_problems: Vec<String>,
+    /// What the project's own config says without effect.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waiting_for_trust: Vec<String>,
+    /// Commands that wait for a person.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waiting_for_approval: Vec<Approval>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     switched_off: Vec<String>,
     /// Lines of the journal that could not be read.
@@ -79,7 +86,15 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         unguarded: records.iter().any(|record| record.ruling == "unguarded"),
         tokens_added: records.iter().map(|record| record.cost.tokens).sum(),
         config_problems: here.config.problems.clone(),
-        switched_off: records.last().map(|record| record.off.clone()).unwrap_or_default(),
+        waiting_for_trust: here.config.waiting.iter().map(|waiting| waiting.assignment.path()).collect(),
+        waiting_for_approval: session
+            .marks
+            .approvals
+            .iter()
+            .filter(|request| request.waits(here.now))
+            .cloned()
+            .collect(),
+        switched_off: switched_off(&here, &session, &records),
         unreadable_lines,
     };
     if args.json {
@@ -114,15 +129,38 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     }
     if !status.switched_off.is_empty() {
         print::line(&format!(
-            "warning: switched off in this session by TIDEGATE_OFF: {}",
+            "warning: switched off in this session: {} (`tidegate off` lists them)",
             status.switched_off.join(", ")
         ));
     }
     for problem in &status.config_problems {
-        print::line(&format!("warning: config: {problem}; the default is used"));
+        print::line(&format!("warning: config: {problem}"));
+    }
+    if !status.waiting_for_trust.is_empty() {
+        print::line(&format!(
+            "note: this project's config waits for `tidegate trust`: {}",
+            status.waiting_for_trust.join(", ")
+        ));
+    }
+    for request in &status.waiting_for_approval {
+        print::line(&format!(
+            "waiting  `tidegate {}`: type `approve {}` in the session",
+            request.command, request.code
+        ));
     }
     if status.unreadable_lines > 0 {
         print::line(&format!("note: {} lines of the journal could not be read", status.unreadable_lines));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// By command, which counts at once; by the client's environment, which only its hooks see.
+fn switched_off(here: &Here, session: &Session, records: &[Record]) -> Vec<String> {
+    let root = session.marks.root.as_deref().map(Path::new);
+    let by_command = off::policies(&here.state, here.now, root, Some(session.id.as_str()));
+    let of_client: Vec<String> = records.last().map(|record| record.off.clone()).unwrap_or_default();
+    let mut all: Vec<String> = of_client.into_iter().chain(by_command).collect();
+    all.sort();
+    all.dedup();
+    all
 }

@@ -215,6 +215,34 @@ wire_object! {
     }
 }
 
+/// A tool's input and response as they stand in the payload. Read a second time, only by who needs them: a response may be
+/// megabytes long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RawTool<'a> {
+    /// JSON, or empty.
+    pub input: &'a str,
+    /// JSON, or empty.
+    pub response: &'a str,
+}
+
+impl<'a> RawTool<'a> {
+    /// Finds them.
+    pub fn read(payload: &'a [u8]) -> RawTool<'a> {
+        #[derive(Default, serde::Deserialize)]
+        #[serde(default)]
+        struct Tool<'a> {
+            #[serde(borrow)]
+            tool_input: Option<&'a RawValue>,
+            #[serde(borrow)]
+            tool_response: Option<&'a RawValue>,
+        }
+        let payload = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
+        let tool: Tool<'a> = serde_json::from_slice(payload).unwrap_or_default();
+        let text = |raw: Option<&'a RawValue>| raw.map_or("", RawValue::get);
+        RawTool { input: text(tool.tool_input), response: text(tool.tool_response) }
+    }
+}
+
 wire_object! {
     /// The host's own meter. In the status line of Claude Code, in the Stop payload of some other hosts.
     pub struct ContextWindow<'a> {

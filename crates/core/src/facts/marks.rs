@@ -22,6 +22,8 @@ pub enum Mark {
     },
     /// The client started or resumed the session, or we saw it for the first time.
     Attached(Millis),
+    /// Whether a person is there.
+    Attended(bool),
     /// The session's project.
     Root(String),
     /// Where the host writes the transcript.
@@ -43,7 +45,71 @@ pub enum Mark {
     Boundary(Millis),
     /// The highest pressure level that was said, or that use fell back to.
     Pressure(Pressure),
+    /// A command that waits for a person, and how far it has come.
+    Approval(Approval),
 }
+
+/// A command that loosens something, called by an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    /// What a person names it by.
+    pub code: String,
+    /// The command, without our own name.
+    pub command: String,
+    /// When it was asked for or, later, approved.
+    pub at: Millis,
+    /// How far it has come.
+    pub stage: ApprovalStage,
+}
+
+/// How far a request has come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ApprovalStage {
+    /// It waits.
+    Asked,
+    /// It waits, and this tool call has put it to the person.
+    Questioned(String),
+    /// A person said yes.
+    Given,
+    /// The command ran.
+    Used,
+    /// It cannot be approved any more.
+    Void,
+}
+
+/// How long a request waits for its answer, and an approval for its use.
+pub const APPROVAL_MS: u64 = 10 * 60 * 1000;
+
+/// Letters and digits that are not taken for one another.
+pub const CODE_LETTERS: &[u8; 31] = b"23456789ABCDEFGHJKLMNPQRSTUVWXY";
+
+/// Short enough to type, long enough not to turn up by chance.
+pub const CODE_LENGTH: usize = 6;
+
+impl Approval {
+    /// Whether a person could still say yes.
+    pub fn waits(&self, now: Millis) -> bool {
+        matches!(self.stage, ApprovalStage::Asked | ApprovalStage::Questioned(_)) && self.in_time(now)
+    }
+
+    /// Whether this command may run now.
+    pub fn allows(&self, command: &str, now: Millis) -> bool {
+        self.stage == ApprovalStage::Given && self.command == command && self.in_time(now)
+    }
+
+    fn in_time(&self, now: Millis) -> bool {
+        now.since(self.at) < APPROVAL_MS
+    }
+
+    /// Whether a text could be a code.
+    pub fn is_code(text: &str) -> bool {
+        text.len() == CODE_LENGTH && text.bytes().all(|b| CODE_LETTERS.contains(&b.to_ascii_uppercase()))
+    }
+}
+
+/// Old requests are forgotten beyond so many.
+const APPROVALS_KEPT: usize = 8;
 
 /// How far the context pressure has been said, and at what numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +156,8 @@ pub struct Marks {
     pub began: Option<Millis>,
     /// When the client last started or resumed it.
     pub attached: Option<Millis>,
+    /// Whether a person was there when we last looked.
+    pub attended: Option<bool>,
     /// Its project.
     pub root: Option<String>,
     /// Its transcript.
@@ -106,6 +174,8 @@ pub struct Marks {
     pub boundary: Option<Millis>,
     /// How far pressure was said.
     pub pressure: Pressure,
+    /// Commands that waited for a person, oldest first.
+    pub approvals: Vec<Approval>,
     /// Lines we could not read: torn, or of a newer version.
     pub unread: Vec<String>,
 }
@@ -134,6 +204,7 @@ impl Marks {
         match mark {
             Mark::Began { at } => *self = Marks { began: Some(at), ..Marks::default() },
             Mark::Attached(at) => self.attached = Some(at),
+            Mark::Attended(attended) => self.attended = Some(attended),
             Mark::Root(path) => self.root = Some(path),
             Mark::Transcript(path) => self.transcript = Some(path),
             Mark::Model { id, at } => self.model = Some((id, at)),
@@ -151,6 +222,13 @@ impl Marks {
                 self.pressure = Pressure::default();
             }
             Mark::Pressure(pressure) => self.pressure = pressure,
+            Mark::Approval(approval) => {
+                self.approvals.retain(|known| known.code != approval.code);
+                self.approvals.push(approval);
+                if self.approvals.len() > APPROVALS_KEPT {
+                    self.approvals.remove(0);
+                }
+            }
         }
     }
 
@@ -159,6 +237,7 @@ impl Marks {
         let mut marks = Vec::new();
         marks.extend(self.began.map(|at| Mark::Began { at }));
         marks.extend(self.attached.map(Mark::Attached));
+        marks.extend(self.attended.map(Mark::Attended));
         marks.extend(self.root.clone().map(Mark::Root));
         marks.extend(self.transcript.clone().map(Mark::Transcript));
         marks.extend(self.model.clone().map(|(id, at)| Mark::Model { id, at }));
@@ -167,6 +246,7 @@ impl Marks {
         marks.extend(self.boundary.map(Mark::Boundary));
         marks.extend(self.relays.iter().copied().map(Mark::Relay));
         marks.extend((self.pressure != Pressure::default()).then_some(Mark::Pressure(self.pressure)));
+        marks.extend(self.approvals.iter().cloned().map(Mark::Approval));
         let mut lines = write_lines(&marks);
         for line in &self.unread {
             lines.push_str(line);
@@ -198,6 +278,7 @@ mod tests {
             ("[a-z0-9-]{1,12}", 0u64..1 << 40).prop_map(|(id, at)| Mark::Model { id, at: Millis(at) }),
             Just(Mark::Host(HostSettings::default())),
             Just(Mark::Lang(Lang::Ja)),
+            any::<bool>().prop_map(Mark::Attended),
             (0u64..1_000_000).prop_map(Mark::Relay),
             (0u64..1 << 40).prop_map(|at| Mark::Boundary(Millis(at))),
             (0u64..1_000_000).prop_map(|used| Mark::Pressure(Pressure {
@@ -206,6 +287,12 @@ mod tests {
                 ..Pressure::default()
             })),
             Just(Mark::Pressure(Pressure::default())),
+            ("[A-Y2-9]{2}", 0u64..1 << 40).prop_map(|(code, at)| Mark::Approval(Approval {
+                code,
+                command: "off skill-gate".into(),
+                at: Millis(at),
+                stage: ApprovalStage::Questioned("toolu_1".into()),
+            })),
             (0u64..1 << 40).prop_map(|at| Mark::Attached(Millis(at))),
         ]
     }

@@ -8,6 +8,7 @@ use crate::event::Event;
 use crate::meter::Meter;
 use crate::meter::forecast::{self, Forecast};
 use crate::time::Millis;
+use crate::words::Lang;
 use marks::Marks;
 
 /// A fact that may be missing, and why. A policy has to say what it does in each case; a fact can also be
@@ -37,13 +38,32 @@ impl<T> Known<T> {
 pub struct Needs {
     /// The context meter: the bridge and the end of the transcript.
     pub meter: bool,
+    /// What the tool was given and gave back.
+    pub tool: bool,
+    /// Whether the file to be edited is one of ours.
+    pub own_file: bool,
+}
+
+/// A file that decides what Tidegate does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnFile {
+    /// Our config: the user's, the project's.
+    Config,
+    /// The host's settings, where our hooks stand.
+    Host,
+    /// Our private state.
+    State,
 }
 
 impl Needs {
     /// What either of them needs.
     #[must_use]
     pub fn and(self, other: Needs) -> Needs {
-        Needs { meter: self.meter || other.meter }
+        Needs {
+            meter: self.meter || other.meter,
+            tool: self.tool || other.tool,
+            own_file: self.own_file || other.own_file,
+        }
     }
 }
 
@@ -60,6 +80,14 @@ pub struct Facts<'a> {
     pub meter: Meter,
     /// Whether a person is there.
     pub attended: bool,
+    /// The language for people.
+    pub lang: Lang,
+    /// JSON of what the tool was given; empty where nobody needs it.
+    pub tool_input: &'a str,
+    /// JSON of what the tool gave back; empty where nobody needs it.
+    pub tool_response: &'a str,
+    /// Which of our files is about to be edited.
+    pub own_file: Option<OwnFile>,
 }
 
 impl Facts<'_> {

@@ -35,6 +35,9 @@ pub fn marks(facts: &Facts<'_>, root: Option<&str>, host: Option<&HostSettings>)
     if !facts.event.main_thread() {
         return marks;
     }
+    if known.and_then(|known| known.attended) != Some(facts.attended) {
+        marks.push(Mark::Attended(facts.attended));
+    }
     let changed =
         |old: Option<&str>, new: Option<&str>| new.filter(|new| old != Some(*new)).map(str::to_owned);
     marks.extend(changed(known.and_then(|known| known.root.as_deref()), root).map(Mark::Root));

@@ -171,8 +171,7 @@ fn distance(percent: f64, window: &Window) -> f64 {
 }
 
 /// Where something begins: a level, tokens left, or turns left. In the config `"75%"`, `"30k"`, `"4 turns"`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {
     /// A level, as a distance before the reference point.
     Level(f64),
@@ -195,24 +194,34 @@ impl Threshold {
     }
 }
 
-impl TryFrom<String> for Threshold {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let refused = || format!("`{text}` is no threshold: use \"75%\", \"30k\" or \"4 turns\"");
+impl Threshold {
+    /// Reads `"75%"`, `"30k"` or `"4 turns"`.
+    pub fn parse(text: &str) -> Option<Threshold> {
         let number = |part: &str| part.trim().parse::<f64>().ok().filter(|number| *number >= 0.0);
         let trimmed = text.trim();
         if let Some(percent) = trimmed.strip_suffix('%') {
-            return number(percent).filter(|n| *n <= 100.0).map(Threshold::Level).ok_or_else(refused);
+            return number(percent).filter(|n| *n <= 100.0).map(Threshold::Level);
         }
         if let Some(turns) = trimmed.strip_suffix("turns").or_else(|| trimmed.strip_suffix("turn")) {
-            return turns.trim().parse().map(Threshold::Turns).map_err(|_| refused());
+            return turns.trim().parse().map(Threshold::Turns).ok();
         }
         let (part, factor) = match trimmed.strip_suffix(['k', 'K']) {
             Some(part) => (part, 1000.0),
             None => (trimmed, 1.0),
         };
-        number(part).filter(|n| *n < 1e9).map(|n| Threshold::Tokens((n * factor) as u64)).ok_or_else(refused)
+        number(part).filter(|n| *n < 1e9).map(|n| Threshold::Tokens((n * factor) as u64))
+    }
+}
+
+/// As it is written in the config.
+impl fmt::Display for Threshold {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Threshold::Level(percent) => write!(out, "{percent}%"),
+            Threshold::Tokens(tokens) if tokens % 1000 == 0 => write!(out, "{}k", tokens / 1000),
+            Threshold::Tokens(tokens) => write!(out, "{tokens}"),
+            Threshold::Turns(turns) => write!(out, "{turns} turns"),
+        }
     }
 }
 
@@ -291,7 +300,7 @@ mod tests {
 
     #[test]
     fn thresholds_read_and_refuse() {
-        let read = |text: &str| Threshold::try_from(text.to_owned()).ok();
+        let read = Threshold::parse;
         assert_eq!(read("75%"), Some(Threshold::Level(75.0)));
         assert_eq!(read(" 30k "), Some(Threshold::Tokens(30_000)));
         assert_eq!(read("1500"), Some(Threshold::Tokens(1500)));

@@ -3,10 +3,10 @@
 //! A folder holds the policy, its settings and its literate table (`<id>.md`, run by `tests/policies.rs`).
 //! To add one: make the folder, add its line below.
 
-use serde::de::DeserializeOwned;
-
 use crate::config::Config;
+use crate::config::section::Section;
 use crate::event::Event;
+use crate::facts::marks::Marks;
 use crate::facts::{Facts, Needs};
 use crate::ruling::{Part, Ruling};
 use crate::verdict::Verdict;
@@ -18,7 +18,7 @@ pub trait Policy: Sync {
     /// Whether it speaks, only records what it would have said, or stays out.
     fn mode(&self, config: &Config) -> Mode;
     /// What it has to know at this event; `None` when it has nothing to do with it.
-    fn needs(&self, event: &Event<'_>) -> Option<Needs>;
+    fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs>;
     /// What it thinks. Called only where it listens.
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict;
 }
@@ -32,12 +32,6 @@ pub enum Mode {
     Shadow,
     /// It is not asked.
     Off,
-}
-
-/// Gives a policy's section of the config; a missing or broken one is its default.
-pub trait Sections {
-    /// The section of this name.
-    fn section<T: DeserializeOwned + Default>(&mut self, name: &str) -> T;
 }
 
 macro_rules! policies {
@@ -57,37 +51,51 @@ macro_rules! policies {
         }
 
         impl PolicySettings {
-            /// Reads all sections.
-            pub fn read(sections: &mut impl Sections) -> PolicySettings {
-                PolicySettings { $($module: sections.section(stringify!($module)),)* }
+            /// The sections, in policy order.
+            pub fn sections(&self) -> Vec<&dyn Section> {
+                vec![$(&self.$module,)*]
+            }
+
+            /// The same, to be changed.
+            pub fn sections_mut(&mut self) -> Vec<&mut dyn Section> {
+                vec![$(&mut self.$module,)*]
             }
         }
     };
 }
 
 policies! {
+    approval => approval::Approval,
+    own_settings => own_settings::OwnSettings,
     pressure => pressure::Pressure,
+}
+
+/// The policies that a person can switch off, by their ids.
+pub fn switchable() -> impl Iterator<Item = &'static str> {
+    let policies = POLICIES.iter().map(|policy| policy.id()).filter(|id| *id != approval::ID);
+    policies.chain([crate::gate::EDIT_GATE])
 }
 
 /// The policies that take part in this event.
 fn listening<'a>(
     event: &'a Event<'_>,
+    marks: Option<&'a Marks>,
     config: &'a Config,
 ) -> impl Iterator<Item = (&'static dyn Policy, Needs)> + 'a {
     POLICIES.iter().copied().filter(|policy| !config.switched_off(policy.id())).filter_map(move |policy| {
         let listens = policy.mode(config) != Mode::Off;
-        listens.then(|| policy.needs(event)).flatten().map(|needs| (policy, needs))
+        listens.then(|| policy.needs(event, marks)).flatten().map(|needs| (policy, needs))
     })
 }
 
 /// What has to be known for this event.
-pub fn needs(event: &Event<'_>, config: &Config) -> Needs {
-    listening(event, config).fold(Needs::default(), |all, (_, needs)| all.and(needs))
+pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
+    listening(event, marks, config).fold(Needs::default(), |all, (_, needs)| all.and(needs))
 }
 
 /// Asks every policy that listens. `clock` counts microseconds from anywhere.
 pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ruling {
-    listening(facts.event, config).fold(Ruling::pass(), |ruling, (policy, _)| {
+    listening(facts.event, facts.marks.value(), config).fold(Ruling::pass(), |ruling, (policy, _)| {
         let start = clock();
         let verdict = policy.decide(facts, config);
         let micros = clock().saturating_sub(start);

@@ -1,12 +1,33 @@
 //! English.
 
 use super::Words;
+use crate::facts::OwnFile;
 
 pub(super) const WORDS: Words = Words {
     gate_closed: |step, policy| {
         format!(
             "Tidegate could not check this call, so it was not let through: {step}. \
-             `tidegate journal` shows what happened. To work without this gate, start the client with TIDEGATE_OFF={policy}."
+             `tidegate journal` shows what happened. To work without this gate, run `tidegate off {policy} --for 1h` in \
+             another terminal, or start the client with TIDEGATE_OFF={policy}."
+        )
+    },
+    own_file: |file, path| {
+        let what = match file {
+            OwnFile::Config => "Tidegate's config",
+            OwnFile::Host => "the settings in which the client's hooks and status line stand",
+            OwnFile::State => "Tidegate's private state",
+        };
+        format!("The agent wants to edit {path}: {what}. It can switch gates off.")
+    },
+    approved: |command| format!("Approved, once and for ten minutes: `tidegate {command}`."),
+    nothing_to_approve: |code| {
+        format!(
+            "No request waits with the code {code}: it was used, is older than ten minutes, or is of another session."
+        )
+    },
+    approval_void: |code, command| {
+        format!(
+            "The agent put the approval code {code} into a tool call, so the code is void and `tidegate {command}` was not approved."
         )
     },
     used: |percent| format!("{percent}% used"),

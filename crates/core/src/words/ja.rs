@@ -3,13 +3,33 @@
 use super::Words;
 use crate::event::FailedStep;
 use crate::event::wire::NotAnObject;
+use crate::facts::OwnFile;
 
 pub(super) const WORDS: Words = Words {
     gate_closed: |step, policy| {
         format!(
             "Tidegateはこの呼び出しを確認できなかったため通しませんでした: {}。\
-             経緯は `tidegate journal` で見られます。このゲートなしで作業するには TIDEGATE_OFF={policy} を付けてクライアントを起動してください。",
+             経緯は `tidegate journal` で見られます。このゲートなしで作業するには、別の端末で `tidegate off {policy} --for 1h` を実行するか、TIDEGATE_OFF={policy} を付けてクライアントを起動してください。",
             failed_step(step),
+        )
+    },
+    own_file: |file, path| {
+        let what = match file {
+            OwnFile::Config => "Tidegateの設定",
+            OwnFile::Host => "クライアントのフックとステータスラインの設定",
+            OwnFile::State => "Tidegateの内部状態",
+        };
+        format!("エージェントが {path}（{what}）を編集しようとしています。ゲートを無効にできるファイルです。")
+    },
+    approved: |command| format!("承認しました（1回限り、10分間有効）: `tidegate {command}`"),
+    nothing_to_approve: |code| {
+        format!(
+            "コード {code} で承認待ちの要求はありません。使用済み、10分経過、または別のセッションのものです。"
+        )
+    },
+    approval_void: |code, command| {
+        format!(
+            "エージェントが承認コード {code} をツール呼び出しに使ったため、コードは無効になりました。`tidegate {command}` は承認されていません。"
         )
     },
     used: |percent| format!("{percent}% 使用"),

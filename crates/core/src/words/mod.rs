@@ -7,6 +7,7 @@ mod ja;
 use serde::{Deserialize, Serialize};
 
 use crate::event::FailedStep;
+use crate::facts::OwnFile;
 
 /// A language we speak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +58,14 @@ impl Lang {
 pub struct Words {
     /// A gate could not check (the failed step, the policy that can be switched off).
     pub gate_closed: fn(&FailedStep, &str) -> String,
+    /// An agent wants to edit one of our files (which, the path): the question to the person.
+    pub own_file: fn(OwnFile, &str) -> String,
+    /// A person approved this command.
+    pub approved: fn(&str) -> String,
+    /// A person approved a code that no request waits with.
+    pub nothing_to_approve: fn(&str) -> String,
+    /// The model used a code (the code, the command it stood for).
+    pub approval_void: fn(&str, &str) -> String,
     /// Status line: per cent in use.
     pub used: fn(u64) -> String,
     /// Status line: tokens left before compaction or, with `false`, before the window is full.

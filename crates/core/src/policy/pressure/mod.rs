@@ -5,32 +5,31 @@
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-use serde::Deserialize;
-
 use super::{Mode, Policy};
 use crate::config::Config;
+use crate::config::section::section;
+use crate::config::setting::choices;
 use crate::event::{Event, EventKind};
-use crate::facts::marks::{Mark, Pressure as Said, PressureLevel};
+use crate::facts::marks::{Mark, Marks, Pressure as Said, PressureLevel};
 use crate::facts::{Facts, Known, Needs};
 use crate::meter::forecast::Forecast;
 use crate::meter::{Reading, Threshold, short_tokens};
 use crate::verdict::{Audience, Effect, Say, Verdict};
 
-/// Section `[pressure]`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Settings {
-    /// Whether it advises.
-    pub mode: PressureMode,
-    /// Where the early notice begins.
-    pub info: Threshold,
-    /// Where the late one begins.
-    pub urgent: Threshold,
+section! {
+    /// Section `[pressure]`.
+    Settings "pressure" {
+        /// Whether it tells the model (`advise`), only records what it would have said (`shadow`), or does not look.
+        mode: PressureMode = PressureMode::Advise, Tightens;
+        /// Where the early notice begins.
+        info: Threshold = Threshold::Level(60.0), WithTrust;
+        /// Where the late one begins.
+        urgent: Threshold = Threshold::Level(75.0), WithTrust;
+    }
 }
 
 /// What the policy does with a level it sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PressureMode {
     /// Tells the model.
     Advise,
@@ -40,11 +39,11 @@ pub enum PressureMode {
     Off,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Settings { mode: PressureMode::Advise, info: Threshold::Level(60.0), urgent: Threshold::Level(75.0) }
-    }
-}
+choices!(PressureMode {
+    "off" => PressureMode::Off,
+    "shadow" => PressureMode::Shadow,
+    "advise" => PressureMode::Advise,
+});
 
 /// The policy.
 pub struct Pressure;
@@ -62,10 +61,10 @@ impl Policy for Pressure {
         }
     }
 
-    fn needs(&self, event: &Event<'_>) -> Option<Needs> {
+    fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
         // A subagent has a context of its own, and what is said there reaches nobody else.
         let listens = matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse);
-        (listens && event.main_thread()).then_some(Needs { meter: true })
+        (listens && event.main_thread()).then_some(Needs { meter: true, ..Needs::default() })
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {

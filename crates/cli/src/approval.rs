@@ -1,0 +1,211 @@
+//! People decide: a command that loosens something runs only after a person's yes.
+//!
+//! At a terminal it asks. Called by an agent it prints a code and leaves; a hook recognises the person's approval, and
+//! the same command with `--approved` finds it. A flag alone proves nothing: the model can type it.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io::{BufRead, IsTerminal, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tidegate_core::event::SessionId;
+use tidegate_core::facts::marks::{
+    APPROVAL_MS, Approval, ApprovalStage, CODE_LENGTH, CODE_LETTERS, Mark, Marks,
+};
+use tidegate_core::record::Record;
+use tidegate_core::time::Millis;
+use tidegate_state::place::StateDir;
+use tidegate_state::{config, journal, marks};
+
+use crate::error::CliError;
+use crate::print;
+use crate::sessions::Here;
+
+/// The exit code of a command that waits for a person.
+pub(crate) const WAITS: u8 = 4;
+
+/// What is to be done, as a person is told.
+pub(crate) struct Request<'a> {
+    /// The command's name: what the config may allow where nobody is there.
+    pub(crate) name: &'static str,
+    /// The whole command without our own name and without `--approved`. An approval is for exactly this.
+    pub(crate) command: String,
+    /// What it would do.
+    pub(crate) would: &'a [String],
+    /// The caller says that an approval exists.
+    pub(crate) approved: bool,
+    /// Answers are to be JSON.
+    pub(crate) json: bool,
+}
+
+/// Whether the command may go on.
+pub(crate) enum Consent {
+    /// Yes, and why, for the record.
+    Given(String),
+    /// A person has to be asked first; the caller was told how.
+    Waits(ExitCode),
+}
+
+#[derive(Serialize)]
+struct Waiting<'a> {
+    waits_for: &'static str,
+    code: &'a str,
+    command: &'a str,
+    expires: String,
+    then_run: String,
+}
+
+/// Asks whoever can be asked.
+pub(crate) fn consent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
+    if here.env.agent {
+        return of_agent(here, request);
+    }
+    if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+        return at_terminal(request);
+    }
+    nobody_there(here, request, "no terminal to ask at")
+}
+
+fn at_terminal(request: &Request<'_>) -> Result<Consent, CliError> {
+    for line in request.would {
+        print::to_stderr(line);
+    }
+    let mut out = std::io::stderr().lock();
+    let asked = write!(out, "Go on? [y/N] ").and_then(|()| out.flush());
+    drop(out);
+    let mut answer = String::new();
+    asked.and_then(|()| std::io::stdin().lock().read_line(&mut answer).map(drop)).map_err(CliError::new)?;
+    match answer.trim().to_lowercase().as_str() {
+        "y" | "yes" | "はい" => Ok(Consent::Given("asked at the terminal".to_owned())),
+        _ => Err(CliError::new("nothing was changed")),
+    }
+}
+
+/// Where nobody is there, only the user's own config file can have said yes before.
+fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent, CliError> {
+    let user = here.env.place.config();
+    // Without variables and project files: whoever called us may have written them.
+    let own = config::read(&config::Sources { user: user.as_deref(), ..config::Sources::default() });
+    if own.policies.approval.unattended.0.iter().any(|name| name == request.name) {
+        return Ok(Consent::Given("the user's config allows it unattended".to_owned()));
+    }
+    let file = user.map_or_else(|| "the config".to_owned(), |path| path.display().to_string());
+    Err(CliError::new(format!("`tidegate {}` needs a person's yes, and there is {why}", request.command)).hint(
+        format!(
+            "run it at a terminal; to allow it unattended, write `unattended = [\"{}\"]` under [approval] in {file}",
+            request.name
+        ),
+    ))
+}
+
+fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
+    let Some(id) = here.env.session.as_deref().and_then(|id| SessionId::parse(id).ok()) else {
+        return nobody_there(here, request, "no session in which a person could approve it");
+    };
+    let session = Session { state: &here.state, id, now: here.now };
+    let known = here.session(Some(session.id.as_str())).ok();
+    if known.and_then(|known| known.marks.attended) != Some(true) {
+        return nobody_there(here, request, "nobody in this session who could approve it");
+    }
+    if request.approved {
+        let code = session.take(&request.command)?.ok_or_else(|| {
+            CliError::new(format!("there is no approval of `tidegate {}` in this session", request.command)).hint(
+                "run it without --approved: it prints a code, which the person can approve once, within ten minutes",
+            )
+        })?;
+        return Ok(Consent::Given(format!("approved with the code {code}")));
+    }
+    let code = session.ask(&request.command)?;
+    let then_run = format!("tidegate {} --approved", request.command);
+    if request.json {
+        print::json(&Waiting {
+            waits_for: "a person",
+            code: &code,
+            command: &request.command,
+            expires: Millis(here.now.0 + APPROVAL_MS).iso(),
+            then_run,
+        });
+        return Ok(Consent::Waits(ExitCode::from(WAITS)));
+    }
+    for line in request.would {
+        print::line(line);
+    }
+    print::line(&format!("This needs a person's yes. Code {code}, for this session and ten minutes."));
+    print::line(&format!(
+        "The person can type the prompt `approve {code}`, or answer `approve` to a question asked with"
+    ));
+    print::line(&format!(
+        "AskUserQuestion whose text contains {code}. In any other tool call the code becomes void."
+    ));
+    print::line(&format!("Then run: {then_run}"));
+    Ok(Consent::Waits(ExitCode::from(WAITS)))
+}
+
+/// The session that an agent works in.
+struct Session<'a> {
+    state: &'a StateDir,
+    id: SessionId,
+    now: Millis,
+}
+
+impl Session<'_> {
+    /// Leaves a request, or finds the one that waits already. Gives its code.
+    fn ask(&self, command: &str) -> Result<String, CliError> {
+        let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
+        let known = self.marks();
+        let same = |request: &&Approval| request.command == command && request.waits(self.now);
+        if let Some(waiting) = known.approvals.iter().find(same) {
+            return Ok(waiting.code.clone());
+        }
+        let request = Approval {
+            code: new_code(),
+            command: command.to_owned(),
+            at: self.now,
+            stage: ApprovalStage::Asked,
+        };
+        let code = request.code.clone();
+        lock.append(&[Mark::Approval(request)]).map_err(CliError::new)?;
+        Ok(code)
+    }
+
+    /// Uses up an approval of this command. Gives its code.
+    fn take(&self, command: &str) -> Result<Option<String>, CliError> {
+        let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
+        let known = self.marks();
+        let Some(given) = known.approvals.iter().find(|approval| approval.allows(command, self.now)) else {
+            return Ok(None);
+        };
+        let used = Approval { stage: ApprovalStage::Used, ..given.clone() };
+        lock.append(&[Mark::Approval(used)]).map_err(CliError::new)?;
+        Ok(Some(given.code.clone()))
+    }
+
+    fn marks(&self) -> Marks {
+        marks::read(&self.state.session(&self.id)).value().cloned().unwrap_or_default()
+    }
+}
+
+/// Random by the seed that the standard library takes from the system for its hash tables.
+fn new_code() -> String {
+    let mut random = RandomState::new().hash_one(std::process::id());
+    let letter = |_| {
+        let letter = CODE_LETTERS[(random % CODE_LETTERS.len() as u64) as usize];
+        random /= CODE_LETTERS.len() as u64;
+        char::from(letter)
+    };
+    (0..CODE_LENGTH).map(letter).collect()
+}
+
+/// Writes down that a person's word changed something.
+pub(crate) fn record(here: &Here, command: &str, consent: &str) {
+    let record = Record {
+        id: format!("{:x}-{:x}", here.now.0, std::process::id()),
+        session: here.env.session.clone(),
+        project: here.root.as_deref().map(|root| root.to_string_lossy().into_owned()),
+        cause: Some(consent.to_owned()),
+        attended: true,
+        ruling: "command".to_owned(),
+        ..Record::begin(&format!("tidegate {command}"), here.now)
+    };
+    let _ = journal::append(&here.state.journal(), here.now, &record);
+}

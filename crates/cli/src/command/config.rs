@@ -1,0 +1,97 @@
+//! `tidegate config`: every value with where it comes from, and the schema.
+
+use std::process::ExitCode;
+
+use serde_json::{Map, Value, json};
+use tidegate_core::config::layer::path;
+use tidegate_core::config::schema;
+use tidegate_core::config::value;
+
+use super::Outcome;
+use crate::args;
+use crate::print;
+use crate::sessions::Here;
+
+pub(crate) fn run(args: &args::ConfigCommand) -> Outcome {
+    match args {
+        args::ConfigCommand::Show(args) => show(args),
+        args::ConfigCommand::Schema => {
+            print::line(&schema_text());
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// The schema as it is checked in.
+pub(crate) fn schema_text() -> String {
+    serde_json::to_string_pretty(&schema::schema()).expect("a schema is plain data")
+}
+
+fn show(args: &args::ConfigShow) -> Outcome {
+    let mut here = Here::find()?;
+    if let Some(project) = &args.project {
+        here.look_at(project)?;
+    }
+    if args.json {
+        print::json(&as_json(&here));
+    } else {
+        as_toml(&here, args.origin);
+    }
+    for problem in &here.config.problems {
+        print::to_stderr(&format!("warning: {problem}"));
+    }
+    for waiting in &here.config.waiting {
+        let what = format!("{}: `{}`", waiting.assignment.origin, waiting.assignment.path());
+        print::to_stderr(&if waiting.never {
+            format!("note: {what} counts only in your own config file")
+        } else {
+            format!("note: {what} waits for `tidegate trust`")
+        });
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn as_toml(here: &Here, origin: bool) {
+    for section in here.config.sections() {
+        if !section.name().is_empty() {
+            print::line(&format!("\n[{}]", section.name()));
+        }
+        for key in section.keys() {
+            let from = here.config.origin(&path(section.name(), key.name));
+            let line = match section.get(key.name) {
+                // There is no word for it in TOML.
+                value::Value::Nothing => format!("# {} is not set", key.name),
+                value => format!("{} = {value}", key.name),
+            };
+            print::line(&if origin { format!("{line:<32} # {from}") } else { line });
+        }
+    }
+}
+
+fn as_json(here: &Here) -> Value {
+    let mut values = Map::new();
+    for section in here.config.sections() {
+        for key in section.keys() {
+            let path = path(section.name(), key.name);
+            let origin = here.config.origin(&path).to_string();
+            values.insert(path, json!({ "value": section.get(key.name).json(), "origin": origin }));
+        }
+    }
+    let waiting: Vec<Value> = here
+        .config
+        .waiting
+        .iter()
+        .map(|waiting| {
+            json!({
+                "key": waiting.assignment.path(),
+                "value": waiting.assignment.value.json(),
+                "origin": waiting.assignment.origin.to_string(),
+                "never": waiting.never,
+            })
+        })
+        .collect();
+    json!({
+        "values": values, "problems": here.config.problems, "waiting": waiting,
+        "off": here.config.off, "off_by_command": here.config.off_by_command,
+    })
+}

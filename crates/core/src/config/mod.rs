@@ -1,0 +1,106 @@
+//! Settings, with their defaults: here and with each policy, once.
+//!
+//! A section is declared with its keys, defaults, and what a project's file may do with them ([`section`]); files and
+//! environment are laid over each other ([`layer`]); a preset is one word for many values ([`preset`]).
+
+pub mod layer;
+pub mod near;
+pub mod preset;
+pub mod schema;
+pub mod section;
+pub mod setting;
+pub mod value;
+
+use std::collections::BTreeMap;
+
+use crate::policy::PolicySettings;
+use crate::words::Lang;
+use layer::{Origin, Waiting};
+use preset::Preset;
+use section::{Section, section};
+use setting::{Days, Whole};
+
+/// Everything that can be set.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Config {
+    /// Section-less keys.
+    pub general: General,
+    /// Section `[meter]`.
+    pub meter: MeterSettings,
+    /// Section `[journal]`.
+    pub journal: JournalSettings,
+    /// One section per policy.
+    pub policies: PolicySettings,
+    /// Policies that `TIDEGATE_OFF` switches off.
+    pub off: Vec<String>,
+    /// Policies that `tidegate off` switched off here.
+    pub off_by_command: Vec<String>,
+    /// What was wrong with the config; what stood there before counts instead.
+    pub problems: Vec<String>,
+    /// What a project's files say without effect.
+    pub waiting: Vec<Waiting>,
+    /// Where values come from that are not built in, by `section.key`.
+    pub origins: BTreeMap<String, Origin>,
+}
+
+section! {
+    /// Keys outside any section.
+    General "" {
+        /// What the policies do: `observe` decides and says nothing, `guide` blocks where it has a fact, `strict` does everything.
+        preset: Preset = Preset::Guide, Tightens;
+        /// The language for people: `en` or `ja`. Unset: the locale, else the language of the last prompt.
+        lang: Option<Lang> = None, WithTrust;
+        /// Characters for the model in one reply. The host's own limit is 10,000.
+        text_budget: Whole<200, 9_000> = Whole::new(1200), WithTrust;
+    }
+}
+
+section! {
+    /// Section `[meter]`.
+    MeterSettings "meter" {
+        /// The window in tokens, where the host and the model table are wrong.
+        window: Option<Whole<1, { u64::MAX }>> = None, WithTrust;
+    }
+}
+
+section! {
+    /// Section `[journal]`.
+    JournalSettings "journal" {
+        /// How long records are kept.
+        keep: Days = Days(30), WithTrust;
+    }
+}
+
+impl Config {
+    /// All sections, in the order in which they are shown.
+    pub fn sections(&self) -> Vec<&dyn Section> {
+        let mut sections: Vec<&dyn Section> = vec![&self.general, &self.meter, &self.journal];
+        sections.extend(self.policies.sections());
+        sections
+    }
+
+    fn section(&self, name: &str) -> Option<&dyn Section> {
+        self.sections().into_iter().find(|section| section.name() == name)
+    }
+
+    fn section_mut(&mut self, name: &str) -> Option<&mut dyn Section> {
+        let mut sections: Vec<&mut dyn Section> = vec![&mut self.general, &mut self.meter, &mut self.journal];
+        sections.extend(self.policies.sections_mut());
+        sections.into_iter().find(|section| section.name() == name)
+    }
+
+    /// Where a value comes from.
+    pub fn origin(&self, path: &str) -> &Origin {
+        self.origins.get(path).unwrap_or(&Origin::BuiltIn)
+    }
+
+    /// Whether a person switched this policy off.
+    pub fn switched_off(&self, policy: &str) -> bool {
+        self.off.iter().chain(&self.off_by_command).any(|off| off == policy)
+    }
+}
+
+/// `TIDEGATE_OFF=skill-gate,pressure`.
+pub fn split_off(list: &str) -> Vec<String> {
+    list.split([',', ' ']).map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()
+}

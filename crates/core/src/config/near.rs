@@ -1,0 +1,48 @@
+//! "Did you mean …?"
+
+/// The candidate that a mistyped name most likely means.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let most = (name.chars().count() / 3).max(1);
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(name, candidate), candidate))
+        .filter(|(distance, _)| *distance <= most)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// How many letters have to be changed, added, left out or exchanged with their neighbour.
+fn distance(from: &str, to: &str) -> usize {
+    // Names are short; what is not short is no typing error.
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().take(64).collect(), to.chars().take(64).collect());
+    let mut rows = vec![(0..=to.len()).collect::<Vec<_>>()];
+    for (i, a) in from.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, b) in to.iter().enumerate() {
+            let changed = rows[i][j] + usize::from(a != b);
+            let mut least = changed.min(rows[i][j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *a == to[j - 1] && from[i - 1] == *b {
+                least = least.min(rows[i - 1][j - 1] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[from.len()][to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typing_errors_are_told_from_other_words() {
+        let names = ["mode", "info", "urgent"];
+        assert_eq!(nearest("moed", names), Some("mode"));
+        assert_eq!(nearest("urgnet", names), Some("urgent"));
+        assert_eq!(nearest("inof", names), Some("info"));
+        assert_eq!(nearest("colour", names), None);
+        assert_eq!(nearest("", names), None);
+        assert_eq!(nearest("skill_gate", ["skill-gate", "verify-stop"]), Some("skill-gate"));
+    }
+}

@@ -1,0 +1,169 @@
+//! Sections: each is declared once, with its keys, their defaults and what a project may do with them. Reading, the
+//! schema, the reference and `config show` all come from that declaration.
+
+use super::setting::{Setting, Shape};
+use super::value::Value;
+
+/// What a project's own file may do with a key before a person trusted that file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Project {
+    /// Make it stricter, and nothing else.
+    Tightens,
+    /// Nothing: the value waits for `tidegate trust`.
+    WithTrust,
+    /// Nothing, trusted or not: only the user's own config file counts, and no variable either, since an agent can set
+    /// one for a command it calls.
+    Never,
+}
+
+/// One key of a section.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its name in the section.
+    pub name: &'static str,
+    /// What it is for.
+    pub doc: &'static str,
+    /// What it takes.
+    pub shape: Shape,
+    /// What a project may do with it.
+    pub project: Project,
+}
+
+/// Whose word a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Voice {
+    /// The user's own config file.
+    User,
+    /// The environment.
+    Environment,
+    /// A project's file that a person trusted as it is.
+    Trusted,
+    /// A project's file as it came.
+    Untrusted,
+}
+
+/// What became of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// It counts.
+    Taken,
+    /// It is what was there, or looser than what a project may ask for and the same as before.
+    Kept,
+    /// It would count if a person trusted the file.
+    Waits,
+    /// It never counts from there.
+    Refused,
+}
+
+/// Why a value cannot be used at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// There is no such key.
+    Unknown,
+    /// The key does not take this.
+    Value(String),
+}
+
+/// A section of the config.
+pub trait Section {
+    /// Its name in brackets; empty for the keys above all sections.
+    fn name(&self) -> &'static str;
+    /// Its keys.
+    fn keys(&self) -> &'static [Key];
+    /// A key's value.
+    fn get(&self, key: &str) -> Value;
+    /// Whether a key takes this value.
+    fn check(&self, key: &str, value: &Value) -> Result<(), Wrong>;
+    /// Sets a key, as far as this voice may.
+    fn put(&mut self, key: &str, value: &Value, voice: Voice) -> Put;
+}
+
+/// Sets one value.
+pub fn put<T: Setting>(slot: &mut T, value: &Value, project: Project, voice: Voice) -> Put {
+    let Ok(new) = T::read(value) else { return Put::Kept };
+    match (voice, project) {
+        (Voice::User, _) | (Voice::Environment | Voice::Trusted, Project::Tightens | Project::WithTrust) => {}
+        (_, Project::Never) => return Put::Refused,
+        (Voice::Untrusted, _) if new == *slot => return Put::Kept,
+        (Voice::Untrusted, Project::Tightens) if new.strictness() > slot.strictness() => {}
+        (Voice::Untrusted, Project::Tightens | Project::WithTrust) => return Put::Waits,
+    }
+    *slot = new;
+    Put::Taken
+}
+
+/// Declares a section.
+macro_rules! section {
+    (
+        $(#[doc = $section_doc:literal])*
+        $type:ident $name:literal {
+            $(
+                $(#[doc = $doc:literal])+
+                $key:ident: $setting:ty = $default:expr, $project:ident;
+            )+
+        }
+    ) => {
+        $(#[doc = $section_doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $type {
+            $($(#[doc = $doc])+ pub $key: $setting,)+
+        }
+
+        impl Default for $type {
+            fn default() -> Self {
+                $type { $($key: $default,)+ }
+            }
+        }
+
+        impl $crate::config::section::Section for $type {
+            fn name(&self) -> &'static str {
+                $name
+            }
+
+            fn keys(&self) -> &'static [$crate::config::section::Key] {
+                use $crate::config::section::{Key, Project};
+                const KEYS: &[Key] = &[$(Key {
+                    name: stringify!($key),
+                    doc: concat!($($doc),+),
+                    shape: <$setting as $crate::config::setting::Setting>::SHAPE,
+                    project: Project::$project,
+                }),+];
+                KEYS
+            }
+
+            fn get(&self, key: &str) -> $crate::config::value::Value {
+                match key {
+                    $(stringify!($key) => $crate::config::setting::Setting::show(&self.$key),)+
+                    _ => $crate::config::value::Value::Nothing,
+                }
+            }
+
+            fn check(
+                &self,
+                key: &str,
+                value: &$crate::config::value::Value,
+            ) -> Result<(), $crate::config::section::Wrong> {
+                use $crate::config::section::Wrong;
+                use $crate::config::setting::Setting;
+                match key {
+                    $(stringify!($key) => <$setting as Setting>::read(value).map(drop).map_err(Wrong::Value),)+
+                    _ => Err(Wrong::Unknown),
+                }
+            }
+
+            fn put(
+                &mut self,
+                key: &str,
+                value: &$crate::config::value::Value,
+                voice: $crate::config::section::Voice,
+            ) -> $crate::config::section::Put {
+                use $crate::config::section::{Project, Put, put};
+                match key {
+                    $(stringify!($key) => put(&mut self.$key, value, Project::$project, voice),)+
+                    _ => Put::Kept,
+                }
+            }
+        }
+    };
+}
+pub(crate) use section;

@@ -1,0 +1,202 @@
+//! The types a setting can have: how each is read, shown, described and compared.
+
+use super::value::Value;
+use crate::meter::Threshold;
+use crate::words::Lang;
+
+/// What values a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// One of these, from the weakest to the strictest where that is a question.
+    Choice(&'static [&'static str]),
+    /// A whole number from the first to the last.
+    Whole(u64, u64),
+    /// Text of a form that a regular expression describes, with an example.
+    Text {
+        /// As in a JSON schema.
+        pattern: &'static str,
+        /// A value that fits.
+        example: &'static str,
+    },
+    /// Any number of these.
+    List(&'static [&'static str]),
+}
+
+impl Shape {
+    /// Reads a value from an environment variable, where everything is text.
+    pub fn from_text(self, text: &str) -> Value {
+        match self {
+            Shape::Whole(..) => {
+                text.trim().parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Whole)
+            }
+            Shape::List(_) => Value::List(
+                text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(Value::from).collect(),
+            ),
+            Shape::Choice(_) | Shape::Text { .. } => Value::Text(text.to_owned()),
+        }
+    }
+
+    /// What it takes, to complete "… is no value for this: ".
+    fn wanted(self) -> String {
+        match self {
+            Shape::Choice(names) => format!("use one of {}", listed(names)),
+            Shape::Whole(least, u64::MAX) => format!("use a whole number of at least {least}"),
+            Shape::Whole(least, most) => format!("use a whole number from {least} to {most}"),
+            Shape::Text { example, .. } => format!("use a text such as {example}"),
+            Shape::List(names) => format!("use a list of {}", listed(names)),
+        }
+    }
+}
+
+fn listed(names: &[&str]) -> String {
+    names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
+}
+
+/// A type of settings.
+pub trait Setting: Sized + PartialEq {
+    /// What it takes.
+    const SHAPE: Shape;
+
+    /// Reads it, or says what it takes.
+    fn read(value: &Value) -> Result<Self, String> {
+        Self::taken(value).ok_or_else(|| {
+            let found = match value {
+                Value::Text(_) | Value::Whole(_) | Value::Number(_) | Value::Flag(_) => value.to_string(),
+                Value::List(_) | Value::Other(_) | Value::Nothing => value.kind().to_owned(),
+            };
+            format!("{found} is no value for it: {}", Self::SHAPE.wanted())
+        })
+    }
+
+    /// Reads it.
+    fn taken(value: &Value) -> Option<Self>;
+
+    /// As it would be written.
+    fn show(&self) -> Value;
+
+    /// How strict it is, where that can be compared.
+    fn strictness(&self) -> Option<usize> {
+        let Shape::Choice(names) = Self::SHAPE else { return None };
+        let Value::Text(name) = self.show() else { return None };
+        names.iter().position(|choice| *choice == name)
+    }
+}
+
+/// A setting that need not be set.
+impl<T: Setting> Setting for Option<T> {
+    const SHAPE: Shape = T::SHAPE;
+
+    fn taken(value: &Value) -> Option<Self> {
+        T::taken(value).map(Some)
+    }
+
+    fn show(&self) -> Value {
+        self.as_ref().map_or(Value::Nothing, T::show)
+    }
+}
+
+/// A whole number within bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole<const LEAST: u64, const MOST: u64>(u64);
+
+impl<const LEAST: u64, const MOST: u64> Whole<LEAST, MOST> {
+    /// One that is within them.
+    pub const fn new(number: u64) -> Self {
+        assert!(LEAST <= number && number <= MOST, "out of its bounds");
+        Whole(number)
+    }
+
+    /// The number.
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl<const LEAST: u64, const MOST: u64> Setting for Whole<LEAST, MOST> {
+    const SHAPE: Shape = Shape::Whole(LEAST, MOST);
+
+    fn taken(value: &Value) -> Option<Self> {
+        let Value::Whole(number) = value else { return None };
+        u64::try_from(*number).ok().filter(|number| (LEAST..=MOST).contains(number)).map(Whole)
+    }
+
+    fn show(&self) -> Value {
+        Value::Whole(i64::try_from(self.0).unwrap_or(i64::MAX))
+    }
+}
+
+/// A number of days: `"30 days"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Days(pub u64);
+
+impl Setting for Days {
+    const SHAPE: Shape = Shape::Text { pattern: "^ *[1-9][0-9]{0,4} *(days?)? *$", example: "\"30 days\"" };
+
+    fn taken(value: &Value) -> Option<Self> {
+        let Value::Text(text) = value else { return None };
+        let number = text.trim().trim_end_matches("days").trim_end_matches("day").trim();
+        number.parse().ok().filter(|days| (1..=36_500).contains(days)).map(Days)
+    }
+
+    fn show(&self) -> Value {
+        Value::Text(format!("{} day{}", self.0, if self.0 == 1 { "" } else { "s" }))
+    }
+}
+
+impl Setting for Lang {
+    const SHAPE: Shape = Shape::Choice(&["en", "ja"]);
+
+    fn taken(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(name) if name == "en" => Some(Lang::En),
+            Value::Text(name) if name == "ja" => Some(Lang::Ja),
+            _ => None,
+        }
+    }
+
+    fn show(&self) -> Value {
+        match self {
+            Lang::En => "en".into(),
+            Lang::Ja => "ja".into(),
+        }
+    }
+}
+
+impl Setting for Threshold {
+    const SHAPE: Shape = Shape::Text {
+        pattern: "^ *[0-9]+(\\.[0-9]+)? *(%|k|K|turns?)? *$",
+        example: "\"75%\" (a level), \"30k\" (tokens left) or \"4 turns\"",
+    };
+
+    fn taken(value: &Value) -> Option<Self> {
+        let Value::Text(text) = value else { return None };
+        Threshold::parse(text)
+    }
+
+    fn show(&self) -> Value {
+        Value::Text(self.to_string())
+    }
+}
+
+/// A type whose values are names: the names from the weakest to the strictest, each with its value.
+macro_rules! choices {
+    ($type:ty { $($name:literal => $value:expr),+ $(,)? }) => {
+        impl $crate::config::setting::Setting for $type {
+            const SHAPE: $crate::config::setting::Shape = $crate::config::setting::Shape::Choice(&[$($name),+]);
+
+            fn taken(value: &$crate::config::value::Value) -> Option<Self> {
+                match value {
+                    $($crate::config::value::Value::Text(name) if name == $name => Some($value),)+
+                    _ => None,
+                }
+            }
+
+            fn show(&self) -> $crate::config::value::Value {
+                let names = [$(($name, $value)),+];
+                let found = names.iter().find(|(_, value)| value == self);
+                found.map_or($crate::config::value::Value::Nothing, |(name, _)| (*name).into())
+            }
+        }
+    };
+}
+pub(crate) use choices;

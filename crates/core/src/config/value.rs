@@ -1,0 +1,89 @@
+//! A value in a config file, whatever the file's format is.
+
+use std::fmt::{self, Write as _};
+
+/// One value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Text.
+    Text(String),
+    /// A whole number.
+    Whole(i64),
+    /// Another number.
+    Number(f64),
+    /// Yes or no.
+    Flag(bool),
+    /// A list.
+    List(Vec<Value>),
+    /// Something that no setting takes.
+    Other(&'static str),
+    /// Not set.
+    Nothing,
+}
+
+impl Value {
+    /// What it is, for an error.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::Text(_) => "a text",
+            Value::Whole(_) | Value::Number(_) => "a number",
+            Value::Flag(_) => "true or false",
+            Value::List(_) => "a list",
+            Value::Other(kind) => kind,
+            Value::Nothing => "nothing",
+        }
+    }
+
+    /// As JSON.
+    pub fn json(&self) -> serde_json::Value {
+        match self {
+            Value::Text(text) => text.as_str().into(),
+            Value::Whole(number) => (*number).into(),
+            Value::Number(number) => (*number).into(),
+            Value::Flag(flag) => (*flag).into(),
+            Value::List(values) => values.iter().map(Value::json).collect::<Vec<_>>().into(),
+            Value::Other(_) | Value::Nothing => serde_json::Value::Null,
+        }
+    }
+}
+
+/// As it would stand in a TOML file.
+impl fmt::Display for Value {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Text(text) => quoted(text, out),
+            Value::Whole(number) => write!(out, "{number}"),
+            Value::Number(number) => write!(out, "{number}"),
+            Value::Flag(flag) => write!(out, "{flag}"),
+            Value::List(values) => {
+                out.write_char('[')?;
+                for (at, value) in values.iter().enumerate() {
+                    write!(out, "{}{value}", if at == 0 { "" } else { ", " })?;
+                }
+                out.write_char(']')
+            }
+            Value::Other(kind) => write!(out, "({kind})"),
+            Value::Nothing => out.write_str("(not set)"),
+        }
+    }
+}
+
+fn quoted(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    out.write_char('"')?;
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => write!(out, "\\{c}")?,
+            '\n' => out.write_str("\\n")?,
+            // A terminal must not be steered by what a repository wrote.
+            c if c.is_control() => write!(out, "\\u{:04x}", u32::from(c))?,
+            c => out.write_char(c)?,
+        }
+    }
+    out.write_char('"')
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+}

@@ -1,0 +1,203 @@
+//! Approval: a command that loosens something, called by an agent, waits for a yes that only a person can give.
+//!
+//! The command leaves a mark with a code. Here a person's answer is recognised: `approve CODE` typed as a prompt, or
+//! chosen as the answer to a question that holds the code. Where the model puts the code into any other tool call (a
+//! prompt to be sent later, a client of its own), the code is void. The rules are in `approval.md` beside this file.
+
+mod question;
+
+use super::{Mode, Policy};
+use crate::config::Config;
+use crate::config::section::section;
+use crate::config::setting::{Setting, Shape};
+use crate::config::value::Value;
+use crate::event::{Event, EventKind};
+use crate::facts::marks::{Approval as Request, ApprovalStage, Mark, Marks};
+use crate::facts::{Facts, Needs};
+use crate::verdict::{Audience, Effect, Say, Verdict};
+use question::Question;
+
+/// The name in records. It cannot be switched off: nothing would be left that a person could say yes with.
+pub const ID: &str = "approval";
+
+/// The host's tool that puts a question to the person.
+const ASKING_TOOL: &str = "AskUserQuestion";
+
+section! {
+    /// Section `[approval]`.
+    Settings "approval" {
+        /// Commands that loosen something and may run where no person is there to be asked.
+        unattended: Commands = Commands(Vec::new()), Never;
+    }
+}
+
+/// Commands that a person has to agree to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commands(pub Vec<String>);
+
+/// All there are.
+const COMMANDS: &[&str] = &["off", "trust"];
+
+impl Setting for Commands {
+    const SHAPE: Shape = Shape::List(COMMANDS);
+
+    fn taken(value: &Value) -> Option<Self> {
+        let Value::List(items) = value else { return None };
+        let name = |item: &Value| match item {
+            Value::Text(name) if COMMANDS.contains(&name.as_str()) => Some(name.clone()),
+            _ => None,
+        };
+        items.iter().map(name).collect::<Option<_>>().map(Commands)
+    }
+
+    fn show(&self) -> Value {
+        Value::List(self.0.iter().map(|name| name.as_str().into()).collect())
+    }
+}
+
+/// The policy.
+pub struct Approval;
+
+impl Policy for Approval {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, _: &Config) -> Mode {
+        Mode::Live
+    }
+
+    fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
+        let tool = Needs { tool: true, ..Needs::default() };
+        let requests = marks.is_some_and(|marks| !marks.approvals.is_empty());
+        match event.kind {
+            EventKind::UserPromptSubmit if event.main_thread() => {
+                typed_code(&event.human_prompt()?).map(|_| Needs::default())
+            }
+            EventKind::PreToolUse if requests && asks(event) => Some(tool),
+            EventKind::PostToolUse if requests => Some(tool),
+            _ => None,
+        }
+    }
+
+    fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
+        // Without marks there is no request, and what cannot be read approves nothing.
+        let none = Vec::new();
+        let requests = facts.marks.value().map_or(&none, |marks| &marks.approvals);
+        match facts.event.kind {
+            EventKind::UserPromptSubmit => typed(facts, requests),
+            EventKind::PreToolUse => put_to_the_person(facts, requests),
+            _ if asks(facts.event) => answered(facts, requests),
+            _ => mentioned(facts, requests),
+        }
+    }
+}
+
+fn asks(event: &Event<'_>) -> bool {
+    event.payload.tool_name.get().is_some_and(|name| name == ASKING_TOOL)
+}
+
+/// The code of a prompt that is nothing but `approve CODE`.
+fn typed_code(prompt: &str) -> Option<String> {
+    let mut words = prompt.split_whitespace();
+    let (verb, code) = (words.next()?, words.next()?);
+    let alone = words.next().is_none() && verb.eq_ignore_ascii_case("approve");
+    let code = code.trim_end_matches(['.', '!']);
+    (alone && Request::is_code(code)).then(|| code.to_ascii_uppercase())
+}
+
+/// A person typed `approve CODE`.
+fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
+    let prompt = facts.event.human_prompt().unwrap_or_default();
+    let Some(code) = typed_code(&prompt) else { return Verdict::pass() };
+    if !facts.attended {
+        return Verdict::silent("nobody is there, so nobody typed it");
+    }
+    match requests.iter().find(|request| request.code == code && request.waits(facts.now)) {
+        Some(request) => give(facts, request, "a person typed the approval"),
+        None => Verdict {
+            says: vec![to_user((facts.lang.words().nothing_to_approve)(&code), Vec::new())],
+            ..Verdict::silent("no request waits with this code")
+        },
+    }
+}
+
+/// The model is about to put a question to the person. It counts only if it does not come with its own answer.
+fn put_to_the_person(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
+    let Some(question) = Question::asked(facts.tool_input) else { return Verdict::silent("no question to read") };
+    let Some(id) = facts.event.payload.tool_use_id.get() else { return Verdict::silent("a call without an id") };
+    let about = |request: &&Request| request.waits(facts.now) && question.holds(&request.code);
+    let Some(request) = requests.iter().find(about) else { return Verdict::silent("no code in the question") };
+    if question.is_answered() {
+        return void(facts, request, "the question came with its answer");
+    }
+    let stage = ApprovalStage::Questioned(id.to_string());
+    Verdict {
+        effects: vec![Effect::Mark(Mark::Approval(Request { stage, ..request.clone() }))],
+        ..Verdict::silent("a person is asked")
+    }
+}
+
+/// The person has answered.
+fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
+    let id = facts.event.payload.tool_use_id.get().map(AsRef::as_ref);
+    let asked = |request: &&Request| match &request.stage {
+        ApprovalStage::Questioned(call) => request.waits(facts.now) && Some(call.as_str()) == id,
+        _ => false,
+    };
+    let Some(request) = requests.iter().find(asked) else { return Verdict::silent("no code in the question") };
+    if !facts.attended {
+        return Verdict::silent("nobody is there, so nobody answered");
+    }
+    if question::approves(facts.tool_response, &request.code) {
+        give(facts, request, "a person answered the question")
+    } else {
+        Verdict::silent("the answer is no approval")
+    }
+}
+
+/// Any other tool: a code in its input is on its way to where it could come back as a prompt.
+fn mentioned(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
+    let about =
+        |request: &&Request| request.waits(facts.now) && question::holds(facts.tool_input, &request.code);
+    match requests.iter().find(about) {
+        Some(request) => void(facts, request, "the code was part of a tool call"),
+        None => Verdict::silent("no code in the call"),
+    }
+}
+
+fn give(facts: &Facts<'_>, request: &Request, because: &'static str) -> Verdict {
+    let given = Request { stage: ApprovalStage::Given, at: facts.now, ..request.clone() };
+    let text = format!(
+        "The person approved `tidegate {}` once. Within ten minutes, `tidegate {} --approved` carries it out.",
+        request.command, request.command
+    );
+    Verdict {
+        says: vec![
+            to_user((facts.lang.words().approved)(&request.command), Vec::new()),
+            Say { to: Audience::Model, text, weight: 90, explains: false, when_said: Vec::new() },
+        ],
+        effects: vec![Effect::Mark(Mark::Approval(given))],
+        ..Verdict::silent(because)
+    }
+}
+
+fn void(facts: &Facts<'_>, request: &Request, because: &'static str) -> Verdict {
+    let void = Request { stage: ApprovalStage::Void, ..request.clone() };
+    let text = format!(
+        "The code {} was in a tool call, so it is void: only a person can give an approval.",
+        request.code
+    );
+    Verdict {
+        says: vec![
+            to_user((facts.lang.words().approval_void)(&request.code, &request.command), Vec::new()),
+            Say { to: Audience::Model, text, weight: 50, explains: false, when_said: Vec::new() },
+        ],
+        effects: vec![Effect::Mark(Mark::Approval(void))],
+        ..Verdict::silent(because)
+    }
+}
+
+fn to_user(text: String, when_said: Vec<Effect>) -> Say {
+    Say { to: Audience::User, text, weight: 90, explains: true, when_said }
+}

@@ -1,0 +1,168 @@
+//! Whether a file that is about to be edited decides what Tidegate does.
+//!
+//! Told by what the file is, not by how its path is spelled: a link, a `..` or a second name leads to the same file.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tidegate_core::facts::OwnFile;
+
+use crate::config::PROJECT_FILES;
+
+/// Where our files are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Places<'a> {
+    /// The project.
+    pub root: Option<&'a Path>,
+    /// The user's config.
+    pub config: Option<&'a Path>,
+    /// The host's folder.
+    pub host: Option<&'a Path>,
+    /// Private state.
+    pub state: Option<&'a Path>,
+}
+
+/// Which of our files this is.
+pub fn which(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
+    let in_project = |files: &'static [&'static str]| {
+        places.root.into_iter().flat_map(move |root| files.iter().map(move |file| root.join(file)))
+    };
+    let configs = places.config.map(Path::to_owned).into_iter().chain(in_project(&PROJECT_FILES));
+    let hosts = places
+        .host
+        .map(|host| host.join("settings.json"))
+        .into_iter()
+        .chain(in_project(&[".claude/settings.json", ".claude/settings.local.json"]));
+    let target = Target::of(target);
+    if configs.into_iter().any(|path| target.is(&path)) {
+        return Some(OwnFile::Config);
+    }
+    if hosts.into_iter().any(|path| target.is(&path)) {
+        return Some(OwnFile::Host);
+    }
+    places.state.filter(|state| target.is_in(state)).map(|_| OwnFile::State)
+}
+
+struct Target {
+    path: PathBuf,
+    file: Option<Id>,
+    /// The folder it is in, or would be.
+    folder: Option<Id>,
+}
+
+impl Target {
+    fn of(path: &Path) -> Target {
+        // What is not there yet may still be a link to where it would be.
+        let path = match fs::read_link(path) {
+            Ok(to) => path.parent().map_or(to.clone(), |folder| folder.join(to)),
+            Err(_) => path.to_owned(),
+        };
+        Target { file: Id::of(&path), folder: path.parent().and_then(Id::of), path }
+    }
+
+    fn is(&self, ours: &Path) -> bool {
+        if self.path == ours {
+            return true;
+        }
+        match (self.file, Id::of(ours)) {
+            (Some(target), Some(ours)) => target == ours,
+            // One of them is not there: the same name in the same folder would be the same file.
+            (None, None) => {
+                let folder = self.folder.is_some() && self.folder == ours.parent().and_then(Id::of);
+                folder && same_name(self.path.file_name(), ours.file_name())
+            }
+            _ => false,
+        }
+    }
+
+    fn is_in(&self, folder: &Path) -> bool {
+        let Some(ours) = Id::of(folder) else { return self.path.starts_with(folder) };
+        self.path.ancestors().skip(1).any(|above| Id::of(above) == Some(ours))
+    }
+}
+
+/// File systems that do not tell capitals apart would make one file of two names.
+fn same_name(one: Option<&OsStr>, other: Option<&OsStr>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => one.eq_ignore_ascii_case(other),
+        _ => false,
+    }
+}
+
+/// What a path leads to.
+#[cfg(unix)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Id(u64, u64);
+
+#[cfg(unix)]
+impl Id {
+    fn of(path: &Path) -> Option<Id> {
+        use std::os::unix::fs::MetadataExt;
+        fs::metadata(path).ok().map(|found| Id(found.dev(), found.ino()))
+    }
+}
+
+#[cfg(not(unix))]
+#[derive(Clone, PartialEq, Eq)]
+struct Id(PathBuf);
+
+#[cfg(not(unix))]
+impl Id {
+    fn of(path: &Path) -> Option<Id> {
+        fs::canonicalize(path).ok().map(Id)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_file_is_known_by_what_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        for path in ["p/.claude", "p/src", "home/.claude", "conf", "state/sessions/s", "dotfiles"] {
+            fs::create_dir_all(at(path)).unwrap();
+        }
+        fs::write(at("p/.claude/settings.json"), "{}").unwrap();
+        fs::write(at("p/src/settings.json"), "{}").unwrap();
+        fs::write(at("dotfiles/claude.json"), "{}").unwrap();
+        symlink(at("dotfiles/claude.json"), at("home/.claude/settings.json")).unwrap();
+        symlink(at("p/.claude/settings.json"), at("p/src/alias.json")).unwrap();
+        symlink(at("p/.claude/tidegate.toml"), at("p/src/dangling.toml")).unwrap();
+        symlink(at("p/.claude"), at("p/src/link")).unwrap();
+        fs::hard_link(at("p/.claude/settings.json"), at("p/src/hard.json")).unwrap();
+        let (root, config, host, state) = (at("p"), at("conf/config.toml"), at("home/.claude"), at("state"));
+        let places =
+            Places { root: Some(&root), config: Some(&config), host: Some(&host), state: Some(&state) };
+        let which = |path: &str| which(&at(path), &places);
+        for path in [
+            "p/.claude/settings.json",
+            "p/.claude/settings.local.json",
+            "p/src/../.claude/settings.json",
+            "p/src/link/settings.local.json",
+            "p/src/alias.json",
+            "p/src/hard.json",
+            "home/.claude/settings.json",
+            "dotfiles/claude.json",
+        ] {
+            assert_eq!(which(path), Some(OwnFile::Host), "{path}");
+        }
+        for path in [
+            "conf/config.toml",
+            "p/.claude/tidegate.toml",
+            "p/src/dangling.toml",
+            "p/src/link/Tidegate.local.toml",
+        ] {
+            assert_eq!(which(path), Some(OwnFile::Config), "{path}");
+        }
+        for path in ["state/off.json", "state/sessions/s/marks", "state/new/file"] {
+            assert_eq!(which(path), Some(OwnFile::State), "{path}");
+        }
+        for path in ["p/src/settings.json", "p/.claude/context/progress.md", "p/settings.json", "nowhere/x"] {
+            assert_eq!(which(path), None, "{path}");
+        }
+    }
+}
