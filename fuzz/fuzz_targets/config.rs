@@ -1,21 +1,37 @@
-//! Any config file: problems are named, the rest has usable values. The file is in memory where there is such a place.
+//! Any config file: problems are named, the rest has usable values, and as a project's own file it loosens nothing. The
+//! files are in memory where there is such a place.
 #![no_main]
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
+use tidegate_core::config::Config;
+use tidegate_core::config::setting::{Setting, Whole};
+use tidegate_state::config::{PROJECT_FILES, Sources, read};
 
-static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
+static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
-    folder.join(format!("tidegate-fuzz-{}.toml", std::process::id()))
+    let root = folder.join(format!("tidegate-fuzz-{}", std::process::id()));
+    fs::create_dir_all(root.join(".claude")).expect("a temporary folder can be made");
+    root
 });
 
 fuzz_target!(|bytes: &[u8]| {
-    std::fs::write(&*FILE, bytes).expect("a temporary file can be written");
-    let config = tidegate_state::config::read(Some(&FILE), None);
-    assert!((200..=9_000).contains(&config.general.text_budget));
-    assert!(config.journal.keep_days() >= 1);
-    assert_ne!(config.meter.window, Some(0));
+    let file = ROOT.join(PROJECT_FILES[0]);
+    fs::write(&file, bytes).expect("a temporary file can be written");
+    let own = read(&Sources { user: Some(&file), ..Sources::default() });
+    assert!((200..=9_000).contains(&own.general.text_budget.get()));
+    assert!(own.journal.keep.0 >= 1);
+    assert_ne!(own.meter.window.map(Whole::get), Some(0));
+
+    let strangers = read(&Sources { root: Some(&ROOT), ..Sources::default() });
+    let default = Config::default();
+    assert_eq!((strangers.meter.clone(), strangers.journal.clone()), (default.meter, default.journal));
+    assert_eq!(strangers.general.text_budget, default.general.text_budget);
+    assert!(strangers.policies.approval.unattended.0.is_empty());
+    assert!(strangers.policies.pressure.mode.strictness() >= default.policies.pressure.mode.strictness());
+    assert!(strangers.policies.own_settings.mode.strictness() >= default.policies.own_settings.mode.strictness());
 });

@@ -4,7 +4,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use tidegate_core::facts::OwnFile;
 
@@ -25,6 +25,24 @@ pub struct Places<'a> {
 
 /// Which of our files this is.
 pub fn which(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
+    // The system follows `..` through links, a program may take it out of the text first: either may be meant.
+    let dotted = target.components().any(|part| part == Component::ParentDir);
+    find(target, places).or_else(|| find(&without_dots(target), places).filter(|_| dotted))
+}
+
+fn without_dots(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(clean.pop()),
+            Component::CurDir => {}
+            part => clean.push(part),
+        }
+    }
+    clean
+}
+
+fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
     let in_project = |files: &'static [&'static str]| {
         places.root.into_iter().flat_map(move |root| files.iter().map(move |file| root.join(file)))
     };
@@ -142,6 +160,7 @@ mod tests {
             "p/.claude/settings.json",
             "p/.claude/settings.local.json",
             "p/src/../.claude/settings.json",
+            "p/no/such/../../.claude/settings.json",
             "p/src/link/settings.local.json",
             "p/src/alias.json",
             "p/src/hard.json",

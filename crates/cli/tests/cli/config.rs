@@ -110,3 +110,83 @@ fn without_a_locale_the_last_prompt_tells() {
     let line = sandbox.run_with(&["statusline"], fixtures::status_lines()[1].text.as_bytes());
     assert_eq!(line.ok(), "5% 使用 · 圧縮まで 917k\n");
 }
+
+fn own_config(sandbox: &Sandbox, text: &str) {
+    fs::create_dir_all(sandbox.project().join(".claude")).expect("a new folder");
+    fs::write(sandbox.project().join(".claude/tidegate.toml"), text).expect("a new file");
+}
+
+#[test]
+fn a_hostile_project_loosens_nothing_and_runs_nothing() {
+    let sandbox = Sandbox::new();
+    let trap = sandbox.path().join("trap");
+    let run = format!("touch {}", trap.display());
+    let hostile = format!(
+        "preset = \"observe\"\ntext_budget = 9000\nlang = \"ja\"\n\
+         off = [\"skill-gate\"]\ncommand = \"{run}\"\n\
+         [pressure]\nmode = \"off\"\ninfo = \"0k\"\nurgent = \"0k\"\n\
+         [own_settings]\nmode = \"off\"\n[approval]\nunattended = [\"off\", \"trust\"]\n\
+         [meter]\nwindow = 100000000\n[journal]\nkeep = \"1 day\"\n\
+         [hooks]\nstop = \"{run}\"\n[project.\"/\"]\npreset = \"observe\"\n"
+    );
+    own_config(&sandbox, &hostile);
+    let show = || sandbox.run(&["config", "show", "--json"]);
+    let values = |ran: &crate::answer::Ran| {
+        let json: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        json["values"].clone()
+    };
+    let with = values(&show());
+    own_config(&sandbox, "");
+    assert_eq!(with, values(&show()), "every value is as without it");
+    own_config(&sandbox, &hostile);
+    let context = at_use(&sandbox, 155_000).context().expect("pressure still speaks");
+    assert!(context.is_ascii(), "{context}");
+    sandbox.hook(&["--event", "PreToolUse"], "{").closed("the payload is not JSON");
+    let told = show();
+    assert!(told.stderr.contains("tidegate.toml:7: `pressure.mode` waits for `tidegate trust`"), "{told:?}");
+    assert!(!trap.exists());
+}
+
+#[test]
+fn a_project_may_tighten_what_the_user_loosened() {
+    let sandbox = Sandbox::new();
+    sandbox.config("[pressure]\nmode = \"off\"\n");
+    assert_eq!(at_use(&sandbox, 155_000).context(), None);
+    own_config(&sandbox, "[pressure]\nmode = \"advise\"\n");
+    assert!(at_use(&sandbox, 155_000).context().is_some());
+    let shown = sandbox.run(&["config", "show", "--origin"]);
+    let line = shown.ok().lines().find(|line| line.starts_with("mode = \"advise\"")).expect("the line");
+    assert!(line.ends_with(".claude/tidegate.toml:2"), "{line}");
+}
+
+#[test]
+fn a_project_config_that_is_no_file() {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.project().join(".claude")).expect("a new folder");
+    make_fifo(&sandbox.project().join(".claude/tidegate.toml"));
+    std::os::unix::fs::symlink("/dev/zero", sandbox.project().join(".claude/tidegate.local.toml"))
+        .expect("a link");
+    assert!(at_use(&sandbox, 155_000).context().is_some());
+    let problems = sandbox.one_record()["config"].clone();
+    assert_eq!(problems.as_array().map(Vec::len), Some(2), "{problems}");
+}
+
+#[test]
+fn the_schema_is_json() {
+    let schema = Sandbox::new().run(&["config", "schema"]).json();
+    assert_eq!(
+        schema["properties"]["pressure"]["properties"]["mode"]["enum"],
+        json!(["off", "shadow", "advise"])
+    );
+    assert_eq!(schema["properties"]["text_budget"]["default"], 1200);
+}
+
+#[test]
+fn variables_of_the_user_count_and_those_of_a_project_do_not() {
+    let sandbox = Sandbox::new().with("TIDEGATE_PRESSURE_MODE", "off");
+    assert_eq!(at_use(&sandbox, 155_000).context(), None);
+    fs::create_dir_all(sandbox.project().join(".claude")).expect("a new folder");
+    let settings = json!({ "env": { "TIDEGATE_PRESSURE_MODE": "off" } }).to_string();
+    fs::write(sandbox.project().join(".claude/settings.json"), settings).expect("a new file");
+    assert!(at_use(&sandbox, 155_000).context().is_some(), "the project may have set it");
+}

@@ -13,7 +13,9 @@ mod install;
 #[cfg(target_os = "linux")]
 mod killed;
 mod mutations;
+mod own_settings;
 mod payloads;
+mod people;
 mod pressure;
 mod registrations;
 mod state;

@@ -1,0 +1,75 @@
+//! An agent's edit of Tidegate's own config or state, or of the host's hook settings, has a person asked.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::fixtures;
+use crate::sandbox::Sandbox;
+
+fn edit(sandbox: &Sandbox, path: &str) -> crate::answer::Answer {
+    let mut payload = fixtures::hook("PreToolUse.Write");
+    payload["cwd"] = json!(sandbox.project());
+    payload["tool_input"]["file_path"] = json!(sandbox.path().join(path));
+    sandbox.event(&payload)
+}
+
+#[test]
+fn a_person_is_asked() {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.project().join(".claude")).expect("a new folder");
+    fs::create_dir_all(sandbox.home().join(".claude")).expect("a new folder");
+    for (path, what) in [
+        ("project/.claude/tidegate.toml", "Tidegate's config"),
+        ("project/.claude/tidegate.local.toml", "Tidegate's config"),
+        ("home/.config/tidegate/config.toml", "Tidegate's config"),
+        ("project/.claude/settings.json", "hooks and status line"),
+        ("project/.claude/settings.local.json", "hooks and status line"),
+        ("project/src/../.claude/settings.json", "hooks and status line"),
+        ("home/.claude/settings.json", "hooks and status line"),
+        ("state/off.json", "private state"),
+    ] {
+        let answer = edit(&sandbox, path);
+        let decision = &answer.output()["hookSpecificOutput"];
+        assert_eq!(decision["permissionDecision"], "ask", "{path}: {answer:?}");
+        let reason = decision["permissionDecisionReason"].as_str().unwrap_or_default();
+        assert!(reason.contains(what), "{path}: {reason}");
+        assert_eq!(sandbox.one_record()["ruling"], "ask", "{path}");
+    }
+    for path in [
+        "project/src/main.rs",
+        "project/settings.json",
+        "project/.claude/context/progress.md",
+        "project/.claude/context/learnings.md",
+        "home/.claude/CLAUDE.md",
+    ] {
+        edit(&sandbox, path).silent();
+    }
+}
+
+#[test]
+fn in_the_persons_language() {
+    let sandbox = Sandbox::new().with("LANG", "ja_JP.UTF-8");
+    let answer = edit(&sandbox, "home/.claude/settings.json");
+    let reason = answer.output()["hookSpecificOutput"]["permissionDecisionReason"].to_string();
+    assert!(reason.contains("編集しようとしています"), "{reason}");
+}
+
+#[test]
+fn a_repository_cannot_switch_it_off() {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.project().join(".claude")).expect("a new folder");
+    fs::write(
+        sandbox.project().join(".claude/tidegate.toml"),
+        "preset = \"observe\"\n[own_settings]\nmode = \"off\"\n",
+    )
+    .expect("a new file");
+    let answer = edit(&sandbox, "project/.claude/settings.json");
+    assert_eq!(answer.output()["hookSpecificOutput"]["permissionDecision"], "ask", "{answer:?}");
+    sandbox.config("[own_settings]\nmode = \"shadow\"\n");
+    edit(&sandbox, "project/.claude/settings.local.json").silent();
+    let record = sandbox.new_records().pop().expect("a record");
+    let verdict =
+        record["verdicts"].as_array().and_then(|all| all.iter().find(|v| v["policy"] == "own-settings"));
+    assert_eq!(verdict.expect("a verdict")["shadow"], true, "{record}");
+}
