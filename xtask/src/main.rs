@@ -6,6 +6,7 @@ mod budget;
 mod callgrind;
 mod client;
 mod deps;
+mod docs;
 mod e2e;
 mod failure;
 mod print;
@@ -24,6 +25,7 @@ Usage: cargo xtask COMMAND
   test                       everything that CI checks; installs what the tests need
   e2e [--client V] [FILTER]  the scenarios on the real client (V: a version, or latest)
   deps [--write]             what the hook depends on, against crates/hook/dependencies.txt
+  docs [--write]             generated references, against docs/
   budget [--write]           instructions per hook run, against crates/hook/instructions.txt
   bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
 
@@ -57,6 +59,8 @@ fn dispatch(arguments: &[String]) -> Done {
         ["e2e", rest @ ..] => e2e::run(rest),
         ["deps"] => deps::check(),
         ["deps", "--write"] => deps::write(),
+        ["docs"] => docs::check(),
+        ["docs", "--write"] => docs::write(),
         ["budget"] => budget::check(),
         ["budget", "--write"] => budget::write(),
         ["bench"] => bench::run(bench::RUNS),

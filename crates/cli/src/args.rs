@@ -93,6 +93,22 @@ Exit codes: 0 done, 4 waits for a person's approval.")]
     /// Switches a policy on again
     #[command(after_help = "Examples:\n  tidegate on skill-gate")]
     On(On),
+    /// Prints a completion script for a shell
+    #[command(after_help = "\
+Examples:
+  tidegate completions bash > ~/.local/share/bash-completion/completions/tidegate
+  tidegate completions zsh > ~/.zfunc/_tidegate
+  tidegate completions fish > ~/.config/fish/completions/tidegate.fish")]
+    Completions(Completions),
+    /// Prints the manual page, or writes one per command
+    #[command(after_help = "\
+Examples:
+  tidegate man | man -l -
+  tidegate man --out ~/.local/share/man/man1")]
+    Man(Man),
+    /// Prints what is checked in and made from the code
+    #[command(hide = true)]
+    Reference(Reference),
     /// Answers one hook event (called by the client)
     #[command(after_help = "\
 Reads one payload from stdin. Answers on stdout, with exit code 0 or 2.
@@ -132,6 +148,31 @@ pub(crate) struct Install {
     /// Print what would be done and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Man {
+    /// Write one page per command into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Reference {
+    pub(crate) of: ReferenceOf,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum ReferenceOf {
+    Commands,
+    Settings,
+    Schema,
 }
 
 #[derive(Debug, Subcommand)]

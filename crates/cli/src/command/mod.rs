@@ -1,11 +1,13 @@
 //! One file per command.
 
+mod completions;
 mod config;
 mod demo;
 mod explain;
 mod journal;
 mod meter;
 mod off;
+mod reference;
 mod status;
 mod trust;
 
@@ -28,6 +30,15 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Explain(args) => explain::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Trust(args) => trust::run(&args),
+        Command::Completions(args) => {
+            completions::completions(&args);
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Man(args) => completions::man(&args),
+        Command::Reference(args) => {
+            reference::run(&args);
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Off(args) => off::off(&args),
         Command::On(args) => off::on(&args),
         // `main` takes these two before the command line is parsed, unless help was asked for.

@@ -90,11 +90,11 @@ pub fn page() -> String {
             };
             let _ = writeln!(
                 page,
-                "| `{}` | {} | {} | {project} | `{}` |",
+                "| `{}` | {} | {} | {project} | {} |",
                 key.name,
                 shown(&section.get(key.name)),
                 takes(key.shape),
-                variable(section.name(), key.name)
+                of_variable(section, key)
             );
         }
         page.push('\n');
@@ -103,6 +103,14 @@ pub fn page() -> String {
         }
     }
     page
+}
+
+/// What only the user's file may say has none.
+fn of_variable(section: &dyn Section, key: &Key) -> String {
+    match key.project {
+        Project::Never => "none".to_owned(),
+        Project::Tightens | Project::WithTrust => format!("`{}`", variable(section.name(), key.name)),
+    }
 }
 
 fn shown(value: &Value) -> String {

@@ -1,0 +1,42 @@
+//! `tidegate reference`: what is checked in and made from the code. `cargo xtask docs` compares.
+
+use std::fmt::Write as _;
+
+use clap::{Command, CommandFactory};
+use tidegate_core::config::schema;
+
+use super::config;
+use crate::args::{self, Arguments};
+use crate::print;
+
+pub(crate) fn run(args: &args::Reference) {
+    let text = match args.of {
+        args::ReferenceOf::Commands => commands(),
+        args::ReferenceOf::Settings => schema::page(),
+        args::ReferenceOf::Schema => config::schema_text(),
+    };
+    print::line(text.trim_end());
+}
+
+/// The command line as a page.
+fn commands() -> String {
+    let mut root = Arguments::command();
+    root.build();
+    let mut page = String::from(
+        "# Commands\n\nMade from the command line's own definition; `tidegate help COMMAND` says the same.\n",
+    );
+    section(&root, &mut page);
+    page
+}
+
+fn section(command: &Command, page: &mut String) {
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name()).replace('-', " ");
+    // `term_width` keeps the page the same whoever makes it.
+    let help = command.clone().term_width(100).render_help().to_string();
+    let trimmed: Vec<&str> = help.lines().map(str::trim_end).collect();
+    let _ = write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", trimmed.join("\n").trim_end());
+    for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help")
+    {
+        section(inner, page);
+    }
+}

@@ -1,0 +1,54 @@
+//! `cargo xtask docs [--write]`: what is checked in under `docs/` against what the code says.
+
+use std::fs;
+
+use crate::failure::{Done, Failure, While};
+use crate::print;
+use crate::workspace::{self, cargo};
+
+/// Each file, and what makes it.
+const FILES: [(&str, &str); 3] = [
+    ("docs/commands.md", "commands"),
+    ("docs/settings.md", "settings"),
+    ("docs/config.schema.json", "schema"),
+];
+
+/// Compares.
+pub(crate) fn check() -> Done {
+    for (file, what) in FILES {
+        let path = workspace::root().join(file);
+        let (written, made) = (fs::read_to_string(&path).while_(path.display())?, make(what)?);
+        if written == made {
+            continue;
+        }
+        let line =
+            written.lines().zip(made.lines()).take_while(|(written, made)| written == made).count() + 1;
+        return Err(Failure::new(format!("{file}:{line} is not what the code says"))
+            .next("`cargo xtask docs --write` writes it anew"));
+    }
+    print::line(&format!("    {} files, as the code says", FILES.len()));
+    Ok(())
+}
+
+/// Writes them.
+pub(crate) fn write() -> Done {
+    for (file, what) in FILES {
+        let path = workspace::root().join(file);
+        fs::write(&path, make(what)?).while_(path.display())?;
+        print::line(&format!("    {file}"));
+    }
+    Ok(())
+}
+
+fn make(what: &str) -> Done<String> {
+    workspace::output(&mut cargo(&[
+        "run",
+        "--quiet",
+        "--locked",
+        "--package",
+        "tidegate",
+        "--",
+        "reference",
+        what,
+    ]))
+}
