@@ -61,6 +61,12 @@ Examples:
     /// Explains a ruling: the facts, each policy's verdict, what was said to whom
     #[command(after_help = "Examples:\n  tidegate explain last\n  tidegate explain 19a8f2c1d3e-4f2")]
     Explain(Explain),
+    /// Serves the tools of the plugin to the client, on stdin and stdout (called by the client)
+    #[command(after_help = "\
+Speaks the Model Context Protocol, one JSON message a line, until its input ends.
+
+Tools: get_context_status")]
+    Mcp,
     /// Answers one hook event (called by the client)
     #[command(after_help = "\
 Reads one payload from stdin. Answers on stdout, with exit code 0 or 2.

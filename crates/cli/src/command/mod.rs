@@ -3,6 +3,7 @@
 mod demo;
 mod explain;
 mod journal;
+mod mcp;
 mod meter;
 mod status;
 
@@ -23,6 +24,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Status(args) => status::run(&args),
         Command::Journal(args) => journal::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Mcp => Ok(mcp::run()),
         // `main` takes these two before the command line is parsed, unless help was asked for.
         Command::Hook { .. } | Command::Statusline { .. } => Ok(ExitCode::SUCCESS),
     }

@@ -12,10 +12,12 @@ mod config;
 mod install;
 #[cfg(target_os = "linux")]
 mod killed;
+mod mcp;
 mod mutations;
 mod payloads;
 mod pressure;
 mod registrations;
+mod selector;
 mod state;
 mod statusline;
 mod transcripts;
