@@ -15,6 +15,7 @@ mod killed;
 mod mcp;
 mod mutations;
 mod payloads;
+mod plugin;
 mod pressure;
 mod registrations;
 mod selector;

@@ -197,6 +197,31 @@ fn what_is_switched_off_is_said() {
     assert!(text.ends_with("Switched off in this session: pressure."), "{text}");
 }
 
+/// The client clears the conversation and keeps the server, which still has the old session in its environment.
+#[test]
+fn after_a_clear_the_tool_reads_the_new_session() {
+    let sandbox = played().with("CLAUDE_CODE_SESSION_ID", SESSION);
+    let play = |capture: &str, session: &str| {
+        let transcript = sandbox.path().join(format!("{session}.jsonl"));
+        let payload = addressed(fixtures::hook(capture), session, &transcript, &sandbox.project());
+        sandbox.event(&payload).silent();
+    };
+    let read = |arguments: Value| status(&sandbox, &arguments)["structuredContent"]["session"].clone();
+    for next in ["second", "third"] {
+        let before = if next == "second" { SESSION } else { "second" };
+        play("SessionEnd.clear", before);
+        assert_eq!(read(json!({})), before, "nothing has come after it yet");
+        play("SessionStart.startup", "of-another-terminal");
+        assert_eq!(read(json!({})), before);
+        play("SessionStart.clear", next);
+        assert_eq!(read(json!({})), next);
+    }
+    assert_eq!(read(json!({ "session": SESSION })), SESSION, "the one that is named");
+    play("SessionEnd.other", "third");
+    play("SessionStart.resume", SESSION);
+    assert_eq!(read(json!({})), SESSION, "resumed");
+}
+
 #[test]
 fn wrong_messages_are_refused_and_the_next_is_answered() {
     let deep = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tidegate_core::meter::short_tokens;
-use tidegate_core::record::{MeterRecord, Record};
-use tidegate_state::journal;
+use tidegate_core::record::MeterRecord;
 
 use super::protocol::Content;
+use super::session;
 use crate::error::CliError;
-use crate::sessions::{Here, Session};
+use crate::sessions::Here;
 
 pub(super) const NAME: &str = "get_context_status";
 
@@ -33,6 +33,7 @@ pub(super) fn definition() -> Value {
         "outputSchema": {
             "type": "object",
             "properties": {
+                "summary": text("The same in sentences"),
                 "session": text("The session's id"),
                 "project": text("Its project"),
                 "used": tokens("Tokens in use at the last request"),
@@ -55,7 +56,7 @@ pub(super) fn definition() -> Value {
                 "pressure_said": { "type": "string", "enum": ["none", "info", "urgent"] },
                 "switched_off": { "type": "array", "items": { "type": "string" } },
             },
-            "required": ["session", "freshness", "pressure_said", "switched_off"],
+            "required": ["summary", "session", "freshness", "pressure_said", "switched_off"],
         },
         "annotations": { "readOnlyHint": true, "idempotentHint": true, "openWorldHint": false },
     })
@@ -63,6 +64,8 @@ pub(super) fn definition() -> Value {
 
 #[derive(Serialize)]
 struct Status {
+    /// Claude Code 2.1.325 shows the model only the structured part of a result that has one.
+    summary: String,
     session: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
@@ -77,17 +80,19 @@ struct Status {
 pub(super) fn call(arguments: &Map<String, Value>) -> Result<Content, CliError> {
     let named = named(arguments)?;
     let here = Here::find()?;
-    let session = find(&here, named)?;
+    let (session, newest) = session::find(&here, named)?;
     let (meter, forecast) = here.meter(Some(&session), None);
-    let status = Status {
+    let mut status = Status {
+        summary: String::new(),
         session: session.id.to_string(),
         project: session.marks.root.clone(),
         meter: MeterRecord::of(&meter, forecast, here.now),
         pressure_said: session.marks.pressure.level.name(),
-        switched_off: newest_record(&here, session.id.as_str()).map(|record| record.off).unwrap_or_default(),
+        switched_off: newest.map(|record| record.off).unwrap_or_default(),
     };
+    status.summary = in_sentences(&status);
     let structured = serde_json::to_value(&status).map_err(CliError::new)?;
-    Ok(Content { text: text(&status), structured })
+    Ok(Content { text: status.summary, structured })
 }
 
 fn named(arguments: &Map<String, Value>) -> Result<Option<&str>, CliError> {
@@ -101,28 +106,7 @@ fn named(arguments: &Map<String, Value>) -> Result<Option<&str>, CliError> {
     }
 }
 
-fn find(here: &Here, named: Option<&str>) -> Result<Session, CliError> {
-    here.session(named).map_err(|error| {
-        error.hint(if named.is_some() {
-            "without `session` the tool reads the session of this client"
-        } else {
-            "a session is seen at the first hook that runs in it: ask again after the next prompt; if it stays \
-             unseen, the hooks do not run"
-        })
-    })
-}
-
-/// The session's newest record, from the newest day that has one.
-fn newest_record(here: &Here, session: &str) -> Option<Record> {
-    let files = journal::files(&here.state.journal()).ok()?;
-    files.iter().rev().find_map(|file| {
-        let records = journal::read(file).ok()?.records;
-        records.into_iter().rev().find(|record| record.session.as_deref() == Some(session))
-    })
-}
-
-/// The same in sentences.
-fn text(status: &Status) -> String {
+fn in_sentences(status: &Status) -> String {
     let meter = &status.meter;
     let mut parts = Vec::new();
     match (meter.used, meter.window, meter.left) {

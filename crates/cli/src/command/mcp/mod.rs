@@ -2,6 +2,7 @@
 
 mod context_status;
 mod protocol;
+mod session;
 
 use std::io::{self, BufRead, Read, Write};
 use std::process::ExitCode;
