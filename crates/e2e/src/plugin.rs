@@ -30,7 +30,20 @@ pub fn client(home: &Home, model: &Model, arguments: &[&str]) -> String {
 
 /// Makes this checkout known as a marketplace and installs the plugin from it.
 pub fn install(home: &Home, model: &Model) {
-    client(home, model, &["plugin", "marketplace", "add", &checkout().display().to_string()]);
+    install_from(home, model, &checkout());
+}
+
+/// A copy of what the marketplace is made of.
+pub fn copy(home: &Home, to: &Path) {
+    fs::create_dir_all(to).expect("a folder in the temporary home");
+    let parts = ["plugin", ".claude-plugin"].map(|part| checkout().join(part));
+    let copied = home.command("cp").arg("-R").args(parts).arg(to).status().expect("cp on the path");
+    assert!(copied.success(), "cp: {copied}");
+}
+
+/// The same with another folder as the marketplace.
+pub fn install_from(home: &Home, model: &Model, marketplace: &Path) {
+    client(home, model, &["plugin", "marketplace", "add", &marketplace.display().to_string()]);
     client(home, model, &["plugin", "install", "tidegate@tidegate"]);
 }
 

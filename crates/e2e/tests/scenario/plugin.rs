@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tidegate_e2e::client::{Launch, OPUS_5_5, SONNET_4_6, Stream};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Script};
-use tidegate_e2e::plugin::{checkout, client, install, link_binary};
+use tidegate_e2e::plugin::{checkout, client, copy, install, install_from, link_binary};
 use tidegate_e2e::terminal::Terminal;
 use tidegate_e2e::tidegate::Tidegate;
 
@@ -251,4 +251,43 @@ fn after_a_clear_the_tool_reads_the_new_session() {
         "{told:?}"
     );
     model.finish();
+}
+
+/// The client reads a plugin of a local marketplace from its folder, which can go away under a running session: with
+/// another branch, say. `sh` then ends with 2, which would block every event; the client knows that case.
+fn goes_away(part: &str) {
+    let home = Home::new();
+    let file = home.in_project("made.txt");
+    let script = Script::new()
+        .main(Reply::text("first"))
+        .main(Reply::write(&file, "text\n"))
+        .main(Reply::text("second"));
+    let model = Model::start(script);
+    let folder = home.scratch("a folder's \"name\" $(x)");
+    copy(&home, &folder);
+    link_binary(&home);
+    install_from(&home, &model, &folder);
+
+    let mut session = Launch::new(&home, &model).on(OPUS_5_5).start();
+    session.ask("begin");
+    let tidegate = Tidegate::of(&home);
+    assert_eq!(tidegate.records_of("Stop").len(), 1, "it works in a folder with such a name");
+    std::fs::remove_dir_all(folder.join(part)).expect("our own folder");
+    session.ask("go on");
+    let run = session.finish();
+
+    assert_eq!((run.answer(), run.exit), ("second", Some(0)));
+    assert!(!file.exists() && run.denials() == ["Write"], "{:?}", run.denials());
+    assert_eq!(model.main_requests().len(), 3, "no prompt was lost, no turn was added");
+    model.finish();
+}
+
+#[test]
+fn a_plugin_that_goes_away_closes_the_gate_and_nothing_else() {
+    goes_away("");
+}
+
+#[test]
+fn a_selector_that_goes_away_closes_the_gate_and_nothing_else() {
+    goes_away("plugin/bin");
 }
