@@ -109,6 +109,12 @@ Examples:
     /// Prints what is checked in and made from the code
     #[command(hide = true)]
     Reference(Reference),
+    /// Serves the tools of the plugin to the client, on stdin and stdout (called by the client)
+    #[command(after_help = "\
+Speaks the Model Context Protocol, one JSON message a line, until its input ends.
+
+Tools: get_context_status")]
+    Mcp,
     /// Answers one hook event (called by the client)
     #[command(after_help = "\
 Reads one payload from stdin. Answers on stdout, with exit code 0 or 2.

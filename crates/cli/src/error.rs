@@ -23,11 +23,14 @@ impl CliError {
         self
     }
 
+    /// For a reader that is no terminal.
+    pub(crate) fn text(&self) -> String {
+        let hint = self.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
+        format!("error: {}{}", self.message, hint.unwrap_or_default())
+    }
+
     pub(crate) fn report(&self) -> ExitCode {
-        print::to_stderr(&format!("error: {}", self.message));
-        if let Some(hint) = &self.hint {
-            print::to_stderr(&format!("hint: {hint}"));
-        }
+        print::to_stderr(&self.text());
         ExitCode::FAILURE
     }
 }

@@ -63,6 +63,11 @@ impl Home {
         self.root.join("claude")
     }
 
+    /// The user's data directory.
+    pub fn data(&self) -> PathBuf {
+        self.root.join("home/.local/share")
+    }
+
     /// The file into which `tidegate init --project` writes.
     pub fn local_settings(&self) -> PathBuf {
         self.in_project(".claude/settings.local.json")

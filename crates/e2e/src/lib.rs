@@ -9,6 +9,8 @@ pub mod client;
 pub mod home;
 pub mod hooks;
 pub mod model;
+#[cfg(unix)]
+pub mod plugin;
 pub mod prefix;
 mod slots;
 pub mod terminal;

@@ -29,10 +29,15 @@ pub struct Tidegate<'a> {
 impl<'a> Tidegate<'a> {
     /// Installs it into the home's project.
     pub fn init(home: &'a Home) -> Self {
-        let tidegate = Self { home };
+        let tidegate = Self::of(home);
         let project = home.project().display().to_string();
         tidegate.run(&["init", "--project", &project]);
         tidegate
+    }
+
+    /// Whatever installed it, or nothing did: what it wrote, and its commands.
+    pub fn of(home: &'a Home) -> Self {
+        Self { home }
     }
 
     /// Changes what `init` registered: called with the event and each of its handlers.

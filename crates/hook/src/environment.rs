@@ -38,12 +38,17 @@ pub struct Environment {
 }
 
 /// Variables of ours that are no key of the config.
-const NOT_SETTINGS: [&str; 5] =
-    ["TIDEGATE_OFF", "TIDEGATE_GUARD", "TIDEGATE_STATE_DIR", "TIDEGATE_ATTENDED", "TIDEGATE_SELECTED"];
+const NOT_SETTINGS: [&str; 4] = ["TIDEGATE_OFF", "TIDEGATE_GUARD", "TIDEGATE_STATE_DIR", "TIDEGATE_ATTENDED"];
+
+/// Left behind by the plugin's selector.
+const SELECTOR: &str = "TIDEGATE_SELECTOR";
 
 /// The variables that are, of those that count.
 fn settings(counts: impl Fn(&str) -> bool) -> Vec<(String, String)> {
-    let ours = |name: &str| name.starts_with("TIDEGATE_") && !NOT_SETTINGS.contains(&name) && counts(name);
+    let ours = |name: &str| {
+        let other = NOT_SETTINGS.contains(&name) || name == SELECTOR;
+        name.starts_with("TIDEGATE_") && !other && counts(name)
+    };
     let named = std::env::vars_os().filter_map(|(name, value)| {
         let name = name.to_str().filter(|name| ours(name))?;
         Some((name.to_owned(), value.to_string_lossy().into_owned()))

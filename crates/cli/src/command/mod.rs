@@ -5,6 +5,7 @@ mod config;
 mod demo;
 mod explain;
 mod journal;
+mod mcp;
 mod meter;
 mod off;
 mod reference;
@@ -41,6 +42,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         }
         Command::Off(args) => off::off(&args),
         Command::On(args) => off::on(&args),
+        Command::Mcp => Ok(mcp::run()),
         // `main` takes these two before the command line is parsed, unless help was asked for.
         Command::Hook { .. } | Command::Statusline { .. } => Ok(ExitCode::SUCCESS),
     }

@@ -12,12 +12,15 @@ mod config;
 mod install;
 #[cfg(target_os = "linux")]
 mod killed;
+mod mcp;
 mod mutations;
 mod own_settings;
 mod payloads;
 mod people;
+mod plugin;
 mod pressure;
 mod registrations;
+mod selector;
 mod state;
 mod statusline;
 mod transcripts;

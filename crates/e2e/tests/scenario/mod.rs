@@ -6,6 +6,8 @@ mod fork;
 mod forms;
 mod install;
 mod parallel;
+#[cfg(unix)]
+mod plugin;
 mod prefix;
 mod pressure;
 mod registrations;

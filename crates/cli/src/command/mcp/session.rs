@@ -1,0 +1,100 @@
+//! Which session a call of a tool means.
+//!
+//! The client starts the server once and names its session in the environment. `/clear` and `/resume` give it another
+//! session and leave the server and its environment as they are (Claude Code 2.1.325), so the journal is asked
+//! which session came after the one that we were started in.
+
+use tidegate_core::record::Record;
+use tidegate_state::journal;
+
+use crate::error::CliError;
+use crate::sessions::{Here, Session};
+
+/// The session that is meant, and its newest record.
+pub(super) fn find(here: &Here, named: Option<&str>) -> Result<(Session, Option<Record>), CliError> {
+    let mut id = named.or(here.env.session.as_deref()).map(str::to_owned);
+    let mut newest = None;
+    while let Some(at) = &id {
+        let mut records = from_last_of(here, at);
+        // Each one begins later in the journal than the one before it, so this ends.
+        let next = named.is_none().then(|| successor(&records)).flatten().map(str::to_owned);
+        if next.is_none() {
+            newest = (!records.is_empty()).then(|| records.swap_remove(0));
+            break;
+        }
+        id = next;
+    }
+    let session = here.session(id.as_deref()).map_err(|error| {
+        error.hint(if named.is_some() {
+            "without `session` the tool reads the session of this client"
+        } else {
+            "a session is seen at the first hook that runs in it: ask again after the next prompt; if it stays \
+             unseen, the hooks do not run"
+        })
+    })?;
+    let newest = newest.or_else(|| from_last_of(here, session.id.as_str()).into_iter().next());
+    Ok((session, newest))
+}
+
+/// The journal from the last record of a session on, across days; nothing where it has none.
+fn from_last_of(here: &Here, session: &str) -> Vec<Record> {
+    let mut later = Vec::new();
+    for file in journal::files(&here.state.journal()).unwrap_or_default().iter().rev() {
+        let Ok(day) = journal::read(file) else { continue };
+        for record in day.records.into_iter().rev() {
+            let found = record.session.as_deref() == Some(session);
+            later.push(record);
+            if found {
+                later.reverse();
+                return later;
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// The session to which the client went on when the first of these records ended one.
+fn successor(records: &[Record]) -> Option<&str> {
+    let (end, later) = records.split_first()?;
+    let goes_on = |record: &&Record| {
+        record.event == "SessionStart"
+            && matches!(record.cause.as_deref(), Some("clear" | "resume"))
+            && record.project == end.project
+    };
+    // A session that goes on itself has a newer record: a prompt comes before every call.
+    (end.event == "SessionEnd").then(|| later.iter().find(goes_on))??.session.as_deref()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(event: &str, cause: Option<&str>, session: &str, project: &str) -> Record {
+        Record {
+            event: event.to_owned(),
+            cause: cause.map(str::to_owned),
+            session: Some(session.to_owned()),
+            project: Some(project.to_owned()),
+            ..Record::default()
+        }
+    }
+
+    #[test]
+    fn the_next_session_of_the_same_project_goes_on() {
+        let end = record("SessionEnd", None, "a", "/p");
+        let others = [
+            record("SessionStart", Some("clear"), "x", "/other"),
+            record("SessionStart", Some("startup"), "y", "/p"),
+            record("Stop", None, "z", "/p"),
+        ];
+        let alone: Vec<Record> = [end.clone()].into_iter().chain(others).collect();
+        assert_eq!(successor(&alone), None);
+        let mut cleared = alone.clone();
+        cleared.push(record("SessionStart", Some("clear"), "b", "/p"));
+        cleared.push(record("SessionStart", Some("resume"), "c", "/p"));
+        assert_eq!(successor(&cleared), Some("b"));
+        cleared[0].event = "Stop".to_owned();
+        assert_eq!(successor(&cleared), None, "it has not ended");
+        assert_eq!(successor(&[]), None);
+    }
+}

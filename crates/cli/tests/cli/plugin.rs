@@ -1,0 +1,89 @@
+//! The plugin's files among themselves. Whether the client accepts them is a scenario of the bench.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+fn plugin() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin")
+}
+
+fn json_of(path: &str) -> Value {
+    let text = fs::read_to_string(plugin().join(path)).expect("a file of the plugin");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn entries(folder: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(plugin().join(folder)).expect("a folder of the plugin");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    paths
+}
+
+/// The value of a key between the two lines of dashes that a file begins with.
+fn front(text: &str, key: &str) -> Option<String> {
+    let (front, _) = text.strip_prefix("---\n")?.split_once("\n---\n")?;
+    let value = front.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(": "))?;
+    Some(value.to_owned())
+}
+
+#[test]
+fn the_version_is_ours_and_stands_once() {
+    assert_eq!(json_of(".claude-plugin/plugin.json")["version"], env!("CARGO_PKG_VERSION"));
+    let offered = &json_of("../.claude-plugin/marketplace.json")["plugins"][0];
+    assert_eq!((&offered["name"], &offered["source"]), (&json!("tidegate"), &json!("./plugin")));
+    assert!(offered.get("version").is_none(), "the manifest has it");
+}
+
+#[test]
+fn everything_goes_through_the_selector() {
+    let selector = json!("${CLAUDE_PLUGIN_ROOT}/bin/tidegate");
+    let hooks = json_of("hooks/hooks.json");
+    let groups = hooks["hooks"].as_object().expect("events").iter();
+    let mut seen = 0;
+    for (event, group) in groups
+        .flat_map(|(event, groups)| groups.as_array().into_iter().flatten().map(move |group| (event, group)))
+    {
+        let handler = &group["hooks"][0];
+        assert_eq!((&handler["type"], &handler["command"]), (&json!("command"), &json!("sh")), "{event}");
+        let args: Vec<&str> =
+            handler["args"].as_array().expect("arguments").iter().filter_map(Value::as_str).collect();
+        assert_eq!(args[..4], [selector.as_str().expect("text"), "hook", "--event", event.as_str()]);
+        assert_eq!(args[args.len() - 2..], ["--via", "plugin"], "{event}");
+        let gates = event == "PreToolUse" && !args.contains(&"--advice");
+        assert_eq!(handler["onFailure"] == "block", gates, "{event}");
+        seen += 1;
+    }
+    assert_eq!(seen, 11);
+    let server = &json_of(".mcp.json")["mcpServers"]["tidegate"];
+    assert_eq!(server, &json!({ "command": "sh", "args": [selector, "mcp"] }));
+    let mode = fs::metadata(plugin().join("bin/tidegate")).expect("the selector").permissions().mode();
+    assert_eq!(mode & 0o111, 0o111, "it can be typed");
+}
+
+#[test]
+fn skills_and_commands_describe_themselves() {
+    let skills = entries("skills");
+    for skill in &skills {
+        let text = fs::read_to_string(skill.join("SKILL.md")).expect("a skill's text");
+        let name = skill.file_name().expect("a name").to_string_lossy();
+        assert_eq!(front(&text, "name").as_deref(), Some(&*name));
+        let described = front(&text, "description").expect("a description");
+        assert!(described.contains("Use ") && described.len() < 500, "{name}: {described}");
+        assert!(text.lines().count() <= 80, "{name} is read at once");
+    }
+    assert_eq!(skills.len(), 4);
+    let commands = entries("commands");
+    for command in &commands {
+        let text = fs::read_to_string(command).expect("a command's text");
+        assert!(front(&text, "description").is_some_and(|text| text.len() < 120), "{}", command.display());
+        let name = command.file_stem().expect("a name").to_string_lossy();
+        let allowed = front(&text, "allowed-tools").expect("what it may run");
+        assert!(allowed.contains(&format!("Bash(tidegate {name}:*)")), "{allowed}");
+    }
+    assert_eq!(commands.len(), 3);
+    let off = fs::read_to_string(plugin().join("commands/off.md")).expect("a command's text");
+    assert_eq!(front(&off, "disable-model-invocation").as_deref(), Some("true"), "it is for the person");
+}
