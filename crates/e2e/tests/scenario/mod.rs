@@ -7,6 +7,8 @@ mod forms;
 mod install;
 mod parallel;
 #[cfg(unix)]
+mod people;
+#[cfg(unix)]
 mod plugin;
 mod prefix;
 mod pressure;
