@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod doctor;
 mod error;
 mod install;
 mod print;

@@ -9,6 +9,7 @@ mod status;
 use std::process::ExitCode;
 
 use crate::args::{Arguments, Command};
+use crate::doctor;
 use crate::error::CliError;
 use crate::install;
 
@@ -19,6 +20,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Demo => demo::run(),
         Command::Init(args) => install::init(&args),
         Command::Uninstall(args) => install::uninstall(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Meter(args) => meter::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Journal(args) => journal::run(&args),

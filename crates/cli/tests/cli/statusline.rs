@@ -128,7 +128,7 @@ fn a_session_whose_hooks_stopped_shows() {
     };
     // As if the last hook had run an hour ago.
     let claims = fs::File::options().append(true).open(sandbox.session(SESSION).join("claims"));
-    let an_hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let an_hour_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
     claims.expect("every event is claimed").set_modified(an_hour_ago).expect("our own file");
     for answer in 1..5 {
         assert!(!draw(&sandbox, answer).contains('!'), "calls that fail have no event of ours");
