@@ -190,6 +190,26 @@ mod tests {
     }
 
     #[test]
+    fn what_the_real_client_wrote() {
+        use EventKind::{PostToolUse, SessionStart, Stop, UserPromptSubmit};
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/claude-code-2.1.325/transcript");
+        let read = |name: &str| show(&Path::new(folder).join(name), Millis(0)).unwrap();
+        let with_tools = BTreeSet::from([SessionStart, UserPromptSubmit, PostToolUse, Stop]);
+        for (name, events) in [
+            ("parallel-tools.jsonl", with_tools.clone()),
+            ("interactive-manual-compact.jsonl", with_tools),
+            ("headless-auto-compact.jsonl", BTreeSet::from([SessionStart, UserPromptSubmit, Stop])),
+            // A turn that ended on an error has no Stop, and a subagent is no session.
+            ("api-error.jsonl", BTreeSet::new()),
+            ("subagent.jsonl", BTreeSet::new()),
+        ] {
+            let shown = read(name);
+            assert_eq!((&shown.events, shown.unreadable), (&events, 0), "{name}");
+            assert_eq!(shown.version.as_deref(), Some("2.1.325"), "{name}");
+        }
+    }
+
+    #[test]
     fn both_ends_of_a_long_one_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");

@@ -10,7 +10,9 @@ use tidegate_core::record::{Failure, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::{clock, journal};
 
+use crate::fixtures;
 use crate::sandbox::{Sandbox, make_fifo};
+use crate::transcript::addressed;
 
 const EXE: &str = env!("CARGO_BIN_EXE_tidegate");
 const SESSION: &str = "5baaddad-4136-48e5-b2ca-88ce0e9e343e";
@@ -457,7 +459,7 @@ fn client() {
 fn state() {
     let sandbox = healthy().with("TIDEGATE_STATE_DIR", "relative");
     only(&sandbox, "state problem", &["not an absolute path", "set TIDEGATE_STATE_DIR"]);
-    for id in ["transcript", "crashes", "latency", "life"] {
+    for id in ["hooks", "transcript", "crashes", "latency", "life"] {
         assert_eq!(says(&sandbox, id).0, "note", "{id}");
     }
 
@@ -648,6 +650,29 @@ fn life_sessions_without_a_hook() {
         fs::write(sandbox.session(session).join("claims"), "").expect("a new file");
     }
     assert_eq!(wrong(&sandbox), [""; 0]);
+}
+
+#[test]
+fn life_after_real_hooks() {
+    let sandbox = healthy();
+    for session in ["real-1", "real-2"] {
+        let path = transcript(&sandbox, session, 0);
+        for capture in [
+            "SessionStart.startup",
+            "UserPromptSubmit.plain",
+            "PreToolUse.Edit",
+            "PostToolUse.Edit",
+            "Stop.first",
+        ] {
+            let payload = addressed(fixtures::hook(capture), session, &path, &sandbox.project());
+            sandbox.event(&payload).silent();
+        }
+    }
+    // How fast this machine is, is not asked.
+    let others: Vec<String> =
+        wrong(&sandbox).into_iter().filter(|text| !text.starts_with("latency ")).collect();
+    assert_eq!(others, [""; 0]);
+    assert_eq!(says(&sandbox, "life").1, "hooks ran in 3 sessions since the install");
 }
 
 #[test]

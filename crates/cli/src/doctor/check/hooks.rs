@@ -28,7 +28,9 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     }
     let heard = seen.sessions_here().next().is_some()
         || seen.history.records.iter().any(|record| seen.is_here(record));
-    if !heard && seen.state.is_ok() {
+    if seen.state.is_err() {
+        found.note(super::NO_STATE);
+    } else if !heard {
         let text = "hooks are registered, but none has ever been seen firing in this project";
         // The client's own sessions say whether there was an occasion.
         if seen.client_sessions.iter().any(|session| session.shown.has_turn()) {
