@@ -102,7 +102,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
     let Some(id) = here.env.session.as_deref().and_then(|id| SessionId::parse(id).ok()) else {
         return nobody_there(here, request, "no session in which a person could approve it");
     };
-    let session = Session { state: &here.state, id, now: here.now };
+    let session = Session { state: &here.state, id, client: here.env.client, now: here.now };
     let known = here.session(Some(session.id.as_str())).ok();
     if known.and_then(|known| known.marks.attended) != Some(true) {
         return nobody_there(here, request, "nobody in this session who could approve it");
@@ -145,6 +145,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
 struct Session<'a> {
     state: &'a StateDir,
     id: SessionId,
+    client: Option<u64>,
     now: Millis,
 }
 
@@ -153,7 +154,9 @@ impl Session<'_> {
     fn ask(&self, command: &str) -> Result<String, CliError> {
         let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
         let known = self.marks();
-        let same = |request: &&Approval| request.command == command && request.waits(self.now);
+        let same = |request: &&Approval| {
+            request.command == command && request.client == self.client && request.waits(self.now)
+        };
         if let Some(waiting) = known.approvals.iter().find(same) {
             return Ok(waiting.code.clone());
         }
@@ -161,6 +164,7 @@ impl Session<'_> {
             code: new_code(),
             command: command.to_owned(),
             at: self.now,
+            client: self.client,
             stage: ApprovalStage::Asked,
         };
         let code = request.code.clone();

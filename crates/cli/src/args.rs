@@ -38,6 +38,14 @@ run again. `tidegate uninstall` takes exactly these entries out again.")]
     /// Takes the hooks and the status line out of a project's settings
     #[command(after_help = "Examples:\n  tidegate uninstall --project .")]
     Uninstall(Install),
+    /// Checks what can go wrong in the field and says how to mend it
+    #[command(after_help = "\
+Examples:
+  tidegate doctor
+  tidegate doctor --project ~/code/app --json
+
+Exit codes: 0 nothing wrong (notes are fine), 1 something has to be mended.")]
+    Doctor(Doctor),
     /// Prints one reading of the context meter
     #[command(after_help = "\
 Examples:
@@ -154,6 +162,16 @@ pub(crate) struct Install {
     /// Print what would be done and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Doctor {
+    /// The project's folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

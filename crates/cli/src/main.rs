@@ -3,6 +3,7 @@
 mod approval;
 mod args;
 mod command;
+mod doctor;
 mod error;
 mod install;
 mod print;

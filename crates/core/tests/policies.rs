@@ -128,6 +128,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         marks: Known::Absent,
         meter: Meter::Unknown(Unknown::NothingYet),
         attended: true,
+        client: Some(7),
         lang: Lang::En,
         tool_input: "",
         tool_response: "",
@@ -177,9 +178,11 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
             }
             None => (format!("{{{}}}", question(text)), String::new()),
         },
-        ("answer", text) => {
+        (how @ ("answer" | "timeout"), text) => {
             let asked = question("K7QF2M");
-            (format!("{{{asked}}}"), format!(r#"{{{asked}, "answers": {{"Shall I? K7QF2M": "{text}"}}}}"#))
+            let away = if how == "timeout" { r#", "afkTimeoutMs": 5000"# } else { "" };
+            let answers = format!(r#""answers": {{"Shall I? K7QF2M": "{text}"}}"#);
+            (format!("{{{asked}}}"), format!("{{{asked}, {answers}{away}}}"))
         }
         _ => (format!(r#"{{"command": "{what}"}}"#), String::new()),
     };
@@ -202,13 +205,15 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
         code: "K7QF2M".into(),
         command: "off skill-gate".into(),
         at: Millis(NOW.0 - minutes * 60_000),
+        client: Some(7),
         stage,
     });
     let marks = Marks { approvals: request.into_iter().collect(), ..Marks::default() };
     let facts = Facts {
         now: NOW,
         marks: Known::Value(marks),
-        attended: row[3] == "yes",
+        attended: row[3] != "no",
+        client: Some(if row[3] == "in another client" { 8 } else { 7 }),
         tool_input: &input,
         tool_response: &response,
         ..facts(&event)

@@ -16,6 +16,8 @@ pub struct Environment {
     pub place: PlaceEnv,
     /// `CLAUDE_PROJECT_DIR`.
     pub project: Option<PathBuf>,
+    /// `CLAUDE_PID`: the client's process.
+    pub client: Option<u64>,
     /// `CLAUDE_CODE_SESSION_ID`: set in the host's own shell, for commands.
     pub session: Option<String>,
     /// `TIDEGATE_OFF`.
@@ -118,6 +120,7 @@ impl Environment {
                 host_config: path("CLAUDE_CONFIG_DIR"),
             },
             project: path("CLAUDE_PROJECT_DIR"),
+            client: text("CLAUDE_PID").and_then(|id| id.parse().ok()),
             session: text("CLAUDE_CODE_SESSION_ID"),
             off: text("TIDEGATE_OFF"),
             settings: Vec::new(),

@@ -81,6 +81,7 @@ impl Gather<'_> {
             marks,
             meter,
             attended: self.env.attended,
+            client: self.env.client,
             lang,
             tool_input: tool.input,
             tool_response: tool.response,

@@ -18,8 +18,9 @@ use tidegate_core::meter::models::HostSettings;
 use tidegate_core::meter::{Reading, short_tokens};
 use tidegate_core::time::Millis;
 use tidegate_core::words::Words;
+use tidegate_state::bridge::Written;
 use tidegate_state::place::StateDir;
-use tidegate_state::{bridge, clock, config, marks, pressure_file, project};
+use tidegate_state::{bridge, claims, clock, config, marks, pressure_file, project};
 
 use crate::environment::Environment;
 
@@ -29,6 +30,10 @@ const LARGEST: u64 = 1024 * 1024;
 
 /// How long output may pause before we look whether the command is still there.
 const LULL: Duration = Duration::from_millis(20);
+
+/// So many readings without a hook in between and the hooks have stopped. A few in a row are no sign of that: a call that
+/// fails, or that a person refuses, has no event we are registered for.
+const STOPPED: u32 = 5;
 
 /// The whole run. Always exits 0: anything else blanks the line.
 pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
@@ -77,9 +82,11 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
         model,
         changed: now,
         seen: now,
+        unheard: 0,
     };
     // Should it fail, the hooks read the transcript instead.
-    let changed = bridge::write(&folder, seen.clone()).unwrap_or(true);
+    let written = bridge::write(&folder, seen.clone(), claims::last_heard(&folder))
+        .unwrap_or(Written { changed: true, unheard: 0 });
 
     let known = marks::read(&folder);
     let known = known.value();
@@ -98,12 +105,17 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
     let meter = sources.meter();
     let Some(reading) = meter.reading() else { return words.no_reading.to_owned() };
     // Brings the public copy up to date, with the level that was said.
-    if let Some(root) = root.filter(|_| changed) {
+    if let Some(root) = root.filter(|_| written.changed) {
         let level = known.map(|known| known.pressure.level).unwrap_or_default();
         let _ = pressure_file::write(&root, &session, reading, level, now);
     }
     let forecast = reading.left().and_then(|left| forecast::forecast(&known?.relays, left));
-    draw(reading, forecast.as_ref(), known.is_none(), words, env.columns)
+    let sign = match known {
+        None => Some(words.hooks_silent),
+        // In a host that we started ourselves the hooks keep out of the way on purpose.
+        Some(_) => (written.unheard >= STOPPED && !env.guard).then_some(words.hooks_stopped),
+    };
+    draw(reading, forecast.as_ref(), sign, words, env.columns)
 }
 
 /// The project that the client says it works in.
@@ -118,7 +130,7 @@ fn root_of(status: &StatusPayload<'_>, env: &Environment) -> Option<PathBuf> {
 fn draw(
     reading: &Reading,
     forecast: Option<&Forecast>,
-    hooks_silent: bool,
+    sign: Option<&str>,
     words: &Words,
     columns: Option<usize>,
 ) -> String {
@@ -130,8 +142,8 @@ fn draw(
         }
         _ => pieces.push(short_tokens(reading.used)),
     }
-    if hooks_silent {
-        pieces.insert(1, words.hooks_silent.to_owned());
+    if let Some(sign) = sign {
+        pieces.insert(1, sign.to_owned());
     }
     pieces.extend(forecast.map(|forecast| (words.turns)(forecast.turns)));
     let room = columns.unwrap_or(usize::MAX);
@@ -254,7 +266,7 @@ mod tests {
         let window = Some(Window { tokens: 200_000, compact_at: Some(167_000) });
         let reading = Reading { used: 124_000, window, source: Source::Payload, at: Millis(0) };
         let forecast = Forecast { turns: 6, fewest: 4, most: 9 };
-        draw(&reading, Some(&forecast), false, lang.words(), Some(columns))
+        draw(&reading, Some(&forecast), None, lang.words(), Some(columns))
     }
 
     #[test]

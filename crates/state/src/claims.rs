@@ -45,6 +45,21 @@ pub fn is_duplicate(session: &Path, event: &str, id: &str, via: &str, now: Milli
     Ok(false)
 }
 
+/// When a hook of this session last ran. The file is written at every event, so its time is a heartbeat that costs
+/// nothing; where there is none, the marks say at least when the session began.
+#[cfg(unix)]
+pub fn last_heard(session: &Path) -> Option<Millis> {
+    let modified = |name| std::fs::metadata(session.join(name)).and_then(|found| found.modified());
+    let heard = modified("claims").or_else(|_| modified("marks")).ok()?;
+    Some(Millis(heard.duration_since(std::time::UNIX_EPOCH).ok()?.as_millis() as u64))
+}
+
+/// Without claims there is no heartbeat.
+#[cfg(not(unix))]
+pub fn last_heard(_: &Path) -> Option<Millis> {
+    None
+}
+
 /// Not needed where the client runs one registration only.
 #[cfg(not(unix))]
 pub fn is_duplicate(_: &Path, _: &str, _: &str, _: &str, _: Millis) -> io::Result<bool> {
@@ -78,6 +93,13 @@ mod tests {
         for n in 0..2000 {
             ask(&n.to_string(), "init", 0);
         }
+        let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(5);
+        let claims = std::fs::File::options().append(true).open(folder.path().join("claims")).unwrap();
+        claims.set_modified(old).unwrap();
+        assert_eq!(last_heard(folder.path()), Some(Millis(5000)));
+        ask("again", "init", 0);
+        assert!(last_heard(folder.path()) > Some(Millis(5000)), "every event is heard");
+        assert_eq!(last_heard(&folder.path().join("none")), None);
         assert_eq!(std::fs::metadata(folder.path().join("claims")).unwrap().len(), SLOTS * SLOT_BYTES);
     }
 }

@@ -88,8 +88,20 @@ pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// Reads the records of one file.
 pub fn read(path: &Path) -> io::Result<Entries> {
+    read_end(path, u64::MAX)
+}
+
+/// Reads the records in the last `limit` bytes of one file.
+pub fn read_end(path: &Path, limit: u64) -> io::Result<Entries> {
+    let mut file = crate::bounded::open(path)?;
+    let start = file.metadata()?.len().saturating_sub(limit);
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(start))?;
+    file.read_to_end(&mut bytes)?;
+    // The first line is most likely half of one, which is nobody's fault.
+    let whole = if start == 0 { 0 } else { memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |end| end + 1) };
     let mut entries = Entries::default();
-    entries.take_lines(&fs::read(path)?);
+    entries.take_lines(&bytes[whole..]);
     Ok(entries)
 }
 
@@ -165,6 +177,25 @@ mod tests {
         fs::write(&path, format!("{line}{}{line}{newer}not json\n{line}", &line[..20])).unwrap();
         let entries = read(&path).unwrap();
         assert_eq!((entries.records.len(), entries.skipped), (3, 3));
+    }
+
+    #[test]
+    fn the_end_of_a_long_file_is_read_in_whole_records() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("2026-11-15.jsonl");
+        let line = |id: &str| Record { id: id.into(), v: 1, ..Record::default() }.line();
+        fs::write(&path, ["a", "b", "c"].map(line).concat()).unwrap();
+        let ids = |limit: usize| -> Vec<String> {
+            let entries = read_end(&path, limit as u64).unwrap();
+            assert_eq!(entries.skipped, 0);
+            entries.records.into_iter().map(|record| record.id).collect()
+        };
+        let length = line("a").len();
+        assert_eq!(ids(3 * length), ["a", "b", "c"]);
+        assert_eq!(ids(2 * length + 5), ["b", "c"]);
+        assert_eq!(ids(length + 1), ["c"]);
+        assert_eq!(ids(5), [""; 0]);
+        assert!(read(folder.path()).is_err());
     }
 
     #[test]

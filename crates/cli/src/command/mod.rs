@@ -7,7 +7,7 @@ mod explain;
 mod journal;
 mod mcp;
 mod meter;
-mod off;
+pub(crate) mod off;
 mod reference;
 mod status;
 mod trust;
@@ -15,6 +15,7 @@ mod trust;
 use std::process::ExitCode;
 
 use crate::args::{Arguments, Command};
+use crate::doctor;
 use crate::error::CliError;
 use crate::install;
 
@@ -25,6 +26,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Demo => demo::run(),
         Command::Init(args) => install::init(&args),
         Command::Uninstall(args) => install::uninstall(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Meter(args) => meter::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Journal(args) => journal::run(&args),

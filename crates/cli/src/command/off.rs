@@ -162,7 +162,7 @@ fn command(args: &args::Off) -> String {
     format!("off {}{time}{session}{everywhere}", args.policy.as_deref().unwrap_or_default())
 }
 
-fn describe(off: &Off) -> String {
+pub(crate) fn describe(off: &Off) -> String {
     let place = match &off.scope {
         Scope::Everywhere => "in every project".to_owned(),
         Scope::Project(root) => format!("in {root}"),

@@ -9,6 +9,7 @@ mod transcript;
 mod commands;
 mod concurrency;
 mod config;
+mod doctor;
 mod install;
 #[cfg(target_os = "linux")]
 mod killed;

@@ -184,6 +184,67 @@ fn question(sandbox: &Sandbox, event_name: &str, code: &str, answer: Option<&str
     payload
 }
 
+/// A captured payload of the client, with our code in place of the one in it.
+fn captured(sandbox: &Sandbox, capture: &str, code: &str) -> Value {
+    let mut payload: Value =
+        serde_json::from_str(&event(sandbox, capture).to_string().replace("ABCD", code)).expect("JSON");
+    payload["tool_use_id"] = json!(format!("toolu_{code}"));
+    payload
+}
+
+#[test]
+fn what_the_client_really_sends_after_a_question() {
+    for (answer, approves) in [
+        ("option", true),
+        ("preview", true),
+        ("other", false),
+        ("multi", false),
+        ("unanswered", false),
+        // The client went on by itself: what was ticked by then was not submitted by anybody.
+        ("away", false),
+        ("away-unanswered", false),
+    ] {
+        let sandbox = attended();
+        let code = code_of(&by_agent(&sandbox, &["off", "skill-gate"]));
+        ask(&sandbox, &captured(&sandbox, "PreToolUse.AskUserQuestion.interactive", &code)).silent();
+        let _ = ask(&sandbox, &captured(&sandbox, &format!("PostToolUse.AskUserQuestion.{answer}"), &code));
+        let ran = by_agent(&sandbox, &["off", "skill-gate", "--approved"]);
+        assert_eq!(ran.code == Some(0), approves, "{answer}: {ran:?}");
+    }
+}
+
+#[test]
+fn what_the_client_really_sends_as_a_prompt() {
+    for (capture, approves) in [
+        ("queued", true),
+        ("agent-message", false),
+        ("cross-session-message", false),
+        ("background-bash", false),
+    ] {
+        let sandbox = attended();
+        let code = code_of(&by_agent(&sandbox, &["off", "skill-gate"]));
+        let _ = sandbox.event(&captured(&sandbox, &format!("UserPromptSubmit.{capture}"), &code));
+        let ran = by_agent(&sandbox, &["off", "skill-gate", "--approved"]);
+        assert_eq!(ran.code == Some(0), approves, "{capture}: {ran:?}");
+    }
+    // A scheduled prompt comes like a typed one; the call that schedules it gives it away.
+    for (tool, prompt, in_it) in [("CronCreate", "cron", "ABCD"), ("ScheduleWakeup", "wakeup", "WXYZ")] {
+        let sandbox = attended();
+        let code = code_of(&by_agent(&sandbox, &["off", "skill-gate"]));
+        let told = |capture: &str| {
+            let text = event(&sandbox, capture).to_string().replace(in_it, &code);
+            sandbox.event(&serde_json::from_str(&text).expect("JSON"))
+        };
+        let void = told(&format!("PostToolUse.{tool}"));
+        assert!(
+            void.output()["systemMessage"].as_str().is_some_and(|text| text.contains("void")),
+            "{void:?}"
+        );
+        let _ = told(&format!("UserPromptSubmit.{prompt}"));
+        let _ = by_agent(&sandbox, &["off", "skill-gate", "--approved"]).failed();
+    }
+}
+
 fn ask(sandbox: &Sandbox, payload: &Value) -> Answer {
     let event = payload["hook_event_name"].as_str().expect("an event");
     let advice: &[&str] = if event == "PreToolUse" { &["--advice"] } else { &[] };

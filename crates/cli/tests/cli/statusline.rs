@@ -108,11 +108,42 @@ fn members_of_another_type_are_unknown() {
 fn a_session_without_hooks_shows() {
     let sandbox = Sandbox::new();
     let draw = || sandbox.run_with(&["statusline"], payload(1).to_string().as_bytes()).ok().to_owned();
-    insta::assert_snapshot!(draw(), @"5% used · ! hooks silent (tidegate status) · 917k to compaction");
+    insta::assert_snapshot!(draw(), @"5% used · ! hooks silent (tidegate doctor) · 917k to compaction");
     let prompt =
         addressed(fixtures::hook("UserPromptSubmit.plain"), SESSION, "none".as_ref(), &sandbox.project());
     sandbox.event(&prompt).silent();
     insta::assert_snapshot!(draw(), @"5% used · 917k to compaction");
+}
+
+#[test]
+fn a_session_whose_hooks_stopped_shows() {
+    let sandbox = Sandbox::new();
+    let prompt =
+        addressed(fixtures::hook("UserPromptSubmit.plain"), SESSION, "none".as_ref(), &sandbox.project());
+    sandbox.event(&prompt).silent();
+    let draw = |sandbox: &Sandbox, used: u64| {
+        let mut status = payload(1);
+        status["context_window"]["current_usage"]["cache_read_input_tokens"] = json!(used);
+        sandbox.run_with(&["statusline"], status.to_string().as_bytes()).ok().to_owned()
+    };
+    // As if the last hook had run an hour ago.
+    let claims = fs::File::options().append(true).open(sandbox.session(SESSION).join("claims"));
+    let an_hour_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+    claims.expect("every event is claimed").set_modified(an_hour_ago).expect("our own file");
+    for answer in 1..5 {
+        assert!(!draw(&sandbox, answer).contains('!'), "calls that fail have no event of ours");
+    }
+    for answer in 5..8 {
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(draw(&sandbox, answer), @"0% used · ! hooks stopped (tidegate doctor) · 963k to compaction");
+        }
+    }
+    let sandbox = sandbox.with("LANG", "ja_JP.UTF-8");
+    assert!(draw(&sandbox, 8).contains("! フック停止 (tidegate doctor)"));
+    // The next hook is a sign of life.
+    sandbox.event(&prompt).silent();
+    assert!(!draw(&sandbox, 8).contains('!'));
+    assert!(!draw(&sandbox, 9).contains('!'));
 }
 
 #[test]
@@ -144,7 +175,7 @@ fn theirs_and_ours() {
         let ran = sandbox.run_with(&args, text.as_bytes());
         ran.ok().to_owned()
     };
-    let ours = "5% used · ! hooks silent (tidegate status) · 917k to compaction\n";
+    let ours = "5% used · ! hooks silent (tidegate doctor) · 917k to compaction\n";
     assert_eq!(wrap(&["echo theirs"]), format!("theirs · {ours}"));
     assert_eq!(wrap(&["printf 'one\\ntwo'"]), format!("one\ntwo · {ours}"));
     assert_eq!(wrap(&["grep -o '\"Opus 5.5\"'"]), format!("\"Opus 5.5\" · {ours}"), "it gets the payload");
@@ -176,11 +207,11 @@ fn a_wrapped_command_may_have_options() {
 #[test]
 fn it_fits_the_terminal() {
     for (columns, expected) in [
-        ("200", "5% used · ! hooks silent (tidegate status) · 917k to compaction\n"),
-        ("50", "5% used · ! hooks silent (tidegate status)\n"),
+        ("200", "5% used · ! hooks silent (tidegate doctor) · 917k to compaction\n"),
+        ("50", "5% used · ! hooks silent (tidegate doctor)\n"),
         ("12", "5% used\n"),
-        ("0", "5% used · ! hooks silent (tidegate status) · 917k to compaction\n"),
-        ("wide", "5% used · ! hooks silent (tidegate status) · 917k to compaction\n"),
+        ("0", "5% used · ! hooks silent (tidegate doctor) · 917k to compaction\n"),
+        ("wide", "5% used · ! hooks silent (tidegate doctor) · 917k to compaction\n"),
     ] {
         let sandbox = Sandbox::new().with("COLUMNS", columns);
         let ran = sandbox.run_with(&["statusline"], payload(1).to_string().as_bytes());

@@ -194,12 +194,14 @@ impl Event<'_> {
     ///
     /// Gives the beginning of it, which is all that anybody looks at.
     pub fn human_prompt(&self) -> Option<Cow<'_, str>> {
-        const MACHINE: [&str; 6] = [
+        const MACHINE: [&str; 8] = [
             "<task-notification>",
             "<command-name>",
             "<command-message>",
             "<local-command-",
             "<system-reminder>",
+            "<agent-message",
+            "<cross-session-message",
             "Stop hook feedback:",
         ];
         let prompt = self.payload.prompt.get()?.head(PROMPT_HEAD);

@@ -58,6 +58,9 @@ pub struct Approval {
     pub command: String,
     /// When it was asked for or, later, approved.
     pub at: Millis,
+    /// The process of the client that the agent runs in, where it says so: a second client may work on the same session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<u64>,
     /// How far it has come.
     pub stage: ApprovalStage,
 }
@@ -291,6 +294,7 @@ mod tests {
                 code,
                 command: "off skill-gate".into(),
                 at: Millis(at),
+                client: Some(at),
                 stage: ApprovalStage::Questioned("toolu_1".into()),
             })),
             (0u64..1 << 40).prop_map(|at| Mark::Attached(Millis(at))),

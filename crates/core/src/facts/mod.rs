@@ -80,6 +80,8 @@ pub struct Facts<'a> {
     pub meter: Meter,
     /// Whether a person is there.
     pub attended: bool,
+    /// The process of the client that called us, where it says so.
+    pub client: Option<u64>,
     /// The language for people.
     pub lang: Lang,
     /// JSON of what the tool was given; empty where nobody needs it.

@@ -25,6 +25,14 @@ pub struct Bridge {
     pub changed: Millis,
     /// When a status line last ran.
     pub seen: Millis,
+    /// How many readings in a row came without a hook in between.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unheard: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Older than this, a status line is not running any more.
@@ -126,6 +134,7 @@ mod tests {
             model: None,
             changed: Millis(changed),
             seen: Millis(changed),
+            unheard: 0,
         }
     }
 

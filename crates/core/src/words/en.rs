@@ -36,5 +36,6 @@ pub(super) const WORDS: Words = Words {
     },
     turns: |turns| if turns == 1 { "~1 turn".to_owned() } else { format!("~{turns} turns") },
     no_reading: "no reading yet",
-    hooks_silent: "! hooks silent (tidegate status)",
+    hooks_silent: "! hooks silent (tidegate doctor)",
+    hooks_stopped: "! hooks stopped (tidegate doctor)",
 };

@@ -38,7 +38,8 @@ pub(super) const WORDS: Words = Words {
     },
     turns: |turns| format!("約{turns}ターン"),
     no_reading: "まだ計測なし",
-    hooks_silent: "! フック無応答 (tidegate status)",
+    hooks_silent: "! フック無応答 (tidegate doctor)",
+    hooks_stopped: "! フック停止 (tidegate doctor)",
 };
 
 /// The step that failed.

@@ -76,6 +76,8 @@ pub struct Words {
     pub no_reading: &'static str,
     /// Status line: the host draws us but no hook has been seen in this session.
     pub hooks_silent: &'static str,
+    /// Status line: hooks were seen in this session, but not lately.
+    pub hooks_stopped: &'static str,
 }
 
 #[cfg(test)]

@@ -61,7 +61,8 @@ fn a_typed_approval_works_once() {
     let again = requests[5].last_tool_result();
     assert!(again.text.contains("there is no approval of"), "only once: {again:?}");
     assert_eq!(switched_off(&tidegate)[0]["policy"], "pressure");
-    let record = tidegate.journal().into_iter().find(|record| record["ruling"] == "command").expect("a record");
+    let record =
+        tidegate.journal().into_iter().find(|record| record["ruling"] == "command").expect("a record");
     assert_eq!(record["cause"], format!("approved with the code {code}"));
     model.finish();
 }
@@ -94,7 +95,11 @@ fn an_answered_question_works() {
     assert_eq!(switched_off(&tidegate), Vec::<Value>::new());
     terminal.press("Enter");
     terminal.wait_for("it is off now");
-    assert!(model.main_requests()[2].mentions("The person approved"), "{:?}", model.main_requests()[2].texts());
+    assert!(
+        model.main_requests()[2].mentions("The person approved"),
+        "{:?}",
+        model.main_requests()[2].texts()
+    );
     assert_eq!(switched_off(&tidegate)[0]["policy"], "pressure");
     model.finish();
 }
@@ -156,7 +161,9 @@ fn a_person_is_asked_before_settings_change() {
         .main(Reply::write(&config, "preset = \"strict\"\n"))
         .main(Reply::text("that was the second"));
     let model = Model::start(script);
-    let terminal = Terminal::start(&Launch::new(&home, &model).on(OPUS_5_5).argument("--permission-mode").argument("acceptEdits"));
+    let terminal = Terminal::start(
+        &Launch::new(&home, &model).on(OPUS_5_5).argument("--permission-mode").argument("acceptEdits"),
+    );
     terminal.enter("change it");
     let screen = terminal.wait_for("It can switch gates off");
     assert!(screen.contains("Tidegate's config"), "{screen}");
@@ -217,7 +224,10 @@ fn a_repository_loosens_nothing() {
     let requests = model.main_requests();
     assert!(requests[1].last_tool_result().text.contains("nobody in this session who could approve it"));
     assert!(run.events.iter().any(|event| event["type"] == "result"));
-    assert!(requests.iter().any(|request| request.mentions("Context is running out")), "pressure still speaks");
+    assert!(
+        requests.iter().any(|request| request.mentions("Context is running out")),
+        "pressure still speaks"
+    );
     assert_eq!(tidegate.records_of("PreToolUse").last().expect("a record")["ruling"], "ask");
     assert!(!trap.exists(), "nothing was run");
     model.finish();

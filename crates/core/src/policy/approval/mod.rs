@@ -114,6 +114,9 @@ fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
         return Verdict::silent("nobody is there, so nobody typed it");
     }
     match requests.iter().find(|request| request.code == code && request.waits(facts.now)) {
+        Some(request) if request.client.is_some() && request.client != facts.client => {
+            Verdict::silent("it was typed into another client")
+        }
         Some(request) => give(facts, request, "a person typed the approval"),
         None => Verdict {
             says: vec![to_user((facts.lang.words().nothing_to_approve)(&code), Vec::new())],

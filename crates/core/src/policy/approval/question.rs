@@ -38,13 +38,20 @@ impl Question {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Response {
     answers: BTreeMap<String, String>,
+    /// The host went on by itself because nobody answered in time; what was ticked by then is in the answers.
+    #[serde(default)]
+    afk_timeout_ms: serde_json::Value,
 }
 
 /// Whether the tool's response says that the person approved the code: the answer to a question that holds it.
 pub(super) fn approves(response: &str, code: &str) -> bool {
     let Ok(response) = serde_json::from_str::<Response>(response) else { return false };
+    if !response.afk_timeout_ms.is_null() {
+        return false;
+    }
     response.answers.iter().any(|(question, answer)| holds(question, code) && is_approval(answer, code))
 }
 

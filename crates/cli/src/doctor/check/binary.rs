@@ -1,0 +1,66 @@
+//! The program itself: on PATH, behind its stable link, runnable, and of this version.
+
+use std::fs;
+use std::path::Path;
+
+use super::super::finding::Findings;
+use super::super::gathered::{Gathered, quoted};
+use super::super::program::{find_on_path, is_program, version};
+use super::super::settings_file::Scope;
+
+const VERSION: &str = concat!("tidegate ", env!("CARGO_PKG_VERSION"));
+
+pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+    let init = format!("`{}` makes the link anew", seen.init_command(scope(seen)));
+    match find_on_path(&seen.path, "tidegate") {
+        None => found.warning("`tidegate` is not on PATH", put_on_path(seen)),
+        Some(path) => {
+            let cure = match &seen.exe {
+                Some(exe) => format!(
+                    "put {} in its place, or take its folder off PATH: it comes before others of this name",
+                    quoted(exe)
+                ),
+                None => "install it again, or take its folder off PATH".to_owned(),
+            };
+            look(&path, "on PATH", &cure, found);
+        }
+    }
+    match &seen.link {
+        Some(link) if fs::symlink_metadata(link).is_ok() => match is_program(link) {
+            Ok(()) => look(link, "behind the stable link", &init, found),
+            Err(why) => found.problem(format!("the stable link {} {why}", link.display()), init),
+        },
+        // Only what `init` writes into settings goes through the link.
+        Some(link) if seen.ours().next().is_some() => {
+            found.warning(format!("the stable link {} is missing", link.display()), init);
+        }
+        _ => {}
+    }
+    if found.is_empty() {
+        found.ok(format!("{VERSION}, on PATH and runnable"));
+    }
+}
+
+/// Runs one that the person put there.
+fn look(path: &Path, place: &str, cure: &str, found: &mut Findings) {
+    match version(path) {
+        Ok(text) if text == VERSION => {}
+        Ok(text) => {
+            found.warning(format!("{} ({place}) is `{text}`, this is `{VERSION}`", path.display()), cure);
+        }
+        Err(why) => found.problem(format!("{} ({place}) {why}", path.display()), cure),
+    }
+}
+
+fn put_on_path(seen: &Gathered) -> String {
+    let link = seen.link.as_deref().filter(|link| is_program(link).is_ok());
+    match link.or(seen.exe.as_deref()).and_then(Path::parent) {
+        Some(folder) => format!("add its folder: `export PATH={}:\"$PATH\"`", quoted(folder)),
+        None => "add its folder to PATH".to_owned(),
+    }
+}
+
+/// Where our entries are, or would be.
+fn scope(seen: &Gathered) -> Scope {
+    seen.ours().map(|command| command.scope).min().unwrap_or(Scope::Local)
+}

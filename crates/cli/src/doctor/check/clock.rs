@@ -1,0 +1,75 @@
+//! Whether the clock can be right: ages, deadlines of approvals and the journal's days hang on it.
+
+use std::fs::{self, OpenOptions};
+use std::path::Path;
+
+use tidegate_core::time::Millis;
+
+use super::super::finding::Findings;
+use super::super::gathered::Gathered;
+use super::super::history::time;
+use super::super::settings_file::modified;
+
+/// This source was written then; no clock that is right says less.
+const WRITTEN: &str = "2026-11-15T00:00:00Z";
+
+/// Clocks of two machines differ a little.
+const SLACK_MS: u64 = 120_000;
+
+const CURE: &str = "set the clock right: `timedatectl set-ntp true`, or in the system's settings";
+
+pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+    let newest = seen.history.records.iter().map(|record| (time(record), record)).max_by_key(|(at, _)| *at);
+    if let Some(why) = too_early(seen.now) {
+        found.problem(why, CURE);
+    }
+    if let Some((at, record)) = newest.filter(|(at, _)| at.since(seen.now) > SLACK_MS) {
+        found.warning(
+            format!("record {} is of {}, but the clock says {}", record.id, at.iso(), seen.now.iso()),
+            CURE,
+        );
+    }
+    let state = seen.state.as_ref().ok().map(tidegate_state::place::StateDir::root);
+    if let Some((folder, of_files)) = state.and_then(|folder| Some((folder, time_of_files(folder)?))) {
+        let now = tidegate_state::clock::now();
+        if of_files.since(now).max(now.since(of_files)) > SLACK_MS {
+            found.warning(
+                format!(
+                    "files in {} are dated {}, but the clock says {}",
+                    folder.display(),
+                    of_files.iso(),
+                    now.iso()
+                ),
+                "set both clocks right, or move the state to a local disk with TIDEGATE_STATE_DIR",
+            );
+        }
+    }
+    if found.is_empty() {
+        found.ok(seen.now.iso());
+    }
+}
+
+fn too_early(now: Millis) -> Option<String> {
+    let written = Millis::from_iso(WRITTEN)?;
+    (now < written).then(|| format!("the clock says {}, before this program was written", now.iso()))
+}
+
+/// The time that a new file gets: another machine's, where the state is on its disk.
+fn time_of_files(folder: &Path) -> Option<Millis> {
+    let probe = super::state::probe(folder);
+    OpenOptions::new().write(true).create_new(true).open(&probe).ok()?;
+    let time = modified(&probe);
+    let _ = fs::remove_file(&probe);
+    time
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_was_never_set_is_too_early() {
+        assert!(too_early(Millis(0)).is_some_and(|why| why.contains("1970-01-01")));
+        assert_eq!(too_early(Millis::from_iso("2026-11-15T00:00:00Z").unwrap()), None);
+    }
+}

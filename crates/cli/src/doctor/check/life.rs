@@ -1,0 +1,99 @@
+//! Signs of life: hooks that are registered, did not run, and nobody noticed.
+//!
+//! A hook that the client does not call leaves no trace of ours, so the evidence is the client's own: sessions of this
+//! project that our state does not know, and events that must have happened in sessions it does know.
+
+use std::collections::BTreeSet;
+
+use tidegate_core::event::EventKind;
+use tidegate_core::time::Millis;
+
+use super::super::client_session::ClientSession;
+use super::super::finding::{Findings, count};
+use super::super::gathered::Gathered;
+use super::super::history::DAYS;
+
+pub(super) const CURE: &str = "mend what else is found here, then start the client anew, trust the folder, and see with \
+                               `/hooks` what it has loaded; `--bare`, `--safe-mode` and `--setting-sources` leave hooks out";
+
+/// Our state keeps sessions longer than this, so one that is not there was never heard of.
+const LOOK_BACK_DAYS: u64 = 30;
+
+/// In one session there can be another reason: it began before the install, or its turn is not over.
+const SESSIONS: usize = 2;
+
+pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+    let Some(installed) = seen.installed().filter(|_| seen.has_hooks()) else {
+        found.ok("no hooks, no signs");
+        return;
+    };
+    if seen.state.is_err() {
+        found.note(super::NO_STATE);
+        return;
+    }
+    let back = Millis(seen.now.0.saturating_sub(LOOK_BACK_DAYS * 86_400_000));
+    let ran: Vec<&ClientSession> = seen
+        .client_sessions
+        .iter()
+        .filter(|session| session.modified >= installed.max(back) && session.shown.has_turn())
+        .collect();
+    let (known, unknown): (Vec<&ClientSession>, Vec<&ClientSession>) =
+        ran.iter().partition(|session| is_known(seen, session));
+    if let (Some(oldest), Some(newest)) = (unknown.last(), ran.first()) {
+        let text = format!(
+            "no hook was seen in {} of the last {} of this project, since {}",
+            unknown.len(),
+            count(ran.len(), "session"),
+            oldest.modified.iso()
+        );
+        if unknown.iter().any(|session| session.id == newest.id) {
+            found.problem(text, CURE);
+        } else {
+            found.note(format!("{text}; in the newest one they run"));
+        }
+    }
+    let week = Millis(seen.now.0.saturating_sub(DAYS * 86_400_000));
+    let known: Vec<&ClientSession> = known.into_iter().filter(|session| session.modified >= week).collect();
+    for (event, silent) in silent_events(seen, &known) {
+        found.problem(
+            format!("{event} is registered, but was not seen in any of {}", count(silent, "session")),
+            CURE,
+        );
+    }
+    if found.is_empty() {
+        found.ok(match ran.len() {
+            0 => "no session since the install".to_owned(),
+            some => format!("hooks ran in {} since the install", count(some, "session")),
+        });
+    }
+}
+
+/// Whether a hook of ours has ever heard of it. The status line's bridge is no sign: it is no hook.
+fn is_known(seen: &Gathered, session: &ClientSession) -> bool {
+    let folder = seen.state.as_ref().ok().map(|state| state.session(&session.id));
+    folder.is_some_and(|folder| folder.join("marks").exists() || folder.join("claims").exists())
+        || seen.history.records.iter().any(|record| record.session.as_deref() == Some(session.id.as_str()))
+}
+
+/// Events that must have happened in several sessions and were seen in none of them, with the number of these.
+fn silent_events(seen: &Gathered, known: &[&ClientSession]) -> Vec<(&'static str, usize)> {
+    let records = seen.history.records.iter();
+    let heard: BTreeSet<(&str, EventKind)> = records
+        .filter_map(|record| Some((record.session.as_deref()?, EventKind::from_name(&record.event))))
+        .collect();
+    // The journal has to know a session for one of its events to be missing there.
+    let written_down: BTreeSet<&str> = heard.iter().map(|(session, _)| *session).collect();
+    let mut silent = Vec::new();
+    for event in EventKind::ALL.iter().filter(|event| seen.is_registered(event.name())) {
+        let expected: Vec<&str> = known
+            .iter()
+            .filter(|session| session.shown.events.contains(event))
+            .map(|session| session.id.as_str())
+            .filter(|id| written_down.contains(id))
+            .collect();
+        if expected.len() >= SESSIONS && !expected.iter().any(|id| heard.contains(&(*id, *event))) {
+            silent.push((event.name(), expected.len()));
+        }
+    }
+    silent
+}

@@ -1,0 +1,35 @@
+//! What is switched off now.
+
+use tidegate_core::policy;
+use tidegate_state::off;
+
+use super::super::finding::Findings;
+use super::super::gathered::Gathered;
+use crate::command::off::describe;
+
+pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+    for name in &seen.config.off {
+        // A name that is no policy's is a problem of the config.
+        if policy::switchable().any(|known| known == name) {
+            found.note_with(
+                format!("`{name}` is switched off by TIDEGATE_OFF in this environment"),
+                "`unset TIDEGATE_OFF` before starting the client switches it on again",
+            );
+        }
+    }
+    for off in seen.state.iter().flat_map(off::read).filter(|off| !off.lapsed(seen.now)) {
+        found.note_with(
+            format!("`{}` is switched off {}", off.policy, describe(&off)),
+            format!("`tidegate on {}` switches it on again", off.policy),
+        );
+    }
+    if seen.env.guard {
+        found.warning(
+            "TIDEGATE_GUARD is set in this environment: in a client started from here nothing is gated or said",
+            "`unset TIDEGATE_GUARD` before starting the client",
+        );
+    }
+    if found.is_empty() {
+        found.ok("nothing is switched off");
+    }
+}

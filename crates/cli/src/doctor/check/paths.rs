@@ -1,0 +1,62 @@
+//! What the settings call has to be there: a hook that cannot be started is passed over without a word.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use super::super::finding::{Findings, count};
+use super::super::gathered::Gathered;
+use super::super::registration::{Command, Target};
+
+pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+    let mut ours: BTreeMap<(&std::path::Path, &str), Vec<&Command>> = BTreeMap::new();
+    for command in seen.ours() {
+        ours.entry((&command.file, command.name())).or_default().push(command);
+    }
+    let link = seen.link.as_ref().and_then(|link| fs::canonicalize(link).ok());
+    let (right, name) = match &link {
+        Some(link) => (Some(link), "the one behind the stable link"),
+        None => (seen.exe.as_ref(), "this one"),
+    };
+    for ((file, program), commands) in &ours {
+        let entries = if commands.len() == 1 { "1 entry" } else { &format!("{} entries", commands.len()) };
+        let anew = format!("`{}` writes the path anew", seen.init_command(commands[0].scope));
+        match commands[0].target(seen.around()) {
+            Target::Missing(why) => {
+                found.problem(format!("{}: {entries} of ours stale: {why}", file.display()), anew);
+            }
+            Target::File(path) if right.is_some_and(|right| path != *right) => found.warning(
+                format!(
+                    "{}: {entries} of ours call a foreign tidegate, {program}, not {name}",
+                    file.display()
+                ),
+                anew,
+            ),
+            Target::File(_) | Target::Unclear => {}
+        }
+    }
+    if let Some(plugin) = &seen.plugin
+        && let Some(folder) = plugin.folder.as_ref().filter(|folder| !folder.is_dir())
+    {
+        found.problem(
+            format!("the plugin {} is enabled, but its folder {} is gone", plugin.id, folder.display()),
+            format!("`claude plugin install {}` puts it back", plugin.id),
+        );
+    }
+    for command in &seen.commands {
+        for path in command.gone_from_cache(seen.around()) {
+            found.warning(
+                format!(
+                    "{}: {} calls {}, which an update of that plugin left behind",
+                    command.file.display(),
+                    command.event.as_deref().unwrap_or("the status line"),
+                    path.display()
+                ),
+                "take that entry out of the file: a plugin registers its hooks by itself",
+            );
+        }
+    }
+    if found.is_empty() {
+        let entries = ours.values().map(Vec::len).sum();
+        found.ok(format!("{} of ours in the settings, all callable", count(entries, "command")));
+    }
+}

@@ -1,0 +1,91 @@
+//! The state directory: ours, private, and really writable.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use tidegate_state::append;
+
+use super::super::finding::{Findings, count};
+use super::super::gathered::{Gathered, quoted};
+
+pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+    const ELSEWHERE: &str = "set TIDEGATE_STATE_DIR to a folder of your own, where the client is started too";
+    let state = match &seen.state {
+        Ok(state) => state,
+        Err(why) => {
+            let cure = match seen.env.place.state() {
+                Ok(path) => {
+                    format!("give {} to yourself with mode 0700, or {ELSEWHERE}", quoted(&path))
+                }
+                Err(_) => ELSEWHERE.to_owned(),
+            };
+            found.problem(format!("the state directory cannot be used: {why}"), cure);
+            return;
+        }
+    };
+    let root = state.root();
+    for folder in [root.to_owned(), state.sessions(), state.journal()] {
+        if let Err(error) = try_to_write(&folder) {
+            let whose = if folder == root { "" } else { "; then hooks make it anew" };
+            found.problem(
+                format!("nothing can be written in {}: {error}", folder.display()),
+                format!("move {} away, or give it to yourself{whose}", quoted(&folder)),
+            );
+        }
+    }
+    let today = state.journal().join(format!("{}.jsonl", seen.now.day()));
+    if let Some(why) = cannot_append(&today) {
+        found.problem(
+            format!("no record can be written to {}: {why}", today.display()),
+            format!("move {} away: the next hook makes it anew", quoted(&today)),
+        );
+    }
+    for problem in &seen.history.problems {
+        found.warning(
+            format!("a part of the journal cannot be read: {problem}"),
+            "move it away: what is in it is history, and the next hook goes on without it",
+        );
+    }
+    if seen.state_mode.is_some_and(|mode| mode & 0o077 != 0) {
+        found.note(format!("{} was open to other users; it is private again", root.display()));
+    }
+    if seen.history.skipped > 0 {
+        found.note(format!(
+            "{} of the journal's last days cannot be read (torn, or of a newer version)",
+            count(seen.history.skipped, "line")
+        ));
+    }
+    if found.is_empty() {
+        found.ok(format!("{}, private and writable", root.display()));
+    }
+}
+
+/// Writes a file and takes it away again. A folder that is not there yet is made by the first hook.
+fn try_to_write(folder: &Path) -> io::Result<()> {
+    match fs::metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Ok(found) if !found.is_dir() => return Err(io::Error::other("it is not a folder")),
+        found => found?,
+    };
+    let probe = probe(folder);
+    OpenOptions::new().write(true).create_new(true).open(&probe)?;
+    let written = fs::write(&probe, b"doctor\n");
+    let removed = fs::remove_file(&probe);
+    written.and(removed)
+}
+
+/// The file that is written on trial.
+pub(super) fn probe(folder: &Path) -> std::path::PathBuf {
+    folder.join(format!(".doctor.{}", std::process::id()))
+}
+
+/// Why a file that is there cannot be appended to. A pipe is not opened: it would wait for its reader.
+fn cannot_append(path: &Path) -> Option<String> {
+    let found = fs::symlink_metadata(path).ok()?;
+    let regular = fs::metadata(path).is_ok_and(|found| found.is_file());
+    if !regular {
+        return Some(if found.is_dir() { "it is a folder" } else { "it is not a file" }.to_owned());
+    }
+    append::open(path).err().map(|error| error.to_string())
+}

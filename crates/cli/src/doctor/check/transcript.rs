@@ -1,0 +1,40 @@
+//! The newest session's transcript, which the meter reads.
+
+use std::io;
+use std::path::Path;
+
+use tidegate_core::time::Millis;
+
+use super::super::client_session::show;
+use super::super::finding::{Findings, count};
+use super::super::gathered::{Gathered, quoted};
+
+pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+    if seen.state.is_err() {
+        found.note(super::NO_STATE);
+        return;
+    }
+    let newest = seen
+        .sessions_here()
+        .filter(|session| session.marks.transcript.is_some())
+        .max_by_key(|session| session.marks.attached);
+    let Some(path) = newest.and_then(|session| session.marks.transcript.as_deref()).map(Path::new) else {
+        found.ok("no session of this project yet");
+        return;
+    };
+    match show(path, Millis(0)) {
+        Ok(shown) if shown.lines == 0 && shown.unreadable > 0 => found.warning(
+            format!("no line of {} can be read", path.display()),
+            "start a new session; if that helps not, the client writes a form that this version does not know",
+        ),
+        Ok(shown) => found.ok(format!("{} in {}", count(shown.lines, "readable line"), path.display())),
+        // The client writes it after the first answer, and clears old ones away.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            found.ok(format!("{} is not there (yet, or any more)", path.display()));
+        }
+        Err(error) => found.problem(
+            format!("{}: {error}", path.display()),
+            format!("make {} a file that you can read, or start a new session", quoted(path)),
+        ),
+    }
+}

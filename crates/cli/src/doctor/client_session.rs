@@ -1,0 +1,225 @@
+//! The client's own word on its sessions: the transcripts of this project, whether or not a hook of ours ran in them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tidegate_core::event::{EventKind, SessionId};
+use tidegate_core::time::Millis;
+use tidegate_state::bounded;
+
+use super::settings_file::modified;
+
+/// So much of a transcript's beginning, and as much of its end.
+const END: u64 = 1024 * 1024;
+
+/// The newest of them tell enough.
+const SESSIONS: usize = 20;
+
+/// Tools whose calls our gate is registered for.
+const EDITS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
+
+/// A session of the client.
+#[derive(Clone, Debug)]
+pub(super) struct ClientSession {
+    pub(super) id: SessionId,
+    pub(super) modified: Millis,
+    pub(super) shown: Shown,
+}
+
+/// What a transcript shows to have happened, in the main thread and since some point in time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Shown {
+    /// Lines that could be read, and those that could not.
+    pub(super) lines: usize,
+    pub(super) unreadable: usize,
+    /// Events that it must have had.
+    pub(super) events: BTreeSet<EventKind>,
+    /// The client's version.
+    pub(super) version: Option<String>,
+}
+
+/// The newest sessions of a project, newest first.
+pub(super) fn read_all(host: &Path, project: &Path, since: Millis) -> Vec<ClientSession> {
+    let mut found: Vec<(Millis, SessionId, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(folder(host, project)).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        // Older clients keep the transcripts of subagents beside those of sessions.
+        let is_session = path.extension().is_some_and(|end| end == "jsonl") && !name.starts_with("agent-");
+        if let (true, Ok(id), Some(modified)) = (is_session, SessionId::parse(&name), modified(&path)) {
+            found.push((modified, id, path));
+        }
+    }
+    found.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.2.cmp(&b.2)));
+    let newest = found.into_iter().take(SESSIONS);
+    let read = |(modified, id, path): (Millis, SessionId, PathBuf)| {
+        Some(ClientSession { id, modified, shown: show(&path, since).ok()? })
+    };
+    newest.filter_map(read).collect()
+}
+
+/// Where the client keeps a project's transcripts.
+pub(super) fn folder(host: &Path, project: &Path) -> PathBuf {
+    let project = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
+    let name: String =
+        project.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    host.join("projects").join(name)
+}
+
+/// Reads the beginning and the end of a transcript.
+pub(super) fn show(path: &Path, since: Millis) -> io::Result<Shown> {
+    let mut file = bounded::open(path)?;
+    let length = file.metadata()?.len();
+    let mut shown = Shown::default();
+    let mut bytes = Vec::new();
+    (&mut file).take(END).read_to_end(&mut bytes)?;
+    // What is cut off at the end of the first part is no line.
+    let whole = if length > END { bytes.iter().rposition(|b| *b == b'\n').unwrap_or(0) } else { bytes.len() };
+    shown.take_lines(&bytes[..whole], since);
+    if length > END {
+        bytes.clear();
+        file.seek(SeekFrom::Start(END.max(length.saturating_sub(END))))?;
+        file.take(END).read_to_end(&mut bytes)?;
+        let start = bytes.iter().position(|b| *b == b'\n').unwrap_or(bytes.len());
+        shown.take_lines(&bytes[start..], since);
+    }
+    Ok(shown)
+}
+
+impl Shown {
+    /// Whether the model answered.
+    pub(super) fn has_turn(&self) -> bool {
+        self.events.contains(&EventKind::UserPromptSubmit)
+    }
+
+    fn take_lines(&mut self, bytes: &[u8], since: Millis) {
+        for line in bytes.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
+            match serde_json::from_slice::<Value>(line) {
+                Ok(entry @ Value::Object(_)) => {
+                    self.lines += 1;
+                    self.take(&entry, since);
+                }
+                _ => self.unreadable += 1,
+            }
+        }
+    }
+
+    fn take(&mut self, entry: &Value, since: Millis) {
+        let text = |name: &str| entry.get(name).and_then(Value::as_str);
+        if let Some(version) = text("version") {
+            self.version = Some(version.to_owned());
+        }
+        let is = |name: &str| entry.get(name).and_then(Value::as_bool) == Some(true);
+        let at = text("timestamp").and_then(Millis::from_iso).unwrap_or_default();
+        if is("isSidechain") || is("isApiErrorMessage") || at < since {
+            return;
+        }
+        let message = entry.get("message");
+        let of_message = |name: &str| message?.get(name);
+        let blocks = of_message("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let kind = |block| Value::get(block, "type").and_then(Value::as_str);
+        match text("type") {
+            Some("assistant") if of_message("model").and_then(Value::as_str) != Some("<synthetic>") => {
+                self.events.extend([EventKind::SessionStart, EventKind::UserPromptSubmit]);
+                let ended = of_message("stop_reason").and_then(Value::as_str) == Some("end_turn");
+                let edits = blocks.iter().any(|block| {
+                    let name = block.get("name").and_then(Value::as_str).unwrap_or_default();
+                    kind(block) == Some("tool_use") && EDITS.contains(&name)
+                });
+                self.events.extend(ended.then_some(EventKind::Stop));
+                self.events.extend(edits.then_some(EventKind::PreToolUse));
+            }
+            Some("user") => {
+                let succeeded = blocks.iter().any(|block| {
+                    let failed = block.get("is_error").and_then(Value::as_bool) == Some(true);
+                    kind(block) == Some("tool_result") && !failed
+                });
+                self.events.extend(succeeded.then_some(EventKind::PostToolUse));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn shown(lines: &[Value], since: u64) -> Shown {
+        let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+        let mut shown = Shown::default();
+        shown.take_lines(text.join("\n").as_bytes(), Millis(since));
+        shown
+    }
+
+    #[test]
+    fn only_the_main_thread_after_the_install_counts() {
+        let at = Millis(5_000).iso();
+        let edit = json!({
+            "type": "assistant", "timestamp": at, "version": "2.1.325",
+            "message": { "model": "m", "stop_reason": "end_turn", "content": [{ "type": "tool_use", "name": "Edit" }] },
+        });
+        let result = json!({
+            "type": "user", "timestamp": at,
+            "message": { "content": [{ "type": "tool_result", "content": "x" }] },
+        });
+        let all = shown(&[edit.clone(), result.clone()], 5_000);
+        assert!(all.has_turn() && all.events.len() == 5, "{all:?}");
+        assert_eq!((all.lines, all.version.as_deref()), (2, Some("2.1.325")));
+        let with = |name: &str, value: Value| {
+            [edit.clone(), result.clone()].map(|mut entry| {
+                entry[name] = value.clone();
+                entry
+            })
+        };
+        for lines in [
+            with("isSidechain", json!(true)),
+            with("isApiErrorMessage", json!(true)),
+            with("timestamp", json!(Millis(4_999).iso())),
+            with("message", json!(7)),
+            with("type", json!("system")),
+        ] {
+            let none = shown(&lines, 5_000);
+            let tools = [EventKind::PreToolUse, EventKind::PostToolUse, EventKind::Stop];
+            assert!(tools.iter().all(|event| !none.events.contains(event)), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_real_client_wrote() {
+        use EventKind::{PostToolUse, SessionStart, Stop, UserPromptSubmit};
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/claude-code-2.1.325/transcript");
+        let read = |name: &str| show(&Path::new(folder).join(name), Millis(0)).unwrap();
+        let with_tools = BTreeSet::from([SessionStart, UserPromptSubmit, PostToolUse, Stop]);
+        for (name, events) in [
+            ("parallel-tools.jsonl", with_tools.clone()),
+            ("interactive-manual-compact.jsonl", with_tools),
+            ("headless-auto-compact.jsonl", BTreeSet::from([SessionStart, UserPromptSubmit, Stop])),
+            // A turn that ended on an error has no Stop, and a subagent is no session.
+            ("api-error.jsonl", BTreeSet::new()),
+            ("subagent.jsonl", BTreeSet::new()),
+        ] {
+            let shown = read(name);
+            assert_eq!((&shown.events, shown.unreadable), (&events, 0), "{name}");
+            assert_eq!(shown.version.as_deref(), Some("2.1.325"), "{name}");
+        }
+    }
+
+    #[test]
+    fn both_ends_of_a_long_one_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        let line = |version: usize| format!("{{\"version\":\"{version}\",\"x\":\"{}\"}}\n", "x".repeat(1000));
+        let text: String = (0..4000).map(line).collect();
+        fs::write(&path, &text).unwrap();
+        let shown = show(&path, Millis(0)).unwrap();
+        assert_eq!((shown.version.as_deref(), shown.unreadable), (Some("3999"), 0));
+        assert!((2000..2200).contains(&shown.lines), "{}", shown.lines);
+        fs::write(&path, &text[..1_500_000]).unwrap();
+        assert_eq!(show(&path, Millis(0)).unwrap().unreadable, 1, "only the torn end");
+    }
+}

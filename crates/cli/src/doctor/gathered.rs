@@ -1,0 +1,258 @@
+//! Everything the checks look at, read once and bounded.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tidegate_core::config::Config;
+use tidegate_core::event::SessionId;
+use tidegate_core::facts::marks::Marks;
+use tidegate_core::time::Millis;
+use tidegate_hook::environment::Environment;
+use tidegate_state::place::StateDir;
+use tidegate_state::{bounded, clock, config, project};
+
+use super::client_session::{self, ClientSession};
+use super::history::{self, History};
+use super::plugin::{self, Plugin};
+use super::registration::{self, Around, Command};
+use super::settings_file::{self, Scope, SettingsFile, modified};
+use crate::error::CliError;
+
+/// More than this is damage.
+const LARGEST_MARKS: u64 = 4 * 1024 * 1024;
+
+pub(super) struct Gathered {
+    pub(super) env: Environment,
+    pub(super) now: Millis,
+    /// The folders of `PATH`.
+    pub(super) path: Vec<PathBuf>,
+    /// `CLAUDE_CODE_SIMPLE`: a client started from here would run no hooks.
+    pub(super) simple: bool,
+    /// This program.
+    pub(super) exe: Option<PathBuf>,
+    /// Where `init` puts a link to it.
+    pub(super) link: Option<PathBuf>,
+    pub(super) project: Option<PathBuf>,
+    /// The client's own folder.
+    pub(super) host: Option<PathBuf>,
+    /// The one that counts most first.
+    pub(super) settings: Vec<SettingsFile>,
+    /// Every command in them.
+    pub(super) commands: Vec<Command>,
+    pub(super) plugin: Option<Plugin>,
+    pub(super) config: Config,
+    pub(super) state: Result<StateDir, String>,
+    /// The state directory's mode before it was opened, which mends it.
+    pub(super) state_mode: Option<u32>,
+    pub(super) history: History,
+    pub(super) sessions: Vec<Session>,
+    pub(super) client_sessions: Vec<ClientSession>,
+}
+
+/// A session that our hooks know.
+pub(super) struct Session {
+    pub(super) id: SessionId,
+    pub(super) marks: Marks,
+}
+
+impl Gathered {
+    pub(super) fn gather(named: Option<&Path>) -> Result<Gathered, CliError> {
+        let named = match named {
+            Some(folder) if !folder.is_dir() => {
+                return Err(CliError::new(format!("{} is not a folder", folder.display()))
+                    .hint("name the project's folder with --project"));
+            }
+            named => named.map(|folder| fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned())),
+        };
+        let (env, now) = (Environment::of_process(), clock::now());
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path: Vec<PathBuf> = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
+        let simple = std::env::var("CLAUDE_CODE_SIMPLE").is_ok_and(|value| is_on(&value));
+        let exe = std::env::current_exe().and_then(fs::canonicalize).ok();
+        let host = env.place.host();
+
+        let state_mode = env.place.state().ok().as_deref().and_then(mode);
+        let state = StateDir::open(&env.place);
+        let history = state.as_ref().map(|state| history::read(state, now)).unwrap_or_default();
+        let sessions = state.as_ref().map(read_sessions).unwrap_or_default();
+        let project = named.or_else(|| find_project(&env, &sessions));
+        let user = env.place.config();
+        let config = config::read(&config::Sources {
+            user: user.as_deref(),
+            root: project.as_deref(),
+            state: state.as_ref().ok(),
+            variables: &env.settings,
+            off: env.off.as_deref(),
+        });
+
+        let settings = settings_file::read_all(project.as_deref(), host.as_deref());
+        let commands = settings.iter().flat_map(registration::commands).collect();
+        let plugin = plugin::find(&settings, host.as_deref());
+        let link = link(&env);
+        let mut gathered = Gathered {
+            env,
+            now,
+            path,
+            simple,
+            exe,
+            link,
+            project,
+            host,
+            settings,
+            commands,
+            plugin,
+            config,
+            state,
+            state_mode,
+            history,
+            sessions,
+            client_sessions: Vec::new(),
+        };
+        if let (Some(host), Some(project)) = (&gathered.host, &gathered.project) {
+            let since = gathered.installed().unwrap_or(now);
+            gathered.client_sessions = client_session::read_all(host, project, since);
+        }
+        Ok(gathered)
+    }
+
+    pub(super) fn around(&self) -> Around<'_> {
+        Around { home: self.env.place.home.as_deref(), project: self.project.as_deref(), path: &self.path }
+    }
+
+    /// Our commands in the settings files.
+    pub(super) fn ours(&self) -> impl Iterator<Item = &Command> {
+        self.commands.iter().filter(|command| command.is_ours(self.around(), self.exe.as_deref()))
+    }
+
+    /// Whether an event calls us, by a settings file or by the plugin.
+    pub(super) fn is_registered(&self, event: &str) -> bool {
+        let by_plugin = self.plugin.as_ref().is_some_and(|plugin| {
+            plugin.events.as_ref().is_none_or(|events| events.iter().any(|own| own == event))
+        });
+        by_plugin || self.ours().any(|command| command.event.as_deref() == Some(event))
+    }
+
+    /// Whether any hook calls us.
+    pub(super) fn has_hooks(&self) -> bool {
+        self.plugin.is_some() || self.ours().any(|command| command.event.is_some())
+    }
+
+    /// Since when hooks are registered here, as early as there is a trace of it: the client changes its settings files
+    /// itself, so their own times say little.
+    pub(super) fn installed(&self) -> Option<Millis> {
+        let with_ours = |file: &&SettingsFile| {
+            self.ours().any(|command| command.event.is_some() && command.file == file.path)
+        };
+        let of_settings = self.settings.iter().filter(with_ours).filter_map(|file| file.modified);
+        let of_backups = self.settings.iter().filter(with_ours).filter_map(|file| self.backup(&file.path));
+        let of_plugin = self.plugin.as_ref().and_then(|plugin| modified(plugin.folder.as_deref()?));
+        let first_record = self.history.records.iter().find(|record| self.is_here(record)).map(history::time);
+        let times = of_settings.chain(of_backups).chain(of_plugin);
+        // A record alone is no install: it may have been taken out since.
+        times.min().map(|time| first_record.map_or(time, |first| first.min(time)))
+    }
+
+    /// When `init` kept a settings file as it was.
+    fn backup(&self, file: &Path) -> Option<Millis> {
+        let file = fs::canonicalize(file).ok()?;
+        let folder = self.state.as_ref().ok()?.root().join("installs");
+        let backups = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+        let is_of_file = |path: &PathBuf| {
+            let backup = bounded::read(path, LARGEST_MARKS).ok()?;
+            let backup: Value = serde_json::from_slice(&backup).ok()?;
+            Some(Path::new(backup.get("file")?.as_str()?) == file)
+        };
+        backups.filter(|path| is_of_file(path) == Some(true)).find_map(|path| modified(&path))
+    }
+
+    /// Whether a record is of this project.
+    pub(super) fn is_here(&self, record: &tidegate_core::record::Record) -> bool {
+        record.project.is_some() && record.project.as_deref().map(Path::new) == self.project.as_deref()
+    }
+
+    /// The sessions of this project that our hooks know.
+    pub(super) fn sessions_here(&self) -> impl Iterator<Item = &Session> {
+        let here = |session: &&Session| {
+            session.marks.root.is_some()
+                && session.marks.root.as_deref().map(Path::new) == self.project.as_deref()
+        };
+        self.sessions.iter().filter(here)
+    }
+
+    /// The command that puts a project's hooks in place, or what stands in a settings file of this scope.
+    pub(super) fn init_command(&self, scope: Scope) -> String {
+        format!("tidegate init {}", self.scope_arguments(scope))
+    }
+
+    /// The command that takes them out.
+    pub(super) fn uninstall_command(&self, scope: Scope) -> String {
+        format!("tidegate uninstall {}", self.scope_arguments(scope))
+    }
+
+    fn scope_arguments(&self, scope: Scope) -> String {
+        let project = self.project.as_deref().map_or_else(|| ".".to_owned(), quoted);
+        match scope {
+            Scope::Local => format!("--project {project}"),
+            Scope::Shared => format!("--project {project} --shared"),
+            Scope::Managed | Scope::User => "--user".to_owned(),
+        }
+    }
+}
+
+/// A path as a shell takes it.
+pub(super) fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
+    if text.chars().all(plain) { text.into_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// As the client reads its own switches.
+fn is_on(value: &str) -> bool {
+    matches!(value.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on")
+}
+
+/// Where `init` puts a link to this program, so that an upgrade leaves no stale path.
+// To be replaced by `PlaceEnv::link()` once `init` makes the link.
+fn link(env: &Environment) -> Option<PathBuf> {
+    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = env.place.home.as_ref().filter(|home| home.is_absolute());
+    let data = data.or_else(|| Some(home?.join(".local/share")))?;
+    Some(data.join("tidegate/bin/tidegate"))
+}
+
+#[cfg(unix)]
+fn mode(path: &Path) -> Option<u32> {
+    fs::metadata(path).ok().map(|found| std::os::unix::fs::PermissionsExt::mode(&found.permissions()))
+}
+
+#[cfg(not(unix))]
+fn mode(_: &Path) -> Option<u32> {
+    None
+}
+
+fn read_sessions(state: &StateDir) -> Vec<Session> {
+    let entries = fs::read_dir(state.sessions()).into_iter().flatten().flatten();
+    let ids = entries.filter_map(|entry| SessionId::parse(&entry.file_name().to_string_lossy()).ok());
+    let read = |id: SessionId| {
+        let bytes = bounded::read(&state.session(&id).join("marks"), LARGEST_MARKS).ok()?;
+        Some(Session { id, marks: Marks::fold(&bytes) })
+    };
+    ids.filter_map(read).collect()
+}
+
+/// The project that is meant: as other commands find it, but with what can be read.
+fn find_project(env: &Environment, sessions: &[Session]) -> Option<PathBuf> {
+    let root = |session: &Session| session.marks.root.as_deref().map(PathBuf::from);
+    let current = env.session.as_deref().and_then(|id| sessions.iter().find(|known| known.id.as_str() == id));
+    if let Some(root) = current.and_then(root) {
+        return Some(root);
+    }
+    let cwd = std::env::current_dir().ok()?;
+    if env.project.is_some() {
+        return project::root(env.project.as_deref(), Some(&cwd));
+    }
+    let above = sessions.iter().filter_map(root).filter(|root| cwd.starts_with(root));
+    let nearest = above.max_by_key(|root| root.components().count());
+    nearest.or_else(|| project::root(None, Some(&cwd)))
+}

@@ -1,0 +1,59 @@
+//! The journal's last days, read from their ends.
+
+use tidegate_core::record::Record;
+use tidegate_core::time::Millis;
+use tidegate_state::journal;
+use tidegate_state::place::StateDir;
+
+/// Days looked back.
+pub(super) const DAYS: u64 = 7;
+
+/// So much of each day, which is several thousand hook runs.
+const OF_A_DAY: u64 = 4 * 1024 * 1024;
+
+/// So many hook runs tell how fast they are; older days are read until there are enough.
+pub(super) const ENOUGH: usize = 100;
+
+/// More files than this are not read, whatever they are called.
+const FILES: usize = 40;
+
+#[derive(Debug, Default)]
+pub(super) struct History {
+    /// Oldest first.
+    pub(super) records: Vec<Record>,
+    /// Lines that could not be read.
+    pub(super) skipped: usize,
+    /// Files that could not be read.
+    pub(super) problems: Vec<String>,
+}
+
+pub(super) fn read(state: &StateDir, now: Millis) -> History {
+    let mut history = History::default();
+    let files = match journal::files(&state.journal()) {
+        Ok(files) => files,
+        Err(error) => {
+            history.problems.push(format!("{}: {error}", state.journal().display()));
+            return history;
+        }
+    };
+    let oldest = Millis(now.0.saturating_sub(DAYS * 86_400_000)).day();
+    for path in files.iter().rev().take(FILES) {
+        let day = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+        if *day < *oldest && history.records.len() >= ENOUGH {
+            break;
+        }
+        match journal::read_end(path, OF_A_DAY) {
+            Ok(entries) => {
+                history.skipped += entries.skipped;
+                history.records.splice(0..0, entries.records);
+            }
+            Err(error) => history.problems.push(format!("{}: {error}", path.display())),
+        }
+    }
+    history
+}
+
+/// When a record was written.
+pub(super) fn time(record: &Record) -> Millis {
+    Millis::from_iso(&record.at).unwrap_or_default()
+}

@@ -1,0 +1,59 @@
+//! `tidegate doctor`: what can go wrong in the field, and how to mend each.
+//!
+//! Everything is read once and bounded (`gathered`), then looked at by one check after the other (`check`). Whatever is
+//! broken is a finding; doctor itself works without a home, without a state directory and without a project.
+
+mod check;
+mod client_session;
+mod finding;
+mod gathered;
+mod history;
+mod plugin;
+mod program;
+mod registration;
+mod settings_file;
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::args;
+use crate::command::Outcome;
+use crate::print;
+use finding::{Finding, State, count};
+use gathered::Gathered;
+
+#[derive(Serialize)]
+struct Report {
+    /// Nothing has to be mended.
+    ok: bool,
+    checks: Vec<Finding>,
+}
+
+pub(crate) fn run(args: &args::Doctor) -> Outcome {
+    let checks = check::all(&Gathered::gather(args.project.as_deref())?);
+    let report = Report { ok: !checks.iter().any(|finding| finding.state.is_wrong()), checks };
+    if args.json {
+        print::json(&report);
+    } else {
+        for finding in &report.checks {
+            print::line(&format!("{:<8} {:<11} {}", finding.state.name(), finding.id, finding.found));
+            if let Some(cure) = &finding.cure {
+                print::line(&format!("{:21}cure: {cure}", ""));
+            }
+        }
+        print::line(&sum(&report.checks));
+    }
+    Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn sum(findings: &[Finding]) -> String {
+    let of = |state: State| findings.iter().filter(|finding| finding.state == state).count();
+    let (problems, warnings, notes) = (of(State::Problem), of(State::Warning), of(State::Note));
+    let mut parts = Vec::new();
+    parts.extend((problems > 0).then(|| count(problems, "problem")));
+    parts.extend((warnings > 0).then(|| count(warnings, "warning")));
+    parts.extend(parts.is_empty().then(|| "nothing wrong".to_owned()));
+    parts.extend((notes > 0).then(|| count(notes, "note")));
+    format!("{}: {}", count(check::COUNT, "check"), parts.join(", "))
+}

@@ -1,0 +1,68 @@
+//! Our plugin, if the client has it enabled.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tidegate_state::bounded;
+
+use super::settings_file::SettingsFile;
+
+/// More than this is none of the client's lists.
+const LARGEST: u64 = 4 * 1024 * 1024;
+
+const NAME: &str = "tidegate";
+
+/// Our plugin as the client has it.
+#[derive(Clone, Debug)]
+pub(super) struct Plugin {
+    /// `tidegate@market`.
+    pub(super) id: String,
+    /// Where it is, as far as the client says.
+    pub(super) folder: Option<PathBuf>,
+    /// The events it registers; `None` when that cannot be read.
+    pub(super) events: Option<Vec<String>>,
+}
+
+/// Looks for it: enabled in a settings file, or lying in the user's folder of skills, which needs no install.
+pub(super) fn find(settings: &[SettingsFile], host: Option<&Path>) -> Option<Plugin> {
+    let host = host?;
+    let enabled = settings.iter().filter_map(|file| file.get("enabledPlugins")?.as_object()).flatten();
+    let mut ours: Vec<(&String, &Value)> = Vec::new();
+    for (id, value) in enabled.filter(|(id, _)| id.split('@').next() == Some(NAME)) {
+        // The nearer file counts more.
+        if !ours.iter().any(|(known, _)| *known == id) {
+            ours.push((id, value));
+        }
+    }
+    let on = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
+    let (id, folder) = if let Some((id, _)) = ours.into_iter().find(|(_, value)| on(value)) {
+        (id.clone(), install_path(host, id))
+    } else {
+        let folder = host.join("skills").join(NAME);
+        bounded::open(&folder.join(".claude-plugin/plugin.json")).ok()?;
+        (format!("{NAME}@skills-dir"), Some(folder))
+    };
+    let events = folder.as_deref().and_then(events);
+    Some(Plugin { id, folder, events })
+}
+
+/// Where the client's own list says it is. Its form has changed over time: one entry, or a list of them.
+fn install_path(host: &Path, id: &str) -> Option<PathBuf> {
+    let list: Value = read(&host.join("plugins/installed_plugins.json"))?;
+    let entry = list.get("plugins").unwrap_or(&list).get(id)?;
+    let entries = match entry {
+        Value::Array(entries) => entries.as_slice(),
+        entry => std::slice::from_ref(entry),
+    };
+    let path = entries.iter().rev().find_map(|entry| entry.get("installPath")?.as_str())?;
+    Some(PathBuf::from(path))
+}
+
+fn events(folder: &Path) -> Option<Vec<String>> {
+    let file: Value = read(&folder.join("hooks/hooks.json"))?;
+    Some(file.get("hooks")?.as_object()?.keys().cloned().collect())
+}
+
+fn read(path: &Path) -> Option<Value> {
+    serde_json::from_slice(&bounded::read(path, LARGEST).ok()?).ok()
+}

@@ -1,0 +1,153 @@
+//! Programs: where they are, whether they run, and which version they say they are.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// The client takes about a second to say its version; more is a hang.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// No version is longer.
+const LARGEST: u64 = 4096;
+
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The first of this name in these folders.
+pub(super) fn find_on_path(folders: &[PathBuf], name: &str) -> Option<PathBuf> {
+    let file = if cfg!(windows) && !name.contains('.') { format!("{name}.exe") } else { name.to_owned() };
+    folders.iter().map(|folder| folder.join(&file)).find(|path| is_program(path).is_ok())
+}
+
+/// Whether it can be started, by its looks; else why not.
+pub(super) fn is_program(path: &Path) -> Result<(), String> {
+    let found = match fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let dangling = fs::symlink_metadata(path).is_ok();
+            return Err(if dangling { "is a link to nothing" } else { "does not exist" }.to_owned());
+        }
+        Err(error) => return Err(format!("cannot be looked at: {error}")),
+    };
+    if !found.is_file() {
+        return Err("is not a file".to_owned());
+    }
+    #[cfg(unix)]
+    if std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o111 == 0 {
+        return Err("is not executable".to_owned());
+    }
+    Ok(())
+}
+
+/// What `PROGRAM --version` prints, or why it does not run. Only for programs that the person put where they are, never for
+/// a path out of a project's settings: that would run whatever a repository names.
+pub(super) fn version(program: &Path) -> Result<String, String> {
+    version_within(program, LIMIT)
+}
+
+fn version_within(program: &Path, limit: Duration) -> Result<String, String> {
+    let until = Instant::now() + limit;
+    let mut child = loop {
+        match spawn(program) {
+            // Just being written, by an upgrade: a moment later it is not.
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && Instant::now() < until => {
+                std::thread::sleep(PAUSE);
+            }
+            Err(error) => return Err(format!("does not run: {error}")),
+            Ok(child) => break child,
+        }
+    };
+    let stdout = child.stdout.take().expect("it was asked for");
+    let (sender, receiver) = mpsc::channel();
+    // A thread of its own: the program may neither print nor end.
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = stdout.take(LARGEST).read_to_end(&mut bytes);
+        let _ = sender.send(read.map(|_| bytes));
+    });
+    let printed = receiver.recv_timeout(limit);
+    let status = loop {
+        match child.try_wait() {
+            Ok(None) if printed.is_ok() && Instant::now() < until => std::thread::sleep(PAUSE),
+            Ok(status) => break status,
+            Err(_) => break None,
+        }
+    };
+    let Some(status) = status else {
+        end(&mut child);
+        return Err(format!("did not say its version within {} s", limit.as_secs()));
+    };
+    if !status.success() {
+        return Err(format!("cannot say its version: {status}"));
+    }
+    let bytes = printed.ok().and_then(Result::ok).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    match text.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
+        Some(line) => Ok(line.to_owned()),
+        None => Err("prints no version".to_owned()),
+    }
+}
+
+fn spawn(program: &Path) -> io::Result<Child> {
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // A group of its own, so that all of it can be ended.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.spawn()
+}
+
+/// Ends it with everything it started.
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn whatever_it_does_there_is_an_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let ask = |script: &str, limit| {
+            let path = folder.path().join("program");
+            let _ = fs::remove_file(&path);
+            fs::write(&path, script).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+            version_within(&path, limit)
+        };
+        assert_eq!(ask("#!/bin/sh\necho 1.2.3\necho more\n", LIMIT), Ok("1.2.3".to_owned()));
+        assert!(ask("#!/bin/sh\nexit 3\n", LIMIT).unwrap_err().contains("exit status: 3"));
+        assert!(ask("#!/bin/sh\n", LIMIT).unwrap_err().contains("prints no version"));
+        assert!(ask("#!/no/such/shell\n", LIMIT).unwrap_err().contains("does not run"));
+        assert!(ask("neither a script nor a program", LIMIT).is_err());
+        // Longer than any test may take: only the limit can end them.
+        for hangs in ["#!/bin/sh\nsleep 600\n", "#!/bin/sh\nexec >&-\nsleep 600 & wait\n"] {
+            assert!(ask(hangs, Duration::from_millis(300)).unwrap_err().contains("within"), "{hangs}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        assert_eq!(is_program(&path).unwrap_err(), "does not exist");
+        assert_eq!(is_program(folder.path()).unwrap_err(), "is not a file");
+        std::os::unix::fs::symlink(folder.path().join("gone"), &path).unwrap();
+        assert_eq!(is_program(&path).unwrap_err(), "is a link to nothing");
+        fs::write(folder.path().join("gone"), b"").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(is_program(&path).unwrap_err(), "is not executable");
+        assert_eq!(find_on_path(&[folder.path().to_owned()], "x"), None);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        assert_eq!(find_on_path(&["/nowhere".into(), folder.path().to_owned()], "x"), Some(path));
+    }
+}

@@ -1,0 +1,234 @@
+//! Our entries in the client's settings, and every other command that stands in them.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::program::{find_on_path, is_program};
+use super::settings_file::{Scope, SettingsFile};
+
+/// One command in a settings file.
+#[derive(Clone, Debug)]
+pub(super) struct Command {
+    pub(super) scope: Scope,
+    pub(super) file: PathBuf,
+    /// `None`: the status line.
+    pub(super) event: Option<String>,
+    /// The program and its arguments, as they are written.
+    pub(super) words: Vec<String>,
+    /// Whether a shell reads it.
+    shell: bool,
+}
+
+/// What a program's name in a settings file comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// This file.
+    File(PathBuf),
+    /// Nothing: the reason.
+    Missing(String),
+    /// It cannot be told without the client.
+    Unclear,
+}
+
+/// What names in commands stand for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Around<'a> {
+    pub(super) home: Option<&'a Path>,
+    pub(super) project: Option<&'a Path>,
+    pub(super) path: &'a [PathBuf],
+}
+
+/// Every command of a settings file: hooks, then the status line.
+pub(super) fn commands(file: &SettingsFile) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let mut take = |event: Option<&String>, handler: &Value| {
+        let Some(command) = handler.get("command").and_then(Value::as_str) else { return };
+        let (words, shell) = match handler.get("args").and_then(Value::as_array) {
+            Some(args) => {
+                let args = args.iter().filter_map(Value::as_str);
+                (std::iter::once(command).chain(args).map(str::to_owned).collect(), false)
+            }
+            None => (shell_words(command), true),
+        };
+        let (scope, file, event) = (file.scope, file.path.clone(), event.cloned());
+        commands.push(Command { scope, file, event, words, shell });
+    };
+    for (event, entries) in file.get("hooks").and_then(Value::as_object).into_iter().flatten() {
+        for entry in entries.as_array().into_iter().flatten() {
+            for handler in entry.get("hooks").and_then(Value::as_array).into_iter().flatten() {
+                take(Some(event), handler);
+            }
+        }
+    }
+    if let Some(line) = file.get("statusLine") {
+        take(None, line);
+    }
+    commands
+}
+
+impl Command {
+    /// The program as it is written, without variables set before it.
+    fn program(&self) -> Option<(usize, &str)> {
+        let is_assignment = |word: &str| {
+            word.split_once('=').is_some_and(|(name, _)| {
+                !name.is_empty() && name.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
+            })
+        };
+        let mut words = self.words.iter().map(String::as_str).enumerate();
+        words.find(|(_, word)| !(self.shell && is_assignment(word)))
+    }
+
+    /// The program as it is written.
+    pub(super) fn name(&self) -> &str {
+        self.program().map(|(_, name)| name).unwrap_or_default()
+    }
+
+    /// Ours is a program called tidegate, or this very one, that is told `hook` or `statusline`.
+    pub(super) fn is_ours(&self, around: Around<'_>, exe: Option<&Path>) -> bool {
+        let Some((at, name)) = self.program() else { return false };
+        let told = if self.event.is_some() { "hook" } else { "statusline" };
+        if self.words.get(at + 1).map(String::as_str) != Some(told) {
+            return false;
+        }
+        Path::new(name).file_stem().is_some_and(|stem| stem == "tidegate")
+            || matches!(self.target(around), Target::File(path) if exe == Some(&path))
+    }
+
+    /// Where its program is.
+    pub(super) fn target(&self, around: Around<'_>) -> Target {
+        let name = self.name();
+        let Some(name) = self.expand(name, around) else { return Target::Unclear };
+        let path = Path::new(&name);
+        let path = if path.components().count() <= 1 && !name.contains('/') {
+            match find_on_path(around.path, &name) {
+                Some(path) => path,
+                None => return Target::Missing(format!("`{name}` is not on PATH")),
+            }
+        } else {
+            around.project.map_or_else(|| path.to_owned(), |project| project.join(path))
+        };
+        match is_program(&path) {
+            Ok(()) => Target::File(std::fs::canonicalize(&path).unwrap_or(path)),
+            Err(why) => Target::Missing(format!("{} {why}", path.display())),
+        }
+    }
+
+    /// Paths into the client's plugin cache that are not there any more: an update moves a plugin, and a copied path
+    /// stays behind.
+    pub(super) fn gone_from_cache(&self, around: Around<'_>) -> Vec<PathBuf> {
+        let in_cache = self.words.iter().filter(|word| word.contains("plugins/cache/"));
+        let paths = in_cache.filter_map(|word| {
+            let path = self.expand(word, around)?;
+            // `--flag=/path` and `sh -c 'run /path/x'` hold one inside.
+            let word = path.split_whitespace().find(|word| word.contains("plugins/cache/"))?.to_owned();
+            let start = word.find('/').unwrap_or_default();
+            Some(PathBuf::from(&word[start..]))
+        });
+        paths.filter(|path| path.is_absolute() && !path.exists()).collect()
+    }
+
+    /// With its variables filled in, as far as the client or the shell fills them in.
+    fn expand(&self, text: &str, around: Around<'_>) -> Option<String> {
+        let mut text = text.to_owned();
+        let mut fill = |name: &str, value: Option<&Path>| {
+            if let Some(value) = value {
+                let value = value.to_string_lossy();
+                text = text.replace(&format!("${{{name}}}"), &value).replace(&format!("${name}"), &value);
+            }
+        };
+        fill("CLAUDE_PROJECT_DIR", around.project);
+        if self.shell {
+            fill("HOME", around.home);
+            if let (Some(rest), Some(home)) = (text.strip_prefix("~/"), around.home) {
+                text = home.join(rest).to_string_lossy().into_owned();
+            }
+            if text.contains(['$', '`']) {
+                return None;
+            }
+        }
+        (!text.contains("${")).then_some(text)
+    }
+}
+
+/// The words of a command line as `sh` takes them apart, without filling anything in.
+fn shell_words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None, ' ' | '\t' | '\n') => words.extend(word.take()),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (Some(open), _) if c == open => quote = None,
+            (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    use super::super::settings_file::Content;
+
+    fn commands_of(settings: &Value) -> Vec<Command> {
+        let content = Content::Object(settings.as_object().unwrap().clone());
+        let file = SettingsFile { scope: Scope::User, path: "/s.json".into(), content, modified: None };
+        commands(&file)
+    }
+
+    const AROUND: Around<'static> = Around { home: None, project: None, path: &[] };
+
+    #[test]
+    fn ours_is_found_in_every_form() {
+        let settings = json!({
+            "hooks": {
+                "Stop": [{ "hooks": [
+                    { "type": "command", "command": "/opt/it's/tidegate", "args": ["hook", "--event", "Stop"] },
+                    { "type": "command", "command": "A=1 '/opt/it'\\''s/tidegate' hook --event Stop" },
+                    { "type": "command", "command": "tidegate.exe hook" },
+                    { "type": "command", "command": "tidegate journal" },
+                    { "type": "command", "command": "their-hook", "args": ["hook"] },
+                    { "type": "prompt", "prompt": "?" },
+                    7,
+                ] }, {}, { "hooks": 5 }],
+                "Start": {},
+            },
+            "statusLine": { "type": "command", "command": "'/opt/tidegate' statusline --wrap 'theirs'" },
+        });
+        let ours: Vec<bool> =
+            commands_of(&settings).iter().map(|command| command.is_ours(AROUND, None)).collect();
+        assert_eq!(ours, [true, true, true, false, false, true]);
+        assert!(commands_of(&json!({ "hooks": [], "statusLine": 5 })).is_empty());
+    }
+
+    #[test]
+    fn words_come_apart_as_in_a_shell() {
+        assert_eq!(
+            shell_words(r#"a 'b c' "d \"e" f\ g'h' ''"#),
+            ["a", "b c", "d \"e", "f gh", ""].map(str::to_owned)
+        );
+        assert!(shell_words(" \n").is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_not_missing() {
+        let target = |command: &str| {
+            let settings = json!({ "statusLine": { "command": command } });
+            commands_of(&settings)[0].target(AROUND)
+        };
+        assert_eq!(target("$UNKNOWN/tidegate statusline"), Target::Unclear);
+        assert_eq!(target("`which tidegate` statusline"), Target::Unclear);
+        assert!(matches!(target("/no/such/tidegate statusline"), Target::Missing(_)));
+        assert!(matches!(target("tidegate statusline"), Target::Missing(_)));
+    }
+}
