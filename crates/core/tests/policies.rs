@@ -24,7 +24,7 @@ type Runner = fn(&Row<'_>) -> Vec<String>;
 
 const TABLES: [(&str, Runner); 4] = [
     ("event what request attended becomes because", approvals),
-    ("event tool file call because", own_files),
+    ("event tool file mode call because", own_files),
     ("event used window compacts said says marks", pressure_levels),
     ("event used window compacts relays text", pressure_words),
 ];
@@ -150,20 +150,25 @@ fn own_files(row: &Row<'_>) -> Vec<String> {
         Some(name) => (name, r#", "agent_id": "a1""#),
         None => (row[0], ""),
     };
+    let mode = match row[3] {
+        "-" => String::new(),
+        mode => format!(r#", "permission_mode": "{mode}""#),
+    };
     let json = format!(
         r#"{{"session_id": "s", "hook_event_name": "{name}", "tool_name": "{}",
-            "tool_input": {{"file_path": "/p/f", "notebook_path": "/p/f"}}{agent}}}"#,
+            "tool_input": {{"file_path": "/p/f", "notebook_path": "/p/f"}}{agent}{mode}}}"#,
         row[1]
     );
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let own_file = match row[2] {
         "config" => Some(OwnFile::Config),
+        "project config" => Some(OwnFile::ProjectConfig),
         "host" => Some(OwnFile::Host),
         "state" => Some(OwnFile::State),
         _ => None,
     };
     let (call, because, _) = verdict_of("own-settings", &Facts { own_file, ..facts(&event) });
-    vec![row[0].into(), row[1].into(), row[2].into(), call, because]
+    vec![row[0].into(), row[1].into(), row[2].into(), row[3].into(), call, because]
 }
 
 fn approvals(row: &Row<'_>) -> Vec<String> {

@@ -68,6 +68,11 @@ impl Home {
         self.root.join("home/.local/share")
     }
 
+    /// The user's config folder.
+    pub fn config(&self) -> PathBuf {
+        self.root.join("home/.config")
+    }
+
     /// The file into which `tidegate init --project` writes.
     pub fn local_settings(&self) -> PathBuf {
         self.in_project(".claude/settings.local.json")

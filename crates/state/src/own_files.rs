@@ -46,15 +46,17 @@ fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
     let in_project = |files: &'static [&'static str]| {
         places.root.into_iter().flat_map(move |root| files.iter().map(move |file| root.join(file)))
     };
-    let configs = places.config.map(Path::to_owned).into_iter().chain(in_project(&PROJECT_FILES));
     let hosts = places
         .host
         .map(|host| host.join("settings.json"))
         .into_iter()
         .chain(in_project(&[".claude/settings.json", ".claude/settings.local.json"]));
     let target = Target::of(target);
-    if configs.into_iter().any(|path| target.is(&path)) {
+    if places.config.is_some_and(|path| target.is(path)) {
         return Some(OwnFile::Config);
+    }
+    if in_project(&PROJECT_FILES).any(|path| target.is(&path)) {
+        return Some(OwnFile::ProjectConfig);
     }
     if hosts.into_iter().any(|path| target.is(&path)) {
         return Some(OwnFile::Host);
@@ -169,13 +171,9 @@ mod tests {
         ] {
             assert_eq!(which(path), Some(OwnFile::Host), "{path}");
         }
-        for path in [
-            "conf/config.toml",
-            "p/.claude/tidegate.toml",
-            "p/src/dangling.toml",
-            "p/src/link/Tidegate.local.toml",
-        ] {
-            assert_eq!(which(path), Some(OwnFile::Config), "{path}");
+        assert_eq!(which("conf/config.toml"), Some(OwnFile::Config));
+        for path in ["p/.claude/tidegate.toml", "p/src/dangling.toml", "p/src/link/Tidegate.local.toml"] {
+            assert_eq!(which(path), Some(OwnFile::ProjectConfig), "{path}");
         }
         for path in ["state/off.json", "state/sessions/s/marks", "state/new/file"] {
             assert_eq!(which(path), Some(OwnFile::State), "{path}");

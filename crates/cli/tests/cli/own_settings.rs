@@ -10,6 +10,7 @@ use crate::sandbox::Sandbox;
 fn edit(sandbox: &Sandbox, path: &str) -> crate::answer::Answer {
     let mut payload = fixtures::hook("PreToolUse.Write");
     payload["cwd"] = json!(sandbox.project());
+    payload["permission_mode"] = json!("default");
     payload["tool_input"]["file_path"] = json!(sandbox.path().join(path));
     sandbox.event(&payload)
 }
@@ -44,6 +45,26 @@ fn a_person_is_asked() {
         "home/.claude/CLAUDE.md",
     ] {
         edit(&sandbox, path).silent();
+    }
+}
+
+#[test]
+fn where_the_client_would_ask_nobody_it_is_denied() {
+    let sandbox = Sandbox::new();
+    for mode in ["bypassPermissions", "auto"] {
+        let mut payload = fixtures::hook("PreToolUse.Write");
+        payload["cwd"] = json!(sandbox.project());
+        payload["permission_mode"] = json!(mode);
+        payload["tool_input"]["file_path"] = json!(sandbox.project().join(".claude/settings.json"));
+        let answer = sandbox.event(&payload);
+        let output = answer.output();
+        assert_eq!(output["hookSpecificOutput"]["permissionDecision"], "deny", "{answer:?}");
+        let (reason, message) =
+            (output["hookSpecificOutput"].to_string(), output["systemMessage"].to_string());
+        assert!(
+            message.contains("tidegate off own-settings") && !reason.contains("tidegate off"),
+            "{answer:?}"
+        );
     }
 }
 

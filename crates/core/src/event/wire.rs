@@ -193,6 +193,7 @@ wire_object! {
         cwd: Cow<'a, str>,
         prompt_id: Cow<'a, str>,
         agent_id: Cow<'a, str>,
+        permission_mode: Cow<'a, str>,
         source: Cow<'a, str>,
         trigger: Cow<'a, str>,
         model: Cow<'a, str>,

@@ -47,8 +47,10 @@ pub struct Needs {
 /// A file that decides what Tidegate does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnFile {
-    /// Our config: the user's, the project's.
+    /// The user's config.
     Config,
+    /// The project's config, in the host's own folder.
+    ProjectConfig,
     /// The host's settings, where our hooks stand.
     Host,
     /// Our private state.

@@ -12,12 +12,14 @@ pub(super) const WORDS: Words = Words {
         )
     },
     own_file: |file, path| {
-        let what = match file {
-            OwnFile::Config => "Tidegate's config",
-            OwnFile::Host => "the settings in which the client's hooks and status line stand",
-            OwnFile::State => "Tidegate's private state",
-        };
-        format!("The agent wants to edit {path}: {what}. It can switch gates off.")
+        format!("The agent wants to edit {path}: {}. It can switch gates off.", own_file(file))
+    },
+    own_file_denied: |file, path, mode, policy| {
+        format!(
+            "The agent wanted to edit {path}: {}. In the client's mode `{mode}` nobody would have been asked, so it was not \
+             let through. Edit it yourself, switch the mode, or run `tidegate off {policy} --for 10m`.",
+            own_file(file)
+        )
     },
     approved: |command| format!("Approved, once and for ten minutes: `tidegate {command}`."),
     nothing_to_approve: |code| {
@@ -39,3 +41,12 @@ pub(super) const WORDS: Words = Words {
     hooks_silent: "! hooks silent (tidegate doctor)",
     hooks_stopped: "! hooks stopped (tidegate doctor)",
 };
+
+fn own_file(file: OwnFile) -> &'static str {
+    match file {
+        OwnFile::Config => "Tidegate's config",
+        OwnFile::ProjectConfig => "Tidegate's config for this project",
+        OwnFile::Host => "the settings in which the client's hooks and status line stand",
+        OwnFile::State => "Tidegate's private state",
+    }
+}

@@ -14,12 +14,17 @@ pub(super) const WORDS: Words = Words {
         )
     },
     own_file: |file, path| {
-        let what = match file {
-            OwnFile::Config => "Tidegateの設定",
-            OwnFile::Host => "クライアントのフックとステータスラインの設定",
-            OwnFile::State => "Tidegateの内部状態",
-        };
-        format!("エージェントが {path}（{what}）を編集しようとしています。ゲートを無効にできるファイルです。")
+        format!(
+            "エージェントが {path}（{}）を編集しようとしています。ゲートを無効にできるファイルです。",
+            own_file(file)
+        )
+    },
+    own_file_denied: |file, path, mode, policy| {
+        format!(
+            "エージェントが {path}（{}）を編集しようとしました。クライアントの {mode} モードでは誰にも確認されないため、通しませんでした。\
+             自分で編集するか、モードを切り替えるか、`tidegate off {policy} --for 10m` を実行してください。",
+            own_file(file)
+        )
     },
     approved: |command| format!("承認しました（1回限り、10分間有効）: `tidegate {command}`"),
     nothing_to_approve: |code| {
@@ -41,6 +46,15 @@ pub(super) const WORDS: Words = Words {
     hooks_silent: "! フック無応答 (tidegate doctor)",
     hooks_stopped: "! フック停止 (tidegate doctor)",
 };
+
+fn own_file(file: OwnFile) -> &'static str {
+    match file {
+        OwnFile::Config => "Tidegateの設定",
+        OwnFile::ProjectConfig => "このプロジェクトのTidegateの設定",
+        OwnFile::Host => "クライアントのフックとステータスラインの設定",
+        OwnFile::State => "Tidegateの内部状態",
+    }
+}
 
 /// The step that failed.
 fn failed_step(step: &FailedStep) -> String {

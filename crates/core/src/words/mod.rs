@@ -60,6 +60,8 @@ pub struct Words {
     pub gate_closed: fn(&FailedStep, &str) -> String,
     /// An agent wants to edit one of our files (which, the path): the question to the person.
     pub own_file: fn(OwnFile, &str) -> String,
+    /// The same where the host would ask nobody (which, the path, the mode, the policy that can be switched off).
+    pub own_file_denied: fn(OwnFile, &str, &str, &str) -> String,
     /// A person approved this command.
     pub approved: fn(&str) -> String,
     /// A person approved a code that no request waits with.

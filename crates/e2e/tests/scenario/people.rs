@@ -26,7 +26,8 @@ fn switched_off(tidegate: &Tidegate<'_>) -> Vec<Value> {
 
 /// The client in a terminal, with its shell tool and the question tool allowed.
 fn launch<'a>(home: &'a Home, model: &'a Model) -> Terminal<'a> {
-    Terminal::start(&Launch::new(home, model).on(OPUS_5_5))
+    let launch = Launch::new(home, model).on(OPUS_5_5);
+    Terminal::start(&launch.argument("--permission-mode").argument("default"))
 }
 
 #[test]
@@ -154,24 +155,36 @@ fn a_model_cannot_approve_by_itself() {
 fn a_person_is_asked_before_settings_change() {
     let home = Home::new();
     let tidegate = Tidegate::init(&home);
-    let config = home.in_project(".claude/tidegate.toml");
+    let (other, own) = (home.in_project("notes.txt"), home.in_project(".claude/tidegate.toml"));
+    let config = home.config().join("tidegate/config.toml");
     let script = Script::new()
+        .main(Reply::write(&other, "text\n"))
+        .main(Reply::write(&own, "preset = \"observe\"\n"))
         .main(Reply::write(&config, "preset = \"observe\"\n"))
-        .main(Reply::text("that was the first"))
-        .main(Reply::write(&config, "preset = \"strict\"\n"))
-        .main(Reply::text("that was the second"));
+        .main(Reply::text("that is all"));
     let model = Model::start(script);
-    let terminal = Terminal::start(
-        &Launch::new(&home, &model).on(OPUS_5_5).argument("--permission-mode").argument("acceptEdits"),
-    );
+    // A mode in which the client asks for nothing by itself.
+    let launch = Launch::new(&home, &model).on(OPUS_5_5).environment("IS_SANDBOX", "1");
+    let terminal = Terminal::start(&launch.argument("--permission-mode").argument("bypassPermissions"));
+    terminal.wait_for("Yes, I accept");
+    terminal.press("Down");
+    terminal.wait_for("❯ Yes, I accept");
+    terminal.press("Enter");
+    terminal.wait_for("bypass permissions on");
     terminal.enter("change it");
-    let screen = terminal.wait_for("It can switch gates off");
-    assert!(screen.contains("Tidegate's config"), "{screen}");
+    let screen = terminal.wait_for("Do you want to create config.toml?");
+    assert!(other.exists(), "nobody is asked about other files");
+    assert!(!own.exists() && !config.exists(), "the one is denied, the other asked for");
+    assert!(screen.contains("tidegate off own-settings --for 10m"), "the person is told how:\n{screen}");
+    let denied = model.main_requests()[2].last_tool_result();
+    assert!(denied.is_error && denied.text.contains("a person has to agree"), "{denied:?}");
+    assert!(!model.main_requests()[2].mentions("tidegate off"), "the way past it is the person's");
     terminal.press("Escape");
-    terminal.wait_until("the dialog to go", |screen| !screen.contains("It can switch gates off"));
+    terminal.wait_until("the dialog to go", |screen| !screen.contains("Do you want to create"));
     assert!(!config.exists(), "the person said no");
-    let asked = tidegate.records_of("PreToolUse");
-    assert_eq!(asked[0]["ruling"], "ask");
+    let rulings: Vec<Value> =
+        tidegate.records_of("PreToolUse").iter().map(|record| record["ruling"].clone()).collect();
+    assert_eq!(rulings, ["pass", "deny", "ask"]);
 }
 
 #[test]

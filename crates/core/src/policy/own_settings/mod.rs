@@ -9,7 +9,7 @@ use crate::config::setting::choices;
 use crate::event::{Event, EventKind};
 use crate::facts::marks::Marks;
 use crate::facts::{Facts, Needs, OwnFile};
-use crate::verdict::{Call, Verdict};
+use crate::verdict::{Audience, Call, Say, Verdict};
 
 section! {
     /// Section `[own_settings]`.
@@ -60,12 +60,46 @@ impl Policy for OwnSettings {
     fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
         let Some(file) = facts.own_file else { return Verdict::silent("none of our files") };
         let path = facts.event.edit_target().and_then(Result::ok).unwrap_or_default();
-        let because = match file {
-            OwnFile::Config => "the file is Tidegate's config",
-            OwnFile::Host => "the file holds the host's hooks",
-            OwnFile::State => "the file is Tidegate's state",
-        };
-        let reason = (facts.lang.words().own_file)(file, path);
-        Verdict { call: Call::Ask, reason: Some(reason), because, ..Verdict::pass() }
+        let words = facts.lang.words();
+        match asks_nobody(facts.event, file) {
+            None => Verdict {
+                call: Call::Ask,
+                reason: Some((words.own_file)(file, path)),
+                because: because(file),
+                ..Verdict::pass()
+            },
+            Some(mode) => {
+                let text = (words.own_file_denied)(file, path, mode, self.id());
+                let say =
+                    Say { to: Audience::User, text, weight: 90, explains: true, when_said: Vec::new() };
+                let reason = format!(
+                    "{path} decides which checks run here, and a person has to agree to a change of it. In the mode `{mode}` \
+                     nobody would be asked, so the edit was not let through. The person can make it."
+                );
+                Verdict {
+                    call: Call::Deny,
+                    reason: Some(reason),
+                    because: "the host would ask nobody",
+                    says: vec![say],
+                    ..Verdict::pass()
+                }
+            }
+        }
+    }
+}
+
+/// The mode in which the host asks nobody about this file, whatever we answer: for files in its own folder it lets its own
+/// rule decide, which in one mode is yes and in the other is up to a model (seen with 2.1.325).
+fn asks_nobody<'a>(event: &'a Event<'_>, file: OwnFile) -> Option<&'a str> {
+    let mode = event.payload.permission_mode.get().map(AsRef::as_ref)?;
+    let in_its_folder = matches!(file, OwnFile::Host | OwnFile::ProjectConfig);
+    (in_its_folder && matches!(mode, "bypassPermissions" | "auto")).then_some(mode)
+}
+
+fn because(file: OwnFile) -> &'static str {
+    match file {
+        OwnFile::Config | OwnFile::ProjectConfig => "the file is Tidegate's config",
+        OwnFile::Host => "the file holds the host's hooks",
+        OwnFile::State => "the file is Tidegate's state",
     }
 }
