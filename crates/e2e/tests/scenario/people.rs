@@ -175,7 +175,7 @@ fn a_person_is_asked_before_settings_change() {
     let screen = terminal.wait_for("Do you want to create config.toml?");
     assert!(other.exists(), "nobody is asked about other files");
     assert!(!own.exists() && !config.exists(), "the one is denied, the other asked for");
-    assert!(screen.contains("tidegate off own-settings --for 10m"), "the person is told how:\n{screen}");
+    assert!(screen.contains("own-settings --for 10m"), "the person is told how:\n{screen}");
     let denied = model.main_requests()[2].last_tool_result();
     assert!(denied.is_error && denied.text.contains("a person has to agree"), "{denied:?}");
     assert!(!model.main_requests()[2].mentions("tidegate off"), "the way past it is the person's");
