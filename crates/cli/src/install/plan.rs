@@ -150,6 +150,7 @@ fn plan_link(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     let place = Place::plain(path.clone());
     let to = link::target(&target.program, std::env::var_os("PATH").as_deref(), path);
     let detail = format!("leads to {}", to.display());
+    plan.make_folders(path.parent());
     plan.steps.push(match link::now(path, &target.program) {
         link::Now::To(now) if now == to => Step::still(place, What::Unchanged, format!("{detail} already")),
         link::Now::Program => Step::still(place, What::Unchanged, "this program"),
@@ -365,5 +366,8 @@ fn plan_link_back(target: &Target, records: &Records, removed: bool, plan: &mut 
         Some(file) => Step::still(place, What::Kept, format!("still used by {}", file.display())),
         None => Step { place, what: What::Removed, detail: "removed".to_owned(), act: Act::Unlink },
     };
+    if step.act == Act::Unlink {
+        plan.folders.extend(path.ancestors().skip(1).map(Path::to_owned));
+    }
     plan.steps.push(step);
 }
