@@ -109,6 +109,8 @@ Examples:
 pub(crate) struct Init {
     #[command(flatten)]
     pub(crate) target: InstallTarget,
+    #[command(flatten)]
+    pub(crate) report: InstallReport,
     /// How strict to be here; written into your own config
     #[arg(long, value_name = "PRESET")]
     pub(crate) preset: Option<Preset>,
@@ -118,9 +120,11 @@ pub(crate) struct Init {
 pub(crate) struct Uninstall {
     #[command(flatten)]
     pub(crate) target: InstallTarget,
+    #[command(flatten)]
+    pub(crate) report: InstallReport,
 }
 
-/// Where an install goes, and how it is told.
+/// Where an install goes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallTarget {
     /// The project's folder
@@ -132,6 +136,11 @@ pub(crate) struct InstallTarget {
     /// The settings that the project's team shares
     #[arg(long, conflicts_with = "user")]
     pub(crate) shared: bool,
+}
+
+/// How an install is told.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InstallReport {
     /// Print what would change, as a diff, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

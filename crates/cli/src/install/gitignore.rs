@@ -38,7 +38,7 @@ pub(super) fn uninstall(text: &str) -> Option<String> {
 
 fn block(newline: &str) -> String {
     let lines = [BEGIN].into_iter().chain(ENTRIES).chain([END]);
-    lines.map(|line| format!("{line}{newline}")).collect()
+    lines.flat_map(|line| [line, newline]).collect()
 }
 
 fn newline(text: &str) -> &'static str {

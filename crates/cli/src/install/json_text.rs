@@ -443,7 +443,7 @@ fn hex(text: &str) -> Option<u32> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
@@ -594,7 +594,7 @@ mod tests {
     }
 
     /// Any JSON, with white space anywhere it may stand.
-    fn odd_json() -> impl Strategy<Value = String> {
+    pub(in super::super) fn odd_json(keys: &'static [&'static str]) -> impl Strategy<Value = String> {
         let plain = prop::sample::select(vec![
             "1",
             "-0.5e3",
@@ -607,9 +607,9 @@ mod tests {
             "[]",
         ]);
         let leaf = plain.prop_map(str::to_owned);
-        leaf.prop_recursive(4, 40, 5, |inner| {
+        leaf.prop_recursive(4, 40, 5, move |inner| {
             let item = (blank(), inner, blank()).prop_map(|(a, value, b)| format!("{a}{value}{b}"));
-            let member = ((blank(), "[a-c]", blank()), item.clone())
+            let member = ((blank(), prop::sample::select(keys), blank()), item.clone())
                 .prop_map(|((a, key, b), value)| format!("{a}\"{key}\"{b}:{value}"));
             let joined = |open: &'static str, close: &'static str| {
                 move |(items, space): (Vec<String>, &str)| {
@@ -644,7 +644,7 @@ mod tests {
     proptest! {
         /// Anywhere, twice, in any format: taking out what was put in gives the same text.
         #[test]
-        fn removing_undoes_adding(json in odd_json(), bom in any::<bool>(), around in (blank(), blank()), place in any::<prop::sample::Index>()) {
+        fn removing_undoes_adding(json in odd_json(&["a", "b", "c"]), bom in any::<bool>(), around in (blank(), blank()), place in any::<prop::sample::Index>()) {
             let text = format!("{}{}{json}{}", if bom { "\u{feff}" } else { "" }, around.0, around.1);
             let document = parse(&text);
             prop_assert!(document.oddities.is_empty());
@@ -666,7 +666,7 @@ mod tests {
 
         /// What it reads is what the reference reader reads, and nothing makes it panic.
         #[test]
-        fn it_reads_what_serde_reads(json in odd_json(), noise in "[\\[\\]{}\",:a1/* \n\\\\u]{0,12}") {
+        fn it_reads_what_serde_reads(json in odd_json(&["a", "b", "c"]), noise in "[\\[\\]{}\",:a1/* \n\\\\u]{0,12}") {
             let document = parse(&json);
             prop_assert_eq!(document.value(&document.root), serde_json::from_str::<Value>(&json).unwrap());
             if let Ok(strict) = Document::parse(&noise) {

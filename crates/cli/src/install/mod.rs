@@ -37,19 +37,19 @@ pub(crate) fn init(args: &args::Init) -> Outcome {
     let warning = is_build.then(|| {
         format!("{} is a build: `cargo clean` takes it away, and the gates close", target.program.display())
     });
-    carry_out(&target, &args.target, warning.as_deref(), |records| plan::init(&target, preset, records))
+    carry_out(&target, &args.report, warning.as_deref(), |records| plan::init(&target, preset, records))
 }
 
 /// `tidegate uninstall`.
 pub(crate) fn uninstall(args: &args::Uninstall) -> Outcome {
     let target = Target::find(&args.target)?;
-    carry_out(&target, &args.target, None, |records| plan::uninstall(&target, records))
+    carry_out(&target, &args.report, None, |records| plan::uninstall(&target, records))
 }
 
 /// Plans, shows or does.
 fn carry_out(
     target: &Target,
-    args: &args::InstallTarget,
+    args: &args::InstallReport,
     warning: Option<&str>,
     plan: impl Fn(&Records) -> Result<Plan, CliError>,
 ) -> Outcome {
@@ -70,19 +70,24 @@ fn carry_out(
     let (records, _lock) = Records::lock(&target.env).map_err(unkept)?;
     let planned = plan(&records)?;
     // First: files without a way back to the byte would be worse than no files. What is given back is forgotten last.
-    let mut kept = records.load(&target.root);
+    let before = records.load(&target.root);
+    let mut kept = before.clone();
     for entry in &planned.record.files {
         kept.forget(&entry.file);
         kept.files.push(entry.clone());
     }
     kept.folders.clone_from(&planned.record.folders);
-    let keep = |record| records.save(record).map_err(|error| unkept(error.to_string()));
-    keep(&kept)?;
-    let has_original = planned.record.files.iter().any(|kept| kept.original.is_some());
+    if kept != before {
+        records.save(&kept).map_err(|error| unkept(error.to_string()))?;
+    }
     let folder = records.folder_of(&target.root);
+    let has_original = planned.record.files.iter().any(|kept| kept.original.is_some());
     step::run(&planned.steps, Report { backup: has_original.then_some(folder.as_path()), ..report })?;
     if planned.record.files.len() < kept.files.len() {
-        keep(&planned.record)?;
+        records.save(&planned.record).map_err(|error| {
+            CliError::new(format!("{}: {error}", folder.display()))
+                .hint("everything else was done; run this again")
+        })?;
     }
     for folder in &planned.folders {
         let _ = fs::remove_dir(folder);

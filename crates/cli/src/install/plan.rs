@@ -109,18 +109,15 @@ pub(super) fn init(target: &Target, preset: Option<&str>, records: &Records) -> 
     if target.is_in_git() {
         plan_ignore(target, &mut plan)?;
     }
-    let hooks = Some(Caller::Program(&target.call));
-    match target.shared_settings().filter(|_| target.shared) {
-        Some(shared) => {
-            let hooks = Some(Caller::Shared);
-            plan_settings(target, shared, &Entries { hooks, status_line: false }, "hooks", &mut plan)?;
-            let line = Entries { hooks: None, status_line: true };
-            plan_settings(target, target.own_settings(), &line, "status line", &mut plan)?;
-        }
-        None => {
-            let both = Entries { hooks, status_line: true };
-            plan_settings(target, target.own_settings(), &both, "hooks and status line", &mut plan)?;
-        }
+    let own = target.own_settings();
+    if let Some(shared) = target.shared_settings().filter(|_| target.shared) {
+        let hooks = Entries { hooks: Some(Caller::Shared), status_line: false };
+        plan_settings(target, shared, &hooks, "hooks", &mut plan)?;
+        let line = Entries { hooks: None, status_line: true };
+        plan_settings(target, own, &line, "status line", &mut plan)?;
+    } else {
+        let both = Entries { hooks: Some(Caller::Program(&target.call)), status_line: true };
+        plan_settings(target, own, &both, "hooks and status line", &mut plan)?;
     }
     Ok(plan)
 }
@@ -141,7 +138,7 @@ fn plan_settings(
         Some(old) => settings::uninstall(old, &around).map_err(refused)?,
         None => None,
     };
-    let (written, there) = (format!("{what} written"), format!("our {what} are there already"));
+    let (written, there) = (format!("{what} written"), format!("{what} there already"));
     plan.write(place, Kind::Settings, Texts { old, new, without_us }, (&written, &there))
 }
 
@@ -188,13 +185,10 @@ fn plan_preset(target: &Target, name: &str, plan: &mut Plan) -> Result<(), CliEr
 fn plan_shipped(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     for file in SHIPPED {
         let place = target.in_host_folder(file.path);
-        let old = match place.read() {
-            Ok(old) => old,
-            // Whatever it is, it is theirs.
-            Err(_) => {
-                plan.steps.push(Step::still(place, What::Kept, "kept yours"));
-                continue;
-            }
+        // Whatever it is, it is theirs.
+        let Ok(old) = place.read() else {
+            plan.steps.push(Step::still(place, What::Kept, "kept yours"));
+            continue;
         };
         let is_ours = old.as_deref().is_none_or(|old| old == file.text)
             || plan.record.untouched(&place.file, old.as_deref()).is_some();
@@ -266,15 +260,14 @@ fn plan_settings_back(target: &Target, place: Place, plan: &mut Plan) -> Result<
         return Ok(false);
     };
     // Untouched since `init`: exactly what was there before. Else our entries are taken out of what is there now.
-    let left = match plan.record.untouched(&place.file, Some(&old)) {
-        Some(kept) => kept.original.clone(),
-        None => {
-            let kept = plan.record.of(&place.file).and_then(|kept| kept.original.clone());
-            let around =
-                Around { program: &target.call, farther: target.farther_line(), original: kept.as_deref() };
-            settings::uninstall(&old, &around)
-                .map_err(|refusal| place.refused(&refusal.fault, refusal.hint))?
-        }
+    let left = if let Some(kept) = plan.record.untouched(&place.file, Some(&old)) {
+        kept.original.clone()
+    } else {
+        let kept = plan.record.of(&place.file).and_then(|kept| kept.original.clone());
+        let around =
+            Around { program: &target.call, farther: target.farther_line(), original: kept.as_deref() };
+        let left = settings::uninstall(&old, &around);
+        left.map_err(|refusal| place.refused(&refusal.fault, refusal.hint))?
     };
     let removed = plan.give_back(place.clone(), old, left, "our entries removed")?;
     if !removed {

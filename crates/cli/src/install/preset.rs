@@ -1,8 +1,6 @@
 //! The preset that `init --preset` chooses, in the user's config: text in, text out, comments and format kept.
 
-use std::ops::Range;
-
-use toml_edit::{DocumentMut, Item, Table, TableLike, value};
+use toml_edit::{Document, DocumentMut, Item, Table, TableLike, value};
 
 use super::json_text::{Fault, fault};
 
@@ -22,22 +20,14 @@ pub(super) fn install(text: Option<&str>, of: Of<'_>, preset: &str) -> Result<St
     let section: &mut dyn TableLike = match of {
         Of::User => document.as_table_mut(),
         Of::Project(root) => {
-            let wrong = |span: Option<Range<usize>>, what: String| {
-                fault(text, span.map_or(0, |span| span.start), what)
-            };
-            let span = document.get("project").and_then(Item::span);
             let projects = document.entry("project").or_insert_with(|| {
                 let mut projects = Table::new();
                 projects.set_implicit(true);
                 Item::Table(projects)
             });
-            let projects =
-                projects.as_table_like_mut().ok_or_else(|| wrong(span, "`project` is not a table".into()))?;
-            let span = projects.get(root).and_then(Item::span);
+            let projects = projects.as_table_like_mut().ok_or_else(|| no_table(text, &["project"]))?;
             let project = projects.entry(root).or_insert_with(|| Item::Table(Table::new()));
-            project
-                .as_table_like_mut()
-                .ok_or_else(|| wrong(span, format!("`project.\"{root}\"` is not a table")))?
+            project.as_table_like_mut().ok_or_else(|| no_table(text, &["project", root]))?
         }
     };
     if section.get("preset").and_then(Item::as_str) == Some(preset) {
@@ -87,6 +77,16 @@ fn parse(text: &str) -> Result<DocumentMut, Fault> {
     text.parse().map_err(|error: toml_edit::TomlError| {
         fault(text, error.span().map_or(0, |span| span.start), error.message().trim())
     })
+}
+
+/// Only a document that is not being changed knows where things stand in it.
+fn no_table(text: &str, path: &[&str]) -> Fault {
+    let document = Document::parse(text).ok();
+    let item = document
+        .as_ref()
+        .and_then(|document| path.iter().try_fold(document.as_item(), |item, key| item.get(key)));
+    let at = item.and_then(Item::span).map_or(0, |span| span.start);
+    fault(text, at, format!("`{}` is not a table", path.join(".")))
 }
 
 /// The document as text, with the newlines that the file has.
@@ -140,8 +140,13 @@ mod tests {
 
     #[test]
     fn a_broken_config_is_refused_where_it_breaks() {
-        for (text, line) in [("a = 1\n[x\n", 2), ("project = 1\n", 1), ("a = 1\na = 2\n", 2)] {
-            let fault = install(Some(text), THIS, "strict").expect_err(text);
+        for (text, line) in [
+            ("a = 1\n[x\n", 2),
+            ("a = 1\nproject = 1\n", 2),
+            ("a = 1\na = 2\n", 2),
+            ("[project]\n\"/x\" = 1\n", 2),
+        ] {
+            let fault = install(Some(text), Of::Project("/x"), "strict").expect_err(text);
             assert_eq!(fault.line, line, "{text}: {fault:?}");
         }
     }

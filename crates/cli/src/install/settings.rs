@@ -63,12 +63,11 @@ pub(super) fn install(
     if !has_line {
         let command = status_line::command(around.program, theirs.as_ref());
         let document = Document::parse(&new).map_err(broken)?;
-        new = match document.root.get("statusLine").and_then(|line| line.get("command")) {
-            Some(command_node) => document.replace(command_node, &json_text::quoted(&command)),
-            None => {
-                let line = json!({ "type": "command", "command": command });
-                document.push(&document.root, Some("statusLine"), &line)
-            }
+        let there = document.root.get("statusLine").and_then(|line| line.get("command"));
+        let line = json!({ "type": "command", "command": command });
+        new = match there {
+            Some(there) => document.replace(there, &json_text::quoted(&command)),
+            None => document.push(&document.root, Some("statusLine"), &line),
         };
     }
     Ok(new)
@@ -117,8 +116,8 @@ fn is_blank(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim().is_empty()
 }
 
-fn broken(fault: Fault) -> Refusal {
-    let fault = Fault { what: format!("broken JSON: {}", fault.what), ..fault };
+fn broken(mut fault: Fault) -> Refusal {
+    fault.what.insert_str(0, "broken JSON: ");
     Refusal { fault, hint: MEND }
 }
 
@@ -282,6 +281,7 @@ fn without_line(text: String, around: &Around<'_>) -> Result<String, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::install::json_text::tests::odd_json;
 
     const PROGRAM: &str = "/opt/it's here/tidegate";
     const ALL: Entries<'_> = Entries { hooks: Some(Caller::Program(PROGRAM)), status_line: true };
@@ -433,6 +433,19 @@ mod tests {
         let with = installed(Some(&own.to_string()));
         let with: Value = serde_json::from_str(&with).unwrap();
         assert_eq!(with["statusLine"], own["statusLine"]);
+    }
+
+    proptest::proptest! {
+        /// Whatever stands there: it is refused, or comes back as it was.
+        #[test]
+        fn any_file_comes_back(text in odd_json(&["hooks", "Stop", "PreToolUse", "statusLine", "command"])) {
+            for entries in [ALL, Entries { hooks: Some(Caller::Shared), status_line: false }] {
+                let Ok(with) = install(Some(&text), &entries, &around(None)) else { continue };
+                proptest::prop_assert_eq!(&install(Some(&with), &entries, &around(Some(&text))).unwrap(), &with);
+                let left = uninstall(&with, &around(Some(&text))).unwrap();
+                proptest::prop_assert_eq!(left.as_deref(), Some(text.as_str()), "{}", with);
+            }
+        }
     }
 
     #[test]

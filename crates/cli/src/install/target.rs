@@ -73,8 +73,14 @@ impl Place {
         })
     }
 
-    /// Refuses a file that its owner locked. Replacing it would work, and is not what they meant.
+    /// Refuses a file that its owner locked (replacing it would work, and is not what they meant), and one that can not
+    /// be there.
     pub(super) fn check_writable(&self) -> Result<(), CliError> {
+        let above = self.file.ancestors().skip(1).find(|folder| folder.exists());
+        if let Some(file) = above.filter(|above| !above.is_dir()) {
+            let what = format!("{} is not a folder", file.display());
+            return Err(CliError::new(what).hint("move it away; nothing was changed"));
+        }
         let locked = fs::metadata(&self.file).is_ok_and(|found| found.permissions().readonly());
         let shown = self.shown.display();
         if locked {
