@@ -217,6 +217,7 @@ fn plan_ignore(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
 /// Plans an `uninstall`.
 pub(super) fn uninstall(target: &Target, records: &Records) -> Result<Plan, CliError> {
     let mut plan = Plan::new(records.load(&target.root));
+    let was_installed = !plan.record.files.is_empty();
     let mut removed = false;
     if let Some(shared) = target.shared_settings().filter(|_| target.shared) {
         removed |= plan_settings_back(target, shared, &mut plan)?;
@@ -243,7 +244,10 @@ pub(super) fn uninstall(target: &Target, records: &Records) -> Result<Plan, CliE
             plan.steps.push(Step { place, what: What::Removed, detail: String::new(), act: Act::Discard });
         }
     }
-    plan_link_back(target, records, removed, &mut plan);
+    // An `init` that did not get to the settings may have made the link.
+    if removed || was_installed {
+        plan_link_back(target, records, &mut plan);
+    }
     let made = |folder: &PathBuf| plan.record.folders.contains(folder);
     let mut folders: Vec<PathBuf> = plan.folders.iter().filter(|folder| made(folder)).cloned().collect();
     folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
@@ -341,8 +345,8 @@ fn plan_ignore_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
 }
 
 /// The link goes when no settings file that we know of calls it any more.
-fn plan_link_back(target: &Target, records: &Records, removed: bool, plan: &mut Plan) {
-    let Some(path) = target.link.as_ref().filter(|_| removed) else { return };
+fn plan_link_back(target: &Target, records: &Records, plan: &mut Plan) {
+    let Some(path) = &target.link else { return };
     if !fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
         return;
     }

@@ -145,7 +145,9 @@ pub(super) fn run(steps: &[Step], report: Report<'_>) -> Result<(), CliError> {
         if !report.dry_run {
             step.run().map_err(|error| {
                 let done = if done.is_empty() { "nothing".to_owned() } else { done.join(", ") };
-                step.place.failed(&error).hint(format!("changed by then: {done}; mend this and run it again"))
+                step.place
+                    .failed(&error)
+                    .hint(format!("done before this: {done}; mend this, then run it again"))
             })?;
             if step.act != Act::Nothing {
                 done.push(step.place.shown.display().to_string());

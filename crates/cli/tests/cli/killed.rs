@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
@@ -33,22 +33,8 @@ fn killed_everywhere(
     let mut kills = 0;
     for call in calls {
         for count in 1.. {
-            let plain = sandbox.command(args);
-            let mut command = Command::new("strace");
-            command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=all", "-e"]);
-            command.arg(format!("inject={call}:signal=SIGKILL:when={count}"));
-            command.arg(plain.get_program()).args(plain.get_args()).env_clear();
-            command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
-            command.current_dir(plain.get_current_dir().unwrap_or(sandbox.path()));
-            let mut child = command
-                .stdin(Stdio::piped())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()
-                .expect("strace starts");
-            // It may be gone before it reads.
-            let _ = child.stdin.take().expect("a pipe").write_all(input);
-            let killed = child.wait().expect("it ends").signal() == Some(9);
+            let inject = format!("inject={call}:signal=SIGKILL:when={count}");
+            let killed = traced(sandbox, &inject, args, input).status.signal() == Some(9);
             check(&format!("killed at {call} number {count}"));
             if !killed {
                 break;
@@ -57,6 +43,21 @@ fn killed_everywhere(
         }
     }
     kills
+}
+
+/// A run in which a system call goes differently.
+fn traced(sandbox: &Sandbox, inject: &str, args: &[&str], input: &[u8]) -> Output {
+    let plain = sandbox.command(args);
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=all", "-e", inject]);
+    command.arg(plain.get_program()).args(plain.get_args()).env_clear();
+    command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.current_dir(plain.get_current_dir().unwrap_or(sandbox.path()));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("strace starts");
+    // It may be gone before it reads.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    child.wait_with_output().expect("it ends")
 }
 
 /// Without strace there is nothing to kill with at the right moment. CI does not accept that.
@@ -137,8 +138,9 @@ fn prepare(sandbox: &Sandbox) {
 const OLD: &str = "{ \"model\": \"opus\" }";
 
 /// Every file a person has or gets; private state is looked at through what `uninstall` makes of it.
-fn files(sandbox: &Sandbox) -> BTreeMap<PathBuf, Vec<u8>> {
-    let read = |path: PathBuf| Some((path.clone(), fs::read(&path).ok()?));
+fn files(sandbox: &Sandbox) -> BTreeMap<PathBuf, String> {
+    let link = |path: &PathBuf| Some(fs::read_link(path).ok()?.to_string_lossy().into_owned());
+    let read = |path: PathBuf| Some((path.clone(), link(&path).or_else(|| fs::read_to_string(&path).ok())?));
     let all = sandbox.everything().into_iter().filter(|path| !path.starts_with(sandbox.state()));
     // What a killed process was about to rename is left beside the file, and hidden.
     let is_left = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "tmp");
@@ -161,7 +163,7 @@ fn an_install_leaves_every_file_old_or_new() {
     let check = |when: &str| {
         for (path, text) in files(&sandbox) {
             let is_whole = old.get(&path) == Some(&text) || new.get(&path) == Some(&text);
-            assert!(is_whole, "{when}: {}: {}", path.display(), String::from_utf8_lossy(&text));
+            assert!(is_whole, "{when}: {}: {}", path.display(), text);
         }
         assert!(old.keys().all(|path| path.exists()), "{when}: a file is missing");
         // From wherever it stopped there is a way on, and then a way back.
@@ -184,4 +186,37 @@ fn an_install_leaves_every_file_old_or_new() {
         assert_eq!(sandbox.run(&init).code, Some(0));
     });
     assert!(kills > 20, "killed only {kills} times");
+}
+
+/// A full disk in the middle: it says what was done by then, and the way on and back is open.
+#[test]
+fn an_install_that_fails_in_the_middle_says_so() {
+    if !can_trace() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let init = ["init", "--project", ".", "--preset", "strict"];
+    prepare(&sandbox);
+    let old = files(&sandbox);
+    let mut told = Vec::new();
+    for call in ["fsync", "rename", "symlink"] {
+        for count in 1.. {
+            let output = traced(&sandbox, &format!("inject={call}:error=ENOSPC:when={count}"), &init, b"");
+            if output.status.success() {
+                break;
+            }
+            let said = String::from_utf8(output.stderr).expect("text");
+            assert_eq!(output.status.code(), Some(1), "{said}");
+            assert!(said.starts_with("error: ") && said.contains("No space left"), "{said}");
+            let nothing = said.contains("nothing was changed") || said.contains("done before this: nothing");
+            assert!(nothing || said.contains("done before this: "), "{said}");
+            assert!(!nothing || files(&sandbox) == old, "{said}");
+            told.push(nothing);
+            assert_eq!(sandbox.run(&["uninstall", "--project", "."]).code, Some(0));
+            assert_eq!(files(&sandbox), old, "{said}");
+            prepare(&sandbox);
+        }
+        let _ = sandbox.run(&["uninstall", "--project", "."]).ok();
+    }
+    assert!(told.contains(&true) && told.iter().filter(|nothing| !**nothing).count() > 5, "{told:?}");
 }
