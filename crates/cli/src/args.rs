@@ -151,11 +151,11 @@ pub(crate) struct InstallReport {
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub(crate) enum Preset {
-    /// Records, and says nothing
+    /// Decides and records, says nothing
     Observe,
-    /// Advises
+    /// Advises, and gates what is usually regretted
     Guide,
-    /// Advises and gates
+    /// Gates everything there is a gate for
     Strict,
 }
 

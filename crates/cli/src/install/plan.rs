@@ -236,7 +236,7 @@ pub(super) fn uninstall(target: &Target, records: &Records) -> Result<Plan, CliE
             "the hooks that a team shares stay; `--shared` takes them out",
         ));
     } else {
-        plan_shipped_back(target, &mut plan)?;
+        plan_shipped_back(target, records, &mut plan)?;
         plan_ignore_back(target, &mut plan)?;
         if removed && !target.is_user {
             let place = target.in_host_folder("context/context-pressure.json");
@@ -304,14 +304,20 @@ fn plan_preset_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     plan.give_back(place, old, left, "preset removed").map(|_| ())
 }
 
-fn plan_shipped_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
+fn plan_shipped_back(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
     let known = plan.record.files.iter().filter(|kept| kept.kind == Kind::Shipped);
     let known = known.filter_map(|kept| Some(kept.file.strip_prefix(&target.root).ok()?.to_owned()));
     let mut places: Vec<Place> = known.map(|path| target.place(path)).collect();
     let current = SHIPPED.iter().map(|file| target.in_host_folder(file.path));
     let new = current.filter(|place| places.iter().all(|known| known.file != place.file));
     places.extend(new.collect::<Vec<_>>());
+    let others = records.others(&target.root);
     for place in places {
+        // A project in the home directory itself has the user's own folder.
+        if others.iter().any(|record| record.of(&place.file).is_some()) {
+            plan.record.forget(&place.file);
+            continue;
+        }
         let Ok(old) = place.read() else { continue };
         let shipped = SHIPPED.iter().find(|file| place.file.ends_with(file.path));
         let is_ours = shipped.is_some_and(|shipped| old.as_deref() == Some(shipped.text))
