@@ -226,7 +226,9 @@ pub(super) fn uninstall(target: &Target, records: &Records) -> Result<Plan, CliE
     plan_preset_back(target, &mut plan)?;
     let shared = target.shared_settings().filter(|_| !target.shared);
     let shared = shared.filter(|place| {
-        place.read().is_ok_and(|text| text.is_some_and(|text| settings::has_hooks(&text, &target.call)))
+        place
+            .read()
+            .is_ok_and(|text| text.is_some_and(|text| settings::has_shared_hooks(&text, &target.call)))
     });
     if let Some(shared) = shared {
         // They refer to the skills, and need the same files ignored.

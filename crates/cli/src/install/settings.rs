@@ -94,10 +94,12 @@ pub(super) fn has_ours(text: &str, program: &str) -> bool {
     uninstall(text, &around).is_ok_and(|left| left.as_deref() != Some(text))
 }
 
-/// Whether a settings file has hooks of ours.
-pub(super) fn has_hooks(text: &str, program: &str) -> bool {
-    let around = Around { program, farther: None, original: None };
-    without_hooks(text.to_owned(), &around).is_ok_and(|left| left != text)
+/// Whether a settings file has the hooks that a team shares.
+pub(super) fn has_shared_hooks(text: &str, program: &str) -> bool {
+    let is_shared =
+        |group: &Value| group["hooks"].as_array().into_iter().flatten().any(|it| it["command"] == "sh");
+    let groups = Document::parse(text).map(|document| our_groups(&document, program));
+    groups.is_ok_and(|groups| groups.iter().any(|(_, group)| is_shared(group)))
 }
 
 /// The status line of a settings file, looked through ours: what a person would see without us.
@@ -163,21 +165,24 @@ fn has_exactly(document: &Document<'_>, caller: Caller<'_>, program: &str) -> bo
         .into_iter()
         .flat_map(|(event, groups)| groups.into_iter().map(move |group| (event.to_owned(), group)))
         .collect();
-    let mut found = Vec::new();
-    let events = document.root.get("hooks").and_then(Node::members).unwrap_or_default();
-    for event in events {
-        for group in event.value.elements().unwrap_or_default() {
-            let value = document.value(&group.value);
-            let handlers = value["hooks"].as_array();
-            if handlers.is_some_and(|handlers| handlers.iter().any(|handler| is_ours(handler, program))) {
-                found.push((event.key.clone(), value));
-            }
-        }
-    }
+    let found = our_groups(document, program);
     let is_wanted = |group: &(String, Value)| wanted.contains(group);
     found.len() == wanted.len()
         && found.iter().all(is_wanted)
         && wanted.iter().all(|group| found.contains(group))
+}
+
+/// The groups with a handler of ours, and their events.
+fn our_groups(document: &Document<'_>, program: &str) -> Vec<(String, Value)> {
+    let events = document.root.get("hooks").and_then(Node::members).unwrap_or_default();
+    let groups = events.iter().flat_map(|event| {
+        let groups = event.value.elements().unwrap_or_default();
+        groups.iter().map(|group| (event.key.clone(), document.value(&group.value)))
+    });
+    let ours = |group: &Value| {
+        group["hooks"].as_array().into_iter().flatten().any(|handler| is_ours(handler, program))
+    };
+    groups.filter(|(_, group)| ours(group)).collect()
 }
 
 /// The line that ours goes around.
@@ -294,7 +299,7 @@ mod tests {
         let once = install(text, &ALL, &around(None)).unwrap();
         assert_eq!(install(Some(&once), &ALL, &around(text)).unwrap(), once);
         assert_eq!(install(Some(&once), &ALL, &around(None)).unwrap(), once);
-        assert!(has_ours(&once, PROGRAM) && has_hooks(&once, PROGRAM));
+        assert!(has_ours(&once, PROGRAM) && !has_shared_hooks(&once, PROGRAM));
         once
     }
 
@@ -453,9 +458,10 @@ mod tests {
         let shared =
             install(None, &Entries { hooks: Some(Caller::Shared), status_line: false }, &around(None));
         let shared = shared.unwrap();
+        assert!(has_shared_hooks(&shared, PROGRAM) && has_ours(&shared, PROGRAM));
         assert!(!shared.contains("statusLine") && !shared.contains("onFailure"), "{shared}");
         let own = install(None, &Entries { hooks: None, status_line: true }, &around(None)).unwrap();
-        assert!(!own.contains("\"hooks\"") && !has_hooks(&own, PROGRAM) && has_ours(&own, PROGRAM));
+        assert!(!own.contains("\"hooks\"") && has_ours(&own, PROGRAM));
         assert_eq!((out(&shared), out(&own)), (None, None));
     }
 }

@@ -120,7 +120,8 @@ impl Step {
     }
 
     fn json(&self, dry_run: bool) -> Value {
-        let mut json = json!({ "file": self.place.shown, "what": self.what, "detail": self.detail });
+        let mut json =
+            json!({ "file": self.place.shown.to_string_lossy(), "what": self.what, "detail": self.detail });
         if let Some(diff) = self.diff().filter(|_| dry_run) {
             json["diff"] = json!(diff);
         }
@@ -161,7 +162,7 @@ pub(super) fn run(steps: &[Step], report: Report<'_>) -> Result<(), CliError> {
         let shown = steps.iter().filter(|step| step.act != Act::Discard);
         print::json(&json!({
             "changes": shown.map(|step| step.json(report.dry_run)).collect::<Vec<_>>(),
-            "backup": report.backup,
+            "backup": report.backup.map(Path::to_string_lossy),
             "warnings": report.warning.iter().collect::<Vec<_>>(),
             "dry_run": report.dry_run,
         }));

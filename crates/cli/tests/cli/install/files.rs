@@ -215,3 +215,18 @@ fn it_says_what_it_did_and_where_the_old_is() {
         assert!(!scope.init(&sandbox).contains("what was there before"));
     }
 }
+
+/// The home directory as a project: its host folder is the user's own.
+#[test]
+fn a_project_in_the_home_leaves_the_users_skills() {
+    let sandbox = Sandbox::new();
+    let home = sandbox.home();
+    let home = home.to_str().expect("UTF-8");
+    Scope::User.init(&sandbox);
+    init(&sandbox, &["--project", home]);
+    let _ = sandbox.run(&["uninstall", "--project", home]).ok();
+    assert!(sandbox.home().join(".claude/skills/getting-started/SKILL.md").exists());
+    assert!(sandbox.home().join(".local/share/tidegate/bin/tidegate").exists());
+    Scope::User.uninstall(&sandbox);
+    assert_eq!(tree(&sandbox).len(), 2, "{:?}", tree(&sandbox).keys());
+}

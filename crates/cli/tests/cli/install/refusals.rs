@@ -218,3 +218,20 @@ fn for_machines_it_is_json() {
     assert_eq!(what_of(&ran.json(), "tidegate-status.md").as_deref(), Some("kept"), "{ran:?}");
     assert!(!std::path::Path::new(&backup).exists(), "nothing to give back any more");
 }
+
+#[test]
+fn a_path_that_is_not_utf_8_is_refused_in_words() {
+    use std::os::unix::ffi::OsStrExt;
+    let sandbox = Sandbox::new();
+    let folder = sandbox.project().join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    fs::create_dir(&folder).expect("a new folder");
+    for flags in [&["init", "--json", "--project"] as &[&str], &["init", "--project"]] {
+        let mut command = sandbox.command(flags);
+        command.arg(&folder);
+        let output = command.output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("UTF-8") && said.contains("nothing was changed"), "{said}");
+    }
+    assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 0);
+}
