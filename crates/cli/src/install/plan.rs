@@ -39,7 +39,8 @@ impl Plan {
     ) -> Result<(), CliError> {
         let Texts { old, new, without_us } = texts;
         if old.as_ref() == Some(&new) {
-            if self.record.of(&place.file).is_none() {
+            // Whether settings call the link must be known; the rest is told by its text.
+            if kind == Kind::Settings && self.record.of(&place.file).is_none() {
                 self.record.note(&place.file, kind, None, without_us, &new);
             }
             self.steps.push(Step::still(place, What::Unchanged, details.1));
@@ -174,9 +175,11 @@ fn plan_preset(target: &Target, name: &str, plan: &mut Plan) -> Result<(), CliEr
     let of = if target.is_user { preset::Of::User } else { preset::Of::Project(&root) };
     let refused = |fault| place.refused(&fault, CHANGED);
     let new = preset::install(old.as_deref(), of, name).map_err(refused)?;
-    let without_us = match &old {
-        Some(old) if old == &new => preset::uninstall(old, of).map_err(refused)?,
-        old => old.clone(),
+    // A preset at the top is the user's own, unless we wrote it.
+    let is_ours = !target.is_user || plan.record.of(&place.file).is_some();
+    let without_us = match old.as_deref().filter(|_| is_ours) {
+        Some(old) => preset::uninstall(old, of).map_err(refused)?,
+        None => old.clone(),
     };
     let (written, there) = (format!("preset {name} written"), format!("preset {name} is there already"));
     plan.write(place, Kind::Config, Texts { old, new, without_us }, (&written, &there))

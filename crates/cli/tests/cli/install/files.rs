@@ -159,6 +159,30 @@ fn a_preset_goes_into_the_users_config_and_out_again() {
 }
 
 #[test]
+fn a_preset_of_the_users_own_comes_back_and_one_of_ours_does_not() {
+    let sandbox = Sandbox::new();
+    let config =
+        || fs::read_to_string(sandbox.home().join(".config/tidegate/config.toml")).expect("the config");
+    for (told, left) in [("guide", "preset = \"guide\" # mine\n"), ("strict", "preset = \"guide\" # mine\n")]
+    {
+        sandbox.config("preset = \"guide\" # mine\n");
+        init(&sandbox, &["--user", "--preset", told]);
+        assert!(config().contains(told));
+        Scope::User.uninstall(&sandbox);
+        assert_eq!(config(), left);
+    }
+    // Changed by hand between two of ours.
+    for scope in [Scope::User, Scope::Project] {
+        sandbox.config("# mine\n");
+        init(&sandbox, &[scope.flags(), &["--preset", "guide"]].concat());
+        sandbox.config(format!("{}\n[meter]\nwindow = 1\n", config()));
+        init(&sandbox, &[scope.flags(), &["--preset", "strict"]].concat());
+        scope.uninstall(&sandbox);
+        assert!(!config().contains("preset") && config().contains("window = 1"), "{}", config());
+    }
+}
+
+#[test]
 fn presets_of_several_projects_do_not_disturb_each_other() {
     let sandbox = Sandbox::new();
     sandbox.config("# mine\n");
