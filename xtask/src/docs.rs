@@ -1,4 +1,4 @@
-//! `cargo xtask docs [--write]`: what is checked in under `docs/` against what the code says.
+//! `cargo xtask docs [--write]`: references under `docs/` and the plugin's hooks against what the code says.
 
 use std::fs;
 
@@ -7,10 +7,11 @@ use crate::print;
 use crate::workspace::{self, cargo};
 
 /// Each file, and what makes it.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 4] = [
     ("docs/commands.md", "commands"),
     ("docs/settings.md", "settings"),
     ("docs/config.schema.json", "schema"),
+    ("plugin/hooks/hooks.json", "plugin-hooks"),
 ];
 
 /// Compares.

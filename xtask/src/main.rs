@@ -25,7 +25,7 @@ Usage: cargo xtask COMMAND
   test                       everything that CI checks; installs what the tests need
   e2e [--client V] [FILTER]  the scenarios on the real client (V: a version, or latest)
   deps [--write]             what the hook depends on, against crates/hook/dependencies.txt
-  docs [--write]             generated references, against docs/
+  docs [--write]             generated files: docs/, the plugin's hooks
   budget [--write]           instructions per hook run, against crates/hook/instructions.txt
   bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
 

@@ -26,18 +26,31 @@ pub(crate) enum Command {
     /// Plays a scripted session through the real hooks, in a throw-away project
     #[command(after_help = "Nothing is installed, no client is needed, nothing is left behind.")]
     Demo,
-    /// Writes the hooks and the status line into a project's settings
+    /// Puts the hooks, the status line and the skills into a project, or into your own settings
     #[command(after_help = "\
 Examples:
-  tidegate init --project .
+  tidegate init                                this project, for you alone
   tidegate init --project ~/code/app --dry-run
+  tidegate init --preset strict
+  tidegate init --shared                       hooks into the committed settings
+  tidegate init --user                         all your projects
 
-Writes `.claude/settings.local.json`, keeps what is there, and can be
-run again. `tidegate uninstall` takes exactly these entries out again.")]
-    Init(Install),
-    /// Takes the hooks and the status line out of a project's settings
-    #[command(after_help = "Examples:\n  tidegate uninstall --project .")]
-    Uninstall(Install),
+Keeps everything that is there, to the byte, and can be run again. Where it
+goes: `.claude/settings.local.json`; with --shared the hooks go into
+`.claude/settings.json`, where a teammate without tidegate does not notice
+them; with --user it is `~/.claude/settings.json`. `tidegate uninstall` takes
+exactly this out again.")]
+    Init(Init),
+    /// Takes out what `init` put in
+    #[command(after_help = "\
+Examples:
+  tidegate uninstall
+  tidegate uninstall --project ~/code/app --dry-run
+  tidegate uninstall --shared                  the committed settings, too
+  tidegate uninstall --user
+
+What you changed since stays; a file that nobody changed is as it was before.")]
+    Uninstall(Uninstall),
     /// Checks what can go wrong in the field and says how to mend it
     #[command(after_help = "\
 Examples:
@@ -155,13 +168,68 @@ Examples:
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Install {
+pub(crate) struct Init {
+    #[command(flatten)]
+    pub(crate) target: InstallTarget,
+    #[command(flatten)]
+    pub(crate) report: InstallReport,
+    /// How strict to be here; written into your own config
+    #[arg(long, value_name = "PRESET")]
+    pub(crate) preset: Option<Preset>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Uninstall {
+    #[command(flatten)]
+    pub(crate) target: InstallTarget,
+    #[command(flatten)]
+    pub(crate) report: InstallReport,
+}
+
+/// Where an install goes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InstallTarget {
     /// The project's folder
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    #[arg(long, value_name = "DIR", default_value = ".", conflicts_with = "user")]
     pub(crate) project: PathBuf,
-    /// Print what would be done and change nothing
+    /// Your own settings, for all projects
+    #[arg(long)]
+    pub(crate) user: bool,
+    /// The settings that the project's team shares
+    #[arg(long, conflicts_with = "user")]
+    pub(crate) shared: bool,
+}
+
+/// How an install is told.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InstallReport {
+    /// Print what would change, as a diff, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum Preset {
+    /// Decides and records, says nothing
+    Observe,
+    /// Advises, and gates what is usually regretted
+    Guide,
+    /// Gates everything there is a gate for
+    Strict,
+}
+
+impl Preset {
+    /// As it stands in a config.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Preset::Observe => "observe",
+            Preset::Guide => "guide",
+            Preset::Strict => "strict",
+        }
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -197,6 +265,7 @@ pub(crate) enum ReferenceOf {
     Commands,
     Settings,
     Schema,
+    PluginHooks,
 }
 
 #[derive(Debug, Subcommand)]

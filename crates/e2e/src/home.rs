@@ -78,6 +78,11 @@ impl Home {
         self.in_project(".claude/settings.local.json")
     }
 
+    /// The link by which `tidegate init` has the program called.
+    pub fn link(&self) -> PathBuf {
+        self.root.join("home/.local/share/tidegate/bin/tidegate")
+    }
+
     /// The whole environment of everything that a test starts. Only a terminal adds to it what it is.
     pub fn environment(&self) -> Vec<(&'static str, String)> {
         let at = |part: &str| self.root.join(part).display().to_string();

@@ -29,9 +29,14 @@ pub struct Tidegate<'a> {
 impl<'a> Tidegate<'a> {
     /// Installs it into the home's project.
     pub fn init(home: &'a Home) -> Self {
+        Self::init_with(home, &[])
+    }
+
+    /// Installs it into the home's project in another way.
+    pub fn init_with(home: &'a Home, flags: &[&str]) -> Self {
         let tidegate = Self::of(home);
         let project = home.project().display().to_string();
-        tidegate.run(&["init", "--project", &project]);
+        tidegate.run(&[&["init", "--project", &project], flags].concat());
         tidegate
     }
 

@@ -116,6 +116,7 @@ impl Environment {
                 state_dir: path("TIDEGATE_STATE_DIR"),
                 xdg_state: path("XDG_STATE_HOME"),
                 xdg_config: path("XDG_CONFIG_HOME"),
+                xdg_data: path("XDG_DATA_HOME"),
                 home: path("HOME").or_else(|| path("USERPROFILE")),
                 host_config: path("CLAUDE_CONFIG_DIR"),
             },

@@ -15,6 +15,8 @@ pub struct PlaceEnv {
     pub xdg_state: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`.
     pub xdg_config: Option<PathBuf>,
+    /// `XDG_DATA_HOME`.
+    pub xdg_data: Option<PathBuf>,
     /// `HOME`.
     pub home: Option<PathBuf>,
     /// `CLAUDE_CONFIG_DIR`.
@@ -44,6 +46,13 @@ impl PlaceEnv {
         let base = absolute(self.xdg_config.as_ref())
             .or_else(|| Some(absolute(self.home.as_ref())?.join(".config")))?;
         Some(base.join("tidegate/config.toml"))
+    }
+
+    /// The link to this program that settings refer to, so that an upgrade does not leave a stale path in them.
+    pub fn link(&self) -> Option<PathBuf> {
+        let base = absolute(self.xdg_data.as_ref())
+            .or_else(|| Some(absolute(self.home.as_ref())?.join(".local/share")))?;
+        Some(base.join("tidegate/bin/tidegate"))
     }
 
     /// The host's own folder in the home directory.
@@ -251,6 +260,9 @@ mod tests {
     fn the_order_of_places() {
         let mut env = PlaceEnv { home: Some("/h".into()), ..PlaceEnv::default() };
         assert_eq!(env.state().unwrap(), Path::new("/h/.local/state/tidegate"));
+        assert_eq!(env.link().unwrap(), Path::new("/h/.local/share/tidegate/bin/tidegate"));
+        env.xdg_data = Some("/d".into());
+        assert_eq!(env.link().unwrap(), Path::new("/d/tidegate/bin/tidegate"));
         env.xdg_state = Some("/x".into());
         assert_eq!(env.state().unwrap(), Path::new("/x/tidegate"));
         env.state_dir = Some("/s".into());

@@ -7,6 +7,7 @@ use tidegate_core::config::schema;
 
 use super::config;
 use crate::args::{self, Arguments};
+use crate::install::registrations::plugin_hooks;
 use crate::print;
 
 pub(crate) fn run(args: &args::Reference) {
@@ -14,6 +15,9 @@ pub(crate) fn run(args: &args::Reference) {
         args::ReferenceOf::Commands => commands(),
         args::ReferenceOf::Settings => schema::page(),
         args::ReferenceOf::Schema => config::schema_text(),
+        args::ReferenceOf::PluginHooks => {
+            serde_json::to_string_pretty(&plugin_hooks()).expect("hooks are plain data")
+        }
     };
     print::line(text.trim_end());
 }

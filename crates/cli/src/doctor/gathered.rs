@@ -89,7 +89,7 @@ impl Gathered {
         let settings = settings_file::read_all(project.as_deref(), host.as_deref());
         let commands = settings.iter().flat_map(registration::commands).collect();
         let plugin = plugin::find(&settings, host.as_deref());
-        let link = link(&env);
+        let link = env.place.link();
         let mut gathered = Gathered {
             env,
             now,
@@ -117,7 +117,12 @@ impl Gathered {
     }
 
     pub(super) fn around(&self) -> Around<'_> {
-        Around { home: self.env.place.home.as_deref(), project: self.project.as_deref(), path: &self.path }
+        Around {
+            home: self.env.place.home.as_deref(),
+            project: self.project.as_deref(),
+            path: &self.path,
+            link: self.link.as_deref(),
+        }
     }
 
     /// Our commands in the settings files.
@@ -210,15 +215,6 @@ pub(super) fn quoted(path: &Path) -> String {
 /// As the client reads its own switches.
 fn is_on(value: &str) -> bool {
     matches!(value.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on")
-}
-
-/// Where `init` puts a link to this program, so that an upgrade leaves no stale path.
-// To be replaced by `PlaceEnv::link()` once `init` makes the link.
-fn link(env: &Environment) -> Option<PathBuf> {
-    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = env.place.home.as_ref().filter(|home| home.is_absolute());
-    let data = data.or_else(|| Some(home?.join(".local/share")))?;
-    Some(data.join("tidegate/bin/tidegate"))
 }
 
 #[cfg(unix)]

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::program::{find_on_path, is_program};
 use super::settings_file::{Scope, SettingsFile};
+use crate::install::status_line;
 
 /// One command in a settings file.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub(super) struct Command {
     pub(super) words: Vec<String>,
     /// Whether a shell reads it.
     shell: bool,
+    /// Whether the program is looked for: behind the link, then on `PATH`.
+    selected: bool,
 }
 
 /// What a program's name in a settings file comes to.
@@ -37,6 +40,7 @@ pub(super) struct Around<'a> {
     pub(super) home: Option<&'a Path>,
     pub(super) project: Option<&'a Path>,
     pub(super) path: &'a [PathBuf],
+    pub(super) link: Option<&'a Path>,
 }
 
 /// Every command of a settings file: hooks, then the status line.
@@ -44,15 +48,24 @@ pub(super) fn commands(file: &SettingsFile) -> Vec<Command> {
     let mut commands = Vec::new();
     let mut take = |event: Option<&String>, handler: &Value| {
         let Some(command) = handler.get("command").and_then(Value::as_str) else { return };
-        let (words, shell) = match handler.get("args").and_then(Value::as_array) {
+        let (mut words, shell) = match handler.get("args").and_then(Value::as_array) {
             Some(args) => {
                 let args = args.iter().filter_map(Value::as_str);
                 (std::iter::once(command).chain(args).map(str::to_owned).collect(), false)
             }
-            None => (shell_words(command), true),
+            None => match status_line::called(command) {
+                Some(program) => (vec![program, "statusline".to_owned()], false),
+                None => (shell_words(command), true),
+            },
         };
+        // In settings that a team shares, a line of shell looks for whatever each of them has.
+        let selected =
+            matches!(words.as_slice(), [sh, c, _, us, ..] if sh == "sh" && c == "-c" && us == "tidegate");
+        if selected {
+            words.drain(..3);
+        }
         let (scope, file, event) = (file.scope, file.path.clone(), event.cloned());
-        commands.push(Command { scope, file, event, words, shell });
+        commands.push(Command { scope, file, event, words, shell, selected });
     };
     for (event, entries) in file.get("hooks").and_then(Value::as_object).into_iter().flatten() {
         for entry in entries.as_array().into_iter().flatten() {
@@ -98,6 +111,9 @@ impl Command {
     /// Where its program is.
     pub(super) fn target(&self, around: Around<'_>) -> Target {
         let name = self.name();
+        if let Some(link) = around.link.filter(|link| self.selected && is_program(link).is_ok()) {
+            return Target::File(std::fs::canonicalize(link).unwrap_or_else(|_| link.to_owned()));
+        }
         let Some(name) = self.expand(name, around) else { return Target::Unclear };
         let path = Path::new(&name);
         let path = if path.components().count() <= 1 && !name.contains('/') {
@@ -186,7 +202,7 @@ mod tests {
         commands(&file)
     }
 
-    const AROUND: Around<'static> = Around { home: None, project: None, path: &[] };
+    const AROUND: Around<'static> = Around { home: None, project: None, path: &[], link: None };
 
     #[test]
     fn ours_is_found_in_every_form() {

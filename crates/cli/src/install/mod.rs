@@ -1,135 +1,96 @@
-//! Putting ourselves into a project's settings, and taking ourselves out again.
+//! Putting ourselves into a project's or a person's settings, and taking ourselves out again.
+//!
+//! Everything is read, decided and, where it must be, refused before anything is changed; then what was there is kept,
+//! then files are written, one at a time and each of them whole.
 
-mod backup;
+// What goes into which file, as text.
+mod json_text;
+pub(crate) mod registrations;
+pub(crate) mod status_line;
 mod settings;
+mod gitignore;
+mod preset;
+mod shipped;
+// Where, what for, and how it is done.
+mod link;
+mod target;
+mod record;
+mod plan;
+mod step;
 
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-use tidegate_hook::environment::Environment;
-use tidegate_state::replace;
 
 use crate::args;
 use crate::command::Outcome;
 use crate::error::CliError;
-use crate::print;
-use settings::Around;
+use plan::Plan;
+use record::Records;
+use step::{Act, Report};
+use target::Target;
 
-pub(crate) fn init(args: &args::Install) -> Outcome {
-    let place = Place::find(args)?;
-    let old = place.read()?;
-    let around = place.around()?;
-    let new = settings::install(old.as_deref(), &around).map_err(|why| place.refused(&why))?;
-    if Some(&new) == old.as_ref() {
-        print::line(&format!("{}: our hooks and status line are there already", place.file.display()));
-    } else if args.dry_run {
-        place.would_be(Some(&new));
-    } else {
-        let without_us = settings::uninstall(old.as_deref(), &around).map_err(|why| place.refused(&why))?;
-        // First: settings without a way back to the byte would be worse than no settings.
-        backup::keep(&place.env, &place.file, old.as_deref(), without_us, &new).map_err(|why| {
-            CliError::new(format!("the settings as they are could not be kept: {why}"))
-                .hint("nothing was changed")
-        })?;
-        place.write(&new)?;
-        print::line(&format!("{}: hooks and status line written", place.file.display()));
-    }
-    let context = args.project.join(".claude/context");
-    if !args.dry_run && !context.is_dir() {
-        fs::create_dir_all(&context).map_err(|error| at(&context, &error))?;
-        print::line(&format!("{}: made, for the public copies", context.display()));
-    }
-    Ok(ExitCode::SUCCESS)
+/// `tidegate init`.
+pub(crate) fn init(args: &args::Init) -> Outcome {
+    let target = Target::find(&args.target)?;
+    let preset = args.preset.map(args::Preset::name);
+    let is_build = target.link.is_some() && link::is_build(&target.program);
+    let warning = is_build.then(|| {
+        format!("{} is a build: `cargo clean` takes it away, and the gates close", target.program.display())
+    });
+    carry_out(&target, &args.report, warning.as_deref(), |records| plan::init(&target, preset, records))
 }
 
-pub(crate) fn uninstall(args: &args::Install) -> Outcome {
-    let place = Place::find(args)?;
-    let old = place.read()?;
-    // Untouched since `init`: exactly what was there before. Else our entries are taken out of what is there now.
-    let new = match backup::original(&place.env, &place.file, old.as_deref()) {
-        Some(original) => original,
-        None => settings::uninstall(old.as_deref(), &place.around()?).map_err(|why| place.refused(&why))?,
+/// `tidegate uninstall`.
+pub(crate) fn uninstall(args: &args::Uninstall) -> Outcome {
+    let target = Target::find(&args.target)?;
+    carry_out(&target, &args.report, None, |records| plan::uninstall(&target, records))
+}
+
+/// Plans, shows or does.
+fn carry_out(
+    target: &Target,
+    args: &args::InstallReport,
+    warning: Option<&str>,
+    plan: impl Fn(&Records) -> Result<Plan, CliError>,
+) -> Outcome {
+    let unkept = |why: String| {
+        CliError::new(format!("what is there now could not be kept: {why}")).hint("nothing was changed")
     };
-    if new == old {
-        print::line(&format!("{}: nothing of ours there", place.file.display()));
-    } else if args.dry_run {
-        place.would_be(new.as_deref());
-    } else {
-        match &new {
-            Some(text) => place.write(text)?,
-            None => fs::remove_file(&place.file).map_err(|error| at(&place.file, &error))?,
-        }
-        backup::forget(&place.env, &place.file);
-        print::line(&format!("{}: our hooks and status line removed", place.file.display()));
-        // Ours goes, and what is empty without it; a person's notes stay.
-        let _ = fs::remove_file(args.project.join(".claude/context/context-pressure.json"));
-        for folder in [".claude/context", ".claude"] {
-            let _ = fs::remove_dir(args.project.join(folder));
-        }
+    let records = Records::look(&target.env).map_err(unkept)?;
+    let planned = plan(&records)?;
+    let report = Report { json: args.json, dry_run: args.dry_run, warning, backup: None };
+    let is_settled = |plan: &Plan, records: &Records| {
+        plan.record == records.load(&target.root) && plan.steps.iter().all(|step| step.act == Act::Nothing)
+    };
+    if args.dry_run || is_settled(&planned, &records) {
+        step::run(&planned.steps, report)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    // Again, now that nobody else is at it.
+    let (records, _lock) = Records::lock(&target.env).map_err(unkept)?;
+    let planned = plan(&records)?;
+    // First: files without a way back to the byte would be worse than no files. What is given back is forgotten last.
+    let before = records.load(&target.root);
+    let mut kept = before.clone();
+    for entry in &planned.record.files {
+        kept.forget(&entry.file);
+        kept.files.push(entry.clone());
+    }
+    kept.folders.clone_from(&planned.record.folders);
+    if kept != before {
+        records.save(&kept).map_err(|error| unkept(error.to_string()))?;
+    }
+    let folder = records.folder_of(&target.root);
+    let has_original = planned.record.files.iter().any(|kept| kept.original.is_some());
+    step::run(&planned.steps, Report { backup: has_original.then_some(folder.as_path()), ..report })?;
+    if planned.record.files.len() < kept.files.len() {
+        records.save(&planned.record).map_err(|error| {
+            CliError::new(format!("{}: {error}", folder.display()))
+                .hint("everything else was done; run this again")
+        })?;
+    }
+    for folder in &planned.folders {
+        let _ = fs::remove_dir(folder);
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Where we install.
-struct Place {
-    env: Environment,
-    project: PathBuf,
-    file: PathBuf,
-}
-
-impl Place {
-    fn find(args: &args::Install) -> Result<Place, CliError> {
-        if !args.project.is_dir() {
-            return Err(CliError::new(format!("{} is not a folder", args.project.display()))
-                .hint("name the project's folder with --project"));
-        }
-        let project = args.project.clone();
-        let file = project.join(".claude/settings.local.json");
-        Ok(Place { env: Environment::of_process(), project, file })
-    }
-
-    fn read(&self) -> Result<Option<String>, CliError> {
-        match fs::read_to_string(&self.file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            read => read.map(Some).map_err(|error| at(&self.file, &error)),
-        }
-    }
-
-    fn write(&self, text: &str) -> Result<(), CliError> {
-        if let Some(folder) = self.file.parent() {
-            fs::create_dir_all(folder).map_err(|error| at(folder, &error))?;
-        }
-        replace::durable(&self.file, text.as_bytes()).map_err(|error| at(&self.file, &error))
-    }
-
-    /// This program, and the status line that the client would draw without our entry.
-    fn around(&self) -> Result<Around, CliError> {
-        let binary = std::env::current_exe().and_then(fs::canonicalize).map_err(CliError::new)?;
-        let binary = binary.to_str().ok_or_else(|| CliError::new("the path of this program is not UTF-8"))?;
-        let farther = [
-            Some(self.project.join(".claude/settings.json")),
-            self.env.place.host().map(|host| host.join("settings.json")),
-        ];
-        let line = farther
-            .into_iter()
-            .flatten()
-            .find_map(|path| settings::foreign_status_line(&fs::read_to_string(path).ok()?, binary));
-        Ok(Around { binary: binary.to_owned(), status_line: line })
-    }
-
-    fn would_be(&self, text: Option<&str>) {
-        print::line(&format!("{} would be:", self.file.display()));
-        print::line(text.unwrap_or("(removed)"));
-    }
-
-    fn refused(&self, why: &str) -> CliError {
-        CliError::new(format!("{}: {why}", self.file.display()))
-            .hint("mend the file, then run this again; nothing was changed")
-    }
-}
-
-fn at(path: &Path, error: &io::Error) -> CliError {
-    CliError::new(format!("{}: {error}", path.display()))
 }

@@ -1,303 +1,467 @@
-//! Our entries in the host's settings file.
+//! Our entries in one of the host's settings files: text in, text out.
 
-use std::path::Path;
+use serde_json::{Value, json};
 
-use serde_json::{Map, Value, json};
-use tidegate_core::event::EventKind;
+use super::json_text::{self, Document, Fault, Node};
+use super::registrations::{self, Caller, is_ours};
+use super::status_line::{self, StatusLine, Theirs};
 
-/// What is registered: the event, its matcher, and whether it gates. A registration costs a process per event, so
-/// only what somebody uses is here.
-struct Registration {
-    event: EventKind,
-    matcher: Option<&'static str>,
-    gate: bool,
+/// What goes into a file.
+#[derive(Debug)]
+pub(super) struct Entries<'a> {
+    /// The hooks, called so; `None` leaves those that are there.
+    pub(super) hooks: Option<Caller<'a>>,
+    /// The status line, too.
+    pub(super) status_line: bool,
 }
 
-const fn advice(event: EventKind) -> Registration {
-    Registration { event, matcher: None, gate: false }
-}
-
-const REGISTRATIONS: &[Registration] = &[
-    advice(EventKind::SessionStart),
-    advice(EventKind::UserPromptSubmit),
-    Registration {
-        event: EventKind::PreToolUse,
-        matcher: Some("Edit|Write|MultiEdit|NotebookEdit"),
-        gate: true,
-    },
-    advice(EventKind::PostToolUse),
-    advice(EventKind::Stop),
-    advice(EventKind::PreCompact),
-    advice(EventKind::PostCompact),
-    advice(EventKind::PostModelSwitch),
-    advice(EventKind::ConfigChange),
-    advice(EventKind::SessionEnd),
-];
-
-/// What our entries depend on.
-pub(super) struct Around {
-    /// The path of this program.
-    pub(super) binary: String,
+/// What our entries depend on, beside the file itself.
+#[derive(Debug)]
+pub(super) struct Around<'a> {
+    /// The path by which settings call us.
+    pub(super) program: &'a str,
     /// The status line of a settings file farther away, which ours would hide.
-    pub(super) status_line: Option<String>,
+    pub(super) farther: Option<String>,
+    /// The file as it was before us, where that is known: tells what was empty then and how things were spelt.
+    pub(super) original: Option<&'a str>,
 }
+
+/// Why a file is left alone.
+#[derive(Debug, PartialEq)]
+pub(super) struct Refusal {
+    pub(super) fault: Fault,
+    pub(super) hint: &'static str,
+}
+
+const MEND: &str = "mend the file, then run this again; nothing was changed";
+const NOT_READ: &str = "the client ignores a settings file with comments or trailing commas as a whole, so hooks in it \
+would never run; take them out, then run this again; nothing was changed";
 
 /// The file with our entries; what was ours before is replaced. `None` stands for no file.
-pub(super) fn install(text: Option<&str>, around: &Around) -> Result<String, String> {
-    let mut settings = parse(text)?;
-    remove_ours(&mut settings, around)?;
-    let binary = around.binary.as_str();
-    let hooks = settings.entry("hooks").or_insert_with(|| json!({}));
-    let hooks = hooks.as_object_mut().ok_or("`hooks` is not an object")?;
-    for Registration { event, matcher, gate } in REGISTRATIONS {
-        let mut handler =
-            json!({ "type": "command", "command": binary, "args": ["hook", "--event", event.name()] });
-        if *gate {
-            // Older clients do not know the key; for them the exit code has to do.
-            handler["onFailure"] = json!("block");
-        }
-        let mut entry = Map::new();
-        if let Some(matcher) = matcher {
-            entry.insert("matcher".to_owned(), json!(matcher));
-        }
-        entry.insert("hooks".to_owned(), json!([handler]));
-        let list = hooks.entry(event.name()).or_insert_with(|| json!([]));
-        list.as_array_mut()
-            .ok_or_else(|| format!("`hooks.{}` is not an array", event.name()))?
-            .push(Value::Object(entry));
-    }
-    let theirs = command_of(&settings).or(around.status_line.as_deref());
-    let command = match theirs {
-        Some(theirs) => format!("{} statusline --wrap {}", quote(binary), quote(theirs)),
-        None => format!("{} statusline", quote(binary)),
+pub(super) fn install(
+    text: Option<&str>,
+    entries: &Entries<'_>,
+    around: &Around<'_>,
+) -> Result<String, Refusal> {
+    let text = text.filter(|text| !is_blank(text)).unwrap_or("{}\n");
+    let document = Document::parse(text).map_err(broken)?;
+    check(&document, entries)?;
+    let has_hooks = entries.hooks.is_none_or(|caller| has_exactly(&document, caller, around.program));
+    let theirs = their_line(&document, around);
+    let has_line = !entries.status_line || {
+        let now = line_of(&document.root).unwrap_or_default();
+        now == status_line::command(around.program, theirs.as_ref())
+            || status_line::read(now, around.program) == StatusLine::CallsUs
     };
-    match settings.get_mut("statusLine").and_then(Value::as_object_mut) {
-        Some(line) => {
-            line.insert("command".to_owned(), json!(command));
-        }
-        None => {
-            settings.insert("statusLine".to_owned(), json!({ "type": "command", "command": command }));
+    let mut new = text.to_owned();
+    if let Some(caller) = entries.hooks.filter(|_| !has_hooks) {
+        new = without_hooks(new, around).map_err(broken)?;
+        for (event, groups) in registrations::groups(caller) {
+            new = with_groups(&new, event, &groups).map_err(broken)?;
         }
     }
-    Ok(write(&settings))
+    if !has_line {
+        let command = status_line::command(around.program, theirs.as_ref());
+        let document = Document::parse(&new).map_err(broken)?;
+        let there = document.root.get("statusLine").and_then(|line| line.get("command"));
+        let line = json!({ "type": "command", "command": command });
+        new = match there {
+            Some(there) => document.replace(there, &json_text::quoted(&command)),
+            None => document.push(&document.root, Some("statusLine"), &line),
+        };
+    }
+    Ok(new)
 }
 
-/// The file without our entries; `None` when nothing is left.
-pub(super) fn uninstall(text: Option<&str>, around: &Around) -> Result<Option<String>, String> {
-    let Some(text) = text else { return Ok(None) };
-    let mut settings = parse(Some(text))?;
-    if !remove_ours(&mut settings, around)? {
+/// The file without our entries; `None` when nothing is left of a file that was not there before.
+pub(super) fn uninstall(text: &str, around: &Around<'_>) -> Result<Option<String>, Refusal> {
+    if is_blank(text) {
         return Ok(Some(text.to_owned()));
     }
-    Ok((!settings.is_empty()).then(|| write(&settings)))
-}
-
-/// The command of the status line in a settings file, unless it is ours.
-pub(super) fn foreign_status_line(text: &str, binary: &str) -> Option<String> {
-    let settings = parse(Some(text)).ok()?;
-    let command = command_of(&settings)?;
-    matches!(read_status_line(command, binary), StatusLine::Foreign).then(|| command.to_owned())
-}
-
-fn command_of(settings: &Map<String, Value>) -> Option<&str> {
-    settings.get("statusLine")?.get("command")?.as_str()
-}
-
-fn parse(text: Option<&str>) -> Result<Map<String, Value>, String> {
-    let text = text.unwrap_or("{}");
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if text.trim().is_empty() {
-        return Ok(Map::new());
+    let left = without_hooks(text.to_owned(), around).and_then(|text| without_line(text, around));
+    let left = left.map_err(broken)?;
+    if left == text || around.original.is_some() {
+        return Ok(Some(left));
     }
-    match serde_json::from_str(text) {
-        Ok(Value::Object(settings)) => Ok(settings),
-        Ok(_) => Err("the file is not a JSON object".to_owned()),
-        Err(error) => Err(format!("broken JSON: {error}")),
+    let document = Document::parse(&left).map_err(broken)?;
+    let is_empty = document.oddities.is_empty() && document.root.members().is_some_and(<[_]>::is_empty);
+    Ok((!is_empty).then_some(left))
+}
+
+/// Whether a settings file calls us.
+pub(super) fn has_ours(text: &str, program: &str) -> bool {
+    let around = Around { program, farther: None, original: None };
+    uninstall(text, &around).is_ok_and(|left| left.as_deref() != Some(text))
+}
+
+/// Whether a settings file has the hooks that a team shares.
+pub(super) fn has_shared_hooks(text: &str, program: &str) -> bool {
+    let is_shared =
+        |group: &Value| group["hooks"].as_array().into_iter().flatten().any(|it| it["command"] == "sh");
+    let groups = Document::parse(text).map(|document| our_groups(&document, program));
+    groups.is_ok_and(|groups| groups.iter().any(|(_, group)| is_shared(group)))
+}
+
+/// The status line of a settings file, looked through ours: what a person would see without us.
+pub(super) fn foreign_line(text: &str, program: &str) -> Option<String> {
+    let document = Document::parse(text).ok().filter(|document| document.oddities.is_empty())?;
+    let command = line_of(&document.root)?;
+    match status_line::read(command, program) {
+        StatusLine::Foreign => Some(command.to_owned()),
+        StatusLine::Around(theirs) => Some(theirs.command().to_owned()),
+        StatusLine::EarlierAround(theirs) => Some(theirs),
+        StatusLine::Ours | StatusLine::CallsUs => None,
     }
 }
 
-fn write(settings: &Map<String, Value>) -> String {
-    serde_json::to_string_pretty(settings).expect("settings are plain data") + "\n"
+fn is_blank(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim().is_empty()
 }
 
-/// Takes out every handler of ours, and what is empty without it. Tells whether there was one.
-fn remove_ours(settings: &mut Map<String, Value>, around: &Around) -> Result<bool, String> {
-    let binary = around.binary.as_str();
-    let mut found = false;
-    if let Some(hooks) = settings.get_mut("hooks") {
-        let hooks = hooks.as_object_mut().ok_or("`hooks` is not an object")?;
-        for (_, entries) in hooks.iter_mut() {
-            let Some(entries) = entries.as_array_mut() else { continue };
-            entries.retain_mut(|entry| {
-                let Some(handlers) = entry.get_mut("hooks").and_then(Value::as_array_mut) else {
-                    return true;
-                };
-                let before = handlers.len();
-                handlers.retain(|handler| !is_ours(handler, binary));
-                found |= handlers.len() < before;
-                handlers.len() == before || !handlers.is_empty()
-            });
+fn broken(mut fault: Fault) -> Refusal {
+    fault.what.insert_str(0, "broken JSON: ");
+    Refusal { fault, hint: MEND }
+}
+
+/// Refuses what we could not write into, or what the host would not read.
+fn check(document: &Document<'_>, entries: &Entries<'_>) -> Result<(), Refusal> {
+    if let Some(oddity) = document.oddities.first() {
+        return Err(Refusal { fault: oddity.clone(), hint: NOT_READ });
+    }
+    let refuse = |node: &Node, what: String| Err(Refusal { fault: document.fault(node, what), hint: MEND });
+    let root = &document.root;
+    if root.members().is_none() {
+        return refuse(root, "the file is not a JSON object".into());
+    }
+    if let Some(hooks) = root.get("hooks").filter(|_| entries.hooks.is_some()) {
+        if hooks.members().is_none() {
+            return refuse(hooks, "`hooks` is not an object".into());
         }
-        if found {
-            hooks.retain(|_, entries| entries.as_array().is_none_or(|entries| !entries.is_empty()));
-            if hooks.is_empty() {
-                settings.remove("hooks");
+        for registration in registrations::REGISTRATIONS {
+            let name = registration.event.name();
+            match hooks.get(name) {
+                Some(event) if event.elements().is_none() => {
+                    return refuse(event, format!("`hooks.{name}` is not an array"));
+                }
+                _ => {}
             }
         }
     }
-    match command_of(settings).map_or(StatusLine::Foreign, |line| read_status_line(line, binary)) {
-        StatusLine::Foreign => {}
-        StatusLine::Wrapping(theirs) if around.status_line.as_ref() != Some(&theirs) => {
-            settings["statusLine"]["command"] = json!(theirs);
-            found = true;
+    match root.get("statusLine").filter(|_| entries.status_line) {
+        Some(line) if line.get("command").and_then(Node::string).is_none() => {
+            refuse(line, "`statusLine` is not an object with a `command`".into())
         }
-        // Ours alone, or around one that stands in another file and shows again without us.
-        StatusLine::Ours | StatusLine::Wrapping(_) => {
-            settings.remove("statusLine");
-            found = true;
-        }
+        _ => Ok(()),
     }
-    Ok(found)
 }
 
-/// Ours is this program, or one called tidegate, that is told `hook`.
-fn is_ours(handler: &Value, binary: &str) -> bool {
-    let program = handler.get("command").and_then(Value::as_str).unwrap_or_default();
-    let told = handler.get("args").and_then(|args| args.get(0)).and_then(Value::as_str);
-    is_tidegate(program, binary) && told == Some("hook")
+fn line_of(root: &Node) -> Option<&str> {
+    root.get("statusLine")?.get("command")?.string()
 }
 
-fn is_tidegate(program: &str, binary: &str) -> bool {
-    program == binary || Path::new(program).file_stem().is_some_and(|name| name == "tidegate")
+/// Whether our hooks in the file are these and no others.
+fn has_exactly(document: &Document<'_>, caller: Caller<'_>, program: &str) -> bool {
+    let wanted: Vec<(String, Value)> = registrations::groups(caller)
+        .into_iter()
+        .flat_map(|(event, groups)| groups.into_iter().map(move |group| (event.to_owned(), group)))
+        .collect();
+    let found = our_groups(document, program);
+    let is_wanted = |group: &(String, Value)| wanted.contains(group);
+    found.len() == wanted.len()
+        && found.iter().all(is_wanted)
+        && wanted.iter().all(|group| found.contains(group))
 }
 
-/// What a status line's command is to us.
-enum StatusLine {
-    Foreign,
-    Ours,
-    /// Ours around this command.
-    Wrapping(String),
-}
-
-fn read_status_line(command: &str, binary: &str) -> StatusLine {
-    let ours = unquote(command).filter(|(program, _)| is_tidegate(program, binary));
-    let Some(rest) = ours.and_then(|(_, rest)| rest.strip_prefix(" statusline")) else {
-        return StatusLine::Foreign;
+/// The groups with a handler of ours, and their events.
+fn our_groups(document: &Document<'_>, program: &str) -> Vec<(String, Value)> {
+    let events = document.root.get("hooks").and_then(Node::members).unwrap_or_default();
+    let groups = events.iter().flat_map(|event| {
+        let groups = event.value.elements().unwrap_or_default();
+        groups.iter().map(|group| (event.key.clone(), document.value(&group.value)))
+    });
+    let ours = |group: &Value| {
+        group["hooks"].as_array().into_iter().flatten().any(|handler| is_ours(handler, program))
     };
-    match rest.strip_prefix(" --wrap ").and_then(unquote) {
-        Some((theirs, _)) => StatusLine::Wrapping(theirs),
-        None => StatusLine::Ours,
+    groups.filter(|(_, group)| ours(group)).collect()
+}
+
+/// The line that ours goes around.
+fn their_line(document: &Document<'_>, around: &Around<'_>) -> Option<Theirs> {
+    let farther = || around.farther.clone().map(Theirs::Farther);
+    let Some(command) = line_of(&document.root) else { return farther() };
+    match status_line::read(command, around.program) {
+        StatusLine::Foreign | StatusLine::CallsUs => Some(Theirs::Own(command.to_owned())),
+        StatusLine::Around(theirs @ Theirs::Own(_)) => Some(theirs),
+        StatusLine::EarlierAround(theirs) if around.farther.as_ref() != Some(&theirs) => {
+            Some(Theirs::Own(theirs))
+        }
+        StatusLine::Ours | StatusLine::Around(Theirs::Farther(_)) | StatusLine::EarlierAround(_) => farther(),
     }
 }
 
-/// For `sh`: single quotes, inside which only the quote itself is special.
-fn quote(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
+/// The text with these groups at the end of an event's.
+fn with_groups(text: &str, event: &str, groups: &[Value]) -> Result<String, Fault> {
+    let document = Document::parse(text)?;
+    let Some(hooks) = document.root.get("hooks") else {
+        return Ok(document.push(&document.root, Some("hooks"), &json!({ event: groups })));
+    };
+    if hooks.get(event).is_none() {
+        return Ok(document.push(hooks, Some(event), &json!(groups)));
+    }
+    let mut new = text.to_owned();
+    for group in groups {
+        let document = Document::parse(&new)?;
+        let list = document.root.get("hooks").and_then(|hooks| hooks.get(event));
+        new = list.map(|list| document.push(list, None, group)).unwrap_or(new);
+    }
+    Ok(new)
 }
 
-/// Reads one word that [`quote`] wrote; the word and the rest.
-fn unquote(text: &str) -> Option<(String, &str)> {
-    let mut rest = text.strip_prefix('\'')?;
-    let mut word = String::new();
-    loop {
-        let end = rest.find('\'')?;
-        word.push_str(&rest[..end]);
-        rest = &rest[end + 1..];
-        match rest.strip_prefix(r"\''") {
-            Some(more) => {
-                word.push('\'');
-                rest = more;
+/// Takes out every handler of ours, the last first, and what is empty without it.
+fn without_hooks(mut text: String, around: &Around<'_>) -> Result<String, Fault> {
+    while let Some(left) = without_last_hook(&text, around)? {
+        text = left;
+    }
+    Ok(text)
+}
+
+fn without_last_hook(text: &str, around: &Around<'_>) -> Result<Option<String>, Fault> {
+    let original = around.original.and_then(|text| Document::parse(text).ok());
+    let was_there = |event: Option<&str>| {
+        let hooks = original.as_ref().and_then(|original| original.root.get("hooks"));
+        hooks.is_some_and(|hooks| event.is_none_or(|event| hooks.get(event).is_some()))
+    };
+    let document = Document::parse(text)?;
+    let root = &document.root;
+    let members = root.members().unwrap_or_default();
+    for (h, hooks) in members.iter().enumerate().rev().filter(|(_, item)| item.key == "hooks") {
+        let events = hooks.value.members().unwrap_or_default();
+        for (e, event) in events.iter().enumerate().rev() {
+            let groups = event.value.elements().unwrap_or_default();
+            for (g, group) in groups.iter().enumerate().rev() {
+                let list = group.value.get("hooks");
+                let handlers = list.and_then(Node::elements).unwrap_or_default();
+                let ours = |node: &Node| is_ours(&document.value(node), around.program);
+                let Some(last) = handlers.iter().rposition(|handler| ours(&handler.value)) else { continue };
+                let left = match list {
+                    Some(list) if handlers.len() > 1 => document.remove(list, last),
+                    _ if groups.len() > 1 || was_there(Some(&event.key)) => document.remove(&event.value, g),
+                    _ if events.len() > 1 || was_there(None) => document.remove(&hooks.value, e),
+                    _ => document.remove(root, h),
+                };
+                return Ok(Some(left));
             }
-            None => return Some((word, rest)),
         }
     }
+    Ok(None)
+}
+
+/// Takes out our status line; the one it was around comes back.
+fn without_line(text: String, around: &Around<'_>) -> Result<String, Fault> {
+    let document = Document::parse(&text)?;
+    let root = &document.root;
+    let members = root.members().unwrap_or_default();
+    let Some(index) = members.iter().rposition(|item| item.key == "statusLine") else { return Ok(text) };
+    let line = &members[index].value;
+    let Some((node, command)) = line.get("command").and_then(|node| Some((node, node.string()?))) else {
+        return Ok(text);
+    };
+    let theirs = match status_line::read(command, around.program) {
+        StatusLine::Foreign | StatusLine::CallsUs => return Ok(text),
+        StatusLine::Around(Theirs::Own(theirs)) => theirs,
+        StatusLine::EarlierAround(theirs) if around.farther.as_ref() != Some(&theirs) => theirs,
+        // Ours alone, or around one that stands in another file and shows again without us.
+        StatusLine::Ours | StatusLine::Around(Theirs::Farther(_)) | StatusLine::EarlierAround(_) => {
+            return Ok(document.remove(root, index));
+        }
+    };
+    let original = around.original.and_then(|text| Document::parse(text).ok());
+    let spelt = original.as_ref().and_then(|original| {
+        let node = original.root.get("statusLine")?.get("command")?;
+        (node.string() == Some(theirs.as_str())).then(|| original.raw(node).to_owned())
+    });
+    Ok(document.replace(node, &spelt.unwrap_or_else(|| json_text::quoted(&theirs))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::install::json_text::tests::odd_json;
 
-    fn around(binary: &str) -> Around {
-        Around { binary: binary.to_owned(), status_line: None }
+    const PROGRAM: &str = "/opt/it's here/tidegate";
+    const ALL: Entries<'_> = Entries { hooks: Some(Caller::Program(PROGRAM)), status_line: true };
+
+    fn around(original: Option<&str>) -> Around<'_> {
+        Around { program: PROGRAM, farther: None, original }
     }
 
     fn installed(text: Option<&str>) -> String {
-        install(text, &around("/opt/it's here/tidegate")).unwrap()
+        let once = install(text, &ALL, &around(None)).unwrap();
+        assert_eq!(install(Some(&once), &ALL, &around(text)).unwrap(), once);
+        assert_eq!(install(Some(&once), &ALL, &around(None)).unwrap(), once);
+        assert!(has_ours(&once, PROGRAM) && !has_shared_hooks(&once, PROGRAM));
+        once
+    }
+
+    fn out(text: &str) -> Option<String> {
+        uninstall(text, &around(None)).unwrap()
     }
 
     #[test]
-    fn twice_is_once() {
-        let once = installed(None);
-        assert_eq!(installed(Some(&once)), once);
-        assert_eq!(uninstall(Some(&once), &around("/bin/other")), Ok(None));
-        assert_eq!(uninstall(None, &around("/bin/other")), Ok(None));
-    }
-
-    #[test]
-    fn under_another_name_it_is_still_ours() {
-        let gate = around("/opt/gate");
-        let once = install(None, &gate).unwrap();
-        assert_eq!(install(Some(&once), &gate).unwrap(), once);
-        assert_eq!(uninstall(Some(&once), &gate), Ok(None));
-    }
-
-    #[test]
-    fn a_status_line_of_another_file_is_wrapped_and_not_copied_back() {
-        let around = Around { binary: "/opt/tidegate".into(), status_line: Some("theirs".into()) };
-        let once = install(None, &around).unwrap();
-        assert!(once.contains("'/opt/tidegate' statusline --wrap 'theirs'"), "{once}");
-        assert_eq!(install(Some(&once), &around).unwrap(), once);
-        assert_eq!(uninstall(Some(&once), &around), Ok(None));
-    }
-
-    #[test]
-    fn only_gates_block_on_failure() {
-        let settings: Value = serde_json::from_str(&installed(None)).unwrap();
-        for (event, entries) in settings["hooks"].as_object().unwrap() {
-            let handler = &entries[0]["hooks"][0];
-            assert_eq!(handler.get("onFailure").is_some(), event == "PreToolUse", "{event}");
-            assert_eq!(handler["args"][2], **event);
+    fn a_new_file_goes_again() {
+        for nothing in [None, Some(""), Some("\n\n"), Some("\u{feff}")] {
+            assert_eq!(out(&installed(nothing)), None);
         }
     }
 
     #[test]
-    fn what_others_put_there_stays() {
-        let theirs = r#"{
-  "model": "opus",
-  "hooks": {
-    "Stop": [
-      {
-        "hooks": [
-          {
-            "type": "command",
-            "command": "their-hook"
-          }
-        ]
-      }
-    ]
-  },
-  "statusLine": {
-    "type": "command",
-    "command": "echo 'it'\\''s me'",
-    "padding": 0
-  }
-}
-"#;
-        let with = installed(Some(theirs));
-        assert!(with.contains("their-hook") && with.contains("statusline --wrap"));
-        assert_eq!(installed(Some(&with)), with);
-        assert_eq!(uninstall(Some(&with), &around("/bin/other")).unwrap().unwrap(), theirs);
+    fn what_others_put_there_stays_as_it_is() {
+        let files = [
+            "{ \"model\": \"opus\" }\n",
+            "{\"model\":\"opus\",\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"x\"}]}]}}",
+            "{\n\t\"hooks\": {\n\t\t\"Stop\": [{\n\t\t\t\"hooks\": [{ \"type\": \"command\", \"command\": \"x\" }]\n\t\t}]\n\t}\n}",
+            "{\r\n    \"statusLine\": {\r\n        \"type\": \"command\",\r\n        \"command\": \"echo 'it'\\\\''s me'\",\r\n        \"padding\": 0\r\n    },\r\n    \"z\": [ ]\r\n}",
+            "{\"hooks\": {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": []}]}, \"hooks\": {\"Stop\": [{}]}}",
+            "{\"statusLine\": {\"command\": \"first\"}, \"statusLine\": {\"command\": \"last\", \"type\": \"command\"}}",
+        ];
+        for theirs in files {
+            let with = installed(Some(theirs));
+            assert_eq!(out(&with).as_deref(), Some(theirs), "{with}");
+        }
     }
 
     #[test]
-    fn a_broken_file_is_refused() {
-        for broken in ["{", "[]", "{\"hooks\": 5}", "{\"hooks\": {\"Stop\": {}}}"] {
-            assert!(install(Some(broken), &around("/tidegate")).is_err(), "{broken}");
+    fn what_was_empty_or_spelt_oddly_comes_back_with_the_original() {
+        for theirs in [
+            "{}",
+            "{ \"hooks\": {} }\n",
+            "{\n  \"hooks\": {\n  },\n  \"a\": 1\n}",
+            "{\"hooks\": {\"Stop\": [], \"PreToolUse\": [ ]}}",
+            "{\"statusLine\": {\"command\": \"echo \\u00e9\\/\"}}",
+        ] {
+            let with = installed(Some(theirs));
+            let left = |text: &str| uninstall(text, &around(Some(theirs))).unwrap().unwrap();
+            assert_eq!(left(&with), theirs, "{with}");
+            // Also when the file was changed since.
+            if theirs != "{}" {
+                let edited = with.replacen('{', "{\"new\": 1, ", 1);
+                assert_eq!(left(&edited).replacen("{\"new\": 1, ", "{", 1), theirs, "{with}");
+            }
         }
-        assert!(uninstall(Some("{,}"), &around("/bin/other")).is_err());
+    }
+
+    #[test]
+    fn a_line_of_another_file_is_wrapped_and_not_copied_back() {
+        let around = Around { farther: Some("theirs".into()), ..around(None) };
+        let once = install(None, &ALL, &around).unwrap();
+        assert!(once.contains("farther='theirs'"), "{once}");
+        assert_eq!(install(Some(&once), &ALL, &around).unwrap(), once);
+        assert_eq!(foreign_line(&once, PROGRAM).as_deref(), Some("theirs"));
+        // The other file may have changed since.
+        assert_eq!(out(&once), None);
+    }
+
+    #[test]
+    fn entries_of_an_earlier_version_are_replaced() {
+        let earlier = json!({
+            "model": "opus",
+            "hooks": { "Stop": [
+                { "hooks": [{ "type": "command", "command": "theirs" }] },
+                { "hooks": [{ "type": "command", "command": "/old/tidegate", "args": ["hook", "--event", "Stop"] }] },
+            ] },
+            "statusLine": { "type": "command", "command": "'/old/tidegate' statusline --wrap 'echo hi'" },
+        });
+        let earlier = serde_json::to_string_pretty(&earlier).unwrap();
+        let with = installed(Some(&earlier));
+        assert!(!with.contains("/old/"), "{with}");
+        let left: Value = serde_json::from_str(&out(&with).unwrap()).unwrap();
+        let expected = json!({
+            "model": "opus",
+            "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "theirs" }] }] },
+            "statusLine": { "type": "command", "command": "echo hi" },
+        });
+        assert_eq!(left, expected);
+    }
+
+    #[test]
+    fn what_was_added_to_ours_stays() {
+        let with = installed(None);
+        let mut settings: Value = serde_json::from_str(&with).unwrap();
+        let handlers = settings["hooks"]["Stop"][0]["hooks"].as_array_mut().unwrap();
+        handlers.push(json!({ "type": "command", "command": "theirs" }));
+        let edited = settings.to_string();
+        let left: Value = serde_json::from_str(&out(&edited).unwrap()).unwrap();
         assert_eq!(
-            uninstall(Some("{ \"a\": 1 }"), &around("/bin/other")),
-            Ok(Some("{ \"a\": 1 }".to_owned()))
+            left,
+            json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "theirs" }] }] } })
         );
+        // And is no reason to call the file finished.
+        let again = install(Some(&edited), &ALL, &around(None)).unwrap();
+        assert_eq!(again.matches("theirs").count(), 1);
+        assert_eq!(install(Some(&again), &ALL, &around(None)).unwrap(), again);
+    }
+
+    #[test]
+    fn comments_and_trailing_commas_keep_us_out_but_not_in() {
+        let with = installed(Some("{\n  \"a\": 1\n}\n"));
+        let odd = with.replacen("\"a\": 1,", "\"a\": 1, // mine", 1).replacen("\n}\n", ",\n}\n", 1);
+        let left = out(&odd).unwrap();
+        assert!(left.contains("// mine") && !left.contains("tidegate"), "{left}");
+        let refusal = install(Some(&odd), &ALL, &around(None)).unwrap_err();
+        assert_eq!((refusal.fault.line, refusal.fault.column), (2, 11));
+        assert!(refusal.hint.contains("never run"));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_its_place() {
+        for (text, column) in [
+            ("[]", 1),
+            ("{\"hooks\": 5}", 11),
+            ("{\"hooks\": {\"Stop\": {}}}", 20),
+            ("{\"statusLine\": null}", 16),
+            ("{\"statusLine\": {\"type\": \"command\"}}", 16),
+            ("{\"a\": 1,}", 8),
+            ("{\"a\": 1", 8),
+        ] {
+            let refusal = install(Some(text), &ALL, &around(None)).expect_err(text);
+            assert_eq!((refusal.fault.line, refusal.fault.column), (1, column), "{text}: {refusal:?}");
+        }
+        assert!(uninstall("{,}", &around(None)).is_err());
+        for kept in ["[]", "{\"hooks\": 5}", "{\"statusLine\": null}", "{ \"a\": 1 }", ""] {
+            assert_eq!(out(kept).as_deref(), Some(kept));
+        }
+    }
+
+    #[test]
+    fn a_line_that_calls_us_is_left_alone() {
+        let own = json!({ "statusLine": { "type": "command", "command": "tidegate statusline | tac" } });
+        let with = installed(Some(&own.to_string()));
+        let with: Value = serde_json::from_str(&with).unwrap();
+        assert_eq!(with["statusLine"], own["statusLine"]);
+    }
+
+    proptest::proptest! {
+        /// Whatever stands there: it is refused, or comes back as it was.
+        #[test]
+        fn any_file_comes_back(text in odd_json(&["hooks", "Stop", "PreToolUse", "statusLine", "command"])) {
+            for entries in [ALL, Entries { hooks: Some(Caller::Shared), status_line: false }] {
+                let Ok(with) = install(Some(&text), &entries, &around(None)) else { continue };
+                proptest::prop_assert_eq!(&install(Some(&with), &entries, &around(Some(&text))).unwrap(), &with);
+                let left = uninstall(&with, &around(Some(&text))).unwrap();
+                proptest::prop_assert_eq!(left.as_deref(), Some(text.as_str()), "{}", with);
+            }
+        }
+    }
+
+    #[test]
+    fn the_shared_file_has_hooks_and_the_own_file_the_line() {
+        let shared =
+            install(None, &Entries { hooks: Some(Caller::Shared), status_line: false }, &around(None));
+        let shared = shared.unwrap();
+        assert!(has_shared_hooks(&shared, PROGRAM) && has_ours(&shared, PROGRAM));
+        assert!(!shared.contains("statusLine") && !shared.contains("onFailure"), "{shared}");
+        let own = install(None, &Entries { hooks: None, status_line: true }, &around(None)).unwrap();
+        assert!(!own.contains("\"hooks\"") && has_ours(&own, PROGRAM));
+        assert_eq!((out(&shared), out(&own)), (None, None));
     }
 }

@@ -1,9 +1,11 @@
 //! A process that is killed at any system call leaves every file whole: old or new, never half.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
@@ -16,28 +18,23 @@ const CALLS: [&str; 13] = [
     "unlink", "statx",
 ];
 
+/// Those between which a disk does not stay as it is. An install makes many of the others.
+const CHANGES: [&str; 8] = ["write", "flock", "rename", "fsync", "mkdir", "unlink", "symlink", "rmdir"];
+
 /// Runs the binary once for each system call it makes, killed there; `check` looks at what is left each time. Returns how
 /// often it was killed.
-fn killed_everywhere(sandbox: &Sandbox, args: &[&str], input: &[u8], mut check: impl FnMut(&str)) -> usize {
+fn killed_everywhere(
+    sandbox: &Sandbox,
+    calls: &[&str],
+    args: &[&str],
+    input: &[u8],
+    mut check: impl FnMut(&str),
+) -> usize {
     let mut kills = 0;
-    for call in CALLS {
+    for call in calls {
         for count in 1.. {
-            let plain = sandbox.command(args);
-            let mut command = Command::new("strace");
-            command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=all", "-e"]);
-            command.arg(format!("inject={call}:signal=SIGKILL:when={count}"));
-            command.arg(plain.get_program()).args(plain.get_args()).env_clear();
-            command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
-            command.current_dir(plain.get_current_dir().unwrap_or(sandbox.path()));
-            let mut child = command
-                .stdin(Stdio::piped())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()
-                .expect("strace starts");
-            // It may be gone before it reads.
-            let _ = child.stdin.take().expect("a pipe").write_all(input);
-            let killed = child.wait().expect("it ends").signal() == Some(9);
+            let inject = format!("inject={call}:signal=SIGKILL:when={count}");
+            let killed = traced(sandbox, &inject, args, input).status.signal() == Some(9);
             check(&format!("killed at {call} number {count}"));
             if !killed {
                 break;
@@ -46,6 +43,21 @@ fn killed_everywhere(sandbox: &Sandbox, args: &[&str], input: &[u8], mut check: 
         }
     }
     kills
+}
+
+/// A run in which a system call goes differently.
+fn traced(sandbox: &Sandbox, inject: &str, args: &[&str], input: &[u8]) -> Output {
+    let plain = sandbox.command(args);
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=all", "-e", inject]);
+    command.arg(plain.get_program()).args(plain.get_args()).env_clear();
+    command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.current_dir(plain.get_current_dir().unwrap_or(sandbox.path()));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("strace starts");
+    // It may be gone before it reads.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    child.wait_with_output().expect("it ends")
 }
 
 /// Without strace there is nothing to kill with at the right moment. CI does not accept that.
@@ -82,8 +94,12 @@ fn a_hook_leaves_whole_lines() {
     let input = payload.to_string();
     let session = payload["session_id"].as_str().expect("a session").to_owned();
 
-    let kills =
-        killed_everywhere(&sandbox, &["hook", "--event", "UserPromptSubmit"], input.as_bytes(), |when| {
+    let kills = killed_everywhere(
+        &sandbox,
+        &CALLS,
+        &["hook", "--event", "UserPromptSubmit"],
+        input.as_bytes(),
+        |when| {
             for day in fs::read_dir(sandbox.state().join("journal")).into_iter().flatten().flatten() {
                 let text = fs::read_to_string(day.path()).expect("the journal");
                 assert!(text.is_empty() || text.ends_with('\n'), "{when}: a torn end");
@@ -96,7 +112,8 @@ fn a_hook_leaves_whole_lines() {
             for line in lines_of(&marks) {
                 serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{when}: {error}: {line}"));
             }
-        });
+        },
+    );
     assert!(kills > 20, "killed only {kills} times");
     // All that did not get so far as to mark it as said did not say it either; the next one goes on as if nothing was.
     let answer = sandbox.hook(&["--event", "UserPromptSubmit"], &input);
@@ -105,28 +122,101 @@ fn a_hook_leaves_whole_lines() {
     assert_eq!(marks.matches("\"urgent\"").count(), 1, "said once: {marks}");
 }
 
+/// What there is to install into, as new.
+fn prepare(sandbox: &Sandbox) {
+    for folder in [sandbox.project(), sandbox.home(), sandbox.state()] {
+        let _ = fs::remove_dir_all(&folder);
+    }
+    fs::create_dir_all(sandbox.project().join(".git")).expect("a project");
+    fs::create_dir_all(sandbox.project().join(".claude")).expect("a project");
+    fs::create_dir(sandbox.home()).expect("a home");
+    fs::write(sandbox.project().join(".claude/settings.local.json"), OLD).expect("settings");
+    fs::write(sandbox.project().join(".gitignore"), "target").expect("ignored files");
+    sandbox.config("# mine\n");
+}
+
+const OLD: &str = "{ \"model\": \"opus\" }";
+
+/// Every file a person has or gets; private state is looked at through what `uninstall` makes of it.
+fn files(sandbox: &Sandbox) -> BTreeMap<PathBuf, String> {
+    let link = |path: &PathBuf| Some(fs::read_link(path).ok()?.to_string_lossy().into_owned());
+    let read = |path: PathBuf| Some((path.clone(), link(&path).or_else(|| fs::read_to_string(&path).ok())?));
+    let all = sandbox.everything().into_iter().filter(|path| !path.starts_with(sandbox.state()));
+    // What a killed process was about to rename is left beside the file, and hidden.
+    let is_left = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "tmp");
+    all.filter(|path| !is_left(path)).filter_map(read).collect()
+}
+
 #[test]
-fn an_install_leaves_the_old_settings_or_the_new() {
+fn an_install_leaves_every_file_old_or_new() {
     if !can_trace() {
         return;
     }
     let sandbox = Sandbox::new();
-    let file = sandbox.project().join(".claude/settings.local.json");
-    fs::create_dir_all(file.parent().expect("a folder")).expect("the project is ours");
-    let old = "{ \"model\": \"opus\" }";
-    fs::write(&file, old).expect("a settings file");
-    let new = {
-        let other = Sandbox::new();
-        let path = other.project().join(".claude/settings.local.json");
-        fs::create_dir_all(path.parent().expect("a folder")).expect("the project is ours");
-        fs::write(&path, old).expect("a settings file");
-        let _ = other.run(&["init", "--project", "."]).ok();
-        fs::read_to_string(path).expect("the new settings")
+    let init = ["init", "--project", ".", "--preset", "strict"];
+    let uninstall = ["uninstall", "--project", "."];
+    prepare(&sandbox);
+    let old = files(&sandbox);
+    assert_eq!(sandbox.run(&init).code, Some(0));
+    let new = files(&sandbox);
+    assert!(new.len() > old.len() + 2, "{new:?}");
+    let check = |when: &str| {
+        for (path, text) in files(&sandbox) {
+            let is_whole = old.get(&path) == Some(&text) || new.get(&path) == Some(&text);
+            assert!(is_whole, "{when}: {}: {}", path.display(), text);
+        }
+        assert!(old.keys().all(|path| path.exists()), "{when}: a file is missing");
+        // From wherever it stopped there is a way on, and then a way back.
+        assert_eq!(sandbox.run(&init).code, Some(0), "{when}");
+        assert_eq!(files(&sandbox), new, "{when}");
+        let out = sandbox.run(&uninstall);
+        assert_eq!(out.code, Some(0), "{when}: {out:?}");
+        assert_eq!(files(&sandbox), old, "{when}");
     };
-    let kills = killed_everywhere(&sandbox, &["init", "--project", "."], b"", |when| {
-        let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{when}: {error}"));
-        assert!(text == old || text == new, "{when}: {text}");
-        fs::write(&file, old).expect("a settings file");
+    let kills = killed_everywhere(&sandbox, &CHANGES, &init, b"", |when| {
+        check(when);
+        prepare(&sandbox);
+    });
+    assert!(kills > 40, "killed only {kills} times");
+
+    assert_eq!(sandbox.run(&init).code, Some(0));
+    let kills = killed_everywhere(&sandbox, &CHANGES, &uninstall, b"", |when| {
+        check(when);
+        prepare(&sandbox);
+        assert_eq!(sandbox.run(&init).code, Some(0));
     });
     assert!(kills > 20, "killed only {kills} times");
+}
+
+/// A full disk in the middle: it says what was done by then, and the way on and back is open.
+#[test]
+fn an_install_that_fails_in_the_middle_says_so() {
+    if !can_trace() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let init = ["init", "--project", ".", "--preset", "strict"];
+    prepare(&sandbox);
+    let old = files(&sandbox);
+    let mut told = Vec::new();
+    for call in ["fsync", "rename", "symlink"] {
+        for count in 1.. {
+            let output = traced(&sandbox, &format!("inject={call}:error=ENOSPC:when={count}"), &init, b"");
+            if output.status.success() {
+                break;
+            }
+            let said = String::from_utf8(output.stderr).expect("text");
+            assert_eq!(output.status.code(), Some(1), "{said}");
+            assert!(said.starts_with("error: ") && said.contains("No space left"), "{said}");
+            let nothing = said.contains("nothing was changed") || said.contains("done before this: nothing");
+            assert!(nothing || said.contains("done before this: "), "{said}");
+            assert!(!nothing || files(&sandbox) == old, "{said}");
+            told.push(nothing);
+            assert_eq!(sandbox.run(&["uninstall", "--project", "."]).code, Some(0));
+            assert_eq!(files(&sandbox), old, "{said}");
+            prepare(&sandbox);
+        }
+        let _ = sandbox.run(&["uninstall", "--project", "."]).ok();
+    }
+    assert!(told.contains(&true) && told.iter().filter(|nothing| !**nothing).count() > 5, "{told:?}");
 }

@@ -27,3 +27,57 @@ fn hooks_run_until_uninstalled() {
     assert_eq!(tidegate.journal().len(), records);
     model.finish();
 }
+
+/// One turn, and how often it was recorded.
+fn turns_recorded(home: &Home, tidegate: &Tidegate<'_>) -> (usize, usize) {
+    let model = Model::start(Script::new().main(Reply::text("done")));
+    Launch::new(home, &model).on(OPUS_5_5).ask("begin");
+    tidegate.assert_unfailing();
+    model.finish();
+    (tidegate.records_of("UserPromptSubmit").len(), tidegate.records_of("Stop").len())
+}
+
+#[test]
+fn hooks_that_a_team_shares_find_the_program() {
+    let home = Home::new();
+    let tidegate = Tidegate::init_with(&home, &["--shared"]);
+    assert!(home.in_project(".claude/settings.json").is_file());
+    assert_eq!(turns_recorded(&home, &tidegate), (1, 1));
+}
+
+#[test]
+fn a_teammate_without_the_program_notices_nothing() {
+    let home = Home::new();
+    let tidegate = Tidegate::init_with(&home, &["--shared"]);
+    std::fs::remove_file(home.link()).expect("the link");
+    std::fs::remove_file(home.local_settings()).expect("the person's own settings");
+    let file = home.in_project("made.txt");
+    let model = Model::start(Script::new().main(Reply::write(&file, "x")).main(Reply::text("done")));
+    let run = Launch::new(&home, &model).on(OPUS_5_5).ask("begin");
+    assert!(file.is_file(), "{:?}", model.last_main().last_tool_result());
+    assert_eq!(run.shown(), Vec::<String>::new());
+    assert!(run.hook_responses().iter().all(|hook| hook.outcome == "success"), "{:?}", run.hook_responses());
+    assert_eq!(tidegate.journal().len(), 0);
+    model.finish();
+}
+
+#[test]
+fn installed_for_the_user_and_for_the_project_it_answers_once() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    tidegate.run(&["init", "--user"]);
+    assert_eq!(turns_recorded(&home, &tidegate), (1, 1));
+}
+
+/// Why `init` refuses such a file.
+#[test]
+fn the_client_ignores_settings_with_a_comment() {
+    for odd in ["// a comment\n", ""] {
+        let home = Home::new();
+        let tidegate = Tidegate::init(&home);
+        let text = std::fs::read_to_string(home.local_settings()).expect("settings");
+        let text = if odd.is_empty() { text.replace("\n}\n", ",\n}\n") } else { format!("{odd}{text}") };
+        std::fs::write(home.local_settings(), text).expect("settings");
+        assert_eq!(turns_recorded(&home, &tidegate), (0, 0), "{odd}");
+    }
+}

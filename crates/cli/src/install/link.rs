@@ -1,0 +1,117 @@
+//! The stable link to this program: what settings call, so that an upgrade does not leave a stale path in them.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What the link should lead to: the entry on `path` that is this very program, since that survives an upgrade where a
+/// package manager keeps versions in folders of their own; else the program itself.
+pub(super) fn target(program: &Path, path: Option<&OsStr>, link: &Path) -> PathBuf {
+    let name = program.file_name().unwrap_or_default();
+    let named = [OsStr::new("tidegate"), name];
+    path.into_iter()
+        .flat_map(std::env::split_paths)
+        .filter(|folder| folder.is_absolute())
+        .flat_map(|folder| named.map(|name| folder.join(name)))
+        .find(|entry| {
+            fs::canonicalize(entry).is_ok_and(|found| found == program) && !leads_through(entry, link)
+        })
+        .unwrap_or_else(|| program.to_owned())
+}
+
+/// Whether a path gets where it leads by way of the link; the link must not lead to itself.
+fn leads_through(entry: &Path, link: &Path) -> bool {
+    let place = |path: &Path| Some((fs::canonicalize(path.parent()?).ok()?, path.file_name()?.to_owned()));
+    let mut at = entry.to_owned();
+    for _ in 0..40 {
+        if place(&at).is_some() && place(&at) == place(link) {
+            return true;
+        }
+        match (fs::read_link(&at), at.parent()) {
+            (Ok(next), Some(folder)) => at = folder.join(next),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// What stands at the link's place.
+#[derive(Debug, PartialEq)]
+pub(super) enum Now {
+    Nothing,
+    /// A link that leads here.
+    To(PathBuf),
+    /// This program itself, put there by its installer.
+    Program,
+    /// Something that is not ours to replace.
+    Other,
+}
+
+/// Looks at the link's place.
+pub(super) fn now(link: &Path, program: &Path) -> Now {
+    match fs::symlink_metadata(link) {
+        Err(_) => Now::Nothing,
+        Ok(found) if found.is_symlink() => fs::read_link(link).map_or(Now::Other, Now::To),
+        Ok(_) if fs::canonicalize(link).is_ok_and(|found| found == program) => Now::Program,
+        Ok(_) => Now::Other,
+    }
+}
+
+/// Makes the link, or leads it elsewhere; there is never a moment without one.
+#[cfg(unix)]
+pub(super) fn make(link: &Path, target: &Path) -> io::Result<()> {
+    let folder = link.parent().ok_or_else(|| io::Error::other("no folder"))?;
+    fs::create_dir_all(folder)?;
+    let temporary = folder.join(format!(".tidegate.{}.tmp", std::process::id()));
+    // Left behind by a killed process that had our number.
+    let _ = fs::remove_file(&temporary);
+    std::os::unix::fs::symlink(target, &temporary)?;
+    fs::rename(&temporary, link).inspect_err(|_| drop(fs::remove_file(&temporary)))
+}
+
+#[cfg(not(unix))]
+pub(super) fn make(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::Error::from(io::ErrorKind::Unsupported))
+}
+
+/// Whether `cargo clean` would take the program away.
+pub(super) fn is_build(program: &Path) -> bool {
+    program.parent().is_some_and(|folder| folder.join(".fingerprint").is_dir())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn the_entry_on_the_path_counts_unless_it_is_the_link_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(folder.path()).unwrap();
+        let at = |path: &str| root.join(path);
+        for name in ["cellar/1.0", "brew", "bin", "share", "other"] {
+            fs::create_dir_all(at(name)).unwrap();
+        }
+        let (program, link) = (at("cellar/1.0/tidegate"), at("share/tidegate"));
+        fs::write(&program, "").unwrap();
+        fs::write(at("other/tidegate"), "").unwrap();
+        let target = |path: &[&str]| {
+            let path = std::env::join_paths(path.iter().map(|folder| at(folder))).unwrap();
+            target(&program, Some(&path), &link)
+        };
+        assert_eq!(target(&["other", "bin"]), program);
+        symlink("../cellar/1.0/tidegate", at("brew/tidegate")).unwrap();
+        assert_eq!(target(&["other", "brew"]), at("brew/tidegate"));
+        assert_eq!(now(&link, &program), Now::Nothing);
+        make(&link, &at("brew/tidegate")).unwrap();
+        symlink(&link, at("bin/tidegate")).unwrap();
+        assert_eq!(target(&["share", "bin"]), program, "both are the link itself");
+        assert_eq!(target(&["share", "bin", "brew"]), at("brew/tidegate"));
+        make(&link, &program).unwrap();
+        assert_eq!(now(&link, &program), Now::To(program.clone()));
+        assert_eq!(now(&program, &program), Now::Program);
+        assert_eq!(now(&at("other/tidegate"), &program), Now::Other);
+        assert_eq!(fs::read_dir(at("share")).unwrap().count(), 1);
+    }
+}

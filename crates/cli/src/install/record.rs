@@ -1,0 +1,182 @@
+//! What an install found and wrote, kept in private state: `uninstall` gives files back to the byte, and knows which
+//! are ours. A folder for each project, with the files as they were beside the record, so that a person finds them.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tidegate_hook::environment::Environment;
+use tidegate_state::place::{StateDir, make_private};
+use tidegate_state::{append, claims, replace};
+
+/// Versions of one file that are remembered; an upgrade adds one.
+const VERSIONS: usize = 8;
+
+/// One project's, or the user's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// The project's folder, or the host's.
+    pub(super) target: PathBuf,
+    pub(super) files: Vec<Kept>,
+    /// Folders that we made.
+    pub(super) folders: Vec<PathBuf>,
+}
+
+/// One file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    pub(super) file: PathBuf,
+    pub(super) kind: Kind,
+    /// What was there; `None` when there was no file.
+    pub(super) original: Option<String>,
+    /// What we wrote in its place, newest last. A process that was killed may have left the one before.
+    pub(super) written: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Kind {
+    Settings,
+    Shipped,
+    Ignore,
+    Config,
+}
+
+impl Record {
+    /// A file's entry.
+    pub(super) fn of(&self, file: &Path) -> Option<&Kept> {
+        self.files.iter().find(|kept| kept.file == file)
+    }
+
+    /// The entry of a file that is still as we wrote it.
+    pub(super) fn untouched(&self, file: &Path, now: Option<&str>) -> Option<&Kept> {
+        self.of(file).filter(|kept| now.is_some_and(|now| kept.written.iter().any(|text| text == now)))
+    }
+
+    /// Remembers what is about to be written over `old`; `without_us` is the original if somebody changed it since.
+    pub(super) fn note(
+        &mut self,
+        file: &Path,
+        kind: Kind,
+        old: Option<&str>,
+        without_us: Option<String>,
+        new: &str,
+    ) {
+        let mut kept = self.untouched(file, old).cloned().unwrap_or_else(|| Kept {
+            file: file.to_owned(),
+            kind,
+            original: without_us,
+            written: Vec::new(),
+        });
+        kept.written.retain(|text| text != new);
+        kept.written.push(new.to_owned());
+        let surplus = kept.written.len().saturating_sub(VERSIONS);
+        kept.written.drain(..surplus);
+        self.forget(file);
+        self.files.push(kept);
+    }
+
+    /// The file is not ours any more.
+    pub(super) fn forget(&mut self, file: &Path) {
+        self.files.retain(|kept| kept.file != file);
+    }
+}
+
+/// Where records are.
+#[derive(Debug)]
+pub(super) struct Records {
+    folder: PathBuf,
+}
+
+impl Records {
+    /// Looks, and makes nothing.
+    pub(super) fn look(env: &Environment) -> Result<Records, String> {
+        Ok(Records { folder: env.place.state()?.join("installs") })
+    }
+
+    /// Makes the folder and waits until nobody else installs; the lock is held as long as the file is open.
+    pub(super) fn lock(env: &Environment) -> Result<(Records, File), String> {
+        let folder = StateDir::open(&env.place)?.root().join("installs");
+        let locked = make_private(&folder).and_then(|()| {
+            let file = append::open(&folder.join("lock"))?;
+            file.lock()?;
+            Ok(file)
+        });
+        match locked {
+            Ok(file) => Ok((Records { folder }, file)),
+            Err(error) => Err(format!("{}: {error}", folder.display())),
+        }
+    }
+
+    /// A target's folder: named by its path, so that a person can find it, and by a hash, so that no two share one.
+    pub(super) fn folder_of(&self, target: &Path) -> PathBuf {
+        let text = target.to_string_lossy();
+        let name: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let tail = name[name.len().saturating_sub(150)..].trim_start_matches('-');
+        self.folder.join(format!("{tail}-{:016x}", claims::hash(&[&text])))
+    }
+
+    /// The record of a target; an empty one where there is none that can be read.
+    pub(super) fn load(&self, target: &Path) -> Record {
+        let record = read(&self.folder_of(target)).filter(|record| record.target == target);
+        record.unwrap_or_else(|| Record { target: target.to_owned(), ..Record::default() })
+    }
+
+    /// Keeps a record, and beside it the files as they were; one of nothing goes.
+    pub(super) fn save(&self, record: &Record) -> io::Result<()> {
+        let folder = self.folder_of(&record.target);
+        if record.files.is_empty() {
+            return match fs::remove_dir_all(&folder) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            };
+        }
+        make_private(&folder)?;
+        for kept in &record.files {
+            if let (Some(original), Some(name)) = (&kept.original, kept.file.file_name()) {
+                let copy = folder.join(format!("{}.before", name.to_string_lossy()));
+                if fs::read(&copy).ok().as_deref() != Some(original.as_bytes()) {
+                    replace::durable(&copy, original.as_bytes())?;
+                }
+            }
+        }
+        let json = serde_json::to_vec_pretty(record).map_err(io::Error::other)?;
+        replace::durable(&folder.join("record.json"), &json)
+    }
+
+    /// All records but one.
+    pub(super) fn others(&self, target: &Path) -> Vec<Record> {
+        let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        folders.filter_map(|entry| read(&entry.path())).filter(|record| record.target != target).collect()
+    }
+}
+
+fn read(folder: &Path) -> Option<Record> {
+    serde_json::from_slice(&fs::read(folder.join("record.json")).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_original_stays_until_somebody_changes_the_file() {
+        let (mut record, file) = (Record::default(), Path::new("/p/x"));
+        record.note(file, Kind::Settings, Some("a"), Some("a".into()), "a+1");
+        record.note(file, Kind::Settings, Some("a+1"), Some("?".into()), "a+2");
+        assert_eq!(record.untouched(file, Some("a+1")).unwrap().original.as_deref(), Some("a"));
+        assert_eq!(record.untouched(file, Some("a+2")).unwrap().original.as_deref(), Some("a"));
+        assert_eq!(record.untouched(file, Some("b")), None);
+        record.note(file, Kind::Settings, Some("b+1"), Some("b".into()), "b+2");
+        assert_eq!(record.of(file).unwrap().original.as_deref(), Some("b"));
+        assert_eq!(record.of(file).unwrap().written, ["b+2"]);
+        for n in 0..20 {
+            record.note(file, Kind::Settings, Some("b+2"), None, &n.to_string());
+        }
+        assert_eq!(record.files.len(), 1);
+        assert!(record.files[0].written.len() <= VERSIONS);
+        record.forget(file);
+        assert_eq!(record, Record::default());
+    }
+}

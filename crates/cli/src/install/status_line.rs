@@ -1,0 +1,181 @@
+//! The command of our status line: one that speaks when the program is gone, around the one that was there.
+
+use super::registrations::is_tidegate;
+
+/// What the command says where the program is missing; the line is the only place a person would see it.
+const GONE: &str = "tidegate: not found; run its installer again, or see tidegate doctor";
+
+/// A status line that ours is put around.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Theirs {
+    /// It stood in this file and goes back there.
+    Own(String),
+    /// It stands in a file farther away, which ours hides.
+    Farther(String),
+}
+
+impl Theirs {
+    /// The command.
+    pub(super) fn command(&self) -> &str {
+        let (Theirs::Own(command) | Theirs::Farther(command)) = self;
+        command
+    }
+}
+
+/// What a status line's command is to us.
+#[derive(Debug, PartialEq)]
+pub(super) enum StatusLine {
+    Foreign,
+    /// Not ours, but it calls us.
+    CallsUs,
+    Ours,
+    Around(Theirs),
+    /// Of an earlier version, which did not say where the other stood.
+    EarlierAround(String),
+}
+
+/// Our command.
+pub(super) fn command(program: &str, theirs: Option<&Theirs>) -> String {
+    let program = quote(program);
+    let gone = quote(GONE);
+    let Some(theirs) = theirs else {
+        return format!("if [ -x {program} ]; then {program} statusline; else echo {gone}; fi");
+    };
+    let name = if matches!(theirs, Theirs::Own(_)) { "own" } else { "farther" };
+    format!(
+        "{name}={}; if [ -x {program} ]; then {program} statusline --wrap \"${name}\"; \
+         else sh -c \"${name}\"; echo {gone}; fi",
+        quote(theirs.command()),
+    )
+}
+
+/// Tells what a command is.
+pub(super) fn read(command: &str, program: &str) -> StatusLine {
+    read_ours(command, program)
+        .or_else(|| read_earlier(command, program))
+        .unwrap_or_else(|| if calls_us(command, program) { StatusLine::CallsUs } else { StatusLine::Foreign })
+}
+
+/// The program that a command of our form calls, wherever that is.
+pub(crate) fn called(command: &str) -> Option<String> {
+    let (_, called) = take_apart(command)?;
+    Some(called)
+}
+
+fn read_ours(command: &str, program: &str) -> Option<StatusLine> {
+    let (theirs, called) = take_apart(command)?;
+    is_tidegate(&called, program).then(|| theirs.map_or(StatusLine::Ours, StatusLine::Around))
+}
+
+/// A command of our form: what it is put around, and the program it calls.
+fn take_apart(command: &str) -> Option<(Option<Theirs>, String)> {
+    let variable = |name: &str| {
+        let (theirs, rest) = unquote(command.strip_prefix(name)?)?;
+        Some((theirs, rest.strip_prefix("; ")?))
+    };
+    let (theirs, rest) = match (variable("own="), variable("farther=")) {
+        (Some((theirs, rest)), _) => (Some(Theirs::Own(theirs)), rest),
+        (_, Some((theirs, rest))) => (Some(Theirs::Farther(theirs)), rest),
+        _ => (None, command),
+    };
+    let (tested, rest) = unquote(rest.strip_prefix("if [ -x ")?)?;
+    let (called, rest) = unquote(rest.strip_prefix(" ]; then ")?)?;
+    let is_whole =
+        rest.starts_with(" statusline") && rest.ends_with("; fi") && rest.matches("; fi").count() == 1;
+    (is_whole && tested == called).then_some((theirs, called))
+}
+
+/// `'/path/tidegate' statusline [--wrap '…']`.
+fn read_earlier(command: &str, program: &str) -> Option<StatusLine> {
+    let (called, rest) = unquote(command)?;
+    let rest = rest.strip_prefix(" statusline").filter(|_| is_tidegate(&called, program))?;
+    if rest.is_empty() {
+        return Some(StatusLine::Ours);
+    }
+    let (theirs, rest) = unquote(rest.strip_prefix(" --wrap ")?)?;
+    rest.is_empty().then_some(StatusLine::EarlierAround(theirs))
+}
+
+fn calls_us(command: &str, program: &str) -> bool {
+    command.contains(&format!("{} statusline", quote(program))) || command.contains("tidegate statusline")
+}
+
+/// For `sh`: single quotes, inside which only the quote itself is special.
+fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Reads one word that [`quote`] wrote; the word and the rest.
+fn unquote(text: &str) -> Option<(String, &str)> {
+    let mut rest = text.strip_prefix('\'')?;
+    let mut word = String::new();
+    loop {
+        let end = rest.find('\'')?;
+        word.push_str(&rest[..end]);
+        rest = &rest[end + 1..];
+        match rest.strip_prefix(r"\''") {
+            Some(more) => {
+                word.push('\'');
+                rest = more;
+            }
+            None => return Some((word, rest)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PROGRAM: &str = "/opt/it's here/tidegate";
+
+    #[test]
+    fn earlier_forms_are_ours() {
+        assert_eq!(read("'/old/tidegate' statusline", PROGRAM), StatusLine::Ours);
+        let around = r"'/old/tidegate' statusline --wrap 'echo '\''hi'\'''";
+        assert_eq!(read(around, PROGRAM), StatusLine::EarlierAround("echo 'hi'".into()));
+    }
+
+    #[test]
+    fn what_others_made_of_it_is_theirs() {
+        let ours = command(PROGRAM, None);
+        assert_eq!(read(&ours, "/opt/other"), StatusLine::Ours, "another version's");
+        for theirs in
+            [format!("{ours}; echo more"), format!("tee x | {ours}"), "tidegate statusline | cat".into()]
+        {
+            assert_eq!(read(&theirs, PROGRAM), StatusLine::CallsUs, "{theirs}");
+        }
+        for theirs in ["", "echo hi", "own='x'; echo", "'/x/other' statusline", "if [ -x 'a' ]; then 'b'; fi"]
+        {
+            assert_eq!(read(theirs, PROGRAM), StatusLine::Foreign, "{theirs}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_wrapped_command_comes_out_as_it_went_in(theirs in any::<String>(), own in any::<bool>()) {
+            let theirs = if own { Theirs::Own(theirs) } else { Theirs::Farther(theirs) };
+            let command = command(PROGRAM, Some(&theirs));
+            prop_assert_eq!(read(&command, PROGRAM), StatusLine::Around(theirs));
+        }
+    }
+
+    /// With the program, without it, and around something with every kind of quote.
+    #[cfg(unix)]
+    #[test]
+    fn the_shell_understands_it() {
+        let run = |command: &str| {
+            let output = std::process::Command::new("sh").args(["-c", command]).output().unwrap();
+            assert!(output.status.success());
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let theirs = Theirs::Own(r#"echo 'it'\''s' "$((1 + 1))""#.into());
+        assert_eq!(run(&command("/nowhere/tidegate", None)), format!("{GONE}\n"));
+        assert_eq!(run(&command("/nowhere/tidegate", Some(&theirs))), format!("it's 2\n{GONE}\n"));
+        assert_eq!(
+            run(&command("/bin/echo", Some(&theirs))),
+            format!("statusline --wrap {}\n", theirs.command())
+        );
+    }
+}

@@ -1,0 +1,178 @@
+//! What an install is going to do, file by file: shown, or done.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use similar::TextDiff;
+use tidegate_state::replace;
+
+use super::link;
+use super::target::Place;
+use crate::error::CliError;
+use crate::print;
+
+/// What is said about one file, and done to it.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) place: Place,
+    pub(super) what: What,
+    /// In a few words.
+    pub(super) detail: String,
+    pub(super) act: Act,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum What {
+    Written,
+    Unchanged,
+    Removed,
+    Kept,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Act {
+    Nothing,
+    /// A text in place of another; `None` is no file.
+    Text {
+        old: Option<String>,
+        new: Option<String>,
+    },
+    /// A link that leads there.
+    Link(PathBuf),
+    /// No link any more, nor the folders that held nothing else.
+    Unlink,
+    /// A new folder.
+    Folder,
+    /// A copy of ours goes, if it is there.
+    Discard,
+}
+
+impl Step {
+    /// Nothing to do.
+    pub(super) fn still(place: Place, what: What, detail: impl Into<String>) -> Step {
+        Step { place, what, detail: detail.into(), act: Act::Nothing }
+    }
+
+    /// A text in place of another; refused where the owner locked the file.
+    pub(super) fn text(
+        place: Place,
+        old: Option<String>,
+        new: Option<String>,
+        detail: impl Into<String>,
+    ) -> Result<Step, CliError> {
+        place.check_writable()?;
+        let what = if new.is_some() { What::Written } else { What::Removed };
+        Ok(Step { place, what, detail: detail.into(), act: Act::Text { old, new } })
+    }
+
+    fn run(&self) -> io::Result<()> {
+        let file = &self.place.file;
+        match &self.act {
+            Act::Nothing => Ok(()),
+            Act::Text { new: Some(text), .. } => {
+                if let Some(folder) = file.parent() {
+                    fs::create_dir_all(folder)?;
+                }
+                replace::durable(file, text.as_bytes())
+            }
+            Act::Text { new: None, .. } => fs::remove_file(file),
+            Act::Link(target) => link::make(file, target),
+            Act::Unlink => {
+                fs::remove_file(file)?;
+                for folder in file.ancestors().skip(1).take(2) {
+                    let _ = fs::remove_dir(folder);
+                }
+                Ok(())
+            }
+            Act::Folder => fs::create_dir_all(file),
+            Act::Discard => match fs::remove_file(file) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// As a line, or, before it is done, as a difference.
+    fn shown(&self, dry_run: bool) -> Option<String> {
+        let path = self.place.shown.display();
+        match &self.act {
+            Act::Discard => None,
+            Act::Text { .. } if dry_run => self.diff(),
+            Act::Link(target) if dry_run => Some(format!("{path}: would lead to {}", target.display())),
+            Act::Unlink if dry_run => Some(format!("{path}: the link would be removed")),
+            Act::Folder if dry_run => Some(format!("{path}: the folder would be made")),
+            _ => Some(format!("{path}: {}", self.detail)),
+        }
+    }
+
+    fn diff(&self) -> Option<String> {
+        let Act::Text { old, new } = &self.act else { return None };
+        let path = self.place.shown.display().to_string();
+        let name = |text: &Option<String>| if text.is_some() { path.as_str() } else { "/dev/null" };
+        let (before, after) = (old.as_deref().unwrap_or_default(), new.as_deref().unwrap_or_default());
+        let diff = TextDiff::from_lines(before, after);
+        let text = diff.unified_diff().context_radius(3).header(name(old), name(new)).to_string();
+        Some(text.trim_end_matches('\n').to_owned())
+    }
+
+    fn json(&self, dry_run: bool) -> Value {
+        let mut json =
+            json!({ "file": self.place.shown.to_string_lossy(), "what": self.what, "detail": self.detail });
+        if let Some(diff) = self.diff().filter(|_| dry_run) {
+            json["diff"] = json!(diff);
+        }
+        json
+    }
+}
+
+/// How to report.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Report<'a> {
+    pub(super) json: bool,
+    pub(super) dry_run: bool,
+    pub(super) warning: Option<&'a str>,
+    /// Where what was there before is kept.
+    pub(super) backup: Option<&'a Path>,
+}
+
+/// Does it all, in order, and says so as it goes. What went wrong in the middle says what was done by then.
+pub(super) fn run(steps: &[Step], report: Report<'_>) -> Result<(), CliError> {
+    let mut done: Vec<String> = Vec::new();
+    for step in steps {
+        if !report.dry_run {
+            step.run().map_err(|error| {
+                let done = if done.is_empty() { "nothing".to_owned() } else { done.join(", ") };
+                step.place
+                    .failed(&error)
+                    .hint(format!("done before this: {done}; mend this, then run it again"))
+            })?;
+            if step.act != Act::Nothing {
+                done.push(step.place.shown.display().to_string());
+            }
+        }
+        if let Some(line) = step.shown(report.dry_run).filter(|_| !report.json) {
+            print::line(&line);
+        }
+    }
+    if report.json {
+        let shown = steps.iter().filter(|step| step.act != Act::Discard);
+        print::json(&json!({
+            "changes": shown.map(|step| step.json(report.dry_run)).collect::<Vec<_>>(),
+            "backup": report.backup.map(Path::to_string_lossy),
+            "warnings": report.warning.iter().collect::<Vec<_>>(),
+            "dry_run": report.dry_run,
+        }));
+    } else {
+        if let Some(backup) = report.backup.filter(|_| !report.dry_run) {
+            print::line(&format!("{}: what was there before is kept here", backup.display()));
+        }
+        if let Some(warning) = report.warning {
+            print::to_stderr(&format!("warning: {warning}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! Where an install goes: a project or the user, and the files there.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tidegate_hook::environment::Environment;
+
+use super::json_text::fault;
+use super::settings;
+use crate::args;
+use crate::error::CliError;
+
+/// A project, or the user's own settings.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) env: Environment,
+    pub(super) is_user: bool,
+    /// Hooks go into the file that a team shares.
+    pub(super) shared: bool,
+    /// The project's folder, or the host's, as a person named it.
+    shown: PathBuf,
+    /// And as it is.
+    pub(super) root: PathBuf,
+    /// This program.
+    pub(super) program: PathBuf,
+    /// The link to it, where there can be one.
+    pub(super) link: Option<PathBuf>,
+    /// What settings call.
+    pub(super) call: String,
+}
+
+/// A file, as it is shown and as it is.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) shown: PathBuf,
+    pub(super) file: PathBuf,
+}
+
+impl Place {
+    /// A file that has no other name.
+    pub(super) fn plain(file: PathBuf) -> Place {
+        Place { shown: file.clone(), file }
+    }
+
+    /// Its text; `None` when there is no file.
+    pub(super) fn read(&self) -> Result<Option<String>, CliError> {
+        let shown = self.shown.display();
+        let bytes =
+            match fs::metadata(&self.file) {
+                Ok(found) if !found.is_file() => {
+                    return Err(CliError::new(format!("{shown} is not a file"))
+                        .hint("move it away; nothing was changed"));
+                }
+                Ok(_) => fs::read(&self.file).map_err(|error| self.failed(&error))?,
+                Err(error) if is_missing(&error) => {
+                    if let Ok(end) = fs::read_link(&self.file) {
+                        let what = format!("{shown} is a link to {}, which is not there", end.display());
+                        return Err(CliError::new(what)
+                            .hint("make that file or remove the link; nothing was changed"));
+                    }
+                    return Ok(None);
+                }
+                Err(error) => return Err(self.failed(&error)),
+            };
+        String::from_utf8(bytes).map(Some).map_err(|error| {
+            let valid = error.utf8_error().valid_up_to();
+            let text = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
+            self.refused(
+                &fault(&text, text.len(), "not UTF-8"),
+                "save it as UTF-8, then run this again; nothing was changed",
+            )
+        })
+    }
+
+    /// Refuses a file that its owner locked (replacing it would work, and is not what they meant), and one that can not
+    /// be there.
+    pub(super) fn check_writable(&self) -> Result<(), CliError> {
+        let above = self.file.ancestors().skip(1).find(|folder| folder.exists());
+        if let Some(file) = above.filter(|above| !above.is_dir()) {
+            let what = format!("{} is not a folder", file.display());
+            return Err(CliError::new(what).hint("move it away; nothing was changed"));
+        }
+        let locked = fs::metadata(&self.file).is_ok_and(|found| found.permissions().readonly());
+        let shown = self.shown.display();
+        if locked {
+            let cure =
+                format!("make it writable (`chmod u+w {shown}`), then run this again; nothing was changed");
+            return Err(CliError::new(format!("{shown} is read-only")).hint(cure));
+        }
+        Ok(())
+    }
+
+    /// An error of the system with this file.
+    pub(super) fn failed(&self, error: &io::Error) -> CliError {
+        CliError::new(format!("{}: {error}", self.shown.display()))
+    }
+
+    /// A refusal to touch this file.
+    pub(super) fn refused(&self, fault: &super::json_text::Fault, hint: &str) -> CliError {
+        let super::json_text::Fault { line, column, what } = fault;
+        CliError::new(format!("{}:{line}:{column}: {what}", self.shown.display())).hint(hint)
+    }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+impl Target {
+    /// Finds it.
+    pub(super) fn find(args: &args::InstallTarget) -> Result<Target, CliError> {
+        let env = Environment::of_process();
+        let shown = if args.user {
+            let missing = || CliError::new("neither HOME nor CLAUDE_CONFIG_DIR is set");
+            env.place.host().ok_or_else(missing)?
+        } else if args.project.is_dir() {
+            args.project.clone()
+        } else {
+            return Err(CliError::new(format!("{} is not a folder", args.project.display()))
+                .hint("name the project's folder with --project"));
+        };
+        let root = canonical(&shown).map_err(|error| Place::plain(shown.clone()).failed(&error))?;
+        let program = std::env::current_exe().and_then(fs::canonicalize).map_err(CliError::new)?;
+        let link = env.place.link().filter(|_| cfg!(unix));
+        let call = link.as_ref().unwrap_or(&program).to_str();
+        let call = call.ok_or_else(|| CliError::new("the path of this program is not UTF-8"))?.to_owned();
+        Ok(Target { env, is_user: args.user, shared: args.shared, shown, root, program, link, call })
+    }
+
+    /// A file below the target.
+    pub(super) fn place(&self, path: impl AsRef<Path>) -> Place {
+        Place { shown: self.shown.join(path.as_ref()), file: self.root.join(path.as_ref()) }
+    }
+
+    /// A file in the host's folder there.
+    pub(super) fn in_host_folder(&self, path: &str) -> Place {
+        if self.is_user { self.place(path) } else { self.place(Path::new(".claude").join(path)) }
+    }
+
+    /// The settings that are a person's own.
+    pub(super) fn own_settings(&self) -> Place {
+        self.in_host_folder(if self.is_user { "settings.json" } else { "settings.local.json" })
+    }
+
+    /// The settings that a team shares.
+    pub(super) fn shared_settings(&self) -> Option<Place> {
+        (!self.is_user).then(|| self.in_host_folder("settings.json"))
+    }
+
+    /// The status line that the host would draw without ours.
+    pub(super) fn farther_line(&self) -> Option<String> {
+        if self.is_user {
+            return None;
+        }
+        let user = self.env.place.host().map(|host| host.join("settings.json"));
+        let farther = [self.shared_settings().map(|place| place.file), user];
+        farther
+            .into_iter()
+            .flatten()
+            .find_map(|path| settings::foreign_line(&fs::read_to_string(path).ok()?, &self.call))
+    }
+
+    /// Whether the project is in a git repository.
+    pub(super) fn is_in_git(&self) -> bool {
+        !self.is_user && self.root.ancestors().any(|folder| fs::symlink_metadata(folder.join(".git")).is_ok())
+    }
+}
+
+/// The true path, also of what is not there yet.
+pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
+    match (fs::canonicalize(path), path.parent(), path.file_name()) {
+        (Err(error), Some(parent), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
+            Ok(canonical(parent)?.join(name))
+        }
+        (found, _, _) => found,
+    }
+}

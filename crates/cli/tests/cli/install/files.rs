@@ -1,0 +1,256 @@
+//! What comes beside the settings: skills and commands, ignored files, the preset, the folder for public copies.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::{SCOPES, Scope, git, init, tree};
+use crate::sandbox::Sandbox;
+
+fn skill(sandbox: &Sandbox) -> PathBuf {
+    sandbox.project().join(".claude/skills/getting-started/SKILL.md")
+}
+
+fn put(path: PathBuf, text: impl AsRef<[u8]>) -> PathBuf {
+    fs::create_dir_all(path.parent().expect("a folder")).expect("new folders");
+    fs::write(&path, text).expect("a file");
+    path
+}
+
+#[test]
+fn skills_and_commands_come_and_go() {
+    let sandbox = Sandbox::new();
+    let said = Scope::Project.init(&sandbox);
+    assert!(said.contains("SKILL.md: written") && said.contains("tidegate-status.md: written"), "{said}");
+    assert!(
+        fs::read_to_string(skill(&sandbox)).expect("a skill").starts_with("---\nname: getting-started\n")
+    );
+    Scope::User.init(&sandbox);
+    assert!(sandbox.home().join(".claude/skills/getting-started/SKILL.md").exists());
+    let other = put(sandbox.project().join(".claude/skills/mine/SKILL.md"), "mine");
+    Scope::Project.uninstall(&sandbox);
+    assert!(!skill(&sandbox).parent().expect("a folder").exists());
+    assert!(!sandbox.project().join(".claude/commands").exists());
+    assert!(other.exists() && sandbox.home().join(".claude/skills/getting-started/SKILL.md").exists());
+}
+
+#[test]
+fn one_of_the_same_name_is_theirs() {
+    let sandbox = Sandbox::new();
+    put(skill(&sandbox), "mine");
+    assert!(Scope::Project.init(&sandbox).contains("SKILL.md: kept yours"));
+    Scope::Project.uninstall(&sandbox);
+    assert_eq!(fs::read_to_string(skill(&sandbox)).expect("the file"), "mine");
+}
+
+#[test]
+fn an_upgrade_replaces_what_we_wrote_and_keeps_what_they_changed() {
+    let sandbox = Sandbox::new();
+    Scope::Project.init(&sandbox);
+    let current = fs::read_to_string(skill(&sandbox)).expect("a skill");
+    // As if an earlier version had been installed: its text is in the record and in the file.
+    let record = fs::read_dir(sandbox.state().join("installs")).expect("records").flatten();
+    let record =
+        record.map(|entry| entry.path().join("record.json")).find(|path| path.exists()).expect("a record");
+    let mut kept = super::json(&fs::read_to_string(&record).expect("a record"));
+    for file in kept["files"].as_array_mut().expect("a list") {
+        if file["file"].as_str().is_some_and(|file| file.ends_with("SKILL.md")) {
+            file["written"] = serde_json::json!(["earlier"]);
+        }
+    }
+    fs::write(&record, kept.to_string()).expect("the record");
+    put(skill(&sandbox), "earlier");
+    assert!(Scope::Project.init(&sandbox).contains("SKILL.md: written"));
+    assert_eq!(fs::read_to_string(skill(&sandbox)).expect("a skill"), current);
+    put(skill(&sandbox), "changed");
+    assert!(Scope::Project.init(&sandbox).contains("SKILL.md: kept yours"));
+    assert!(Scope::Project.uninstall(&sandbox).contains("SKILL.md: kept yours"));
+    assert_eq!(fs::read_to_string(skill(&sandbox)).expect("a skill"), "changed");
+}
+
+#[test]
+fn what_runs_leave_behind_is_ignored_in_a_repository_only() {
+    let plain = Sandbox::new();
+    Scope::Project.init(&plain);
+    assert!(!plain.project().join(".gitignore").exists());
+    for theirs in [None, Some(""), Some("target\n"), Some("target"), Some("a\r\nb\r\n"), Some("a\r\nb")] {
+        for forget in [false, true] {
+            let sandbox = Sandbox::new();
+            git(&sandbox);
+            let path = sandbox.project().join(".gitignore");
+            if let Some(text) = theirs {
+                put(path.clone(), text);
+            }
+            let before = tree(&sandbox);
+            Scope::Project.init(&sandbox);
+            let with = fs::read_to_string(&path).expect("the file");
+            assert_eq!(with.matches(".claude/").count(), 7, "{with}");
+            assert!(Scope::Project.init(&sandbox).contains("is there already"));
+            if forget {
+                fs::remove_dir_all(sandbox.state()).expect("the state");
+            }
+            Scope::Project.uninstall(&sandbox);
+            let left = tree(&sandbox);
+            assert_eq!(left.get(&path), before.get(&path), "{theirs:?}");
+            assert!(forget || left == before, "{theirs:?}");
+        }
+    }
+    let sandbox = Sandbox::new();
+    git(&sandbox);
+    Scope::User.init(&sandbox);
+    assert!(!sandbox.project().join(".gitignore").exists());
+    let odd = put(sandbox.project().join(".gitignore"), b"caf\xe9\n");
+    assert!(Scope::Project.init(&sandbox).contains("left as it is"));
+    assert_eq!(fs::read(odd).expect("the file"), b"caf\xe9\n");
+}
+
+/// Git itself agrees about what is ignored, and what is not.
+#[test]
+fn git_ignores_what_runs_leave_behind() {
+    let sandbox = Sandbox::new();
+    let git = |args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(args).current_dir(sandbox.project()).env_clear().env("PATH", "/usr/bin:/bin");
+        command.env("HOME", sandbox.home()).output().expect("git runs")
+    };
+    assert!(git(&["init", "--quiet"]).status.success());
+    Scope::Project.init(&sandbox);
+    for (path, ignored) in [
+        (".claude/settings.local.json", true),
+        (".claude/context/context-pressure.json", true),
+        (".claude/context/handoff.md", true),
+        (".claude/context/progress.md", false),
+        (".claude/settings.json", false),
+        (".claude/skills/getting-started/SKILL.md", false),
+    ] {
+        assert_eq!(git(&["check-ignore", "--quiet", path]).status.success(), ignored, "{path}");
+    }
+}
+
+#[test]
+fn a_preset_goes_into_the_users_config_and_out_again() {
+    for (scope, key) in [(Scope::Project, "project"), (Scope::Shared, "project"), (Scope::User, "preset = ")]
+    {
+        for theirs in [None, Some("# mine\nlang = \"ja\" # yes\n\n[pressure]\ninfo = \"60%\"\n"), Some("")] {
+            let sandbox = Sandbox::new();
+            if let Some(theirs) = theirs {
+                sandbox.config(theirs);
+            }
+            let path = sandbox.home().join(".config/tidegate/config.toml");
+            scope.init(&sandbox);
+            assert_eq!(fs::read_to_string(&path).ok().as_deref(), theirs, "not without being told");
+            let before = tree(&sandbox).get(&path).cloned();
+            let flags = [scope.flags(), &["--preset", "guide"]].concat();
+            assert!(init(&sandbox, &flags).contains("preset guide written"));
+            assert!(init(&sandbox, &flags).contains("preset guide is there already"));
+            let flags = [scope.flags(), &["--preset", "strict"]].concat();
+            init(&sandbox, &flags);
+            let text = fs::read_to_string(&path).expect("the config");
+            assert!(text.contains("preset = \"strict\"") && text.contains(key), "{text}");
+            let root = fs::canonicalize(sandbox.project()).expect("the project");
+            assert_eq!(
+                text.contains(&format!("[project.\"{}\"]", root.display())),
+                key == "project",
+                "{text}"
+            );
+            assert!(scope.uninstall(&sandbox).contains("preset removed"));
+            assert_eq!(tree(&sandbox).get(&path).cloned(), before);
+        }
+    }
+}
+
+#[test]
+fn a_preset_of_the_users_own_comes_back_and_one_of_ours_does_not() {
+    let sandbox = Sandbox::new();
+    let config =
+        || fs::read_to_string(sandbox.home().join(".config/tidegate/config.toml")).expect("the config");
+    for (told, left) in [("guide", "preset = \"guide\" # mine\n"), ("strict", "preset = \"guide\" # mine\n")]
+    {
+        sandbox.config("preset = \"guide\" # mine\n");
+        init(&sandbox, &["--user", "--preset", told]);
+        assert!(config().contains(told));
+        Scope::User.uninstall(&sandbox);
+        assert_eq!(config(), left);
+    }
+    // Changed by hand between two of ours.
+    for scope in [Scope::User, Scope::Project] {
+        sandbox.config("# mine\n");
+        init(&sandbox, &[scope.flags(), &["--preset", "guide"]].concat());
+        sandbox.config(format!("{}\n[meter]\nwindow = 1\n", config()));
+        init(&sandbox, &[scope.flags(), &["--preset", "strict"]].concat());
+        scope.uninstall(&sandbox);
+        assert!(!config().contains("preset") && config().contains("window = 1"), "{}", config());
+    }
+}
+
+#[test]
+fn presets_of_several_projects_do_not_disturb_each_other() {
+    let sandbox = Sandbox::new();
+    sandbox.config("# mine\n");
+    for name in ["a", "b"] {
+        fs::create_dir(sandbox.project().join(name)).expect("a new folder");
+        init(&sandbox, &["--project", name, "--preset", "strict"]);
+    }
+    let config =
+        || fs::read_to_string(sandbox.home().join(".config/tidegate/config.toml")).expect("the config");
+    let _ = sandbox.run(&["uninstall", "--project", "a"]).ok();
+    assert!(!config().contains("/a\"") && config().contains("/b\""), "{}", config());
+    let _ = sandbox.run(&["uninstall", "--project", "b"]).ok();
+    assert_eq!(config(), "# mine\n");
+}
+
+#[test]
+fn a_broken_config_is_refused_before_anything_is_changed() {
+    for (text, place) in [("lang = \"ja\"\n[x\n", ":2:"), ("project = 3\n", ":1:")] {
+        let sandbox = Sandbox::new();
+        sandbox.config(text);
+        let before = sandbox.everything();
+        let ran = sandbox.run(&["init", "--preset", "strict"]);
+        assert!(ran.failed().contains(&format!("config.toml{place}")), "{ran:?}");
+        assert_eq!(sandbox.everything(), before);
+        // It is in nobody's way without a preset, nor when we go.
+        Scope::Project.init(&sandbox);
+        Scope::Project.uninstall(&sandbox);
+    }
+}
+
+#[test]
+fn the_public_copy_goes_and_notes_stay() {
+    let sandbox = Sandbox::new();
+    let copy = put(sandbox.project().join(".claude/context/context-pressure.json"), "{}");
+    assert!(Scope::Project.uninstall(&sandbox).contains("nothing of ours"));
+    assert!(copy.exists(), "not ours");
+    Scope::Project.init(&sandbox);
+    let note = put(sandbox.project().join(".claude/context/progress.md"), "mine");
+    Scope::Project.uninstall(&sandbox);
+    assert!(!copy.exists() && note.exists());
+}
+
+#[test]
+fn it_says_what_it_did_and_where_the_old_is() {
+    for scope in SCOPES {
+        let sandbox = Sandbox::new();
+        scope.write(&sandbox, "{ \"model\": \"opus\" }\n");
+        let said = scope.init(&sandbox);
+        let backup = said.lines().find_map(|line| line.strip_suffix(": what was there before is kept here"));
+        let backup = PathBuf::from(backup.unwrap_or_else(|| panic!("{said}")));
+        let names: Vec<_> =
+            fs::read_dir(&backup).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
+        assert!(names.iter().any(|name| name.to_string_lossy().ends_with(".before")), "{names:?}");
+        assert!(!scope.init(&sandbox).contains("what was there before"));
+    }
+}
+
+/// The home directory as a project: its host folder is the user's own.
+#[test]
+fn a_project_in_the_home_leaves_the_users_skills() {
+    let sandbox = Sandbox::new();
+    let home = sandbox.home();
+    let home = home.to_str().expect("UTF-8");
+    Scope::User.init(&sandbox);
+    init(&sandbox, &["--project", home]);
+    let _ = sandbox.run(&["uninstall", "--project", home]).ok();
+    assert!(sandbox.home().join(".claude/skills/getting-started/SKILL.md").exists());
+    assert!(sandbox.home().join(".local/share/tidegate/bin/tidegate").exists());
+    Scope::User.uninstall(&sandbox);
+    assert_eq!(tree(&sandbox).len(), 2, "{:?}", tree(&sandbox).keys());
+}

@@ -1,0 +1,100 @@
+//! The stable link, by which settings call the program.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use super::{Scope, init, json, tree};
+use crate::sandbox::Sandbox;
+
+fn link(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home().join(".local/share/tidegate/bin/tidegate")
+}
+
+fn program() -> PathBuf {
+    fs::canonicalize(env!("CARGO_BIN_EXE_tidegate")).expect("the executable")
+}
+
+#[test]
+fn it_leads_to_the_program_and_goes_with_the_last_who_uses_it() {
+    let sandbox = Sandbox::new();
+    let said = Scope::Project.init(&sandbox);
+    assert!(said.contains("leads to"), "{said}");
+    assert_eq!(fs::read_link(link(&sandbox)).expect("a link"), program());
+    Scope::User.init(&sandbox);
+    let said = Scope::Project.uninstall(&sandbox);
+    assert!(said.contains("still used by") && link(&sandbox).exists(), "{said}");
+    // An uninstall where nothing was installed takes nothing away.
+    Scope::Project.uninstall(&sandbox);
+    assert!(link(&sandbox).exists());
+    Scope::User.uninstall(&sandbox);
+    assert!(!sandbox.home().join(".local/share/tidegate").exists());
+}
+
+#[test]
+fn what_the_registrations_call_runs() {
+    let sandbox = Sandbox::new().with("XDG_DATA_HOME", "/nowhere");
+    let data = sandbox.path().join("data");
+    let sandbox = sandbox.with("XDG_DATA_HOME", &data);
+    Scope::Project.init(&sandbox);
+    let settings = json(&Scope::Project.read(&sandbox));
+    for (_, handler) in super::handlers(&settings) {
+        let command = handler["command"].as_str().expect("a path");
+        assert_eq!(command, data.join("tidegate/bin/tidegate").to_string_lossy());
+        let help = std::process::Command::new(command).arg("--version").output().expect("it runs");
+        assert!(help.status.success());
+    }
+}
+
+#[test]
+fn it_leads_through_the_path_where_that_is_the_same_program() {
+    let sandbox = Sandbox::new();
+    let bin = sandbox.path().join("brew/bin");
+    fs::create_dir_all(&bin).expect("new folders");
+    symlink(program(), bin.join("tidegate")).expect("a link");
+    let sandbox = sandbox.with("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+    Scope::Project.init(&sandbox);
+    assert_eq!(fs::read_link(link(&sandbox)).expect("a link"), bin.join("tidegate"));
+    // The link's own folder on the path must not lead it to itself.
+    let own = link(&sandbox).parent().expect("a folder").display().to_string();
+    let sandbox = sandbox.with("PATH", format!("{own}:/usr/bin:/bin"));
+    Scope::Project.init(&sandbox);
+    assert_eq!(fs::read_link(link(&sandbox)).expect("a link"), program());
+}
+
+#[test]
+fn a_stale_one_is_refreshed_and_a_file_is_refused() {
+    let sandbox = Sandbox::new();
+    let path = link(&sandbox);
+    fs::create_dir_all(path.parent().expect("a folder")).expect("new folders");
+    symlink("/old/version/tidegate", &path).expect("a link");
+    Scope::Project.init(&sandbox);
+    assert_eq!(fs::read_link(&path).expect("a link"), program());
+    Scope::Project.uninstall(&sandbox);
+
+    fs::create_dir_all(path.parent().expect("a folder")).expect("new folders");
+    fs::write(&path, "another program").expect("a file");
+    let before = tree(&sandbox);
+    assert!(Scope::Project.refused(&sandbox, "init").contains("is no link of ours"));
+    assert_eq!(tree(&sandbox), before);
+    // This program itself, put there by an installer, is as good as a link.
+    fs::remove_file(&path).expect("our own file");
+    fs::copy(program(), &path).expect("a copy");
+    let mut installed = std::process::Command::new(&path);
+    let plain = sandbox.command(&[]);
+    installed.args(["init", "--user"]).env_clear().current_dir(sandbox.project());
+    installed.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = installed.output().expect("it runs");
+    assert!(output.status.success() && output.stderr.is_empty(), "no build, no warning: {output:?}");
+    assert!(json(&Scope::User.read(&sandbox)).to_string().contains(&*path.to_string_lossy()));
+    let said = Scope::User.uninstall(&sandbox);
+    assert!(path.is_file(), "{said}");
+}
+
+#[test]
+fn a_build_is_warned_of_in_one_line() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&["init"]);
+    assert!(ran.stderr.starts_with("warning: ") && ran.stderr.lines().count() == 1, "{ran:?}");
+    init(&sandbox, &[]);
+}
