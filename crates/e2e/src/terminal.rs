@@ -80,6 +80,19 @@ impl<'a> Terminal<'a> {
         run(self.tmux().args(["send-keys", key]));
     }
 
+    /// Presses a key until `text` has gone: a dialog takes no key in the moment in which it appears.
+    pub fn dismiss(&self, key: &str, text: &str) {
+        let end = Instant::now() + LIMIT;
+        while self.screen().contains(text) {
+            assert!(Instant::now() < end, "{key} does not take {text:?} away:\n{}", self.screen());
+            self.press(key);
+            let patience = Instant::now() + Duration::from_secs(1);
+            while self.screen().contains(text) && Instant::now() < patience {
+                std::thread::sleep(POLL);
+            }
+        }
+    }
+
     fn tmux(&self) -> Command {
         let mut command = self.home.command("tmux");
         let sockets = self.home.project().with_file_name("tmp");

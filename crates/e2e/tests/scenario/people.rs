@@ -94,7 +94,7 @@ fn an_answered_question_works() {
     terminal.enter("switch it off");
     terminal.wait_for("leave it on");
     assert_eq!(switched_off(&tidegate), Vec::<Value>::new());
-    terminal.press("Enter");
+    terminal.dismiss("Enter", "leave it on");
     terminal.wait_for("it is off now");
     assert!(
         model.main_requests()[2].mentions("The person approved"),
@@ -179,8 +179,7 @@ fn a_person_is_asked_before_settings_change() {
     let denied = model.main_requests()[2].last_tool_result();
     assert!(denied.is_error && denied.text.contains("a person has to agree"), "{denied:?}");
     assert!(!model.main_requests()[2].mentions("tidegate off"), "the way past it is the person's");
-    terminal.press("Escape");
-    terminal.wait_until("the dialog to go", |screen| !screen.contains("Do you want to create"));
+    terminal.dismiss("Escape", "Do you want to create");
     assert!(!config.exists(), "the person said no");
     let rulings: Vec<Value> =
         tidegate.records_of("PreToolUse").iter().map(|record| record["ruling"].clone()).collect();
