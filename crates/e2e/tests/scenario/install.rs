@@ -3,7 +3,8 @@
 use tidegate_e2e::client::{Launch, OPUS_5_5};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Script};
-use tidegate_e2e::tidegate::Tidegate;
+use tidegate_e2e::terminal::Terminal;
+use tidegate_e2e::tidegate::{Tidegate, binary};
 
 #[test]
 fn hooks_run_until_uninstalled() {
@@ -67,6 +68,60 @@ fn installed_for_the_user_and_for_the_project_it_answers_once() {
     let tidegate = Tidegate::init(&home);
     tidegate.run(&["init", "--user"]);
     assert_eq!(turns_recorded(&home, &tidegate), (1, 1));
+}
+
+/// The program is removed under a running session, and comes back elsewhere.
+#[test]
+fn a_program_that_is_gone_is_seen_and_one_that_moved_is_found() {
+    let home = Home::new();
+    let tidegate = Tidegate::of(&home);
+    let project = home.project().display().to_string();
+    let (first, second) = (home.scratch("first/tidegate"), home.scratch("second/tidegate"));
+    for copy in [&first, &second] {
+        std::fs::create_dir_all(copy.parent().expect("a folder")).expect("a new folder");
+        std::fs::copy(binary(), copy).expect("a copy of the program");
+    }
+    let init = |program: &std::path::Path| {
+        let ran = home.command(program).args(["init", "--project", &project]).output().expect("it starts");
+        assert!(ran.status.success(), "{ran:?}");
+    };
+    init(&first);
+    let settings = std::fs::read(home.local_settings()).expect("what init wrote");
+    let file = home.in_project("made.txt");
+    let script = Script::new()
+        .main(Reply::text("all is well").used(50_000))
+        .main(Reply::write(&file, "x"))
+        .main(Reply::text("it was denied"))
+        .main(Reply::write(&file, "x"))
+        .main(Reply::text("it is written"));
+    let model = Model::start(script);
+    let launch =
+        Launch::new(&home, &model).on(OPUS_5_5).argument("--permission-mode").argument("acceptEdits");
+    let terminal = Terminal::start(&launch);
+    terminal.enter("begin");
+    terminal.wait_for("5% used");
+
+    std::fs::remove_file(&first).expect("our own copy");
+    terminal.enter("write it");
+    terminal.wait_for("it was denied");
+    terminal.wait_for("tidegate: not found");
+    assert!(!file.exists(), "a gate whose program is gone stays closed");
+    let doctor = tidegate.command(&["doctor", "--project", &project]).output().expect("another copy");
+    let found = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert_eq!(doctor.status.code(), Some(1), "{found}");
+    assert!(found.contains("link") && found.contains("`tidegate init --project"), "{found}");
+
+    init(&second);
+    assert_eq!(
+        std::fs::read(home.local_settings()).expect("the file"),
+        settings,
+        "no path in it has changed"
+    );
+    terminal.enter("again");
+    terminal.wait_for("it is written");
+    terminal.wait_until("our status line", |screen| !screen.contains("tidegate: not found"));
+    assert!(file.exists());
+    model.finish();
 }
 
 /// Why `init` refuses such a file.
