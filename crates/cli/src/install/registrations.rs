@@ -30,6 +30,7 @@ pub(crate) const REGISTRATIONS: &[Registration] = &[
     },
     Registration { event: EventKind::PreToolUse, matcher: Some("AskUserQuestion"), gate: false },
     advice(EventKind::PostToolUse),
+    advice(EventKind::PostToolUseFailure),
     advice(EventKind::Stop),
     advice(EventKind::PreCompact),
     advice(EventKind::PostCompact),
