@@ -84,8 +84,9 @@ fn at_terminal(request: &Request<'_>) -> Result<Consent, CliError> {
 /// Where nobody is there, only the user's own config file can have said yes before.
 fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent, CliError> {
     let user = here.env.place.config();
-    // Without variables and project files: whoever called us may have written them.
-    let own = config::read(&config::Sources { user: user.as_deref(), ..config::Sources::default() });
+    // Without variables: whoever called us may have set them. A project's own files cannot say this.
+    let root = here.root.as_deref();
+    let own = config::read(&config::Sources { user: user.as_deref(), root, ..config::Sources::default() });
     if own.policies.approval.unattended.0.iter().any(|name| name == request.name) {
         return Ok(Consent::Given("the user's config allows it unattended".to_owned()));
     }
@@ -203,7 +204,7 @@ fn new_code() -> String {
 /// Writes down that a person's word changed something.
 pub(crate) fn record(here: &Here, command: &str, consent: &str) {
     let record = Record {
-        id: format!("{:x}-{:x}", here.now.0, std::process::id()),
+        id: Record::id(here.now, std::process::id()),
         session: here.env.session.clone(),
         project: here.root.as_deref().map(|root| root.to_string_lossy().into_owned()),
         cause: Some(consent.to_owned()),

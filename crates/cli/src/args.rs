@@ -102,6 +102,7 @@ Exit codes: 0 done or nothing waits, 4 waits for a person's approval.")]
 Examples:
   tidegate off                              what is switched off
   tidegate off pressure --for 2h            in this project, for two hours
+  tidegate off skill-gate --project ~/code/app
   tidegate off skill-gate --session         in this project's newest session
   tidegate off skill-gate --everywhere
 
@@ -325,6 +326,9 @@ pub(crate) struct Off {
     /// For this long: 30m, 2h, 1d
     #[arg(long, value_name = "TIME", requires = "policy")]
     pub(crate) r#for: Option<Span>,
+    /// In another project than that of the current folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["session", "everywhere"], requires = "policy")]
+    pub(crate) project: Option<PathBuf>,
     /// Only in this session; without ID in this project's newest
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", requires = "policy")]
     pub(crate) session: Option<String>,

@@ -278,6 +278,11 @@ impl Record {
         }
     }
 
+    /// A name for a record of this process: no two live ones share a number, and none lives twice in one millisecond.
+    pub fn id(now: Millis, process: u32) -> String {
+        format!("{:x}-{process:x}", now.0)
+    }
+
     /// A record with nothing in it yet but its event and time.
     pub fn begin(event: &str, now: Millis) -> Record {
         Record {

@@ -30,8 +30,8 @@ pub(crate) struct Fallback {
     pub start: Instant,
     /// Empty until the state directory was opened, and when that is what failed.
     pub state: Arc<OnceLock<StateDir>>,
-    /// What a person switched off by command.
-    pub off: Arc<OnceLock<Vec<Off>>>,
+    /// What a person switched off by command, and the names this project goes by, as far as it is known.
+    pub off: Arc<OnceLock<(Vec<Off>, Vec<PathBuf>)>>,
     /// What the payload turned out to be.
     pub seen: Arc<OnceLock<Seen>>,
 }
@@ -118,16 +118,10 @@ impl Fallback {
     /// What is switched off by command, as far as project and session are known. Reads nothing: what is read from may be
     /// what hangs.
     fn switched_off(&self) -> Vec<String> {
-        let seen = self.seen.get();
-        let project = seen.and_then(|seen| seen.project.as_ref()).map(PathBuf::from);
-        let root = project.or_else(|| self.env.get().and_then(|env| env.project.clone()));
-        let places: Vec<PathBuf> = root.into_iter().collect();
-        let session = seen.and_then(|seen| seen.session.as_deref());
-        let list = self.off.get().map_or(&[][..], Vec::as_slice);
-        list.iter()
-            .filter(|off| off.counts(self.now, &places, session))
-            .map(|off| off.policy.clone())
-            .collect()
+        let Some((list, places)) = self.off.get() else { return Vec::new() };
+        let session = self.seen.get().and_then(|seen| seen.session.as_deref());
+        let counting = list.iter().filter(|off| off.counts(self.now, places, session));
+        counting.map(|off| off.policy.clone()).collect()
     }
 
     fn lang(&self, config: Option<&Config>, prompt: Option<Lang>) -> Lang {
@@ -182,7 +176,7 @@ impl Fallback {
     }
 }
 
-/// Unique on this machine: no two live processes share an id, and none lives twice in one millisecond.
+/// The name of this run's record.
 pub(crate) fn record_id(now: Millis) -> String {
-    format!("{:x}-{:x}", now.0, std::process::id())
+    Record::id(now, std::process::id())
 }

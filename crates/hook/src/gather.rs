@@ -96,10 +96,15 @@ impl Gather<'_> {
         let config = place.config();
         let host = place.host();
         let state = place.state().ok();
+        // In another worktree the client goes on using the settings of the folder it was started in.
+        let main = root.and_then(project::main_worktree);
+        let mut roots: Vec<PathBuf> =
+            [root.map(Path::to_owned), self.env.project.clone(), main].into_iter().flatten().collect();
+        roots.dedup();
         own_files::which(
             target,
             &own_files::Places {
-                root,
+                roots: &roots,
                 config: config.as_deref(),
                 host: host.as_deref(),
                 state: state.as_deref(),

@@ -76,7 +76,9 @@ impl Hook {
         let state = StateDir::open(&self.env.place);
         if let Ok(state) = &state {
             let _ = self.fallback.state.set(state.clone());
-            let _ = self.fallback.off.set(off::read(state));
+            let list = off::read(state);
+            let places = if list.is_empty() { Vec::new() } else { off::places(self.env.project.as_deref()) };
+            let _ = self.fallback.off.set((list, places));
         }
         let bytes = match read_payload() {
             Ok(bytes) => bytes,
@@ -107,16 +109,25 @@ impl Hook {
             variables: &self.env.settings,
             off: self.env.off.as_deref(),
         });
-        if let Some(list) = self.fallback.off.get() {
-            let session = Some(event.session.as_str());
-            config.off_by_command = off::counting(list, self.fallback.now, root.as_deref(), session);
+        if let Some((list, _)) = self.fallback.off.get().filter(|(list, _)| !list.is_empty()) {
+            let (places, session) = (off::places(root.as_deref()), Some(event.session.as_str()));
+            let counting = list.iter().filter(|off| off.counts(self.fallback.now, &places, session));
+            config.off_by_command = counting.map(|off| off.policy.clone()).collect();
         }
         let ignored =
             |name: &String| format!("{name} is ignored: the project's settings set it, or cannot be read");
         config.problems.extend(self.env.ignored.iter().map(ignored));
         let state = match state {
             Ok(state) => state,
-            Err(why) => return self.fail(&FailedStep::State(why), Some(&config), None).into(),
+            Err(why) => {
+                let closed = self.fail(&FailedStep::State(why), Some(&config), None);
+                let open = closed == Reply::default();
+                return if open {
+                    self.without_state(&event, &bytes, &config, root).into()
+                } else {
+                    closed.into()
+                };
+            }
         };
         if self.env.guard {
             unguarded(&state, &event, &self.env, self.fallback.now);
@@ -127,6 +138,29 @@ impl Hook {
         let prompt = marks.value().and_then(|marks| marks.lang);
         let run = Run { hook: self, event: &event, payload: &bytes, config: &config, state, folder };
         run.rule(marks, root).unwrap_or_else(|step| self.fail(&step, Some(&config), prompt).into())
+    }
+
+    /// What can be said to a call without state, where the gate that needs it is switched off: an edit of our own files is
+    /// still a person's to decide.
+    fn without_state(
+        &self,
+        event: &Event<'_>,
+        payload: &[u8],
+        config: &Config,
+        root: Option<PathBuf>,
+    ) -> Reply {
+        if event.kind != EventKind::PreToolUse || self.env.guard {
+            return Reply::default();
+        }
+        // Nothing is below it.
+        let (env, now, folder) = (&self.env, self.fallback.now, Path::new("/dev/null"));
+        let in_time = || self.deadline.in_time();
+        let gather = Gather { env, config, payload, folder, now, in_time: &in_time };
+        let gathered = gather.facts(event, Known::Absent, root);
+        let ruling = policy::decide(&gathered.facts, config, &|| self.fallback.micros());
+        let outcome =
+            ruling.settle(event.kind, event.main_thread(), config.general.text_budget.get() as usize);
+        reply::reply(event.kind, &outcome)
     }
 
     /// The session's marks; a fork that has none yet takes those of the session it copied.

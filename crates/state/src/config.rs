@@ -16,8 +16,8 @@ use toml::de::{DeTable, DeValue};
 use crate::place::StateDir;
 use crate::{bounded, project, trust};
 
-/// More than this is no config.
-const LARGEST: u64 = 256 * 1024;
+/// More than this is no config file.
+pub const LARGEST: u64 = 256 * 1024;
 
 /// More keys than anybody would set; a file of a stranger must not cost us our time.
 const MOST_KEYS: usize = 1000;
@@ -50,6 +50,7 @@ pub fn read(sources: &Sources<'_>) -> Config {
         let file = sources.user.unwrap_or(Path::new("")).display().to_string();
         match parse(&text, &file) {
             Ok(parsed) => {
+                config.problems.extend(parsed.problems);
                 config.apply(&Layer { voice: Voice::User, assignments: parsed.assignments });
                 for assignments in of_project(parsed.projects, sources.root) {
                     config.apply(&Layer { voice: Voice::User, assignments });
@@ -83,9 +84,7 @@ pub fn read(sources: &Sources<'_>) -> Config {
         config.off = split_off(off);
         let unknown = config.off.iter().filter(|id| !policy::switchable().any(|known| known == id.as_str()));
         let problem = |id: &String| {
-            let near = near::nearest(id, policy::switchable());
-            let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            format!("TIDEGATE_OFF: there is no policy `{id}`{hint}")
+            format!("TIDEGATE_OFF: there is no policy `{id}`{}", near::hint(id, policy::switchable()))
         };
         let problems: Vec<String> = unknown.map(problem).collect();
         config.problems.extend(problems);
@@ -122,6 +121,8 @@ struct Parsed {
     assignments: Vec<Assignment>,
     /// Settings for single projects, by their root.
     projects: Vec<(String, Vec<Assignment>)>,
+    /// What is wrong with them.
+    problems: Vec<String>,
 }
 
 /// The same as [`parse`], for whoever only wants to know what a file would set.
@@ -138,17 +139,24 @@ fn parse(text: &str, file: &str) -> Result<Parsed, String> {
         format!("{file}:{line}: {message}; the file is left out")
     })?;
     let mut assignments = Vec::new();
-    let mut projects = Vec::new();
+    let (mut projects, mut problems) = (Vec::new(), Vec::new());
     let table = table.into_inner();
     for (name, value) in &table {
         match value.get_ref() {
             DeValue::Table(of_projects) if name.get_ref() == "project" => {
                 for (root, value) in of_projects {
-                    let mut inner = Vec::new();
-                    if let DeValue::Table(table) = value.get_ref() {
-                        table.iter().for_each(|(name, value)| collect(name, value, file, &lines, &mut inner));
+                    let path = root.get_ref().to_string();
+                    match value.get_ref() {
+                        DeValue::Table(table) if Path::new(&path).is_absolute() => {
+                            let mut inner = Vec::new();
+                            table.iter().for_each(|(name, value)| collect(name, value, file, &lines, &mut inner));
+                            projects.push((path, inner));
+                        }
+                        _ => problems.push(format!(
+                            "{file}:{}: [project] takes tables named by absolute paths, as in [project.\"/home/me/app\"]",
+                            lines.line(root.span().start)
+                        )),
                     }
-                    projects.push((root.get_ref().to_string(), inner));
                 }
             }
             _ => collect(name, value, file, &lines, &mut assignments),
@@ -160,7 +168,7 @@ fn parse(text: &str, file: &str) -> Result<Parsed, String> {
     }
     // The parser sorts by name; people read from top to bottom.
     assignments.sort_by_key(line_of);
-    Ok(Parsed { assignments, projects })
+    Ok(Parsed { assignments, projects, problems })
 }
 
 fn line_of(assignment: &Assignment) -> usize {
@@ -225,18 +233,22 @@ impl Lines {
     }
 }
 
-/// The user's settings for this project: those of the nearest folder last. A worktree is its repository's project too.
+/// The user's settings for this project: those of the nearest folder last. A worktree is its repository's project too, but
+/// what is said about the worktree itself counts more.
 fn of_project(projects: Vec<(String, Vec<Assignment>)>, root: Option<&Path>) -> Vec<Vec<Assignment>> {
     let Some(root) = root.filter(|_| !projects.is_empty()) else { return Vec::new() };
-    let mut places = vec![root.to_owned()];
+    let mut places: Vec<PathBuf> = project::main_worktree(root).into_iter().collect();
+    let of_worktree = places.len();
+    places.push(root.to_owned());
     places.extend(fs::canonicalize(root).ok());
-    places.extend(project::main_worktree(root));
-    let mut found: Vec<_> = projects
-        .into_iter()
-        .filter(|(path, _)| !path.is_empty() && places.iter().any(|place| place.starts_with(path)))
-        .collect();
-    found.sort_by_key(|(path, _)| Path::new(path).components().count());
-    found.into_iter().map(|(_, assignments)| assignments).collect()
+    let rank = |path: &str| {
+        let nearest = places.iter().rposition(|place| place.starts_with(path))?;
+        Some((nearest >= of_worktree, Path::new(path).components().count()))
+    };
+    let ranked = projects.into_iter().filter_map(|(path, assignments)| Some((rank(&path)?, assignments)));
+    let mut ranked: Vec<_> = ranked.collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, assignments)| assignments).collect()
 }
 
 #[cfg(test)]
@@ -439,6 +451,40 @@ mod tests {
         let config = scene.read_with(&[("TIDEGATE_PRESSURE_MODE", "loud")]);
         assert_eq!(config.policies.pressure.mode, PressureMode::Off);
         assert!(config.problems[0].contains("use one of \"off\", \"shadow\", \"advise\""));
+    }
+
+    #[test]
+    fn a_mistake_beside_it_does_not_loosen() {
+        let config = user_config("preset = \"strict\"\nlang = \"fr\"\ntext_budget = 300\n");
+        assert_eq!(config.general.preset, Preset::Strict, "it only makes things stricter");
+        assert_eq!(config.general.text_budget.get(), 1200, "the rest of the section is left out");
+        let config = user_config("preset = \"observe\"\nlang = \"fr\"\n");
+        assert_eq!(config.general.preset, Preset::Guide);
+        assert_eq!((config.problems.len(), config.waiting.len()), (1, 0));
+    }
+
+    #[test]
+    fn names_that_others_wrote_are_made_plain() {
+        let scene = Scene::new();
+        let long = "x".repeat(100_000);
+        scene.set(
+            "",
+            &format!("\"\\u001b[31mX\" = 1\n[\"\\u001b]0;t\\u0007\"]\na = 1\n[{long}]\nb = 1\n"),
+            "",
+        );
+        let problems = scene.read().problems;
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        assert!(
+            problems.iter().all(|problem| !problem.contains('\u{1b}') && problem.len() < 400),
+            "{problems:?}"
+        );
+    }
+
+    #[test]
+    fn a_table_of_projects_is_looked_at() {
+        let config = user_config("[project]\n\"/p\" = 3\n[project.\"~/x\"]\npreset = \"strict\"\n");
+        assert_eq!(config.problems.len(), 2, "{:?}", config.problems);
+        assert!(config.problems[0].contains(":2: [project] takes tables named by absolute paths"));
     }
 
     #[test]

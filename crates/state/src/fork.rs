@@ -39,7 +39,7 @@ pub fn inherit(
         (found.used + found.answer == tokens).then_some(parent)
     })?;
     // Its own transcript will be another file.
-    let copied = Marks { transcript: None, ..copied };
+    let copied = Marks { transcript: None, approvals: Vec::new(), ..copied };
     marks::lock_shared(&state.session(fork)).and_then(|lock| lock.append_lines(&copied.lines())).ok()?;
     Some(copied)
 }

@@ -6,6 +6,7 @@
 
 pub mod append;
 pub mod bounded;
+pub mod lock;
 pub mod replace;
 
 pub mod place;

@@ -1,11 +1,13 @@
 //! A session's marks on disk: append-only, and rewritten short when they have grown long.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use tidegate_core::facts::Known;
 use tidegate_core::facts::marks::{Mark, Marks, write_lines};
+
+use crate::lock;
 
 const FILE: &str = "marks";
 
@@ -42,33 +44,16 @@ pub struct Lock {
 
 /// Together with other hooks; only a rewrite of the file waits for it.
 pub fn lock_shared(session: &Path) -> io::Result<Lock> {
-    let file = lock_file(session)?;
+    let file = lock::open(&session.join("lock"))?;
     file.lock_shared()?;
     Ok(Lock { file, session: session.to_owned(), alone: false })
 }
 
 /// Alone.
 pub fn lock_alone(session: &Path) -> io::Result<Lock> {
-    let file = lock_file(session)?;
+    let file = lock::open(&session.join("lock"))?;
     file.lock()?;
     Ok(Lock { file, session: session.to_owned(), alone: true })
-}
-
-/// Not opened for appending: Windows does not lock such a file.
-fn lock_file(session: &Path) -> io::Result<File> {
-    let path = session.join("lock");
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let open = || options.open(&path);
-    match open() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            crate::place::make_private(session)?;
-            open()
-        }
-        opened => opened,
-    }
 }
 
 impl Lock {

@@ -1,15 +1,16 @@
 //! What a person switched off with `tidegate off`: one small file, replaced as a whole under a lock. A hook reads it; a
 //! file that cannot be read switches nothing off.
 
-use std::fs::{File, OpenOptions};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tidegate_core::time::Millis;
 
 use crate::place::StateDir;
-use crate::{bounded, project, replace};
+use crate::{bounded, lock, project, replace};
 
 const LARGEST: u64 = 256 * 1024;
 
@@ -50,52 +51,81 @@ impl Off {
         here && !self.lapsed(now)
     }
 
-    /// Whether its time is over.
+    /// Whether its time is over, or has not come: then the clock was set back, and how long it was meant for is not known.
     pub fn lapsed(&self, now: Millis) -> bool {
-        self.until.is_some_and(|until| until <= now)
+        self.until.is_some_and(|until| until <= now || self.since.since(now) > 60_000)
     }
 }
 
-/// Everything that was switched off and not on again.
+/// Everything that was switched off and not on again. What cannot be read switches nothing off.
 pub fn read(state: &StateDir) -> Vec<Off> {
-    let bytes = bounded::read(&state.root().join("off.json"), LARGEST);
-    bytes.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    entries(state).unwrap_or_default().into_iter().filter_map(Result::ok).collect()
+}
+
+/// Why part of the list cannot be read, for whoever would mend it.
+pub fn problem(state: &StateDir) -> Option<String> {
+    let path = file(state);
+    match entries(state) {
+        Err(error) => Some(format!("{}: {error}", path.display())),
+        Ok(entries) => {
+            let unread = entries.iter().filter(|entry| entry.is_err()).count();
+            (unread > 0).then(|| format!("{}: {unread} of its entries cannot be read", path.display()))
+        }
+    }
 }
 
 /// The policies that are off here and now.
 pub fn policies(state: &StateDir, now: Millis, root: Option<&Path>, session: Option<&str>) -> Vec<String> {
-    counting(&read(state), now, root, session)
-}
-
-/// The same from a list that was read before.
-pub fn counting(list: &[Off], now: Millis, root: Option<&Path>, session: Option<&str>) -> Vec<String> {
+    let list = read(state);
     if list.is_empty() {
         return Vec::new();
     }
-    // A worktree is its repository's project too.
-    let mut places: Vec<PathBuf> = root.map(Path::to_owned).into_iter().collect();
-    places.extend(root.and_then(project::main_worktree));
-    list.iter().filter(|off| off.counts(now, &places, session)).map(|off| off.policy.clone()).collect()
+    let counting = list.iter().filter(|off| off.counts(now, &places(root), session));
+    counting.map(|off| off.policy.clone()).collect()
 }
 
-/// Changes the list, alone.
+/// The names a project goes by: its root, what that leads to, and the main worktree, whose project a worktree is too.
+pub fn places(root: Option<&Path>) -> Vec<PathBuf> {
+    let Some(root) = root else { return Vec::new() };
+    let mut places = vec![root.to_owned()];
+    places.extend(fs::canonicalize(root));
+    places.extend(project::main_worktree(root));
+    places.dedup();
+    places
+}
+
+/// Changes the list, alone. Entries that cannot be read stay; a file that cannot be is not written over.
 pub fn change(state: &StateDir, now: Millis, edit: impl FnOnce(&mut Vec<Off>)) -> io::Result<()> {
-    let _lock = lock(state)?;
-    let mut list = read(state);
-    list.retain(|off| !off.lapsed(now));
+    let lock = lock::open(&state.root().join("off.lock"))?;
+    lock.lock()?;
+    let (mut list, mut unread) = (Vec::new(), Vec::new());
+    for entry in entries(state)? {
+        match entry {
+            Ok(off) => list.push(off),
+            Err(entry) => unread.push(entry),
+        }
+    }
+    list.retain(|off: &Off| !off.lapsed(now));
     edit(&mut list);
-    let json = serde_json::to_vec_pretty(&list).map_err(io::Error::other)?;
-    replace::durable(&state.root().join("off.json"), &json)
+    let known = list.into_iter().map(serde_json::to_value).collect::<Result<Vec<_>, _>>();
+    unread.extend(known.map_err(io::Error::other)?);
+    let json = serde_json::to_vec_pretty(&unread).map_err(io::Error::other)?;
+    replace::durable(&file(state), &json)
 }
 
-fn lock(state: &StateDir) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(state.root().join("off.lock"))?;
-    file.lock()?;
-    Ok(file)
+/// Each entry, or what stands there instead: a newer version may write what this one does not know.
+fn entries(state: &StateDir) -> io::Result<Vec<Result<Off, Value>>> {
+    let bytes = match bounded::read(&file(state), LARGEST) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        read => read?,
+    };
+    let entries: Vec<Value> = serde_json::from_slice(&bytes).map_err(io::Error::other)?;
+    let read = |entry: Value| serde_json::from_value(entry.clone()).map_err(|_| entry);
+    Ok(entries.into_iter().map(read).collect())
+}
+
+fn file(state: &StateDir) -> PathBuf {
+    state.root().join("off.json")
 }
 
 #[cfg(test)]
@@ -129,5 +159,23 @@ mod tests {
         assert_eq!(policies(&state, Millis(2), None, None), ["pressure"]);
         std::fs::write(state.root().join("off.json"), "[{\"policy\": \"pressure\"").unwrap();
         assert!(policies(&state, Millis(2), None, None).is_empty());
+        assert!(problem(&state).is_some());
+        assert!(change(&state, Millis(2), |_| {}).is_err(), "it is not written over");
+    }
+
+    #[test]
+    fn entries_of_another_version_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = crate::place::PlaceEnv { state_dir: Some(folder.path().join("s")), ..Default::default() };
+        let state = StateDir::open(&env).unwrap();
+        assert_eq!(problem(&state), None);
+        let newer = r#"[{"policy": "pressure", "scope": {"moon": 1}, "since": 0}]"#;
+        std::fs::write(state.root().join("off.json"), newer).unwrap();
+        let off =
+            Off { policy: "skill-gate".into(), scope: Scope::Everywhere, since: Millis(0), until: None };
+        change(&state, Millis(1), |list| list.push(off)).unwrap();
+        assert_eq!(policies(&state, Millis(2), None, None), ["skill-gate"]);
+        assert!(problem(&state).is_some_and(|problem| problem.contains("1 of its entries")));
+        assert!(std::fs::read_to_string(state.root().join("off.json")).unwrap().contains("moon"));
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! Told by what the file is, not by how its path is spelled: a link, a `..` or a second name leads to the same file.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -13,8 +12,8 @@ use crate::config::PROJECT_FILES;
 /// Where our files are.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Places<'a> {
-    /// The project.
-    pub root: Option<&'a Path>,
+    /// The project, the folder the client was started in, the main worktree: where settings may stand.
+    pub roots: &'a [PathBuf],
     /// The user's config.
     pub config: Option<&'a Path>,
     /// The host's folder.
@@ -44,7 +43,7 @@ fn without_dots(path: &Path) -> PathBuf {
 
 fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
     let in_project = |files: &'static [&'static str]| {
-        places.root.into_iter().flat_map(move |root| files.iter().map(move |file| root.join(file)))
+        places.roots.iter().flat_map(move |root| files.iter().map(move |file| root.join(file)))
     };
     let hosts = places
         .host
@@ -67,18 +66,17 @@ fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
 struct Target {
     path: PathBuf,
     file: Option<Id>,
-    /// The folder it is in, or would be.
-    folder: Option<Id>,
 }
 
 impl Target {
     fn of(path: &Path) -> Target {
-        // What is not there yet may still be a link to where it would be.
-        let path = match fs::read_link(path) {
-            Ok(to) => path.parent().map_or(to.clone(), |folder| folder.join(to)),
-            Err(_) => path.to_owned(),
-        };
-        Target { file: Id::of(&path), folder: path.parent().and_then(Id::of), path }
+        // What is not there yet may still be a link, or a link to a link, to where it would be.
+        let mut path = path.to_owned();
+        for _ in 0..8 {
+            let Ok(to) = fs::read_link(&path) else { break };
+            path = path.parent().map_or(to.clone(), |folder| folder.join(to));
+        }
+        Target { file: Id::of(&path), path }
     }
 
     fn is(&self, ours: &Path) -> bool {
@@ -87,11 +85,13 @@ impl Target {
         }
         match (self.file, Id::of(ours)) {
             (Some(target), Some(ours)) => target == ours,
-            // One of them is not there: the same name in the same folder would be the same file.
-            (None, None) => {
-                let folder = self.folder.is_some() && self.folder == ours.parent().and_then(Id::of);
-                folder && same_name(self.path.file_name(), ours.file_name())
-            }
+            // Neither is there: the same names below the same folder would be the same file.
+            (None, None) => match (resting(&self.path), resting(ours)) {
+                (Some((above, rest)), Some((our_above, our_rest))) => {
+                    above == our_above && same_names(&rest, &our_rest)
+                }
+                _ => false,
+            },
             _ => false,
         }
     }
@@ -102,12 +102,20 @@ impl Target {
     }
 }
 
+/// The nearest folder that is there, and what is not there below it.
+fn resting(path: &Path) -> Option<(Id, PathBuf)> {
+    path.ancestors()
+        .skip(1)
+        .find_map(|above| Some((Id::of(above)?, path.strip_prefix(above).ok()?.to_owned())))
+}
+
 /// File systems that do not tell capitals apart would make one file of two names.
-fn same_name(one: Option<&OsStr>, other: Option<&OsStr>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => one.eq_ignore_ascii_case(other),
-        _ => false,
-    }
+fn same_names(one: &Path, other: &Path) -> bool {
+    let (one, other): (Vec<_>, Vec<_>) = (one.components().collect(), other.components().collect());
+    let same = |(one, other): (&Component<'_>, &Component<'_>)| {
+        one.as_os_str().eq_ignore_ascii_case(other.as_os_str())
+    };
+    one.len() == other.len() && one.iter().zip(&other).all(same)
 }
 
 /// What a path leads to.
@@ -140,6 +148,17 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
+    fn also_before_its_folder_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("p");
+        fs::create_dir(&root).unwrap();
+        symlink(&root, root.join("self")).unwrap();
+        let places = Places { roots: std::slice::from_ref(&root), ..Places::default() };
+        assert_eq!(which(&root.join("self/.claude/settings.json"), &places), Some(OwnFile::Host));
+        assert_eq!(which(&root.join("self/.claude/other.json"), &places), None);
+    }
+
+    #[test]
     fn a_file_is_known_by_what_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let at = |path: &str| folder.path().join(path);
@@ -153,10 +172,11 @@ mod tests {
         symlink(at("p/.claude/settings.json"), at("p/src/alias.json")).unwrap();
         symlink(at("p/.claude/tidegate.toml"), at("p/src/dangling.toml")).unwrap();
         symlink(at("p/.claude"), at("p/src/link")).unwrap();
+        symlink(at("p"), at("p/self")).unwrap();
+        symlink("dangling.toml", at("p/src/second.toml")).unwrap();
         fs::hard_link(at("p/.claude/settings.json"), at("p/src/hard.json")).unwrap();
         let (root, config, host, state) = (at("p"), at("conf/config.toml"), at("home/.claude"), at("state"));
-        let places =
-            Places { root: Some(&root), config: Some(&config), host: Some(&host), state: Some(&state) };
+        let places = Places { roots: &[root], config: Some(&config), host: Some(&host), state: Some(&state) };
         let which = |path: &str| which(&at(path), &places);
         for path in [
             "p/.claude/settings.json",

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::bounded;
+
 /// The host's own project, unless `cwd` is in another worktree of the same repository, then that; else the git
 /// top level of `cwd`; else `cwd`. No git process: a worktree is told by its `.git` entry.
 pub fn root(host: Option<&Path>, cwd: Option<&Path>) -> Option<PathBuf> {
@@ -35,16 +37,23 @@ fn top_level(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok()).map(Path::to_owned)
 }
 
-/// The repository that all its worktrees share.
+/// The repository that all its worktrees share. A `.git` file can claim anything, so the repository has to know the
+/// worktree, too.
 fn common_dir(top: &Path) -> Option<PathBuf> {
     let entry = top.join(".git");
     if fs::metadata(&entry).ok()?.is_dir() {
         return fs::canonicalize(entry).ok();
     }
-    let text = fs::read_to_string(&entry).ok()?;
-    let git_dir = top.join(text.strip_prefix("gitdir:")?.trim());
-    let common = fs::read_to_string(git_dir.join("commondir")).ok()?;
-    fs::canonicalize(git_dir.join(common.trim())).ok()
+    let git_dir = fs::canonicalize(top.join(read_line(&entry)?.strip_prefix("gitdir:")?.trim())).ok()?;
+    let common = fs::canonicalize(git_dir.join(read_line(&git_dir.join("commondir"))?.trim())).ok()?;
+    let back = fs::canonicalize(read_line(&git_dir.join("gitdir"))?.trim()).ok()?;
+    let known =
+        git_dir.parent() == Some(&common.join("worktrees")) && back == fs::canonicalize(entry).ok()?;
+    known.then_some(common)
+}
+
+fn read_line(path: &Path) -> Option<String> {
+    String::from_utf8(bounded::read(path, 16 * 1024).ok()?).ok()
 }
 
 #[cfg(test)]
@@ -64,6 +73,8 @@ mod tests {
         fs::write(tree.join(".git"), format!("gitdir: {}\n", main.join(".git/worktrees/one").display()))
             .unwrap();
         fs::write(main.join(".git/worktrees/one/commondir"), "../..\n").unwrap();
+        fs::write(main.join(".git/worktrees/one/gitdir"), format!("{}\n", tree.join(".git").display()))
+            .unwrap();
 
         let root = |host: Option<&PathBuf>, cwd: &Path| root(host.map(PathBuf::as_path), Some(cwd)).unwrap();
         assert_eq!(root(Some(&main), &main), main);
@@ -73,5 +84,19 @@ mod tests {
         assert_eq!(root(Some(&main.join("src")), &main), main.join("src"));
         assert_eq!(root(None, &main.join("src")), main);
         assert_eq!(root(None, &base), base);
+        assert_eq!(main_worktree(&tree), Some(main.clone()));
+        assert_eq!((main_worktree(&main), main_worktree(&other)), (None, None));
+
+        // A folder that only says it is a worktree of `main`.
+        let stranger = base.join("stranger");
+        fs::create_dir_all(stranger.join("fake")).unwrap();
+        fs::write(stranger.join(".git"), "gitdir: fake\n").unwrap();
+        fs::write(stranger.join("fake/commondir"), format!("{}\n", main.join(".git").display())).unwrap();
+        fs::write(stranger.join("fake/gitdir"), format!("{}\n", stranger.join(".git").display())).unwrap();
+        assert_eq!(main_worktree(&stranger), None);
+        assert_eq!(root(Some(&main), &stranger), main);
+        fs::write(stranger.join(".git"), format!("gitdir: {}\n", main.join(".git/worktrees/one").display()))
+            .unwrap();
+        assert_eq!(main_worktree(&stranger), None);
     }
 }

@@ -1,5 +1,6 @@
 //! `tidegate off` and `on`: the honest way past a gate, and back.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -27,20 +28,21 @@ struct Shown<'a> {
 }
 
 pub(crate) fn off(args: &args::Off) -> Outcome {
-    let here = Here::find()?;
+    let mut here = Here::find()?;
     let Some(policy) = &args.policy else {
         list(&here, args.json);
         return Ok(ExitCode::SUCCESS);
     };
     check_policy(policy)?;
-    let scope = scope(&here, args)?;
+    if let Some(project) = &args.project {
+        here.look_at(project)?;
+    }
     let until = args.r#for.map(|time| Millis(here.now.0 + time.0));
-    let off = Off { policy: policy.clone(), scope, since: here.now, until };
-    let would = format!("{} switched off {}.", policy, describe(&off));
+    let off = Off { policy: policy.clone(), scope: scope(&here, args)?, since: here.now, until };
     let request = Request {
         name: "off",
-        command: command(args),
-        would: &[format!("Would be {would}")],
+        command: command(args, &off.scope),
+        would: &[format!("This would switch {policy} off {}.", describe(&off))],
         approved: args.approved,
         json: args.json,
     };
@@ -48,16 +50,18 @@ pub(crate) fn off(args: &args::Off) -> Outcome {
         Consent::Given(how) => how,
         Consent::Waits(code) => return Ok(code),
     };
-    off::change(&here.state, here.now, |list| {
+    change(&here, |list| {
         list.retain(|known| (&known.policy, &known.scope) != (&off.policy, &off.scope));
         list.push(off.clone());
-    })
-    .map_err(CliError::new)?;
+    })?;
     approval::record(&here, &request.command, &how);
     if args.json {
         print::json(&shown(&here, &off));
     } else {
-        print::line(&format!("{would} `tidegate on {policy}` switches it on again."));
+        print::line(&format!(
+            "{policy} is switched off {}. `tidegate on {policy}` switches it on again.",
+            describe(&off)
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -65,25 +69,22 @@ pub(crate) fn off(args: &args::Off) -> Outcome {
 pub(crate) fn on(args: &args::On) -> Outcome {
     let here = Here::find()?;
     check_policy(&args.policy)?;
-    let mut gone = Vec::new();
-    let before = off::read(&here.state);
-    let places = places(&here);
-    let of_policy = |off: &Off| off.policy == args.policy && !off.lapsed(here.now);
+    let places = off::places(here.root.as_deref());
     // In a terminal of its own every session of the project is meant.
-    let counts = |off: &Off| {
-        of_policy(off) && (matches!(off.scope, Scope::Session(_)) || off.counts(here.now, &places, None))
+    let of_project = |id: &str| {
+        let root = here.session(Some(id)).ok().and_then(|session| session.marks.root);
+        root.is_none_or(|root| places.iter().any(|place| place == Path::new(&root)))
     };
-    if before.iter().any(counts) {
-        off::change(&here.state, here.now, |list| {
-            list.retain(|off| {
-                let goes = counts(off);
-                if goes {
-                    gone.push(off.clone());
-                }
-                !goes
-            });
-        })
-        .map_err(CliError::new)?;
+    let goes = |off: &Off| {
+        off.policy == args.policy
+            && match &off.scope {
+                Scope::Session(id) => of_project(id),
+                Scope::Everywhere | Scope::Project(_) => off.counts(here.now, &places, None),
+            }
+    };
+    let gone: Vec<Off> = off::read(&here.state).into_iter().filter(goes).collect();
+    if !gone.is_empty() {
+        change(&here, |list| list.retain(|off| !gone.contains(off)))?;
         approval::record(&here, &format!("on {}", args.policy), "switched on");
     }
     if args.json {
@@ -102,6 +103,14 @@ pub(crate) fn on(args: &args::On) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+fn change(here: &Here, edit: impl FnOnce(&mut Vec<Off>)) -> Result<(), CliError> {
+    off::change(&here.state, here.now, edit).map_err(|error| {
+        let file = here.state.root().join("off.json");
+        CliError::new(format!("{}: {error}", file.display()))
+            .hint("nothing was changed; move that file away if it is damaged")
+    })
+}
+
 fn list(here: &Here, json: bool) {
     let list: Vec<Off> = off::read(&here.state).into_iter().filter(|off| !off.lapsed(here.now)).collect();
     if json {
@@ -110,6 +119,9 @@ fn list(here: &Here, json: bool) {
     }
     for off in &list {
         print::line(&format!("{} is switched off {}", off.policy, describe(off)));
+    }
+    if let Some(problem) = off::problem(&here.state) {
+        print::to_stderr(&format!("warning: {problem}: it switches nothing off"));
     }
     for policy in here.env.off.as_deref().map(tidegate_core::config::split_off).unwrap_or_default() {
         print::line(&format!("{policy} is switched off by TIDEGATE_OFF in this environment"));
@@ -124,10 +136,10 @@ fn check_policy(policy: &str) -> Result<(), CliError> {
     if policy::switchable().any(|known| known == policy) {
         return Ok(());
     }
-    let hint = match near::nearest(policy, policy::switchable()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("policies: {}", policy::switchable().collect::<Vec<_>>().join(", ")),
-    };
+    let hint = near::nearest(policy, policy::switchable()).map_or_else(
+        || format!("policies: {}", policy::switchable().collect::<Vec<_>>().join(", ")),
+        |near| format!("did you mean `{near}`?"),
+    );
     Err(CliError::new(format!("there is no policy `{policy}`")).hint(hint))
 }
 
@@ -145,21 +157,16 @@ fn scope(here: &Here, args: &args::Off) -> Result<Scope, CliError> {
     }
 }
 
-fn places(here: &Here) -> Vec<std::path::PathBuf> {
-    let main = here.root.as_deref().and_then(tidegate_state::project::main_worktree);
-    here.root.clone().into_iter().chain(main).collect()
-}
-
-/// The command as it would be typed, always in the same order.
-fn command(args: &args::Off) -> String {
+/// The command as it would be typed, always in the same order and with its scope: an approval is for exactly this, wherever
+/// it is typed again.
+fn command(args: &args::Off, scope: &Scope) -> String {
     let time = args.r#for.map(|time| format!(" --for {time}")).unwrap_or_default();
-    let session = match &args.session {
-        Some(id) if id.is_empty() => " --session".to_owned(),
-        Some(id) => format!(" --session {id}"),
-        None => String::new(),
+    let scope = match scope {
+        Scope::Everywhere => "--everywhere".to_owned(),
+        Scope::Project(root) => format!("--project {}", print::shell_word(root)),
+        Scope::Session(id) => format!("--session {id}"),
     };
-    let everywhere = if args.everywhere { " --everywhere" } else { "" };
-    format!("off {}{time}{session}{everywhere}", args.policy.as_deref().unwrap_or_default())
+    format!("off {}{time} {scope}", args.policy.as_deref().unwrap_or_default())
 }
 
 pub(crate) fn describe(off: &Off) -> String {
@@ -180,6 +187,6 @@ fn shown<'a>(here: &Here, off: &'a Off) -> Shown<'a> {
         scope: &off.scope,
         since: off.since.iso(),
         until: off.until.map(Millis::iso),
-        here: off.counts(here.now, &places(here), here.env.session.as_deref()),
+        here: off.counts(here.now, &off::places(here.root.as_deref()), here.env.session.as_deref()),
     }
 }

@@ -86,7 +86,13 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         unguarded: records.iter().any(|record| record.ruling == "unguarded"),
         tokens_added: records.iter().map(|record| record.cost.tokens).sum(),
         config_problems: here.config.problems.clone(),
-        waiting_for_trust: here.config.waiting.iter().map(|waiting| waiting.assignment.path()).collect(),
+        waiting_for_trust: here
+            .config
+            .waiting
+            .iter()
+            .filter(|waiting| !waiting.never)
+            .map(|waiting| waiting.assignment.path())
+            .collect(),
         waiting_for_approval: session
             .marks
             .approvals

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::config::layer::Waiting;
+use tidegate_core::config::layer::Assignment;
+use tidegate_core::config::section::Project;
 use tidegate_state::{bounded, claims, config, trust};
 
 use super::Outcome;
@@ -15,14 +16,11 @@ use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
 
-/// More than this is no config, and was not read as one.
-const LARGEST: u64 = 256 * 1024;
-
 #[derive(Serialize)]
 struct Report {
     project: PathBuf,
     files: Vec<File>,
-    /// What waits, or counts now.
+    /// All that stands in them.
     values: Vec<Line>,
     digest: String,
     trusted: bool,
@@ -43,10 +41,13 @@ struct File {
 struct Line {
     key: String,
     value: String,
-    instead_of: String,
+    /// What counts now.
+    now: String,
     origin: String,
     /// Only the user's own config may say this; trust does not help.
     never: bool,
+    /// It would count if the file were trusted.
+    waits: bool,
 }
 
 pub(crate) fn run(args: &args::Trust) -> Outcome {
@@ -55,11 +56,11 @@ pub(crate) fn run(args: &args::Trust) -> Outcome {
         here.look_at(project)?;
     }
     let root = here.root.clone().ok_or_else(|| CliError::new("the project is not known"))?;
-    let files = files(&here, &root);
     if args.revoke {
-        return revoke(&here, &files, args.json);
+        return revoke(&here, &root, args.json);
     }
-    let values: Vec<Line> = here.config.waiting.iter().map(line).collect();
+    let files = files(&here, &root);
+    let values: Vec<Line> = files.iter().flat_map(|file| lines(&here, file)).collect();
     let digest = digest(&files);
     let report = Report { project: root, files, values, digest, trusted: false };
     if let Some(only) = &args.only
@@ -68,13 +69,14 @@ pub(crate) fn run(args: &args::Trust) -> Outcome {
         return Err(CliError::new("the files have changed since this was asked for")
             .hint("run `tidegate trust` again and look at what it would allow now"));
     }
-    if !report.values.iter().any(|value| !value.never) {
+    if !report.values.iter().any(|value| value.waits) {
         nothing_waits(&here, report, args.json);
         return Ok(ExitCode::SUCCESS);
     }
+    let project = print::shell_word(&report.project.to_string_lossy());
     let request = Request {
         name: "trust",
-        command: format!("trust --only {}", report.digest),
+        command: format!("trust --project {project} --only {}", report.digest),
         would: &would(&report),
         approved: args.approved,
         json: args.json,
@@ -84,7 +86,8 @@ pub(crate) fn run(args: &args::Trust) -> Outcome {
         Consent::Waits(code) => return Ok(code),
     };
     for file in &report.files {
-        trust::remember(&here.state, &file.path, &file.text).map_err(CliError::new)?;
+        trust::remember(&here.state, &file.path, &file.text)
+            .map_err(|error| CliError::new(format!("{}: {error}", file.path.display())))?;
     }
     approval::record(&here, &request.command, &how);
     if args.json {
@@ -98,11 +101,14 @@ pub(crate) fn run(args: &args::Trust) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn revoke(here: &Here, files: &[File], json: bool) -> Outcome {
+/// Also of a file that is not there now: it may come back as it was.
+fn revoke(here: &Here, root: &Path, json: bool) -> Outcome {
     let mut revoked = Vec::new();
-    for file in files {
-        if trust::revoke(&here.state, &file.path).map_err(CliError::new)? {
-            revoked.push(&file.path);
+    for path in config::project_files(Some(root)) {
+        let gone = trust::revoke(&here.state, &path)
+            .map_err(|error| CliError::new(format!("{}: {error}", path.display())))?;
+        if gone {
+            revoked.push(path);
         }
     }
     if !revoked.is_empty() {
@@ -130,43 +136,39 @@ fn nothing_waits(here: &Here, report: Report, json: bool) {
         print::line(&format!("{} has no config of its own", report.project.display()));
     }
     for file in &report.files {
-        let state = if file.trusted { "trusted as it is" } else { "only tightens: nothing waits for trust" };
+        let state = if file.trusted { "trusted as it is" } else { "nothing in it waits for trust" };
         print::line(&format!("{}: {state}", file.path.display()));
     }
-    for value in &report.values {
-        print::line(&never(value));
-    }
+    report.values.iter().filter(|value| value.never).for_each(|value| {
+        print::line(&shown(value));
+    });
     here.config.problems.iter().for_each(|problem| print::to_stderr(&format!("warning: {problem}")));
 }
 
+/// Everything in the files, also what makes no difference now: it will when the user's own config changes.
 fn would(report: &Report) -> Vec<String> {
-    let mut lines =
+    let mut would =
         vec![format!("This project's own config would be allowed to set, in {}:", report.project.display())];
-    for value in report.values.iter().filter(|value| !value.never) {
-        lines
-            .push(format!("  {} = {}  (now {})  {}", value.key, value.value, value.instead_of, value.origin));
-    }
-    lines.extend(report.values.iter().filter(|value| value.never).map(never));
-    lines.extend(
-        report
-            .files
-            .iter()
-            .filter(|file| file.changed)
-            .map(|file| format!("  note: {} has changed since it was trusted", file.path.display())),
+    would.extend(report.values.iter().map(shown));
+    let changed = report.files.iter().filter(|file| file.changed);
+    would.extend(
+        changed.map(|file| format!("  note: {} has changed since it was trusted", file.path.display())),
     );
-    lines
+    would
 }
 
-fn never(value: &Line) -> String {
-    format!(
-        "  {} = {} stays without effect: only your own config can say it  ({})",
-        value.key, value.value, value.origin
-    )
+fn shown(value: &Line) -> String {
+    let effect = match (value.never, value.value == value.now) {
+        (true, _) => "stays without effect: only your own config can say it".to_owned(),
+        (false, true) => "as it is now".to_owned(),
+        (false, false) => format!("now {}", value.now),
+    };
+    format!("  {} = {}  ({effect})  {}", value.key, value.value, value.origin)
 }
 
 fn files(here: &Here, root: &Path) -> Vec<File> {
     let read = |path: PathBuf| {
-        let text = String::from_utf8(bounded::read(&path, LARGEST).ok()?).ok()?;
+        let text = String::from_utf8(bounded::read(&path, config::LARGEST).ok()?).ok()?;
         let before = trust::trusted_text(&here.state, &path);
         let trusted = before.as_deref() == Some(&text);
         Some(File { path, text, trusted, changed: before.is_some() && !trusted })
@@ -183,12 +185,23 @@ fn digest(files: &[File]) -> String {
     format!("{:016x}", claims::hash(&[&all]))
 }
 
-fn line(waiting: &Waiting) -> Line {
-    Line {
-        key: waiting.assignment.path(),
-        value: waiting.assignment.value.to_string(),
-        instead_of: waiting.now.to_string(),
-        origin: waiting.assignment.origin.to_string(),
-        never: waiting.never,
-    }
+/// What a file sets, beside what counts now.
+fn lines(here: &Here, file: &File) -> Vec<Line> {
+    let assignments = config::assignments(&file.text, &file.path.display().to_string()).unwrap_or_default();
+    let sections = here.config.sections();
+    let line = |assignment: Assignment| {
+        let section = sections.iter().find(|section| section.name() == assignment.section)?;
+        let key = section.keys().iter().find(|key| key.name == assignment.key)?;
+        let waits =
+            here.config.waiting.iter().any(|waiting| !waiting.never && waiting.assignment == assignment);
+        Some(Line {
+            key: assignment.path(),
+            value: assignment.value.to_string(),
+            now: section.get(&assignment.key).to_string(),
+            origin: assignment.origin.to_string(),
+            never: key.project == Project::Never,
+            waits,
+        })
+    };
+    assignments.into_iter().filter_map(line).collect()
 }

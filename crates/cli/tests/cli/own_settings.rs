@@ -69,6 +69,39 @@ fn where_the_client_would_ask_nobody_it_is_denied() {
 }
 
 #[test]
+fn also_where_the_state_fails_and_the_other_gate_is_off() {
+    let sandbox = Sandbox::new().with("TIDEGATE_OFF", "skill-gate").with("TIDEGATE_STATE_DIR", "relative");
+    let answer = edit(&sandbox, "project/.claude/settings.json");
+    assert_eq!(answer.output()["hookSpecificOutput"]["permissionDecision"], "ask", "{answer:?}");
+    edit(&sandbox, "project/src/main.rs").silent();
+}
+
+#[test]
+fn also_of_the_folder_the_client_was_started_in() {
+    let sandbox = Sandbox::new();
+    let (main, tree) = (sandbox.project(), sandbox.path().join("tree"));
+    let git = |args: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.env_clear().env("HOME", sandbox.home()).env("PATH", "/usr/bin:/bin").current_dir(&main);
+        let author = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+        assert!(git.args(author).args(args).output().expect("git").status.success(), "{args:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["commit", "-q", "--allow-empty", "-m", "begin"]);
+    git(&["worktree", "add", "-q", &tree.to_string_lossy()]);
+    for path in
+        ["project/.claude/settings.json", "project/.claude/tidegate.toml", "tree/.claude/settings.json"]
+    {
+        let mut payload = fixtures::hook("PreToolUse.Write");
+        payload["cwd"] = json!(tree);
+        payload["permission_mode"] = json!("default");
+        payload["tool_input"]["file_path"] = json!(sandbox.path().join(path));
+        let answer = sandbox.event(&payload);
+        assert_eq!(answer.output()["hookSpecificOutput"]["permissionDecision"], "ask", "{path}: {answer:?}");
+    }
+}
+
+#[test]
 fn in_the_persons_language() {
     let sandbox = Sandbox::new().with("LANG", "ja_JP.UTF-8");
     let answer = edit(&sandbox, "home/.claude/settings.json");

@@ -81,7 +81,9 @@ fn an_approval_that_a_person_types_works_once() {
     let sandbox = attended();
     let asked = by_agent(&sandbox, &["off", "pressure", "--for", "2h"]);
     let code = code_of(&asked);
-    assert!(asked.stdout.contains("Then run: tidegate off pressure --for 2h --approved"), "{asked:?}");
+    // With its scope: wherever it is typed again, it is for what the person was shown.
+    let whole = format!("off pressure --for 2h --project {}", sandbox.project().display());
+    assert!(asked.stdout.contains(&format!("Then run: tidegate {whole} --approved\n")), "{asked:?}");
     assert_eq!(code_of(&by_agent(&sandbox, &["off", "pressure", "--for", "120m"])), code, "the same request");
 
     let early = by_agent(&sandbox, &["off", "pressure", "--for", "2h", "--approved"]);
@@ -89,16 +91,16 @@ fn an_approval_that_a_person_types_works_once() {
     assert!(!is_off(&sandbox, "pressure"));
 
     let told = types(&sandbox, &format!("approve {}", code.to_lowercase()));
-    assert!(told.context().is_some_and(|text| text.contains("`tidegate off pressure --for 2h --approved`")));
+    assert!(told.context().is_some_and(|text| text.contains(&format!("`tidegate {whole} --approved`"))));
     assert!(told.output()["systemMessage"].as_str().is_some_and(|text| text.starts_with("Approved, once")));
 
     let other = by_agent(&sandbox, &["off", "pressure", "--approved"]);
     assert!(other.failed().contains("there is no approval"), "it was for two hours: {other:?}");
     let done = by_agent(&sandbox, &["off", "pressure", "--for", "2h", "--approved"]);
-    assert!(done.ok().starts_with("pressure switched off in "), "{done:?}");
+    assert!(done.ok().starts_with("pressure is switched off in "), "{done:?}");
     assert!(is_off(&sandbox, "pressure"));
     let record = sandbox.records().pop().expect("a record");
-    assert_eq!(record["event"], "tidegate off pressure --for 2h");
+    assert_eq!(record["event"], format!("tidegate {whole}"));
     assert_eq!(record["cause"], format!("approved with the code {code}"));
 
     let again = by_agent(&sandbox, &["off", "pressure", "--for", "2h", "--approved"]);
@@ -150,7 +152,34 @@ fn a_model_cannot_approve_by_itself() {
     );
     let _ = types(&sandbox, &format!("approve {code}"));
     refused();
-    assert_ne!(ask(), code, "a new request has a new code");
+    let code = ask();
+    // Split over two lines, and by a call that fails.
+    let mut cron = event(&sandbox, "PostToolUse.CronCreate");
+    cron["tool_input"]["prompt"] = json!(format!("approve\n{code}"));
+    assert!(sandbox.event(&cron).stdout.contains("void"));
+    let _ = types(&sandbox, &format!("approve\n{code}"));
+    refused();
+    let code = ask();
+    let mut failed = event(&sandbox, "PostToolUse.Bash");
+    failed["hook_event_name"] = json!("PostToolUseFailure");
+    failed["tool_input"] = json!({ "command": format!("tmux send-keys 'approve {code}'; false") });
+    assert!(sandbox.event(&failed).stdout.contains("void"));
+    let _ = types(&sandbox, &format!("approve {code}"));
+    refused();
+    // Prompts that say of themselves where they come from.
+    let code = ask();
+    let mut wakeup = event(&sandbox, "UserPromptSubmit.plain");
+    wakeup["prompt"] = json!(format!("approve {code}"));
+    wakeup["source"] = json!("schedule_wakeup");
+    let _ = sandbox.event(&wakeup);
+    refused();
+    let mut second = sandbox.command(&["off", "skill-gate"]);
+    second.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", SESSION).env("CLAUDE_PID", "77");
+    let mut running = Running::start(second);
+    running.close();
+    let code = code_of(&running.end());
+    let _ = types(&sandbox, &format!("approve {code}"));
+    refused();
 
     // Variables and flags are what a model can type.
     let mut command = sandbox.command(&["off", "skill-gate"]);
@@ -258,9 +287,12 @@ fn an_answered_question_is_an_approval() {
     let sandbox = attended();
     let code = code_of(&by_agent(&sandbox, &["off", "skill-gate"]));
     ask(&sandbox, &question(&sandbox, "PreToolUse", &code, None)).silent();
-    ask(&sandbox, &question(&sandbox, "PostToolUse", &code, Some("no"))).silent();
+    let no = ask(&sandbox, &question(&sandbox, "PostToolUse", &code, Some("no")));
+    assert!(no.context().is_some_and(|text| text.contains("did not approve")), "{no:?}");
     let ran = by_agent(&sandbox, &["off", "skill-gate", "--approved"]);
     assert!(ran.failed().contains("there is no approval"), "{ran:?}");
+    // The no was for that request; another one has another code.
+    let code = code_of(&by_agent(&sandbox, &["off", "skill-gate"]));
     ask(&sandbox, &question(&sandbox, "PreToolUse", &code, None)).silent();
     let told = ask(&sandbox, &question(&sandbox, "PostToolUse", &code, Some("approve")));
     assert!(told.context().is_some_and(|text| text.contains("--approved")), "{told:?}");
@@ -275,6 +307,22 @@ fn an_answered_question_is_an_approval() {
     let on = sandbox.run(&["on", "skill-gate"]);
     assert!(on.ok().starts_with("skill-gate is on again"), "{on:?}");
     sandbox.hook(&["--event", "PreToolUse"], "{").closed("the payload is not JSON");
+}
+
+#[test]
+fn two_questions_at_once_are_two_approvals() {
+    let sandbox = attended();
+    let codes = ["skill-gate", "pressure"].map(|policy| code_of(&by_agent(&sandbox, &["off", policy])));
+    let texts = codes.each_ref().map(|code| format!("Off? ({code})"));
+    let mut payload = question(&sandbox, "PreToolUse", &codes[0], None);
+    payload["tool_input"] = json!({ "questions": texts.each_ref().map(|text| json!({ "question": text })) });
+    ask(&sandbox, &payload).silent();
+    payload["hook_event_name"] = json!("PostToolUse");
+    payload["tool_response"] = json!({ "answers": { texts[0].as_str(): "approve", texts[1].as_str(): "Approve (Recommended)", "x": null } });
+    let _ = ask(&sandbox, &payload);
+    for policy in ["skill-gate", "pressure"] {
+        let _ = by_agent(&sandbox, &["off", policy, "--approved"]).ok();
+    }
 }
 
 #[test]
@@ -311,7 +359,7 @@ fn unattended_it_is_refused_unless_the_user_said_so_before() {
     assert!(!is_off(&sandbox, "pressure"));
     sandbox.config("[approval]\nunattended = [\"off\"]\n");
     let ran = sandbox.run(&["off", "pressure"]);
-    assert!(ran.ok().contains("pressure switched off"), "{ran:?}");
+    assert!(ran.ok().contains("pressure is switched off"), "{ran:?}");
     assert_eq!(sandbox.one_record()["cause"], "the user's config allows it unattended");
 }
 
@@ -324,7 +372,7 @@ fn at_a_terminal_it_asks() {
     assert_ne!(no.code, Some(0));
     assert!(!is_off(&sandbox, "pressure"));
     let yes = at_terminal(&sandbox, &["off", "pressure", "--for", "30m"], "y\n");
-    assert!(yes.code == Some(0) && yes.stdout.contains("pressure switched off in"), "{yes:?}");
+    assert!(yes.code == Some(0) && yes.stdout.contains("pressure is switched off in"), "{yes:?}");
     assert!(is_off(&sandbox, "pressure"));
 }
 
@@ -355,6 +403,59 @@ fn off_counts_where_it_was_meant() {
     assert!(sandbox.run(&["off"]).ok().starts_with("nothing is switched off"));
     let _ = sandbox.run(&["off", "pressure", "--everywhere", "--for", "1d"]).ok();
     assert!(!at_use("five"));
+}
+
+#[test]
+fn another_folder_and_another_session() {
+    let sandbox = Sandbox::new();
+    sandbox.config("[approval]\nunattended = [\"off\"]\n");
+    let other = sandbox.path().join("other");
+    fs::create_dir(&other).expect("a new folder");
+    let mut start = fixtures::hook("SessionStart.startup");
+    start["session_id"] = json!("elsewhere");
+    start["cwd"] = json!(other);
+    let mut hook = sandbox.command(&["hook", "--event", "SessionStart"]);
+    hook.env("CLAUDE_PROJECT_DIR", &other);
+    crate::sandbox::feed(hook, start.to_string().as_bytes());
+    let _ = sandbox.run(&["off", "pressure", "--session", "elsewhere"]).ok();
+    // Switched on here, it stays off there.
+    assert!(sandbox.run(&["on", "pressure"]).ok().contains("is not switched off here"));
+    assert_eq!(sandbox.run(&["off", "--json"]).json().as_array().map(Vec::len), Some(1));
+    let ran = sandbox.run(&["off", "skill-gate", "--project", &other.to_string_lossy()]);
+    assert!(ran.ok().contains("/other until"), "{ran:?}");
+    sandbox.hook(&["--event", "PreToolUse"], "{").closed("the payload is not JSON");
+}
+
+#[test]
+fn a_damaged_list_is_said_and_left_alone() {
+    let sandbox = Sandbox::new();
+    sandbox.config("[approval]\nunattended = [\"off\"]\n");
+    let _ = sandbox.run(&["off", "pressure"]).ok();
+    let list = sandbox.state().join("off.json");
+    fs::write(&list, "[{").expect("ours");
+    let ran = sandbox.run(&["off", "skill-gate"]);
+    assert!(ran.failed().contains("off.json: ") && ran.stderr.contains("nothing was changed"), "{ran:?}");
+    assert_eq!(fs::read_to_string(&list).expect("the file"), "[{");
+    assert!(sandbox.run(&["off"]).stderr.contains("switches nothing off"));
+}
+
+#[test]
+fn a_fork_takes_no_approval_along() {
+    let sandbox = attended();
+    let code = code_of(&by_agent(&sandbox, &["off", "pressure"]));
+    let _ = types(&sandbox, &format!("approve {code}"));
+    let mut transcript = Transcript::at(sandbox.path().join("t.jsonl"));
+    transcript.line(&answer(50_000));
+    let mut prompt = event(&sandbox, "UserPromptSubmit.plain");
+    prompt["transcript_path"] = json!(transcript.path);
+    let _ = sandbox.event(&prompt);
+    let mut fork = event(&sandbox, "SessionStart.startup");
+    fork["session_id"] = json!("forked");
+    fork["source"] = json!("fork");
+    fork["context_tokens"] = json!(50_050);
+    let _ = sandbox.event(&fork);
+    let marks = fs::read_to_string(sandbox.session("forked").join("marks")).expect("its marks");
+    assert!(marks.contains("root") && !marks.contains("approval"), "{marks}");
 }
 
 #[test]
@@ -398,5 +499,7 @@ fn trust_is_for_what_was_shown() {
     assert!(!budget(), "any change revokes it");
     let asked = by_agent(&sandbox, &["trust"]);
     assert!(asked.stdout.contains("has changed since it was trusted"), "{asked:?}");
+    // Also while the file is away: it may come back as it was.
+    fs::rename(&own, sandbox.path().join("away")).expect("our own");
     assert!(sandbox.run(&["trust", "--revoke"]).ok().starts_with("no longer trusted"));
 }

@@ -1,10 +1,11 @@
 //! Layers: built-in < user < project < local < environment. A later one counts more, but a project's own files can
 //! only tighten until a person trusts them.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::Config;
-use super::near::nearest;
+use super::near;
 use super::section::{Put, Section, Voice, Wrong};
 use super::value::Value;
 
@@ -77,51 +78,74 @@ pub struct Waiting {
     pub never: bool,
 }
 
+/// So many problems are described; of the rest it is enough that they are there.
+const MOST_HINTS: usize = 20;
+
 impl Config {
-    /// Takes one more layer. A section of it with a value that cannot be used is left out as a whole, so that what was
-    /// there before stands; `problems` says so.
+    /// Takes one more layer. Of a section with a value that cannot be used only what makes something stricter is taken, so
+    /// that what was there before stands; `problems` says so.
     pub fn apply(&mut self, layer: &Layer) {
-        let mut broken: Vec<&str> = Vec::new();
+        let mut broken: BTreeSet<&str> = BTreeSet::new();
+        let mut unknown: BTreeSet<&str> = BTreeSet::new();
         for assignment in &layer.assignments {
             let Assignment { section, key, value, origin } = assignment;
-            let Some(found) = self.section(section) else {
-                let names = self.sections().into_iter().map(Section::name).filter(|name| !name.is_empty());
-                let hint = did_you_mean(nearest(section, names));
-                self.problems.push(format!("{origin}: there is no section [{section}]{hint}"));
-                broken.push(section);
-                continue;
-            };
-            match found.check(key, value) {
-                Ok(()) => {}
-                Err(Wrong::Unknown) => {
-                    let hint = did_you_mean(nearest(key, found.keys().iter().map(|key| key.name)));
-                    self.problems.push(format!("{origin}: there is no key `{}`{hint}", assignment.path()));
+            let hints = self.problems.len() < MOST_HINTS;
+            let problem = match self.section(section).map(|found| (found, found.check(key, value))) {
+                Some((_, Ok(()))) => continue,
+                None if !unknown.insert(section) => continue,
+                None => {
+                    let names =
+                        self.sections().into_iter().map(Section::name).filter(|name| !name.is_empty());
+                    let hint = if hints { near::hint(section, names) } else { String::new() };
+                    format!("there is no section [{}]{hint}", plain(section))
                 }
-                Err(Wrong::Value(why)) => {
+                Some((found, Err(Wrong::Unknown))) => {
+                    let keys = found.keys().iter().map(|key| key.name);
+                    let hint = if hints { near::hint(key, keys) } else { String::new() };
+                    format!("there is no key `{}`{hint}", plain(&assignment.path()))
+                }
+                Some((_, Err(Wrong::Value(why)))) => {
+                    broken.insert(section);
                     let left_out = match section.as_str() {
                         "" => "the keys above all sections are".to_owned(),
                         section => format!("[{section}] is"),
                     };
-                    self.problems
-                        .push(format!("{origin}: `{}`: {why}; {left_out} left out here", assignment.path()));
-                    broken.push(section);
+                    format!("`{}`: {why}; {left_out} left out here", assignment.path())
                 }
-            }
+            };
+            self.problems.push(format!("{origin}: {problem}"));
         }
-        let mut usable: Vec<&Assignment> =
-            layer.assignments.iter().filter(|found| !broken.contains(&found.section.as_str())).collect();
-        // A section is only said to be missing once.
-        self.problems.dedup();
-        if let Some(at) = usable.iter().position(|found| found.path() == "preset") {
-            let chosen = usable.remove(at);
+        let known = layer.assignments.iter().filter(|found| !unknown.contains(found.section.as_str()));
+        let (rest, usable): (Vec<&Assignment>, Vec<&Assignment>) =
+            known.partition(|found| broken.contains(found.section.as_str()));
+        for assignment in rest {
+            self.tighten(assignment);
+        }
+        // A preset first: other values of its layer come after it and count more.
+        let (presets, others): (Vec<&Assignment>, Vec<&Assignment>) =
+            usable.into_iter().partition(|found| found.path() == "preset");
+        for chosen in presets {
             self.choose_preset(chosen, layer.voice);
         }
-        for assignment in usable {
+        for assignment in others {
             self.assign(assignment, layer.voice);
         }
     }
 
-    /// Takes a preset and what it stands for. Other values of its layer come after it and count more.
+    /// Takes a value of a broken section if it makes something stricter; else it stands there without effect.
+    fn tighten(&mut self, assignment: &Assignment) {
+        if assignment.path() == "preset" {
+            let before = self.waiting.len();
+            self.choose_preset(assignment, Voice::Untrusted);
+            self.waiting.truncate(before);
+        } else if let Some(section) = self.section_mut(&assignment.section)
+            && section.put(&assignment.key, &assignment.value, Voice::Untrusted) == Put::Taken
+        {
+            self.origins.insert(assignment.path(), assignment.origin.clone());
+        }
+    }
+
+    /// Takes a preset and what it stands for.
     fn choose_preset(&mut self, chosen: &Assignment, voice: Voice) {
         if self.assign(chosen, voice) != Put::Taken {
             return;
@@ -188,6 +212,21 @@ pub fn variable(section: &str, key: &str) -> String {
     format!("TIDEGATE_{}", path(section, key).replace('.', "_").to_ascii_uppercase())
 }
 
-fn did_you_mean(name: Option<&str>) -> String {
-    name.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+/// A name that somebody else wrote, fit for a terminal and a journal: short, and without anything that steers either.
+fn plain(name: &str) -> String {
+    const LONGEST: usize = 64;
+    let safe = |c: char| {
+        if c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        {
+            '\u{fffd}'
+        } else {
+            c
+        }
+    };
+    let mut plain: String = name.chars().take(LONGEST).map(safe).collect();
+    if name.chars().nth(LONGEST).is_some() {
+        plain.push('…');
+    }
+    plain
 }

@@ -11,6 +11,11 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// "; did you mean `…`?", or nothing.
+pub fn hint<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, candidates).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}
+
 /// How many letters have to be changed, added, left out or exchanged with their neighbour.
 fn distance(from: &str, to: &str) -> usize {
     // Names are short; what is not short is no typing error.

@@ -205,7 +205,10 @@ impl Event<'_> {
             "Stop hook feedback:",
         ];
         let prompt = self.payload.prompt.get()?.head(PROMPT_HEAD);
+        // Declared by the host's types, not sent by 2.1.325.
+        let source = self.payload.source.get().map(AsRef::as_ref);
         let typed = self.kind == EventKind::UserPromptSubmit
+            && matches!(source, None | Some("user" | "sdk"))
             && !MACHINE.iter().any(|start| prompt.trim_start().starts_with(start));
         typed.then_some(prompt)
     }

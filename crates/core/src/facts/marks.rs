@@ -102,7 +102,8 @@ impl Approval {
     }
 
     fn in_time(&self, now: Millis) -> bool {
-        now.since(self.at) < APPROVAL_MS
+        // The clock may have been set back, by a little on its own, by more by somebody.
+        now.since(self.at) < APPROVAL_MS && self.at.since(now) < 60_000
     }
 
     /// Whether a text could be a code.
@@ -229,7 +230,11 @@ impl Marks {
                 self.approvals.retain(|known| known.code != approval.code);
                 self.approvals.push(approval);
                 if self.approvals.len() > APPROVALS_KEPT {
-                    self.approvals.remove(0);
+                    // One that can come to nothing any more, else the oldest.
+                    let over =
+                        |known: &Approval| matches!(known.stage, ApprovalStage::Used | ApprovalStage::Void);
+                    let at = self.approvals.iter().position(over).unwrap_or_default();
+                    self.approvals.remove(at);
                 }
             }
         }

@@ -8,7 +8,7 @@ pub(super) const WORDS: Words = Words {
         format!(
             "Tidegate could not check this call, so it was not let through: {step}. \
              `tidegate journal` shows what happened. To work without this gate, run `tidegate off {policy} --for 1h` in \
-             another terminal, or start the client with TIDEGATE_OFF={policy}."
+             this project from another terminal, or start the client with TIDEGATE_OFF={policy}."
         )
     },
     own_file: |file, path| {
@@ -24,7 +24,7 @@ pub(super) const WORDS: Words = Words {
     approved: |command| format!("Approved, once and for ten minutes: `tidegate {command}`."),
     nothing_to_approve: |code| {
         format!(
-            "No request waits with the code {code}: it was used, is older than ten minutes, or is of another session."
+            "No request waits with the code {code}: it was approved already, is void, is older than ten minutes, or is of another session."
         )
     },
     approval_void: |code, command| {

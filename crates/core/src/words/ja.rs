@@ -9,7 +9,7 @@ pub(super) const WORDS: Words = Words {
     gate_closed: |step, policy| {
         format!(
             "Tidegateはこの呼び出しを確認できなかったため通しませんでした: {}。\
-             経緯は `tidegate journal` で見られます。このゲートなしで作業するには、別の端末で `tidegate off {policy} --for 1h` を実行するか、TIDEGATE_OFF={policy} を付けてクライアントを起動してください。",
+             経緯は `tidegate journal` で見られます。このゲートなしで作業するには、別の端末のこのプロジェクトで `tidegate off {policy} --for 1h` を実行するか、TIDEGATE_OFF={policy} を付けてクライアントを起動してください。",
             failed_step(step),
         )
     },
@@ -29,7 +29,7 @@ pub(super) const WORDS: Words = Words {
     approved: |command| format!("承認しました（1回限り、10分間有効）: `tidegate {command}`"),
     nothing_to_approve: |code| {
         format!(
-            "コード {code} で承認待ちの要求はありません。使用済み、10分経過、または別のセッションのものです。"
+            "コード {code} で承認待ちの要求はありません。承認済み、無効、10分経過、または別のセッションのものです。"
         )
     },
     approval_void: |code, command| {

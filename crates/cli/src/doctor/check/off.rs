@@ -17,6 +17,12 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
             );
         }
     }
+    if let Some(problem) = seen.state.as_ref().ok().and_then(off::problem) {
+        found.warning(
+            format!("{problem}: it switches nothing off"),
+            "move that file away, then switch off again what is meant to be off",
+        );
+    }
     for off in seen.state.iter().flat_map(off::read).filter(|off| !off.lapsed(seen.now)) {
         found.note_with(
             format!("`{}` is switched off {}", off.policy, describe(&off)),

@@ -15,7 +15,7 @@ use crate::event::{Event, EventKind};
 use crate::facts::marks::{Approval as Request, ApprovalStage, Mark, Marks};
 use crate::facts::{Facts, Needs};
 use crate::verdict::{Audience, Effect, Say, Verdict};
-use question::Question;
+use question::{Answer, Question};
 
 /// The name in records. It cannot be switched off: nothing would be left that a person could say yes with.
 pub const ID: &str = "approval";
@@ -36,7 +36,7 @@ section! {
 pub struct Commands(pub Vec<String>);
 
 /// All there are.
-const COMMANDS: &[&str] = &["off", "trust"];
+const COMMANDS: &[&str] = &["off", "trust", "init", "uninstall"];
 
 impl Setting for Commands {
     const SHAPE: Shape = Shape::List(COMMANDS);
@@ -75,7 +75,7 @@ impl Policy for Approval {
                 typed_code(&event.human_prompt()?).map(|_| Needs::default())
             }
             EventKind::PreToolUse if requests && asks(event) => Some(tool),
-            EventKind::PostToolUse if requests => Some(tool),
+            EventKind::PostToolUse | EventKind::PostToolUseFailure if requests => Some(tool),
             _ => None,
         }
     }
@@ -87,7 +87,7 @@ impl Policy for Approval {
         match facts.event.kind {
             EventKind::UserPromptSubmit => typed(facts, requests),
             EventKind::PreToolUse => put_to_the_person(facts, requests),
-            _ if asks(facts.event) => answered(facts, requests),
+            EventKind::PostToolUse if asks(facts.event) => answered(facts, requests),
             _ => mentioned(facts, requests),
         }
     }
@@ -97,12 +97,16 @@ fn asks(event: &Event<'_>) -> bool {
     event.payload.tool_name.get().is_some_and(|name| name == ASKING_TOOL)
 }
 
-/// The code of a prompt that is nothing but `approve CODE`.
+/// The code of a prompt that is nothing but `approve CODE`, on one line.
 fn typed_code(prompt: &str) -> Option<String> {
-    let mut words = prompt.split_whitespace();
+    let line = prompt.trim().trim_matches('`');
+    if line.contains(['\n', '\r', '\t']) {
+        return None;
+    }
+    let mut words = line.split(' ').filter(|word| !word.is_empty());
     let (verb, code) = (words.next()?, words.next()?);
-    let alone = words.next().is_none() && verb.eq_ignore_ascii_case("approve");
-    let code = code.trim_end_matches(['.', '!']);
+    let alone = words.next().is_none() && (verb.eq_ignore_ascii_case("approve") || verb == "承認");
+    let code = code.trim_end_matches(['.', '!', '。']);
     (alone && Request::is_code(code)).then(|| code.to_ascii_uppercase())
 }
 
@@ -117,9 +121,9 @@ fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
         Some(request) if request.client.is_some() && request.client != facts.client => {
             Verdict::silent("it was typed into another client")
         }
-        Some(request) => give(facts, request, "a person typed the approval"),
+        Some(request) => give(facts, &[request], "a person typed the approval"),
         None => Verdict {
-            says: vec![to_user((facts.lang.words().nothing_to_approve)(&code), Vec::new())],
+            says: vec![say(Audience::User, (facts.lang.words().nothing_to_approve)(&code))],
             ..Verdict::silent("no request waits with this code")
         },
     }
@@ -127,18 +131,25 @@ fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
 
 /// The model is about to put a question to the person. It counts only if it does not come with its own answer.
 fn put_to_the_person(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
-    let Some(question) = Question::asked(facts.tool_input) else { return Verdict::silent("no question to read") };
-    let Some(id) = facts.event.payload.tool_use_id.get() else { return Verdict::silent("a call without an id") };
-    let about = |request: &&Request| request.waits(facts.now) && question.holds(&request.code);
-    let Some(request) = requests.iter().find(about) else { return Verdict::silent("no code in the question") };
+    let Some(question) = Question::asked(facts.tool_input) else {
+        return Verdict::silent("no question to read");
+    };
+    let Some(id) = facts.event.payload.tool_use_id.get() else {
+        return Verdict::silent("a call without an id");
+    };
+    let about = requests.iter().filter(|request| request.waits(facts.now) && question.holds(&request.code));
+    let about: Vec<&Request> = about.collect();
+    if about.is_empty() {
+        return Verdict::silent("no code in the question");
+    }
     if question.is_answered() {
-        return void(facts, request, "the question came with its answer");
+        return void(facts, &about, "the question came with its answer");
     }
-    let stage = ApprovalStage::Questioned(id.to_string());
-    Verdict {
-        effects: vec![Effect::Mark(Mark::Approval(Request { stage, ..request.clone() }))],
-        ..Verdict::silent("a person is asked")
-    }
+    let asked = |request: &&Request| {
+        let stage = ApprovalStage::Questioned(id.to_string());
+        Effect::Mark(Mark::Approval(Request { stage, ..(*request).clone() }))
+    };
+    Verdict { effects: about.iter().map(asked).collect(), ..Verdict::silent("a person is asked") }
 }
 
 /// The person has answered.
@@ -148,14 +159,22 @@ fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
         ApprovalStage::Questioned(call) => request.waits(facts.now) && Some(call.as_str()) == id,
         _ => false,
     };
-    let Some(request) = requests.iter().find(asked) else { return Verdict::silent("no code in the question") };
+    let about: Vec<&Request> = requests.iter().filter(asked).collect();
+    if about.is_empty() {
+        return Verdict::silent("no code in the question");
+    }
     if !facts.attended {
         return Verdict::silent("nobody is there, so nobody answered");
     }
-    if question::approves(facts.tool_response, &request.code) {
-        give(facts, request, "a person answered the question")
-    } else {
-        Verdict::silent("the answer is no approval")
+    let with = |wanted: Answer| {
+        let answered = about.iter().filter(|request| question::answer(facts.tool_response, &request.code) == wanted);
+        answered.copied().collect::<Vec<&Request>>()
+    };
+    let (approved, declined) = (with(Answer::Approval), with(Answer::Other));
+    match (approved.as_slice(), declined.as_slice()) {
+        ([], []) => Verdict::silent("the question was not answered"),
+        ([], declined) => decline(declined),
+        (approved, _) => give(facts, approved, "a person answered the question"),
     }
 }
 
@@ -163,44 +182,61 @@ fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
 fn mentioned(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     let about =
         |request: &&Request| request.waits(facts.now) && question::holds(facts.tool_input, &request.code);
-    match requests.iter().find(about) {
-        Some(request) => void(facts, request, "the code was part of a tool call"),
-        None => Verdict::silent("no code in the call"),
+    let about: Vec<&Request> = requests.iter().filter(about).collect();
+    if about.is_empty() {
+        return Verdict::silent("no code in the call");
     }
+    void(facts, &about, "the code was part of a tool call")
 }
 
-fn give(facts: &Facts<'_>, request: &Request, because: &'static str) -> Verdict {
-    let given = Request { stage: ApprovalStage::Given, at: facts.now, ..request.clone() };
-    let text = format!(
-        "The person approved `tidegate {}` once. Within ten minutes, `tidegate {} --approved` carries it out.",
-        request.command, request.command
-    );
-    Verdict {
-        says: vec![
-            to_user((facts.lang.words().approved)(&request.command), Vec::new()),
-            Say { to: Audience::Model, text, weight: 90, explains: false, when_said: Vec::new() },
-        ],
-        effects: vec![Effect::Mark(Mark::Approval(given))],
-        ..Verdict::silent(because)
+fn give(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verdict {
+    let mut verdict = Verdict::silent(because);
+    for request in requests {
+        let given = Request { stage: ApprovalStage::Given, at: facts.now, ..(*request).clone() };
+        let command = &request.command;
+        verdict.says.push(say(Audience::User, (facts.lang.words().approved)(command)));
+        verdict.says.push(say(
+            Audience::Model,
+            format!(
+                "The person approved `tidegate {command}` once. Within ten minutes, `tidegate {command} --approved` \
+                 carries it out."
+            ),
+        ));
+        verdict.effects.push(Effect::Mark(Mark::Approval(given)));
     }
+    verdict
 }
 
-fn void(facts: &Facts<'_>, request: &Request, because: &'static str) -> Verdict {
-    let void = Request { stage: ApprovalStage::Void, ..request.clone() };
-    let text = format!(
-        "The code {} was in a tool call, so it is void: only a person can give an approval.",
-        request.code
-    );
-    Verdict {
-        says: vec![
-            to_user((facts.lang.words().approval_void)(&request.code, &request.command), Vec::new()),
-            Say { to: Audience::Model, text, weight: 50, explains: false, when_said: Vec::new() },
-        ],
-        effects: vec![Effect::Mark(Mark::Approval(void))],
-        ..Verdict::silent(because)
+/// A question is put once: another answer than yes ends the request.
+fn decline(requests: &[&Request]) -> Verdict {
+    let mut verdict = Verdict::silent("the answer is no approval");
+    for request in requests {
+        let void = Request { stage: ApprovalStage::Void, ..(*request).clone() };
+        let text = format!(
+            "The person did not approve `tidegate {}`: only the answer `approve` does. That request is closed.",
+            request.command
+        );
+        verdict.says.push(say(Audience::Model, text));
+        verdict.effects.push(Effect::Mark(Mark::Approval(void)));
     }
+    verdict
 }
 
-fn to_user(text: String, when_said: Vec<Effect>) -> Say {
-    Say { to: Audience::User, text, weight: 90, explains: true, when_said }
+fn void(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verdict {
+    let mut verdict = Verdict::silent(because);
+    for request in requests {
+        let (code, command) = (&request.code, &request.command);
+        let void = Request { stage: ApprovalStage::Void, ..(*request).clone() };
+        verdict.says.push(say(Audience::User, (facts.lang.words().approval_void)(code, command)));
+        verdict.says.push(say(
+            Audience::Model,
+            format!("The code {code} was in a tool call, so it is void: only a person can give an approval."),
+        ));
+        verdict.effects.push(Effect::Mark(Mark::Approval(void)));
+    }
+    verdict
+}
+
+fn say(to: Audience, text: String) -> Say {
+    Say { to, text, weight: 90, explains: true, when_said: Vec::new() }
 }

@@ -40,41 +40,56 @@ impl Question {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Response {
-    answers: BTreeMap<String, String>,
+    answers: BTreeMap<String, serde_json::Value>,
     /// The host went on by itself because nobody answered in time; what was ticked by then is in the answers.
     #[serde(default)]
     afk_timeout_ms: serde_json::Value,
 }
 
-/// Whether the tool's response says that the person approved the code: the answer to a question that holds it.
-pub(super) fn approves(response: &str, code: &str) -> bool {
-    let Ok(response) = serde_json::from_str::<Response>(response) else { return false };
-    if !response.afk_timeout_ms.is_null() {
-        return false;
-    }
-    response.answers.iter().any(|(question, answer)| holds(question, code) && is_approval(answer, code))
+/// What the person made of a question about a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// Yes.
+    Approval,
+    /// Something else.
+    Other,
+    /// Nothing.
+    None,
 }
 
-/// `approve`, alone or with the code.
+/// The answer to the question that holds the code.
+pub(super) fn answer(response: &str, code: &str) -> Answer {
+    let Ok(response) = serde_json::from_str::<Response>(response) else { return Answer::None };
+    if !response.afk_timeout_ms.is_null() {
+        return Answer::None;
+    }
+    let mut about = response.answers.iter().filter(|(question, _)| holds(question, code));
+    match about.next() {
+        None => Answer::None,
+        Some((_, serde_json::Value::String(answer))) if is_approval(answer, code) => Answer::Approval,
+        Some(_) => Answer::Other,
+    }
+}
+
+/// `approve`, alone or with the code. Models like to add "(Recommended)" to a label.
 fn is_approval(answer: &str, code: &str) -> bool {
-    let mut words = answer.split_whitespace();
+    let plain = match answer.trim().strip_suffix(')').and_then(|text| text.rsplit_once('(')) {
+        Some((label, _)) => label,
+        None => answer,
+    };
+    let mut words = plain.split_whitespace();
     let verb = words.next().is_some_and(|verb| verb.eq_ignore_ascii_case("approve") || verb == "承認");
     let rest = words.next().is_none_or(|word| word.eq_ignore_ascii_case(code));
     verb && rest && words.next().is_none()
 }
 
-/// Whether the code stands in the text as a word, in capitals or not.
+/// Whether the code stands in the text, in capitals or not. Not only as a word: in JSON a line break before it is a letter.
 pub(super) fn holds(text: &str, code: &str) -> bool {
     let (text, code) = (text.as_bytes(), code.as_bytes());
-    let word = |at: Option<&u8>| at.is_some_and(u8::is_ascii_alphanumeric);
     // A code is short and tool inputs are long: look for its first letter, which is cheap.
     let (Some(first), false) = (code.first(), code.is_empty()) else { return false };
     let mut starts = memchr::memchr2_iter(first.to_ascii_uppercase(), first.to_ascii_lowercase(), text);
-    starts.any(|at| {
-        let end = at + code.len();
-        let same = text.get(at..end).is_some_and(|found| found.eq_ignore_ascii_case(code));
-        same && !word(at.checked_sub(1).and_then(|before| text.get(before))) && !word(text.get(end))
-    })
+    starts.any(|at| text.get(at..at + code.len()).is_some_and(|found| found.eq_ignore_ascii_case(code)))
 }
 
 #[cfg(test)]
@@ -82,21 +97,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_a_word() {
-        for text in ["K7QF2M", "approve k7qf2m", "(K7QF2M)", "x\\nK7QF2M"] {
-            assert_eq!(holds(text, "K7QF2M"), !text.contains("\\n"), "{text}");
+    fn a_code_is_found_however_it_is_written() {
+        for text in ["K7QF2M", "approve k7qf2m", "(K7QF2M)", "approve\\nK7QF2M", "\\tK7QF2M", "xK7QF2My"] {
+            assert!(holds(text, "K7QF2M"), "{text}");
         }
-        for text in ["AK7QF2M", "K7QF2MX", "K7QF2", ""] {
+        for text in ["K7QF2", "K7Q F2M", ""] {
             assert!(!holds(text, "K7QF2M"), "{text}");
         }
     }
 
     #[test]
     fn only_a_plain_yes_is_one() {
-        for answer in ["approve", "Approve K7QF2M", " approve  k7qf2m ", "承認"] {
+        for answer in ["approve", "Approve K7QF2M", " approve  k7qf2m ", "承認", "Approve (Recommended)"] {
             assert!(is_approval(answer, "K7QF2M"), "{answer}");
         }
-        for answer in ["", "no", "approve later", "approve K7QF2X", "approve K7QF2M now", "do not approve", "yes"] {
+        for answer in ["", "no", "approve later", "approve K7QF2X", "approve K7QF2M now", "do not approve", "yes", "no (approve)", "approve nothing (x)"] {
             assert!(!is_approval(answer, "K7QF2M"), "{answer}");
         }
     }
