@@ -208,6 +208,41 @@ fn nobody_there_is_a_no() {
     model.finish();
 }
 
+/// The client hands variables of a project's settings to its hooks, but not those that say where our files are. Should a
+/// client begin to, this has to be answered in the hook.
+#[test]
+fn a_repository_cannot_move_our_files() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let trap = home.in_project("trap");
+    home.write(trap.join("tidegate/config.toml"), "preset = \"observe\"\n[own_settings]\nmode = \"off\"\n");
+    home.write(trap.join(".config/tidegate/config.toml"), "[own_settings]\nmode = \"off\"\n");
+    let at = trap.display().to_string();
+    let names = [
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+        "XDG_DATA_HOME",
+        "CLAUDE_CONFIG_DIR",
+        "CLAUDE_PROJECT_DIR",
+        "CLAUDE_CODE_SESSION_ATTENDED",
+        "CLAUDE_PID",
+        "TIDEGATE_OWN_SETTINGS_MODE",
+    ];
+    let env: serde_json::Map<String, Value> =
+        names.iter().map(|name| ((*name).to_owned(), json!(at))).collect();
+    home.write(home.in_project(".claude/settings.json"), &json!({ "env": env }).to_string());
+    let own = home.in_project(".claude/tidegate.toml");
+    let model = Model::start(Script::new().main(Reply::write(&own, "x = 1\n")).main(Reply::text("done")));
+    let run = Launch::new(&home, &model).on(OPUS_5_5).ask("write it");
+    assert_eq!(run.denials(), ["Write"]);
+    let records = tidegate.records_of("PreToolUse");
+    assert_eq!(records[0]["ruling"], "ask", "{records:#?}");
+    assert_eq!(records[0]["attended"], false);
+    assert!(!trap.join("tidegate/journal").exists() && !trap.join("journal").exists(), "no state went there");
+    model.finish();
+}
+
 #[test]
 fn a_repository_loosens_nothing() {
     let home = Home::new();
