@@ -7,21 +7,11 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::private;
+
 /// Opens for appending; makes the file, private to the user, and its folder.
 pub fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            if let Some(folder) = path.parent() {
-                crate::place::make_private(folder)?;
-            }
-            options.open(path)
-        }
-        opened => opened,
-    }
+    private::open(path, OpenOptions::new().append(true))
 }
 
 /// Appends whole lines.

@@ -4,11 +4,13 @@
 //! owns the event; another registration that comes for the same event within [`MOMENT_MS`] is a duplicate. The owner
 //! itself may come again: a turn can have several Stops under one prompt.
 
-use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 
 use tidegate_core::time::Millis;
+
+#[cfg(unix)]
+use crate::private;
 
 const SLOTS: u64 = 256;
 const SLOT_BYTES: u64 = 24;
@@ -19,18 +21,9 @@ const MOMENT_MS: u64 = 30_000;
 /// Whether another registration has claimed this event. `via` names the one that asks.
 #[cfg(unix)]
 pub fn is_duplicate(session: &Path, event: &str, id: &str, via: &str, now: Millis) -> io::Result<bool> {
-    use std::os::unix::fs::{FileExt, OpenOptionsExt};
+    use std::os::unix::fs::FileExt;
 
-    let path = session.join("claims");
-    let open =
-        || OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
-    let file = match open() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            crate::place::make_private(session)?;
-            open()?
-        }
-        opened => opened?,
-    };
+    let file = private::to_lock(&session.join("claims"))?;
     file.lock()?;
     let (key, owner) = (hash(&[event, id]), hash(&[via]));
     let offset = key % SLOTS * SLOT_BYTES;

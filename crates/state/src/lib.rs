@@ -6,7 +6,7 @@
 
 pub mod append;
 pub mod bounded;
-pub mod lock;
+mod private;
 pub mod replace;
 
 pub mod place;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tidegate_core::facts::Known;
 use tidegate_core::facts::marks::{Mark, Marks, write_lines};
 
-use crate::lock;
+use crate::private;
 
 const FILE: &str = "marks";
 
@@ -44,14 +44,14 @@ pub struct Lock {
 
 /// Together with other hooks; only a rewrite of the file waits for it.
 pub fn lock_shared(session: &Path) -> io::Result<Lock> {
-    let file = lock::open(&session.join("lock"))?;
+    let file = private::to_lock(&session.join("lock"))?;
     file.lock_shared()?;
     Ok(Lock { file, session: session.to_owned(), alone: false })
 }
 
 /// Alone.
 pub fn lock_alone(session: &Path) -> io::Result<Lock> {
-    let file = lock::open(&session.join("lock"))?;
+    let file = private::to_lock(&session.join("lock"))?;
     file.lock()?;
     Ok(Lock { file, session: session.to_owned(), alone: true })
 }

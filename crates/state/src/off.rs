@@ -10,7 +10,7 @@ use serde_json::Value;
 use tidegate_core::time::Millis;
 
 use crate::place::StateDir;
-use crate::{bounded, lock, project, replace};
+use crate::{bounded, private, project, replace};
 
 const LARGEST: u64 = 256 * 1024;
 
@@ -96,7 +96,7 @@ pub fn places(root: Option<&Path>) -> Vec<PathBuf> {
 
 /// Changes the list, alone. Entries that cannot be read stay; a file that cannot be is not written over.
 pub fn change(state: &StateDir, now: Millis, edit: impl FnOnce(&mut Vec<Off>)) -> io::Result<()> {
-    let lock = lock::open(&state.root().join("off.lock"))?;
+    let lock = private::to_lock(&state.root().join("off.lock"))?;
     lock.lock()?;
     let (mut list, mut unread) = (Vec::new(), Vec::new());
     for entry in entries(state)? {

@@ -1,0 +1,26 @@
+//! Opening files that only the user may read.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Opens a file that is made where it is missing, private to the user, and so is its folder.
+pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    options.create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if let Some(folder) = path.parent() {
+                crate::place::make_private(folder)?;
+            }
+            options.open(path)
+        }
+        opened => opened,
+    }
+}
+
+/// A file that is there to be locked, or to be written in place. Not for appending: Windows does not lock such a file.
+pub(crate) fn to_lock(path: &Path) -> io::Result<File> {
+    open(path, OpenOptions::new().read(true).write(true).truncate(false))
+}
