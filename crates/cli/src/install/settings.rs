@@ -89,7 +89,7 @@ pub(super) fn uninstall(text: &str, around: &Around<'_>) -> Result<Option<String
 }
 
 /// Whether a settings file calls us.
-pub(super) fn has_ours(text: &str, program: &str) -> bool {
+pub(crate) fn has_ours(text: &str, program: &str) -> bool {
     let around = Around { program, farther: None, original: None };
     uninstall(text, &around).is_ok_and(|left| left.as_deref() != Some(text))
 }

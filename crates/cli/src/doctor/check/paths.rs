@@ -6,6 +6,7 @@ use std::fs;
 use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;
 use super::super::registration::{Command, Target};
+use crate::install::registrations::Calls;
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     let mut ours: BTreeMap<(&std::path::Path, &str), Vec<&Command>> = BTreeMap::new();
@@ -19,7 +20,11 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     };
     for ((file, program), commands) in &ours {
         let entries = if commands.len() == 1 { "1 entry" } else { &format!("{} entries", commands.len()) };
-        let anew = format!("`{}` writes the path anew", seen.init_command(commands[0].scope));
+        let anew = if commands.iter().any(|command| command.calls == Calls::UsSomehow) {
+            format!("mend it or take it out of {} by hand: it is no entry of `tidegate init`", file.display())
+        } else {
+            format!("`{}` writes the path anew", seen.mending_command(commands[0].scope))
+        };
         match commands[0].target(seen.around()) {
             Target::Missing(why) => {
                 found.problem(format!("{}: {entries} of ours stale: {why}", file.display()), anew);

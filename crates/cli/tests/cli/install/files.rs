@@ -219,10 +219,27 @@ fn the_public_copy_goes_and_notes_stay() {
     let copy = put(sandbox.project().join(".claude/context/context-pressure.json"), "{}");
     assert!(Scope::Project.uninstall(&sandbox).contains("nothing of ours"));
     assert!(copy.exists(), "not ours");
+    // One that was there before us is theirs, also when we are put in twice.
     Scope::Project.init(&sandbox);
+    Scope::Project.init(&sandbox);
+    let said = Scope::Project.uninstall(&sandbox);
+    assert!(said.contains("context-pressure.json: was there before us, kept") && copy.exists(), "{said}");
+    fs::remove_file(&copy).expect("our own");
+    Scope::Project.init(&sandbox);
+    put(copy.clone(), "{}");
     let note = put(sandbox.project().join(".claude/context/progress.md"), "mine");
-    Scope::Project.uninstall(&sandbox);
+    let dry = sandbox.run(&["uninstall", "--dry-run"]);
+    assert!(dry.ok().contains("context-pressure.json: would be removed"), "{dry:?}");
+    let said = Scope::Project.uninstall(&sandbox);
+    assert!(said.contains("context-pressure.json: removed"), "{said}");
     assert!(!copy.exists() && note.exists());
+    // Without a record, but with our entries there, it is ours.
+    Scope::Project.init(&sandbox);
+    put(copy.clone(), "{}");
+    fs::remove_dir_all(sandbox.state()).expect("the state");
+    Scope::Project.init(&sandbox);
+    Scope::Project.uninstall(&sandbox);
+    assert!(!copy.exists());
 }
 
 #[test]

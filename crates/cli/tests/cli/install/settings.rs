@@ -378,7 +378,11 @@ fn projects_with_like_names_keep_their_own() {
 fn hooks_that_a_team_shares_are_taken_out_only_when_told() {
     let sandbox = Sandbox::new();
     Scope::Shared.init(&sandbox);
-    Scope::Project.init(&sandbox);
+    let ran = sandbox.run(&["init"]);
+    assert!(
+        ran.code == Some(0) && ran.stderr.contains("settings.json registers the hooks already"),
+        "{ran:?}"
+    );
     let said = Scope::Project.uninstall(&sandbox);
     assert!(said.contains("`--shared` takes them out"), "{said}");
     assert!(!Scope::Project.settings(&sandbox).exists());
