@@ -22,6 +22,7 @@ mod plan;
 mod step;
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::args;
@@ -71,7 +72,13 @@ fn carry_out(
     let is_settled = |plan: &Plan, records: &Records| {
         plan.record == records.load(&target.root) && plan.steps.iter().all(|step| step.act == Act::Nothing)
     };
-    if args.dry_run || is_settled(&planned, &records) {
+    let leftovers = |plan: &Plan, records: &Records| {
+        let mut left: Vec<PathBuf> = plan.steps.iter().flat_map(step::Step::leftovers).collect();
+        left.extend(step::leftovers(&records.folder_of(&target.root), None));
+        left
+    };
+    let is_clean = leftovers(&planned, &records).is_empty();
+    if args.dry_run || (is_clean && is_settled(&planned, &records)) {
         step::run(&planned.steps, report)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -88,8 +95,10 @@ fn carry_out(
     kept.folders.clone_from(&planned.record.folders);
     kept.theirs.clone_from(&planned.record.theirs);
     let folder = records.folder_of(&target.root);
-    step::clear_leftovers(&folder, None);
-    planned.steps.iter().for_each(step::Step::clear_leftovers);
+    // Nobody else is writing here now.
+    for left in leftovers(&planned, &records) {
+        let _ = fs::remove_file(left);
+    }
     if kept != before {
         records.save(&kept).map_err(|error| unkept(error.to_string()))?;
     }

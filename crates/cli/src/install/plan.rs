@@ -67,6 +67,15 @@ impl Plan {
         }
     }
 
+    /// The last to go removes also what another install made for a file that both have.
+    fn inherit_folders(&mut self, others: &[Record], file: &Path) {
+        for folder in others.iter().flat_map(|other| &other.folders) {
+            if file.starts_with(folder) && !self.record.folders.contains(folder) {
+                self.record.folders.push(folder.clone());
+            }
+        }
+    }
+
     /// Gives back what was there before, or what is left without our part.
     fn give_back(
         &mut self,
@@ -101,7 +110,7 @@ pub(super) fn init(target: &Target, preset: Option<&str>, records: &Records) -> 
     let mut plan = Plan::new(records.load(&target.root), target.now);
     let is_first = plan.record.files.is_empty() && !target.is_called();
     // What settings refer to comes before them.
-    plan_link(target, &mut plan)?;
+    plan_link(target, records, &mut plan)?;
     if let Some(preset) = preset {
         plan_preset(target, preset, &mut plan)?;
     }
@@ -154,12 +163,13 @@ fn plan_settings(
     plan.write(place, Kind::Settings, Texts { old, new, without_us }, (&written, &there))
 }
 
-fn plan_link(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
+fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
     let Some(path) = &target.link else { return Ok(()) };
     let place = Place::plain(path.clone());
     let to = link::target(&target.program, std::env::var_os("PATH").as_deref(), path);
     let detail = format!("leads to {}", to.display());
     plan.make_folders(path.parent());
+    plan.inherit_folders(&records.others(&target.root), path);
     plan.steps.push(match link::now(path, &target.program) {
         link::Now::To(now) if now == to => Step::still(place, What::Unchanged, format!("{detail} already")),
         link::Now::Program => Step::still(place, What::Unchanged, "this program"),
@@ -210,12 +220,9 @@ fn plan_shipped(target: &Target, records: &Records, plan: &mut Plan) -> Result<(
             || plan.record.untouched(&place.file, old.as_deref()).is_some();
         // The home directory as a project has the same files as the user: both have to go before they do.
         let other = others.iter().find(|other| old.is_some() && other.of(&place.file).is_some());
-        if let Some(other) = other.filter(|_| is_ours && plan.record.of(&place.file).is_none()) {
+        if other.is_some() && is_ours && plan.record.of(&place.file).is_none() {
             plan.record.note(&place.file, Kind::Shipped, None, None, file.text, plan.now);
-            let made = other.folders.iter().filter(|folder| place.file.starts_with(folder));
-            let new: Vec<PathBuf> =
-                made.filter(|folder| !plan.record.folders.contains(folder)).cloned().collect();
-            plan.record.folders.extend(new);
+            plan.inherit_folders(&others, &place.file);
         }
         if is_ours {
             let texts = Texts { old, new: file.text.to_owned(), without_us: None };

@@ -77,11 +77,12 @@ impl Step {
         Ok(Step { place, what, detail: detail.into(), act: Act::Text { old, new }, kind: Some(kind) })
     }
 
-    /// What a killed process was about to put in this file's place.
-    pub(super) fn clear_leftovers(&self) {
+    /// What killed processes were about to put in this file's place.
+    pub(super) fn leftovers(&self) -> Vec<PathBuf> {
         let file = fs::canonicalize(&self.place.file).unwrap_or_else(|_| self.place.file.clone());
-        if let (Some(folder), Some(name)) = (file.parent(), file.file_name()) {
-            clear_leftovers(folder, Some(&name.to_string_lossy()));
+        match (file.parent(), file.file_name()) {
+            (Some(folder), Some(name)) => leftovers(folder, Some(&name.to_string_lossy())),
+            _ => Vec::new(),
         }
     }
 
@@ -201,15 +202,16 @@ pub(super) fn run(steps: &[Step], report: Report<'_>) -> Result<(), CliError> {
         for warning in report.warnings {
             print::to_stderr(&format!("warning: {warning}"));
         }
-        if let Some(next) = report.next.filter(|_| !report.dry_run) {
+        let is_done = !report.dry_run && steps.iter().any(|step| step.act != Act::Nothing);
+        if let Some(next) = report.next.filter(|_| is_done) {
             print::line(&format!("next: {next}"));
         }
     }
     Ok(())
 }
 
-/// Clears away what killed processes left in a folder beside a file, or beside any: `.NAME.PROCESS.COUNT.tmp`.
-pub(super) fn clear_leftovers(folder: &Path, beside: Option<&str>) {
+/// What killed processes left in a folder beside a file, or beside any: `.NAME.PROCESS.COUNT.tmp`.
+pub(super) fn leftovers(folder: &Path, beside: Option<&str>) -> Vec<PathBuf> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let is_left = |name: &str| {
         let Some(rest) = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")) else {
@@ -223,9 +225,9 @@ pub(super) fn clear_leftovers(folder: &Path, beside: Option<&str>) {
             None => rest.rsplit('.').take(2).all(is_number) && rest.matches('.').count() >= 2,
         }
     };
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_str().is_some_and(is_left) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_name().to_str().is_some_and(is_left))
+        .map(|entry| entry.path())
+        .collect()
 }

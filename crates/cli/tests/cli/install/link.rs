@@ -98,3 +98,35 @@ fn a_build_is_warned_of_in_one_line() {
     assert!(ran.stderr.starts_with("warning: ") && ran.stderr.lines().count() == 1, "{ran:?}");
     init(&sandbox, &[]);
 }
+
+/// Whoever may still call it would be passed over without a word.
+#[test]
+fn it_stays_where_others_may_call_it() {
+    const KEPT: &str = "kept: other installs may call it";
+    // A project that was moved since.
+    let sandbox = Sandbox::new();
+    let (moved, other) = (sandbox.path().join("moved"), sandbox.path().join("other"));
+    fs::create_dir(&other).expect("a new folder");
+    let other = other.to_str().expect("UTF-8");
+    init(&sandbox, &["--project", other]);
+    Scope::Project.init(&sandbox);
+    fs::rename(other, &moved).expect("our own");
+    let said = Scope::Project.uninstall(&sandbox);
+    assert!(said.contains(KEPT) && link(&sandbox).exists(), "{said}");
+
+    // No record of any, by a cleaned state directory or by another one.
+    for forget in [true, false] {
+        let sandbox = Sandbox::new();
+        Scope::User.init(&sandbox);
+        Scope::Project.init(&sandbox);
+        let state = sandbox.path().join("other-state");
+        let sandbox = if forget {
+            fs::remove_dir_all(sandbox.state()).expect("the state");
+            sandbox
+        } else {
+            sandbox.with("TIDEGATE_STATE_DIR", state)
+        };
+        let said = Scope::Project.uninstall(&sandbox);
+        assert!(said.contains(KEPT) && link(&sandbox).exists(), "{said}");
+    }
+}

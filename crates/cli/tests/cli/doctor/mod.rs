@@ -1,5 +1,8 @@
 //! `doctor`: a healthy project first, then each thing broken on its own.
 
+mod mending;
+mod whereabouts;
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
