@@ -35,10 +35,12 @@ fn nearest(
     is_top: impl Fn(&Path) -> bool,
     is_installed: impl Fn(&Path) -> bool,
 ) -> PathBuf {
+    let real: Vec<PathBuf> = known.iter().filter_map(|root| fs::canonicalize(root).ok()).collect();
     for folder in cwd.ancestors() {
         // As it is written down, so that what is known about it is found.
-        if let Some(root) = known.iter().find(|root| is_same(root, folder)) {
-            return root.clone();
+        if known.iter().any(|root| root == folder) || real.iter().any(|root| root == folder) {
+            let written = known.iter().find(|root| is_same(root, folder));
+            return written.map_or_else(|| folder.to_owned(), PathBuf::clone);
         }
         if is_top(folder) || is_installed(folder) {
             return folder.to_owned();

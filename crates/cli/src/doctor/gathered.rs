@@ -213,8 +213,8 @@ impl Gathered {
     /// The command that mends an entry in a settings file of this scope.
     pub(super) fn mending_command(&self, scope: Scope) -> String {
         // Beside shared hooks a person's own file has the status line alone.
-        let is_line = scope == Scope::Local && !self.hooks().any(|hook| hook.scope == Scope::Local);
-        self.init_command(if is_line { self.scope() } else { scope })
+        let is_line = scope == Scope::Local && self.scope() == Scope::Shared;
+        self.init_command(if is_line { Scope::Shared } else { scope })
     }
 
     /// The command that takes them out.

@@ -22,7 +22,7 @@ pub(crate) struct Difference {
 /// A handler of ours, as it stands there.
 struct Found<'a> {
     event: &'a str,
-    matcher: Option<&'a str>,
+    matcher: Option<&'a Value>,
     handler: &'a Value,
 }
 
@@ -60,7 +60,8 @@ fn ours<'a>(settings: &'a Map<String, Value>, program: &str) -> Vec<Found<'a>> {
     for (event, groups) in settings.get("hooks").and_then(Value::as_object).into_iter().flatten() {
         for group in groups.as_array().into_iter().flatten() {
             let handlers = group.get("hooks").and_then(Value::as_array).into_iter().flatten();
-            let matcher = group.get("matcher").and_then(Value::as_str);
+            // These match everything, as none does.
+            let matcher = group.get("matcher").filter(|matcher| *matcher != "" && *matcher != "*");
             let ours = handlers.filter(|handler| is_ours(handler, program));
             found.extend(ours.map(|handler| Found { event, matcher, handler }));
         }
@@ -70,8 +71,12 @@ fn ours<'a>(settings: &'a Map<String, Value>, program: &str) -> Vec<Found<'a>> {
 
 fn is_exactly(found: &Found<'_>, wanted: &Registration) -> bool {
     found.event == wanted.event.name()
-        && found.matcher == wanted.matcher
+        && has_matcher(found, wanted)
         && *found.handler == wanted.handler(caller(found.handler))
+}
+
+fn has_matcher(found: &Found<'_>, wanted: &Registration) -> bool {
+    found.matcher.map(Value::as_str) == wanted.matcher.map(Some)
 }
 
 /// Who calls us so.
@@ -99,9 +104,9 @@ fn compare(found: &Found<'_>, wanted: &Registration) -> Difference {
     };
     let mut whats = Vec::new();
     let mut is_grave = false;
-    if found.matcher != wanted.matcher {
+    if !has_matcher(found, wanted) {
         whats.push(match found.matcher {
-            Some(matcher) => format!("`matcher` is `{matcher}`"),
+            Some(matcher) => format!("`matcher` is {matcher}"),
             None => "`matcher` is missing".to_owned(),
         });
         is_grave |= wanted.gate || found.matcher.is_some();
@@ -183,7 +188,7 @@ mod tests {
             ),
             (
                 |hooks| hooks["PreToolUse"][0]["matcher"] = json!("Bash"),
-                "PreToolUse: `matcher` is `Bash`",
+                "PreToolUse: `matcher` is \"Bash\"",
                 true,
             ),
             (

@@ -22,7 +22,7 @@ mod plan;
 mod step;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::args;
@@ -41,9 +41,13 @@ pub(crate) fn init(args: &args::Init) -> Outcome {
     let next = if target.is_user {
         "start the client in a project, then `tidegate doctor` there says whether the hooks ran".to_owned()
     } else {
-        let folder = target.shown.display();
+        let place = if target.shown == Path::new(".") {
+            "here".to_owned()
+        } else {
+            format!("in {}", target.shown.display())
+        };
         format!(
-            "start the client in {folder}, trust the folder, then `tidegate doctor` says whether the hooks ran"
+            "start the client {place}, trust the folder, then `tidegate doctor` says whether the hooks ran"
         )
     };
     carry_out(&target, &args.report, &warnings, Some(&next), |records| plan::init(&target, preset, records))

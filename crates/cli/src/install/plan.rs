@@ -397,10 +397,10 @@ fn plan_ignore_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
         return Ok(());
     }
     let place = target.place(".gitignore");
-    let Ok(Some(old)) = place.read() else { return Ok(()) };
-    if place.is_link() {
+    let Some(old) = place.read().ok().flatten().filter(|_| !place.is_link()) else {
+        plan.record.forget(&place.file);
         return Ok(());
-    }
+    };
     let left = match plan.record.untouched(&place.file, Some(&old)) {
         Some(kept) => kept.original.clone(),
         None => gitignore::uninstall(&old),

@@ -84,26 +84,14 @@ impl Place {
 
     /// Refuses a place in which nothing can be put, so that nothing is done by half.
     pub(super) fn check_folder(&self) -> Result<(), CliError> {
-        // What a link leads to is replaced where it is.
-        let file = fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone());
-        let Some(above) = file.ancestors().skip(1).find(|folder| folder.exists()) else { return Ok(()) };
-        if !above.is_dir() {
-            let what = format!("{} is not a folder", above.display());
-            return Err(CliError::new(what).hint("move it away; nothing was changed"));
-        }
-        if is_locked(above) {
-            let what = format!("nothing can be written in {}", above.display());
-            let cure =
-                format!("`chmod u+wx {}`, then run this again; nothing was changed", shell::quoted(above));
-            return Err(CliError::new(what).hint(cure));
-        }
-        Ok(())
+        check_folder(&self.file)
     }
 
     /// Refuses a file that its owner locked (replacing it would work, and is not what they meant), and one that can not
     /// be there.
     pub(super) fn check_writable(&self) -> Result<(), CliError> {
-        self.check_folder()?;
+        // What a link leads to is replaced where it is.
+        check_folder(&fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone()))?;
         let locked = fs::metadata(&self.file).is_ok_and(|found| found.permissions().readonly());
         let shown = self.shown.display();
         if locked {
@@ -124,6 +112,20 @@ impl Place {
         let super::json_text::Fault { line, column, what } = fault;
         CliError::new(format!("{}:{line}:{column}: {what}", self.shown.display())).hint(hint)
     }
+}
+
+fn check_folder(file: &Path) -> Result<(), CliError> {
+    let Some(above) = file.ancestors().skip(1).find(|folder| folder.exists()) else { return Ok(()) };
+    if !above.is_dir() {
+        let what = format!("{} is not a folder", above.display());
+        return Err(CliError::new(what).hint("move it away; nothing was changed"));
+    }
+    if is_locked(above) {
+        let what = format!("nothing can be written in {}", above.display());
+        let cure = format!("`chmod u+wx {}`, then run this again; nothing was changed", shell::quoted(above));
+        return Err(CliError::new(what).hint(cure));
+    }
+    Ok(())
 }
 
 /// Whether a folder's mode says that nothing is to be put in it, or the system does.

@@ -53,6 +53,9 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         },
         None => (newest().unwrap_or_default(), "by its newest transcript".to_owned()),
     };
+    if text.is_empty() && !found.is_empty() {
+        return;
+    }
     if text.is_empty() {
         found.note("`claude` is not on PATH and has left no transcript: its version is not known");
         return;

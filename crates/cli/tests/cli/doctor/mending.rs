@@ -33,7 +33,7 @@ const CHANGES: [(Change, &str, &str); 10] = [
         "hooks problem",
         "PreToolUse is not registered for Edit|Write|MultiEdit|NotebookEdit",
     ),
-    (|hooks| hooks["PreToolUse"][0]["matcher"] = json!("Read"), "hooks problem", "`matcher` is `Read`"),
+    (|hooks| hooks["PreToolUse"][0]["matcher"] = json!("Read"), "hooks problem", "`matcher` is \"Read\""),
     (|hooks| hooks["Stop"][0]["hooks"][0]["async"] = json!(true), "hooks problem", "Stop: `async` is true"),
     (|hooks| hooks["Stop"][0]["hooks"][0]["if"] = json!("Bash(ls)"), "hooks problem", "`if` is \"Bash(ls)\""),
     (

@@ -1,7 +1,7 @@
 //! The stable link, by which settings call the program.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
 use super::{Scope, init, json, tree};
@@ -70,6 +70,16 @@ fn a_stale_one_is_refreshed_and_a_file_is_refused() {
     symlink("/old/version/tidegate", &path).expect("a link");
     Scope::Project.init(&sandbox);
     assert_eq!(fs::read_link(&path).expect("a link"), program());
+    // Where it leads to need not be ours to write.
+    let system = sandbox.path().join("usr-bin");
+    fs::create_dir(&system).expect("a new folder");
+    fs::write(system.join("tidegate"), "").expect("a new file");
+    fs::set_permissions(&system, fs::Permissions::from_mode(0o555)).expect("our own");
+    fs::remove_file(&path).expect("our own");
+    symlink(system.join("tidegate"), &path).expect("a link");
+    Scope::Project.init(&sandbox);
+    assert_eq!(fs::read_link(&path).expect("a link"), program());
+    fs::set_permissions(&system, fs::Permissions::from_mode(0o755)).expect("our own");
     Scope::Project.uninstall(&sandbox);
 
     fs::create_dir_all(path.parent().expect("a folder")).expect("new folders");

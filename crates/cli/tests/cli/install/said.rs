@@ -54,7 +54,8 @@ fn it_ends_with_what_to_do_next() {
     assert!(!init(&sandbox, &["--dry-run"]).contains("next: "));
     let said = init(&sandbox, &[]);
     assert!(
-        last(&said).starts_with("next: start the client in .") && said.contains("`tidegate doctor`"),
+        last(&said).starts_with("next: start the client here, trust the folder")
+            && said.contains("`tidegate doctor`"),
         "{said}"
     );
     assert_eq!(said.matches("next: ").count(), 1);
