@@ -292,7 +292,7 @@ pub(super) fn uninstall(target: &Target, records: &Records) -> Result<Plan, CliE
     }
     // An `init` that did not get to the settings may have made the link.
     if removed || was_installed {
-        plan_link_back(target, records, was_installed, &mut plan);
+        plan_link_back(target, records, was_installed, &mut plan)?;
     } else if let Some(above) = target.root.ancestors().skip(1).find(|above| is_installed(target, above)) {
         let own = target.own_settings().file;
         for step in plan.steps.iter_mut().filter(|step| step.place.file == own) {
@@ -411,10 +411,15 @@ fn plan_ignore_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
 
 /// The link goes when we know who called it, and none does any more: a hook whose program is gone is passed over without
 /// a word. A project that was moved has a record whose file is gone; one without a record may not be the only one.
-fn plan_link_back(target: &Target, records: &Records, was_installed: bool, plan: &mut Plan) {
-    let Some(path) = &target.link else { return };
+fn plan_link_back(
+    target: &Target,
+    records: &Records,
+    was_installed: bool,
+    plan: &mut Plan,
+) -> Result<(), CliError> {
+    let Some(path) = &target.link else { return Ok(()) };
     if !fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
-        return;
+        return Ok(());
     }
     let changed =
         |file: &PathBuf| plan.steps.iter().any(|step| step.act != Act::Nothing && step.place.file == *file);
@@ -434,10 +439,12 @@ fn plan_link_back(target: &Target, records: &Records, was_installed: bool, plan:
     } else if is_lost || !was_installed {
         Step::still(place, What::Kept, "kept: other installs may call it")
     } else {
+        place.check_folder()?;
         Step::new(place, What::Removed, "removed", Act::Unlink)
     };
     if step.act == Act::Unlink {
         plan.folders.extend(path.ancestors().skip(1).map(Path::to_owned));
     }
     plan.steps.push(step);
+    Ok(())
 }

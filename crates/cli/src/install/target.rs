@@ -120,21 +120,36 @@ fn check_folder(file: &Path) -> Result<(), CliError> {
         let what = format!("{} is not a folder", above.display());
         return Err(CliError::new(what).hint("move it away; nothing was changed"));
     }
-    if is_locked(above) {
+    if let Some(cure) = lock_of(above) {
         let what = format!("nothing can be written in {}", above.display());
-        let cure = format!("`chmod u+wx {}`, then run this again; nothing was changed", shell::quoted(above));
-        return Err(CliError::new(what).hint(cure));
+        return Err(CliError::new(what).hint(format!("{cure}, then run this again; nothing was changed")));
     }
     Ok(())
 }
 
-/// Whether a folder's mode says that nothing is to be put in it, or the system does.
-fn is_locked(folder: &Path) -> bool {
-    #[cfg(unix)]
-    if rustix::fs::access(folder, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_err() {
-        return true;
+/// What opens a folder, if its mode says that nothing is to be put in it or the system does.
+#[cfg(unix)]
+fn lock_of(folder: &Path) -> Option<String> {
+    use rustix::fs::Access;
+    use std::os::unix::fs::MetadataExt;
+
+    let found = fs::metadata(folder).ok()?;
+    let access = rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK);
+    if access.is_ok() && !found.permissions().readonly() {
+        return None;
     }
-    fs::metadata(folder).is_ok_and(|found| found.permissions().readonly())
+    Some(match access {
+        Err(rustix::io::Errno::ROFS) => "make its file system writable".to_owned(),
+        _ if found.uid() == rustix::process::geteuid().as_raw() => {
+            format!("`chmod u+wx {}`", shell::quoted(folder))
+        }
+        _ => "have its owner give you the right to".to_owned(),
+    })
+}
+
+#[cfg(not(unix))]
+fn lock_of(_: &Path) -> Option<String> {
+    None
 }
 
 fn is_missing(error: &io::Error) -> bool {

@@ -29,12 +29,13 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         text.is_ok_and(|text| !text.trim_ascii().is_empty())
     };
     for name in required_skills().filter(|name| !places.iter().any(|place| is_there(place, name))) {
-        let own = seen.project.as_ref().map(|root| root.join(".claude/skills").join(name).join("SKILL.md"));
+        // `init` keeps what is not its own.
+        let there = places.iter().map(|place| place.join(name).join("SKILL.md")).find(|path| path.exists());
         let init = format!("`{}` installs it", seen.init_command(seen.scope()));
         found.warning(
             format!("the skill `{name}` is required, but not installed"),
-            match own.filter(|own| own.exists()) {
-                Some(empty) => format!("remove {}, which is empty; then {init}", quoted(&empty)),
+            match there {
+                Some(empty) => format!("remove {}, which has no text; then {init}", quoted(&empty)),
                 None => init,
             },
         );
