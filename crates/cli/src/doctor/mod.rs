@@ -22,9 +22,9 @@ use finding::{Finding, State, count};
 use gathered::Gathered;
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct Report {
     version: &'static str,
-    project: Option<&'a std::path::Path>,
+    project: Option<String>,
     /// Nothing has to be mended.
     ok: bool,
     checks: Vec<Finding>,
@@ -33,8 +33,9 @@ struct Report<'a> {
 pub(crate) fn run(args: &args::Doctor) -> Outcome {
     let seen = Gathered::gather(args.project.as_deref())?;
     let checks = check::all(&seen);
+    let project = seen.project.as_ref().map(|root| root.to_string_lossy().into_owned());
     let ok = !checks.iter().any(|finding| finding.state.is_wrong());
-    let report = Report { version: env!("CARGO_PKG_VERSION"), project: seen.project.as_deref(), ok, checks };
+    let report = Report { version: env!("CARGO_PKG_VERSION"), project, ok, checks };
     if args.json {
         print::json(&report);
     } else {

@@ -9,7 +9,7 @@ use tidegate_hook::environment::Environment;
 use tidegate_state::clock;
 
 use super::json_text::fault;
-use super::{settings, shell};
+use super::settings;
 use crate::args;
 use crate::error::CliError;
 use crate::host::settings_file;
@@ -141,7 +141,7 @@ fn lock_of(folder: &Path) -> Option<String> {
     Some(match access {
         Err(rustix::io::Errno::ROFS) => "make its file system writable".to_owned(),
         _ if found.uid() == rustix::process::geteuid().as_raw() => {
-            format!("`chmod u+wx {}`", shell::quoted(folder))
+            format!("`chmod u+wx {}`", super::shell::quoted(folder))
         }
         _ => "have its owner give you the right to".to_owned(),
     })

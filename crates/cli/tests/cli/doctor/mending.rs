@@ -1,6 +1,7 @@
 //! What is there but does nothing is found, and what doctor says to do about it mends it.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -290,4 +291,9 @@ fn for_machines_it_says_what_was_looked_at() {
     let report: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(report["project"].as_str().map(Path::new), Some(sandbox.project().as_path()));
+    let odd = sandbox.project().join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    fs::create_dir(&odd).expect("a new folder");
+    let output = sandbox.command(&["doctor", "--json", "--project"]).arg(&odd).output().expect("it runs");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(report["project"].as_str().is_some_and(|path| path.ends_with("caf\u{fffd}")), "{report}");
 }
