@@ -5,8 +5,10 @@ mod args;
 mod command;
 mod doctor;
 mod error;
+mod host;
 mod install;
 mod print;
+mod project_root;
 mod sessions;
 
 use std::process::ExitCode;

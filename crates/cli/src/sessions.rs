@@ -16,9 +16,10 @@ use tidegate_core::record::Record;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::place::StateDir;
-use tidegate_state::{bridge, clock, config, host_settings, marks, off, project, transcript};
+use tidegate_state::{bridge, clock, config, host_settings, marks, off, transcript};
 
 use crate::error::CliError;
+use crate::project_root;
 
 /// What every command starts from.
 pub(crate) struct Here {
@@ -67,20 +68,13 @@ impl Here {
         config
     }
 
-    /// The project that is meant: that of the session we run in, else the nearest folder above this one in which a
-    /// session worked, else the git top level.
+    /// The project that is meant.
     fn find_root(&self) -> Option<PathBuf> {
         let of_session = self.env.session.as_deref().and_then(|id| self.session(Some(id)).ok());
-        if let Some(root) = of_session.and_then(|session| session.marks.root) {
-            return Some(PathBuf::from(root));
-        }
-        let cwd = std::env::current_dir().ok()?;
-        if self.env.project.is_some() {
-            return project::root(self.env.project.as_deref(), Some(&cwd));
-        }
-        let known = self.all().into_iter().filter_map(|session| session.marks.root.map(PathBuf::from));
-        let nearest = known.filter(|root| cwd.starts_with(root)).max_by_key(|root| root.components().count());
-        nearest.or_else(|| project::root(None, Some(&cwd)))
+        let of_session = of_session.and_then(|session| session.marks.root).map(PathBuf::from);
+        let known: Vec<PathBuf> =
+            self.all().into_iter().filter_map(|session| session.marks.root.map(PathBuf::from)).collect();
+        project_root::find(&self.env, of_session, &known)
     }
 
     /// The session that is meant: the one named, else the environment's, else the project's newest.

@@ -10,7 +10,7 @@ use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::time::Millis;
 use tidegate_state::bounded;
 
-use super::settings_file::modified;
+use crate::host::settings_file::modified;
 
 /// So much of a transcript's beginning, and as much of its end.
 const END: u64 = 1024 * 1024;

@@ -3,21 +3,24 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
 use tidegate_core::config::Config;
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::marks::Marks;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::place::StateDir;
-use tidegate_state::{bounded, clock, config, project};
+use tidegate_state::{bounded, clock, config};
 
 use super::client_session::{self, ClientSession};
 use super::history::{self, History};
-use super::plugin::{self, Plugin};
 use super::registration::{self, Around, Command};
-use super::settings_file::{self, Scope, SettingsFile, modified};
 use crate::error::CliError;
+use crate::host::plugin::{self, Plugin};
+use crate::host::settings_file::{self, Scope, SettingsFile, modified};
+use crate::install::record::Records;
+use crate::install::registrations::Calls;
+use crate::install::shell::quoted;
+use crate::project_root;
 
 /// More than this is damage.
 const LARGEST_MARKS: u64 = 4 * 1024 * 1024;
@@ -33,6 +36,8 @@ pub(super) struct Gathered {
     pub(super) exe: Option<PathBuf>,
     /// Where `init` puts a link to it.
     pub(super) link: Option<PathBuf>,
+    /// What settings call us by.
+    pub(super) call: String,
     pub(super) project: Option<PathBuf>,
     /// The client's own folder.
     pub(super) host: Option<PathBuf>,
@@ -76,7 +81,12 @@ impl Gathered {
         let state = StateDir::open(&env.place);
         let history = state.as_ref().map(|state| history::read(state, now)).unwrap_or_default();
         let sessions = state.as_ref().map(read_sessions).unwrap_or_default();
-        let project = named.or_else(|| find_project(&env, &sessions));
+        let project = named.or_else(|| {
+            let root = |session: &Session| session.marks.root.as_deref().map(PathBuf::from);
+            let is_ours = |known: &&Session| env.session.as_deref() == Some(known.id.as_str());
+            let of_session = sessions.iter().find(is_ours).and_then(root);
+            project_root::find(&env, of_session, &sessions.iter().filter_map(root).collect::<Vec<_>>())
+        });
         let user = env.place.config();
         let config = config::read(&config::Sources {
             user: user.as_deref(),
@@ -87,9 +97,11 @@ impl Gathered {
         });
 
         let settings = settings_file::read_all(project.as_deref(), host.as_deref());
-        let commands = settings.iter().flat_map(registration::commands).collect();
         let plugin = plugin::find(&settings, host.as_deref());
         let link = env.place.link();
+        let call = link.as_ref().filter(|_| cfg!(unix)).or(exe.as_ref());
+        let call = call.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+        let commands = settings.iter().flat_map(|file| registration::commands(file, &call)).collect();
         let mut gathered = Gathered {
             env,
             now,
@@ -97,6 +109,7 @@ impl Gathered {
             simple,
             exe,
             link,
+            call,
             project,
             host,
             settings,
@@ -125,9 +138,29 @@ impl Gathered {
         }
     }
 
-    /// Our commands in the settings files.
+    /// The commands in the settings files that call us.
     pub(super) fn ours(&self) -> impl Iterator<Item = &Command> {
-        self.commands.iter().filter(|command| command.is_ours(self.around(), self.exe.as_deref()))
+        self.commands.iter().filter(|command| command.calls != Calls::Not)
+    }
+
+    /// Those of them that are hooks.
+    pub(super) fn hooks(&self) -> impl Iterator<Item = &Command> {
+        self.ours().filter(|command| command.event.is_some())
+    }
+
+    /// Where our hooks are, or would be: what `init` has to be told to mend them. A status line of its own says nothing,
+    /// since beside shared hooks it is in another file.
+    pub(super) fn scope(&self) -> Scope {
+        self.hooks().map(|command| command.scope).min().unwrap_or(Scope::Local)
+    }
+
+    /// Whether a program is in the project's folder: what is there may be the repository's, and is not run.
+    pub(super) fn is_in_project(&self, program: &Path) -> bool {
+        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let Some(project) = self.project.as_deref().map(real) else { return false };
+        let is_this = self.exe.as_deref() == Some(&real(program));
+        let place = program.parent().map(real).unwrap_or_default();
+        !is_this && (place.starts_with(&project) || real(program).starts_with(&project))
     }
 
     /// Whether an event calls us, by a settings file or by the plugin.
@@ -135,40 +168,27 @@ impl Gathered {
         let by_plugin = self.plugin.as_ref().is_some_and(|plugin| {
             plugin.events.as_ref().is_none_or(|events| events.iter().any(|own| own == event))
         });
-        by_plugin || self.ours().any(|command| command.event.as_deref() == Some(event))
+        by_plugin || self.hooks().any(|command| command.event.as_deref() == Some(event))
     }
 
     /// Whether any hook calls us.
     pub(super) fn has_hooks(&self) -> bool {
-        self.plugin.is_some() || self.ours().any(|command| command.event.is_some())
+        self.plugin.is_some() || self.hooks().next().is_some()
     }
 
     /// Since when hooks are registered here, as early as there is a trace of it: the client changes its settings files
     /// itself, so their own times say little.
     pub(super) fn installed(&self) -> Option<Millis> {
-        let with_ours = |file: &&SettingsFile| {
-            self.ours().any(|command| command.event.is_some() && command.file == file.path)
-        };
+        let with_ours = |file: &&SettingsFile| self.hooks().any(|command| command.file == file.path);
         let of_settings = self.settings.iter().filter(with_ours).filter_map(|file| file.modified);
-        let of_backups = self.settings.iter().filter(with_ours).filter_map(|file| self.backup(&file.path));
+        let records = Records::look(&self.env).ok();
+        let since = |file: &SettingsFile| records.as_ref()?.since(&file.path);
+        let of_records = self.settings.iter().filter(with_ours).filter_map(since);
         let of_plugin = self.plugin.as_ref().and_then(|plugin| modified(plugin.folder.as_deref()?));
         let first_record = self.history.records.iter().find(|record| self.is_here(record)).map(history::time);
-        let times = of_settings.chain(of_backups).chain(of_plugin);
+        let times = of_settings.chain(of_records).chain(of_plugin);
         // A record alone is no install: it may have been taken out since.
         times.min().map(|time| first_record.map_or(time, |first| first.min(time)))
-    }
-
-    /// When `init` kept a settings file as it was.
-    fn backup(&self, file: &Path) -> Option<Millis> {
-        let file = fs::canonicalize(file).ok()?;
-        let folder = self.state.as_ref().ok()?.root().join("installs");
-        let backups = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
-        let is_of_file = |path: &PathBuf| {
-            let backup = bounded::read(path, LARGEST_MARKS).ok()?;
-            let backup: Value = serde_json::from_slice(&backup).ok()?;
-            Some(Path::new(backup.get("file")?.as_str()?) == file)
-        };
-        backups.filter(|path| is_of_file(path) == Some(true)).find_map(|path| modified(&path))
     }
 
     /// Whether a record is of this project.
@@ -190,6 +210,13 @@ impl Gathered {
         format!("tidegate init {}", self.scope_arguments(scope))
     }
 
+    /// The command that mends an entry in a settings file of this scope.
+    pub(super) fn mending_command(&self, scope: Scope) -> String {
+        // Beside shared hooks a person's own file has the status line alone.
+        let is_line = scope == Scope::Local && self.scope() == Scope::Shared;
+        self.init_command(if is_line { Scope::Shared } else { scope })
+    }
+
     /// The command that takes them out.
     pub(super) fn uninstall_command(&self, scope: Scope) -> String {
         format!("tidegate uninstall {}", self.scope_arguments(scope))
@@ -203,13 +230,6 @@ impl Gathered {
             Scope::Managed | Scope::User => "--user".to_owned(),
         }
     }
-}
-
-/// A path as a shell takes it.
-pub(super) fn quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
-    if text.chars().all(plain) { text.into_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// As the client reads its own switches.
@@ -235,20 +255,4 @@ fn read_sessions(state: &StateDir) -> Vec<Session> {
         Some(Session { id, marks: Marks::fold(&bytes) })
     };
     ids.filter_map(read).collect()
-}
-
-/// The project that is meant: as other commands find it, but with what can be read.
-fn find_project(env: &Environment, sessions: &[Session]) -> Option<PathBuf> {
-    let root = |session: &Session| session.marks.root.as_deref().map(PathBuf::from);
-    let current = env.session.as_deref().and_then(|id| sessions.iter().find(|known| known.id.as_str() == id));
-    if let Some(root) = current.and_then(root) {
-        return Some(root);
-    }
-    let cwd = std::env::current_dir().ok()?;
-    if env.project.is_some() {
-        return project::root(env.project.as_deref(), Some(&cwd));
-    }
-    let above = sessions.iter().filter_map(root).filter(|root| cwd.starts_with(root));
-    let nearest = above.max_by_key(|root| root.components().count());
-    nearest.or_else(|| project::root(None, Some(&cwd)))
 }

@@ -8,10 +8,8 @@ mod client_session;
 mod finding;
 mod gathered;
 mod history;
-mod plugin;
 mod program;
 mod registration;
-mod settings_file;
 
 use std::process::ExitCode;
 
@@ -25,14 +23,19 @@ use gathered::Gathered;
 
 #[derive(Serialize)]
 struct Report {
+    version: &'static str,
+    project: Option<String>,
     /// Nothing has to be mended.
     ok: bool,
     checks: Vec<Finding>,
 }
 
 pub(crate) fn run(args: &args::Doctor) -> Outcome {
-    let checks = check::all(&Gathered::gather(args.project.as_deref())?);
-    let report = Report { ok: !checks.iter().any(|finding| finding.state.is_wrong()), checks };
+    let seen = Gathered::gather(args.project.as_deref())?;
+    let checks = check::all(&seen);
+    let project = seen.project.as_ref().map(|root| root.to_string_lossy().into_owned());
+    let ok = !checks.iter().any(|finding| finding.state.is_wrong());
+    let report = Report { version: env!("CARGO_PKG_VERSION"), project, ok, checks };
     if args.json {
         print::json(&report);
     } else {

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::program::{find_on_path, is_program};
-use super::settings_file::{Scope, SettingsFile};
-use crate::install::status_line;
+use crate::host::settings_file::{Scope, SettingsFile};
+use crate::install::registrations::{self, Calls, is_tidegate};
+use crate::install::{shell, status_line};
 
 /// One command in a settings file.
 #[derive(Clone, Debug)]
@@ -20,7 +21,9 @@ pub(super) struct Command {
     /// Whether a shell reads it.
     shell: bool,
     /// Whether the program is looked for: behind the link, then on `PATH`.
-    selected: bool,
+    pub(super) selected: bool,
+    /// What it is to us, as `init` and `uninstall` see it.
+    pub(super) calls: Calls,
 }
 
 /// What a program's name in a settings file comes to.
@@ -43,8 +46,8 @@ pub(super) struct Around<'a> {
     pub(super) link: Option<&'a Path>,
 }
 
-/// Every command of a settings file: hooks, then the status line.
-pub(super) fn commands(file: &SettingsFile) -> Vec<Command> {
+/// Every command of a settings file: hooks, then the status line. `program` is what settings call us by.
+pub(super) fn commands(file: &SettingsFile, program: &str) -> Vec<Command> {
     let mut commands = Vec::new();
     let mut take = |event: Option<&String>, handler: &Value| {
         let Some(command) = handler.get("command").and_then(Value::as_str) else { return };
@@ -55,7 +58,7 @@ pub(super) fn commands(file: &SettingsFile) -> Vec<Command> {
             }
             None => match status_line::called(command) {
                 Some(program) => (vec![program, "statusline".to_owned()], false),
-                None => (shell_words(command), true),
+                None => (shell::words(command), true),
             },
         };
         // In settings that a team shares, a line of shell looks for whatever each of them has.
@@ -64,8 +67,12 @@ pub(super) fn commands(file: &SettingsFile) -> Vec<Command> {
         if selected {
             words.drain(..3);
         }
+        let calls = match event {
+            Some(_) => registrations::calls(handler, program),
+            None => status_line::calls(command, program),
+        };
         let (scope, file, event) = (file.scope, file.path.clone(), event.cloned());
-        commands.push(Command { scope, file, event, words, shell, selected });
+        commands.push(Command { scope, file, event, words, shell, selected, calls });
     };
     for (event, entries) in file.get("hooks").and_then(Value::as_object).into_iter().flatten() {
         for entry in entries.as_array().into_iter().flatten() {
@@ -82,35 +89,23 @@ pub(super) fn commands(file: &SettingsFile) -> Vec<Command> {
 
 impl Command {
     /// The program as it is written, without variables set before it.
-    fn program(&self) -> Option<(usize, &str)> {
-        let is_assignment = |word: &str| {
-            word.split_once('=').is_some_and(|(name, _)| {
-                !name.is_empty() && name.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
-            })
-        };
-        let mut words = self.words.iter().map(String::as_str).enumerate();
-        words.find(|(_, word)| !(self.shell && is_assignment(word)))
+    fn program(&self) -> Option<&str> {
+        let mut words = self.words.iter().map(String::as_str);
+        words.find(|word| !(self.shell && shell::is_assignment(word)))
     }
 
     /// The program as it is written.
     pub(super) fn name(&self) -> &str {
-        self.program().map(|(_, name)| name).unwrap_or_default()
-    }
-
-    /// Ours is a program called tidegate, or this very one, that is told `hook` or `statusline`.
-    pub(super) fn is_ours(&self, around: Around<'_>, exe: Option<&Path>) -> bool {
-        let Some((at, name)) = self.program() else { return false };
-        let told = if self.event.is_some() { "hook" } else { "statusline" };
-        if self.words.get(at + 1).map(String::as_str) != Some(told) {
-            return false;
-        }
-        Path::new(name).file_stem().is_some_and(|stem| stem == "tidegate")
-            || matches!(self.target(around), Target::File(path) if exe == Some(&path))
+        self.program().unwrap_or_default()
     }
 
     /// Where its program is.
     pub(super) fn target(&self, around: Around<'_>) -> Target {
         let name = self.name();
+        // What somebody wrote around us says only by its first word what it starts.
+        if self.calls == Calls::UsSomehow && !is_tidegate(name, "") {
+            return Target::Unclear;
+        }
         if let Some(link) = around.link.filter(|link| self.selected && is_program(link).is_ok()) {
             return Target::File(std::fs::canonicalize(link).unwrap_or_else(|_| link.to_owned()));
         }
@@ -167,39 +162,17 @@ impl Command {
     }
 }
 
-/// The words of a command line as `sh` takes them apart, without filling anything in.
-fn shell_words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (None, ' ' | '\t' | '\n') => words.extend(word.take()),
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (Some(open), _) if c == open => quote = None,
-            (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
-            _ => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
 
-    use super::super::settings_file::Content;
+    use crate::host::settings_file::Content;
 
     fn commands_of(settings: &Value) -> Vec<Command> {
         let content = Content::Object(settings.as_object().unwrap().clone());
         let file = SettingsFile { scope: Scope::User, path: "/s.json".into(), content, modified: None };
-        commands(&file)
+        commands(&file, "/opt/tidegate")
     }
 
     const AROUND: Around<'static> = Around { home: None, project: None, path: &[], link: None };
@@ -221,19 +194,9 @@ mod tests {
             },
             "statusLine": { "type": "command", "command": "'/opt/tidegate' statusline --wrap 'theirs'" },
         });
-        let ours: Vec<bool> =
-            commands_of(&settings).iter().map(|command| command.is_ours(AROUND, None)).collect();
-        assert_eq!(ours, [true, true, true, false, false, true]);
+        let ours: Vec<Calls> = commands_of(&settings).iter().map(|command| command.calls).collect();
+        assert_eq!(ours, [Calls::Us, Calls::UsSomehow, Calls::Us, Calls::Not, Calls::Not, Calls::Us]);
         assert!(commands_of(&json!({ "hooks": [], "statusLine": 5 })).is_empty());
-    }
-
-    #[test]
-    fn words_come_apart_as_in_a_shell() {
-        assert_eq!(
-            shell_words(r#"a 'b c' "d \"e" f\ g'h' ''"#),
-            ["a", "b c", "d \"e", "f gh", ""].map(str::to_owned)
-        );
-        assert!(shell_words(" \n").is_empty());
     }
 
     #[test]

@@ -12,12 +12,12 @@ const DEEPEST: usize = 128;
 
 /// A text and what stands where in it.
 #[derive(Debug)]
-pub(super) struct Document<'a> {
+pub(crate) struct Document<'a> {
     text: &'a str,
     /// The outermost value.
-    pub(super) root: Node,
+    pub(crate) root: Node,
     /// What the host would not take.
-    pub(super) oddities: Vec<Fault>,
+    pub(crate) oddities: Vec<Fault>,
     newline: &'static str,
     /// One step of indentation.
     unit: &'a str,
@@ -27,13 +27,13 @@ pub(super) struct Document<'a> {
 
 /// A value and where it stands.
 #[derive(Debug)]
-pub(super) struct Node {
-    pub(super) span: Range<usize>,
-    pub(super) kind: Kind,
+pub(crate) struct Node {
+    pub(crate) span: Range<usize>,
+    pub(crate) kind: Kind,
 }
 
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Object(Vec<Item>),
     Array(Vec<Item>),
     String(String),
@@ -43,42 +43,42 @@ pub(super) enum Kind {
 
 /// A member of an object, or an element of an array.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(crate) struct Item {
     /// Empty in an array.
-    pub(super) key: String,
+    pub(crate) key: String,
     /// Where the key, or the element, begins.
     start: usize,
-    pub(super) value: Node,
+    pub(crate) value: Node,
     /// Where the comma behind it stands.
     comma: Option<usize>,
 }
 
 /// Something that is not JSON, and where.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Fault {
-    pub(super) line: usize,
-    pub(super) column: usize,
-    pub(super) what: String,
+pub(crate) struct Fault {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) what: String,
 }
 
 impl Node {
     /// The members of an object.
-    pub(super) fn members(&self) -> Option<&[Item]> {
+    pub(crate) fn members(&self) -> Option<&[Item]> {
         if let Kind::Object(items) = &self.kind { Some(items) } else { None }
     }
 
     /// The elements of an array.
-    pub(super) fn elements(&self) -> Option<&[Item]> {
+    pub(crate) fn elements(&self) -> Option<&[Item]> {
         if let Kind::Array(items) = &self.kind { Some(items) } else { None }
     }
 
     /// The text of a string.
-    pub(super) fn string(&self) -> Option<&str> {
+    pub(crate) fn string(&self) -> Option<&str> {
         if let Kind::String(text) = &self.kind { Some(text) } else { None }
     }
 
     /// A member's value. Of two with the same name the last counts, as for the host.
-    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         self.members()?.iter().rev().find(|item| item.key == key).map(|item| &item.value)
     }
 
@@ -89,7 +89,7 @@ impl Node {
 
 impl<'a> Document<'a> {
     /// Reads a whole text; the first thing that makes no sense ends it.
-    pub(super) fn parse(text: &'a str) -> Result<Document<'a>, Fault> {
+    pub(crate) fn parse(text: &'a str) -> Result<Document<'a>, Fault> {
         let begin = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let mut parser = Parser { text, at: begin, oddities: Vec::new() };
         let root = parser.blank().and_then(|()| parser.value(0));
@@ -107,17 +107,17 @@ impl<'a> Document<'a> {
     }
 
     /// Where a value stands, for a message.
-    pub(super) fn fault(&self, node: &Node, what: impl Into<String>) -> Fault {
+    pub(crate) fn fault(&self, node: &Node, what: impl Into<String>) -> Fault {
         fault(self.text, node.span.start, what)
     }
 
     /// The text of a value as it stands there.
-    pub(super) fn raw(&self, node: &Node) -> &'a str {
+    pub(crate) fn raw(&self, node: &Node) -> &'a str {
         &self.text[node.span.clone()]
     }
 
     /// A value as data.
-    pub(super) fn value(&self, node: &Node) -> Value {
+    pub(crate) fn value(&self, node: &Node) -> Value {
         match &node.kind {
             Kind::Object(items) => {
                 let members = items.iter().map(|item| (item.key.clone(), self.value(&item.value)));
@@ -130,7 +130,7 @@ impl<'a> Document<'a> {
     }
 
     /// The text with one more item at the end of an object (with a key) or of an array.
-    pub(super) fn push(&self, container: &Node, key: Option<&str>, value: &Value) -> String {
+    pub(crate) fn push(&self, container: &Node, key: Option<&str>, value: &Value) -> String {
         let item = |indent: Option<&str>| {
             let colon = if self.tight { ":" } else { ": " };
             let key = key.map(|key| format!("{}{colon}", quoted(key))).unwrap_or_default();
@@ -172,7 +172,7 @@ impl<'a> Document<'a> {
     }
 
     /// The text without an item. Comments stay.
-    pub(super) fn remove(&self, container: &Node, index: usize) -> String {
+    pub(crate) fn remove(&self, container: &Node, index: usize) -> String {
         let items = container.items();
         let item = &items[index];
         let (start, end) = (item.start, item.value.span.end);
@@ -208,7 +208,7 @@ impl<'a> Document<'a> {
     }
 
     /// The text with another value, as JSON, in place of one.
-    pub(super) fn replace(&self, node: &Node, raw: &str) -> String {
+    pub(crate) fn replace(&self, node: &Node, raw: &str) -> String {
         self.splice(node.span.clone(), raw)
     }
 
@@ -257,12 +257,12 @@ impl<'a> Document<'a> {
 }
 
 /// A string as JSON.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
 /// Where in a text something is wrong.
-pub(super) fn fault(text: &str, at: usize, what: impl Into<String>) -> Fault {
+pub(crate) fn fault(text: &str, at: usize, what: impl Into<String>) -> Fault {
     let before = &text[..at];
     let line = before.rsplit('\n').next().unwrap_or_default();
     Fault {

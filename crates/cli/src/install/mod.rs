@@ -4,21 +4,25 @@
 //! then files are written, one at a time and each of them whole.
 
 // What goes into which file, as text.
-mod json_text;
+pub(crate) mod json_text;
+pub(crate) mod shell;
 pub(crate) mod registrations;
 pub(crate) mod status_line;
-mod settings;
+pub(crate) mod difference;
+pub(crate) mod settings;
 mod gitignore;
 mod preset;
-mod shipped;
+pub(crate) mod shipped;
 // Where, what for, and how it is done.
 mod link;
 mod target;
-mod record;
+pub(crate) mod record;
+mod warnings;
 mod plan;
 mod step;
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::args;
@@ -33,24 +37,34 @@ use target::Target;
 pub(crate) fn init(args: &args::Init) -> Outcome {
     let target = Target::find(&args.target)?;
     let preset = args.preset.map(args::Preset::name);
-    let is_build = target.link.is_some() && link::is_build(&target.program);
-    let warning = is_build.then(|| {
-        format!("{} is a build: `cargo clean` takes it away, and the gates close", target.program.display())
-    });
-    carry_out(&target, &args.report, warning.as_deref(), |records| plan::init(&target, preset, records))
+    let warnings = warnings::of_init(&target);
+    let next = if target.is_user {
+        "start the client in a project, then `tidegate doctor` there says whether the hooks ran".to_owned()
+    } else {
+        let place = if target.shown == Path::new(".") {
+            "here".to_owned()
+        } else {
+            format!("in {}", target.shown.display())
+        };
+        format!(
+            "start the client {place}, trust the folder, then `tidegate doctor` says whether the hooks ran"
+        )
+    };
+    carry_out(&target, &args.report, &warnings, Some(&next), |records| plan::init(&target, preset, records))
 }
 
 /// `tidegate uninstall`.
 pub(crate) fn uninstall(args: &args::Uninstall) -> Outcome {
     let target = Target::find(&args.target)?;
-    carry_out(&target, &args.report, None, |records| plan::uninstall(&target, records))
+    carry_out(&target, &args.report, &[], None, |records| plan::uninstall(&target, records))
 }
 
 /// Plans, shows or does.
 fn carry_out(
     target: &Target,
     args: &args::InstallReport,
-    warning: Option<&str>,
+    warnings: &[String],
+    next: Option<&str>,
     plan: impl Fn(&Records) -> Result<Plan, CliError>,
 ) -> Outcome {
     let unkept = |why: String| {
@@ -58,11 +72,17 @@ fn carry_out(
     };
     let records = Records::look(&target.env).map_err(unkept)?;
     let planned = plan(&records)?;
-    let report = Report { json: args.json, dry_run: args.dry_run, warning, backup: None };
+    let report = Report { json: args.json, dry_run: args.dry_run, warnings, next: None, backup: None };
     let is_settled = |plan: &Plan, records: &Records| {
         plan.record == records.load(&target.root) && plan.steps.iter().all(|step| step.act == Act::Nothing)
     };
-    if args.dry_run || is_settled(&planned, &records) {
+    let leftovers = |plan: &Plan, records: &Records| {
+        let mut left: Vec<PathBuf> = plan.steps.iter().flat_map(step::Step::leftovers).collect();
+        left.extend(step::leftovers(&records.folder_of(&target.root), None));
+        left
+    };
+    let is_clean = leftovers(&planned, &records).is_empty();
+    if args.dry_run || (is_clean && is_settled(&planned, &records)) {
         step::run(&planned.steps, report)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -77,12 +97,17 @@ fn carry_out(
         kept.files.push(entry.clone());
     }
     kept.folders.clone_from(&planned.record.folders);
+    kept.theirs.clone_from(&planned.record.theirs);
+    let folder = records.folder_of(&target.root);
+    // Nobody else is writing here now.
+    for left in leftovers(&planned, &records) {
+        let _ = fs::remove_file(left);
+    }
     if kept != before {
         records.save(&kept).map_err(|error| unkept(error.to_string()))?;
     }
-    let folder = records.folder_of(&target.root);
-    let has_original = planned.record.files.iter().any(|kept| kept.original.is_some());
-    step::run(&planned.steps, Report { backup: has_original.then_some(folder.as_path()), ..report })?;
+    let backup = records.has_backup(&planned.record).then_some(folder.as_path());
+    step::run(&planned.steps, Report { next, backup, ..report })?;
     if planned.record.files.len() < kept.files.len() {
         records.save(&planned.record).map_err(|error| {
             CliError::new(format!("{}: {error}", folder.display()))

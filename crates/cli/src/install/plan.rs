@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tidegate_core::time::Millis;
+
 use super::link;
 use super::record::{Kind, Record, Records};
 use super::registrations::Caller;
@@ -10,8 +12,10 @@ use super::settings::{self, Around, Entries};
 use super::shipped::SHIPPED;
 use super::step::{Act, Step, What};
 use super::target::{Place, Target};
-use super::{gitignore, preset};
+use super::{gitignore, preset, shell};
 use crate::error::CliError;
+use crate::host::settings_file;
+use crate::project_root;
 
 const CHANGED: &str = "mend the file, then run this again; nothing was changed";
 
@@ -22,11 +26,12 @@ pub(super) struct Plan {
     pub(super) record: Record,
     /// Folders to remove afterwards, if nothing is in them, innermost first.
     pub(super) folders: Vec<PathBuf>,
+    now: Millis,
 }
 
 impl Plan {
-    fn new(record: Record) -> Plan {
-        Plan { steps: Vec::new(), record, folders: Vec::new() }
+    fn new(record: Record, now: Millis) -> Plan {
+        Plan { steps: Vec::new(), record, folders: Vec::new(), now }
     }
 
     /// Writes a text where it is a new one; `without_us` is what the file would be without our part.
@@ -41,14 +46,14 @@ impl Plan {
         if old.as_ref() == Some(&new) {
             // Whether settings call the link must be known; the rest is told by its text.
             if kind == Kind::Settings && self.record.of(&place.file).is_none() {
-                self.record.note(&place.file, kind, None, without_us, &new);
+                self.record.note(&place.file, kind, None, without_us, &new, self.now);
             }
             self.steps.push(Step::still(place, What::Unchanged, details.1));
             return Ok(());
         }
-        self.record.note(&place.file, kind, old.as_deref(), without_us, &new);
+        self.record.note(&place.file, kind, old.as_deref(), without_us, &new, self.now);
         self.make_folders(place.file.parent());
-        self.steps.push(Step::text(place, old, Some(new), details.0)?);
+        self.steps.push(Step::text(place, kind, old, Some(new), details.0)?);
         Ok(())
     }
 
@@ -62,10 +67,20 @@ impl Plan {
         }
     }
 
+    /// The last to go removes also what another install made for a file that both have.
+    fn inherit_folders(&mut self, others: &[Record], file: &Path) {
+        for folder in others.iter().flat_map(|other| &other.folders) {
+            if file.starts_with(folder) && !self.record.folders.contains(folder) {
+                self.record.folders.push(folder.clone());
+            }
+        }
+    }
+
     /// Gives back what was there before, or what is left without our part.
     fn give_back(
         &mut self,
         place: Place,
+        kind: Kind,
         old: String,
         left: Option<String>,
         detail: &str,
@@ -78,7 +93,7 @@ impl Plan {
             self.folders
                 .extend(place.file.parent().into_iter().flat_map(Path::ancestors).map(Path::to_owned));
         }
-        self.steps.push(Step::text(place, Some(old), left, detail)?);
+        self.steps.push(Step::text(place, kind, Some(old), left, detail)?);
         Ok(true)
     }
 }
@@ -92,19 +107,24 @@ struct Texts {
 
 /// Plans an `init`.
 pub(super) fn init(target: &Target, preset: Option<&str>, records: &Records) -> Result<Plan, CliError> {
-    let mut plan = Plan::new(records.load(&target.root));
+    let mut plan = Plan::new(records.load(&target.root), target.now);
+    let is_first = plan.record.files.is_empty() && !target.is_called();
     // What settings refer to comes before them.
-    plan_link(target, &mut plan)?;
+    plan_link(target, records, &mut plan)?;
     if let Some(preset) = preset {
         plan_preset(target, preset, &mut plan)?;
     }
-    plan_shipped(target, &mut plan)?;
+    plan_shipped(target, records, &mut plan)?;
     if !target.is_user {
+        let copy = target.public_copy().file;
+        if is_first && fs::symlink_metadata(&copy).is_ok() && !plan.record.theirs.contains(&copy) {
+            plan.record.theirs.push(copy);
+        }
         let context = target.in_host_folder("context");
         if !context.file.is_dir() {
+            context.check_writable()?;
             plan.make_folders(Some(&context.file));
-            let detail = "made, for the public copies".to_owned();
-            plan.steps.push(Step { place: context, what: What::Written, detail, act: Act::Folder });
+            plan.steps.push(Step::new(context, What::Written, "made, for the public copies", Act::Folder));
         }
     }
     if target.is_in_git() {
@@ -143,17 +163,19 @@ fn plan_settings(
     plan.write(place, Kind::Settings, Texts { old, new, without_us }, (&written, &there))
 }
 
-fn plan_link(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
+fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
     let Some(path) = &target.link else { return Ok(()) };
     let place = Place::plain(path.clone());
     let to = link::target(&target.program, std::env::var_os("PATH").as_deref(), path);
     let detail = format!("leads to {}", to.display());
     plan.make_folders(path.parent());
+    plan.inherit_folders(&records.others(&target.root), path);
     plan.steps.push(match link::now(path, &target.program) {
         link::Now::To(now) if now == to => Step::still(place, What::Unchanged, format!("{detail} already")),
         link::Now::Program => Step::still(place, What::Unchanged, "this program"),
         link::Now::Nothing | link::Now::To(_) => {
-            Step { place, what: What::Written, detail, act: Act::Link(to) }
+            place.check_folder()?;
+            Step::new(place, What::Written, detail, Act::Link(to))
         }
         link::Now::Other => {
             return Err(CliError::new(format!("{} is there and is no link of ours", path.display()))
@@ -185,7 +207,8 @@ fn plan_preset(target: &Target, name: &str, plan: &mut Plan) -> Result<(), CliEr
     plan.write(place, Kind::Config, Texts { old, new, without_us }, (&written, &there))
 }
 
-fn plan_shipped(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
+fn plan_shipped(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
+    let others = records.others(&target.root);
     for file in SHIPPED {
         let place = target.in_host_folder(file.path);
         // Whatever it is, it is theirs.
@@ -195,6 +218,12 @@ fn plan_shipped(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
         };
         let is_ours = old.as_deref().is_none_or(|old| old == file.text)
             || plan.record.untouched(&place.file, old.as_deref()).is_some();
+        // The home directory as a project has the same files as the user: both have to go before they do.
+        let other = others.iter().find(|other| old.is_some() && other.of(&place.file).is_some());
+        if other.is_some() && is_ours && plan.record.of(&place.file).is_none() {
+            plan.record.note(&place.file, Kind::Shipped, None, None, file.text, plan.now);
+            plan.inherit_folders(&others, &place.file);
+        }
         if is_ours {
             let texts = Texts { old, new: file.text.to_owned(), without_us: None };
             plan.write(place, Kind::Shipped, texts, ("written", "there already"))?;
@@ -207,6 +236,11 @@ fn plan_shipped(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
 
 fn plan_ignore(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     let place = target.place(".gitignore");
+    if place.is_link() {
+        let detail = "is a link, which git does not follow; left as it is";
+        plan.steps.push(Step::still(place, What::Kept, detail));
+        return Ok(());
+    }
     let Ok(old) = place.read() else {
         plan.steps.push(Step::still(place, What::Kept, "not UTF-8 or not a file, left as it is"));
         return Ok(());
@@ -219,7 +253,7 @@ fn plan_ignore(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
 
 /// Plans an `uninstall`.
 pub(super) fn uninstall(target: &Target, records: &Records) -> Result<Plan, CliError> {
-    let mut plan = Plan::new(records.load(&target.root));
+    let mut plan = Plan::new(records.load(&target.root), target.now);
     let was_installed = !plan.record.files.is_empty();
     let mut removed = false;
     if let Some(shared) = target.shared_settings().filter(|_| target.shared) {
@@ -244,14 +278,27 @@ pub(super) fn uninstall(target: &Target, records: &Records) -> Result<Plan, CliE
         plan_shipped_back(target, records, &mut plan)?;
         plan_ignore_back(target, &mut plan)?;
         if removed && !target.is_user {
-            let place = target.in_host_folder("context/context-pressure.json");
+            let place = target.public_copy();
             plan.folders.extend(place.file.ancestors().skip(1).map(Path::to_owned));
-            plan.steps.push(Step { place, what: What::Removed, detail: String::new(), act: Act::Discard });
+            let is_theirs = plan.record.theirs.contains(&place.file);
+            if fs::symlink_metadata(&place.file).is_ok() {
+                plan.steps.push(if is_theirs {
+                    Step::still(place, What::Kept, "was there before us, kept")
+                } else {
+                    Step::new(place, What::Removed, "removed", Act::Discard)
+                });
+            }
         }
     }
     // An `init` that did not get to the settings may have made the link.
     if removed || was_installed {
-        plan_link_back(target, records, &mut plan);
+        plan_link_back(target, records, was_installed, &mut plan)?;
+    } else if let Some(above) = target.root.ancestors().skip(1).find(|above| is_installed(target, above)) {
+        let own = target.own_settings().file;
+        for step in plan.steps.iter_mut().filter(|step| step.place.file == own) {
+            let command = format!("tidegate uninstall --project {}", shell::quoted(above));
+            step.detail = format!("nothing of ours there, but above it; `{command}` takes that out");
+        }
     }
     let made = |folder: &PathBuf| plan.record.folders.contains(folder);
     let mut folders: Vec<PathBuf> = plan.folders.iter().filter(|folder| made(folder)).cloned().collect();
@@ -259,6 +306,10 @@ pub(super) fn uninstall(target: &Target, records: &Records) -> Result<Plan, CliE
     folders.dedup();
     plan.folders = folders;
     Ok(plan)
+}
+
+fn is_installed(target: &Target, folder: &Path) -> bool {
+    !target.is_user && project_root::is_installed(&target.env, folder)
 }
 
 fn plan_settings_back(target: &Target, place: Place, plan: &mut Plan) -> Result<bool, CliError> {
@@ -278,7 +329,7 @@ fn plan_settings_back(target: &Target, place: Place, plan: &mut Plan) -> Result<
         let left = settings::uninstall(&old, &around);
         left.map_err(|refusal| place.refused(&refusal.fault, refusal.hint))?
     };
-    let removed = plan.give_back(place.clone(), old, left, "our entries removed")?;
+    let removed = plan.give_back(place.clone(), Kind::Settings, old, left, "our entries removed")?;
     if !removed {
         plan.steps.push(Step::still(place, What::Unchanged, nothing));
     }
@@ -306,7 +357,7 @@ fn plan_preset_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
             return Ok(());
         }
     };
-    plan.give_back(place, old, left, "preset removed").map(|_| ())
+    plan.give_back(place, Kind::Config, old, left, "preset removed").map(|_| ())
 }
 
 fn plan_shipped_back(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
@@ -329,7 +380,7 @@ fn plan_shipped_back(target: &Target, records: &Records, plan: &mut Plan) -> Res
             || plan.record.untouched(&place.file, old.as_deref()).is_some();
         match old {
             Some(old) if is_ours => {
-                plan.give_back(place, old, None, "removed")?;
+                plan.give_back(place, Kind::Shipped, old, None, "removed")?;
             }
             Some(_) => {
                 plan.record.forget(&place.file);
@@ -346,36 +397,54 @@ fn plan_ignore_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
         return Ok(());
     }
     let place = target.place(".gitignore");
-    let Ok(Some(old)) = place.read() else { return Ok(()) };
+    let Some(old) = place.read().ok().flatten().filter(|_| !place.is_link()) else {
+        plan.record.forget(&place.file);
+        return Ok(());
+    };
     let left = match plan.record.untouched(&place.file, Some(&old)) {
         Some(kept) => kept.original.clone(),
         None => gitignore::uninstall(&old),
     };
     let detail = if left.is_some() { "our lines removed" } else { "removed" };
-    plan.give_back(place, old, left, detail).map(|_| ())
+    plan.give_back(place, Kind::Ignore, old, left, detail).map(|_| ())
 }
 
-/// The link goes when no settings file that we know of calls it any more.
-fn plan_link_back(target: &Target, records: &Records, plan: &mut Plan) {
-    let Some(path) = &target.link else { return };
+/// The link goes when we know who called it, and none does any more: a hook whose program is gone is passed over without
+/// a word. A project that was moved has a record whose file is gone; one without a record may not be the only one.
+fn plan_link_back(
+    target: &Target,
+    records: &Records,
+    was_installed: bool,
+    plan: &mut Plan,
+) -> Result<(), CliError> {
+    let Some(path) = &target.link else { return Ok(()) };
     if !fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
-        return;
+        return Ok(());
     }
     let changed =
         |file: &PathBuf| plan.steps.iter().any(|step| step.act != Act::Nothing && step.place.file == *file);
     let others = records.others(&target.root).into_iter().flat_map(|record| record.files);
     let here =
         [Some(target.own_settings()), target.shared_settings()].into_iter().flatten().map(|place| place.file);
-    let others = others.filter(|kept| kept.kind == Kind::Settings).map(|kept| kept.file).chain(here);
-    let calls =
-        |file: PathBuf| fs::read_to_string(file).is_ok_and(|text| settings::has_ours(&text, &target.call));
+    let others: Vec<PathBuf> =
+        others.filter(|kept| kept.kind == Kind::Settings).map(|kept| kept.file).collect();
+    let is_lost = others.iter().any(|file| settings_file::text(file).is_none());
+    let calls = |file: &PathBuf| {
+        let has_ours = |text: String| settings::has_ours(&text, &target.call) || text.contains(&target.call);
+        !changed(file) && settings_file::text(file).is_some_and(has_ours)
+    };
     let place = Place::plain(path.clone());
-    let step = match others.filter(|file| !changed(file)).find(|file| calls(file.clone())) {
-        Some(file) => Step::still(place, What::Kept, format!("still used by {}", file.display())),
-        None => Step { place, what: What::Removed, detail: "removed".to_owned(), act: Act::Unlink },
+    let step = if let Some(file) = others.into_iter().chain(here).find(calls) {
+        Step::still(place, What::Kept, format!("still used by {}", file.display()))
+    } else if is_lost || !was_installed {
+        Step::still(place, What::Kept, "kept: other installs may call it")
+    } else {
+        place.check_folder()?;
+        Step::new(place, What::Removed, "removed", Act::Unlink)
     };
     if step.act == Act::Unlink {
         plan.folders.extend(path.ancestors().skip(1).map(Path::to_owned));
     }
     plan.steps.push(step);
+    Ok(())
 }

@@ -6,9 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::place::{StateDir, make_private};
-use tidegate_state::{append, claims, replace};
+use tidegate_state::{append, bounded, claims, replace};
+
+/// More than this is damage.
+const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// Versions of one file that are remembered; an upgrade adds one.
 const VERSIONS: usize = 8;
@@ -21,6 +25,9 @@ pub(super) struct Record {
     pub(super) files: Vec<Kept>,
     /// Folders that we made.
     pub(super) folders: Vec<PathBuf>,
+    /// Files of a name that we use, which were there before us.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) theirs: Vec<PathBuf>,
 }
 
 /// One file.
@@ -28,8 +35,14 @@ pub(super) struct Record {
 pub(super) struct Kept {
     pub(super) file: PathBuf,
     pub(super) kind: Kind,
-    /// What was there; `None` when there was no file.
+    /// Since when it is ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) since: Option<Millis>,
+    /// What `uninstall` gives back; `None` when there was no file.
     pub(super) original: Option<String>,
+    /// What was there to the byte when we first came; kept as a file of its own.
+    #[serde(skip)]
+    first: Option<String>,
     /// What we wrote in its place, newest last. A process that was killed may have left the one before.
     pub(super) written: Vec<String>,
 }
@@ -62,11 +75,18 @@ impl Record {
         old: Option<&str>,
         without_us: Option<String>,
         new: &str,
+        now: Millis,
     ) {
+        let known = self.of(file);
+        let since = known.and_then(|known| known.since).or(Some(now));
+        let is_new = known.is_none() && kind != Kind::Shipped;
+        let first = known.and_then(|known| known.first.clone()).or(old.filter(|_| is_new).map(str::to_owned));
         let mut kept = self.untouched(file, old).cloned().unwrap_or_else(|| Kept {
             file: file.to_owned(),
             kind,
+            since,
             original: without_us,
+            first,
             written: Vec::new(),
         });
         kept.written.retain(|text| text != new);
@@ -85,13 +105,13 @@ impl Record {
 
 /// Where records are.
 #[derive(Debug)]
-pub(super) struct Records {
+pub(crate) struct Records {
     folder: PathBuf,
 }
 
 impl Records {
     /// Looks, and makes nothing.
-    pub(super) fn look(env: &Environment) -> Result<Records, String> {
+    pub(crate) fn look(env: &Environment) -> Result<Records, String> {
         Ok(Records { folder: env.place.state()?.join("installs") })
     }
 
@@ -134,26 +154,58 @@ impl Records {
         }
         make_private(&folder)?;
         for kept in &record.files {
-            if let (Some(original), Some(name)) = (&kept.original, kept.file.file_name()) {
-                let copy = folder.join(format!("{}.before", name.to_string_lossy()));
-                if fs::read(&copy).ok().as_deref() != Some(original.as_bytes()) {
-                    replace::durable(&copy, original.as_bytes())?;
-                }
+            if let (Some(first), Some(copy)) = (&kept.first, backup(&folder, kept)) {
+                replace::durable(&copy, first.as_bytes())?;
             }
         }
         let json = serde_json::to_vec_pretty(record).map_err(io::Error::other)?;
         replace::durable(&folder.join("record.json"), &json)
     }
 
+    /// Whether something of what a record names is kept as it was.
+    pub(super) fn has_backup(&self, record: &Record) -> bool {
+        let folder = self.folder_of(&record.target);
+        record.files.iter().any(|kept| backup(&folder, kept).is_some_and(|copy| copy.exists()))
+    }
+
+    /// Whether there is an install in this folder.
+    pub(crate) fn has(&self, target: &Path) -> bool {
+        !self.load(target).files.is_empty()
+    }
+
+    /// Since when a file is ours, by all records.
+    pub(crate) fn since(&self, file: &Path) -> Option<Millis> {
+        let file = fs::canonicalize(file).ok()?;
+        let is_it =
+            |kept: &Kept| kept.file == file || fs::canonicalize(&kept.file).is_ok_and(|real| real == file);
+        self.all()
+            .into_iter()
+            .flat_map(|record| record.files)
+            .filter(is_it)
+            .filter_map(|kept| kept.since)
+            .min()
+    }
+
+    fn all(&self) -> Vec<Record> {
+        let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        folders.filter_map(|entry| read(&entry.path())).collect()
+    }
+
     /// All records but one.
     pub(super) fn others(&self, target: &Path) -> Vec<Record> {
-        let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        folders.filter_map(|entry| read(&entry.path())).filter(|record| record.target != target).collect()
+        let mut records = self.all();
+        records.retain(|record| record.target != target);
+        records
     }
 }
 
 fn read(folder: &Path) -> Option<Record> {
-    serde_json::from_slice(&fs::read(folder.join("record.json")).ok()?).ok()
+    serde_json::from_slice(&bounded::read(&folder.join("record.json"), LARGEST).ok()?).ok()
+}
+
+/// Where a file is kept as it was.
+fn backup(folder: &Path, kept: &Kept) -> Option<PathBuf> {
+    Some(folder.join(format!("{}.before", kept.file.file_name()?.to_string_lossy())))
 }
 
 #[cfg(test)]
@@ -163,16 +215,18 @@ mod tests {
     #[test]
     fn the_first_original_stays_until_somebody_changes_the_file() {
         let (mut record, file) = (Record::default(), Path::new("/p/x"));
-        record.note(file, Kind::Settings, Some("a"), Some("a".into()), "a+1");
-        record.note(file, Kind::Settings, Some("a+1"), Some("?".into()), "a+2");
+        record.note(file, Kind::Settings, Some("a"), Some("a".into()), "a+1", Millis(1));
+        record.note(file, Kind::Settings, Some("a+1"), Some("?".into()), "a+2", Millis(2));
         assert_eq!(record.untouched(file, Some("a+1")).unwrap().original.as_deref(), Some("a"));
         assert_eq!(record.untouched(file, Some("a+2")).unwrap().original.as_deref(), Some("a"));
         assert_eq!(record.untouched(file, Some("b")), None);
-        record.note(file, Kind::Settings, Some("b+1"), Some("b".into()), "b+2");
+        record.note(file, Kind::Settings, Some("b+1"), Some("b".into()), "b+2", Millis(3));
+        assert_eq!(record.of(file).unwrap().since, Some(Millis(1)));
+        assert_eq!(record.of(file).unwrap().first.as_deref(), Some("a"));
         assert_eq!(record.of(file).unwrap().original.as_deref(), Some("b"));
         assert_eq!(record.of(file).unwrap().written, ["b+2"]);
         for n in 0..20 {
-            record.note(file, Kind::Settings, Some("b+2"), None, &n.to_string());
+            record.note(file, Kind::Settings, Some("b+2"), None, &n.to_string(), Millis(4));
         }
         assert_eq!(record.files.len(), 1);
         assert!(record.files[0].written.len() <= VERSIONS);

@@ -3,6 +3,8 @@
 use serde_json::{Map, Value, json};
 use tidegate_core::event::EventKind;
 
+use super::shell;
+
 /// One entry: the event, its matcher, and whether it gates. A registration costs a process per event, so only what
 /// somebody uses is here.
 #[derive(Debug)]
@@ -51,10 +53,11 @@ pub(crate) enum Caller<'a> {
 }
 
 /// Finds the program in somebody's home or on their path. Where there is none it is silent and nothing is gated: a
-/// teammate without it must be neither locked out nor nagged.
+/// teammate without it must be neither locked out nor nagged. Only absolute places: the folder that somebody works in
+/// must not choose the program. Builtins only, since it runs at every event.
 const SELECTOR: &str = concat!(
-    r#"for t in "$XDG_DATA_HOME/tidegate/bin/tidegate" "$HOME/.local/share/tidegate/bin/tidegate" "#,
-    r#""$(command -v tidegate)"; do [ -x "$t" ] && exec "$t" "$@"; done; exit 0"#,
+    r#"set -f; IFS=:; for d in "${XDG_DATA_HOME:-$HOME/.local/share}/tidegate/bin" $PATH; do "#,
+    r#"case $d in /*) [ -f "$d/tidegate" ] && [ -x "$d/tidegate" ] && exec "$d/tidegate" "$@";; esac; done; exit 0"#,
 );
 
 impl Registration {
@@ -110,19 +113,43 @@ pub(crate) fn plugin_hooks() -> Value {
     json!({ "description": "Meters the context, gates edits, records every ruling", "hooks": hooks })
 }
 
-/// Whether a handler in somebody's settings calls us: our program, one called tidegate, or the selector.
-pub(crate) fn is_ours(handler: &Value, program: &str) -> bool {
+/// What an entry in somebody's settings is to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Calls {
+    Not,
+    /// Ours: `init` replaces it and `uninstall` takes it out.
+    Us,
+    /// Somebody's own work around us: only they can take it out.
+    UsSomehow,
+}
+
+/// What a handler is to us. Ours is one that runs our program, one called tidegate, or the selector, and nothing else.
+pub(crate) fn calls(handler: &Value, program: &str) -> Calls {
     let command = handler.get("command").and_then(Value::as_str).unwrap_or_default();
-    let args: Vec<&str> = handler
-        .get("args")
-        .and_then(Value::as_array)
-        .map(|args| args.iter().map(|arg| arg.as_str().unwrap_or_default()).collect())
-        .unwrap_or_default();
-    match args.as_slice() {
+    let Some(args) = handler.get("args").and_then(Value::as_array) else {
+        return match shell::plain(command).as_deref() {
+            Some([called, told, ..]) if told == "hook" && is_tidegate(called, program) => Calls::Us,
+            _ => somehow(command),
+        };
+    };
+    let args: Vec<&str> = args.iter().map(|arg| arg.as_str().unwrap_or_default()).collect();
+    let is_ours = match args.as_slice() {
         ["hook", ..] => is_tidegate(command, program),
         ["-c", _, "tidegate", "hook", ..] => command == "sh",
         _ => false,
-    }
+    };
+    if is_ours { Calls::Us } else { args.iter().map(|arg| somehow(arg)).max().unwrap_or(Calls::Not) }
+}
+
+/// By the words in a line of shell.
+fn somehow(line: &str) -> Calls {
+    let ends = ["tidegate hook", "tidegate' hook", "tidegate\" hook", "tidegate.exe hook"];
+    if ends.iter().any(|end| line.contains(end)) { Calls::UsSomehow } else { Calls::Not }
+}
+
+/// Whether a handler is ours.
+pub(crate) fn is_ours(handler: &Value, program: &str) -> bool {
+    calls(handler, program) == Calls::Us
 }
 
 /// Whether a path is this program, or that of another version.
@@ -156,9 +183,27 @@ mod tests {
             json!({ "command": "/x/tidegate", "args": ["status"] }),
             json!({ "command": "/x/other", "args": ["hook"] }),
             json!("tidegate hook"),
+            json!({ "command": "/x/tidegate journal" }),
+            json!({ "command": "/x/other hook" }),
         ] {
-            assert!(!is_ours(&foreign, "/x/tidegate"), "{foreign}");
+            assert_eq!(calls(&foreign, "/x/tidegate"), Calls::Not, "{foreign}");
         }
+        for line in
+            ["/old/tidegate hook --event Stop", "$HOME/bin/tidegate hook", "'/it'\\''s/tidegate' hook"]
+        {
+            assert_eq!(calls(&json!({ "command": line }), "/x/tidegate"), Calls::Us, "{line}");
+        }
+        for own in [
+            json!({ "command": "A=1 tidegate hook --event Stop" }),
+            json!({ "command": "cd x && '/opt/tidegate' hook" }),
+            json!({ "command": "bash", "args": ["-c", "tidegate hook | tee log"] }),
+        ] {
+            assert_eq!(calls(&own, "/x/tidegate"), Calls::UsSomehow, "{own}");
+        }
+        // As an earlier version looked for the program.
+        let earlier =
+            json!({ "command": "sh", "args": ["-c", "for t in x; do exec $t; done", "tidegate", "hook"] });
+        assert!(is_ours(&earlier, "/x/tidegate"));
     }
 
     #[test]

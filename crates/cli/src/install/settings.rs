@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::json_text::{self, Document, Fault, Node};
-use super::registrations::{self, Caller, is_ours};
+use super::registrations::{self, Caller, Calls, is_ours};
 use super::status_line::{self, StatusLine, Theirs};
 
 /// What goes into a file.
@@ -88,10 +88,16 @@ pub(super) fn uninstall(text: &str, around: &Around<'_>) -> Result<Option<String
     Ok((!is_empty).then_some(left))
 }
 
-/// Whether a settings file calls us.
-pub(super) fn has_ours(text: &str, program: &str) -> bool {
-    let around = Around { program, farther: None, original: None };
-    uninstall(text, &around).is_ok_and(|left| left.as_deref() != Some(text))
+/// Whether a settings file has entries of ours.
+pub(crate) fn has_ours(text: &str, program: &str) -> bool {
+    let Ok(document) = Document::parse(text) else { return false };
+    let lists = document.root.members().unwrap_or_default().iter().filter(|item| item.key == "hooks");
+    let events = lists.flat_map(|hooks| hooks.value.members().unwrap_or_default());
+    let groups = events.flat_map(|event| event.value.elements().unwrap_or_default());
+    let mut handlers =
+        groups.flat_map(|group| group.value.get("hooks").and_then(Node::elements).unwrap_or_default());
+    handlers.any(|handler| is_ours(&document.value(&handler.value), program))
+        || line_of(&document.root).is_some_and(|line| status_line::calls(line, program) == Calls::Us)
 }
 
 /// Whether a settings file has the hooks that a team shares.

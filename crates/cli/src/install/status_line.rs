@@ -1,6 +1,7 @@
 //! The command of our status line: one that speaks when the program is gone, around the one that was there.
 
-use super::registrations::is_tidegate;
+use super::registrations::{Calls, is_tidegate};
+use super::shell;
 
 /// What the command says where the program is missing; the line is the only place a person would see it.
 const GONE: &str = "tidegate: not found; run its installer again, or see tidegate doctor";
@@ -85,15 +86,18 @@ fn take_apart(command: &str) -> Option<(Option<Theirs>, String)> {
     (is_whole && tested == called).then_some((theirs, called))
 }
 
-/// `'/path/tidegate' statusline [--wrap '…']`.
+/// `/path/tidegate statusline [--wrap '…']`, quoted or not.
 fn read_earlier(command: &str, program: &str) -> Option<StatusLine> {
-    let (called, rest) = unquote(command)?;
-    let rest = rest.strip_prefix(" statusline").filter(|_| is_tidegate(&called, program))?;
-    if rest.is_empty() {
-        return Some(StatusLine::Ours);
+    let words = shell::plain(command)?;
+    let [called, told, rest @ ..] = words.as_slice() else { return None };
+    if told != "statusline" || !is_tidegate(called, program) {
+        return None;
     }
-    let (theirs, rest) = unquote(rest.strip_prefix(" --wrap ")?)?;
-    rest.is_empty().then_some(StatusLine::EarlierAround(theirs))
+    match rest {
+        [] => Some(StatusLine::Ours),
+        [wrap, theirs] if wrap == "--wrap" => Some(StatusLine::EarlierAround(theirs.clone())),
+        _ => None,
+    }
 }
 
 fn calls_us(command: &str, program: &str) -> bool {
@@ -103,6 +107,15 @@ fn calls_us(command: &str, program: &str) -> bool {
 /// For `sh`: single quotes, inside which only the quote itself is special.
 fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// What a status line's command is to us, in the words of other entries.
+pub(crate) fn calls(command: &str, program: &str) -> Calls {
+    match read(command, program) {
+        StatusLine::Foreign => Calls::Not,
+        StatusLine::CallsUs => Calls::UsSomehow,
+        StatusLine::Ours | StatusLine::Around(_) | StatusLine::EarlierAround(_) => Calls::Us,
+    }
 }
 
 /// Reads one word that [`quote`] wrote; the word and the rest.
@@ -135,6 +148,9 @@ mod tests {
         assert_eq!(read("'/old/tidegate' statusline", PROGRAM), StatusLine::Ours);
         let around = r"'/old/tidegate' statusline --wrap 'echo '\''hi'\'''";
         assert_eq!(read(around, PROGRAM), StatusLine::EarlierAround("echo 'hi'".into()));
+        assert_eq!(read("/old/tidegate statusline", PROGRAM), StatusLine::Ours);
+        assert_eq!(read("$HOME/bin/tidegate statusline", PROGRAM), StatusLine::Ours);
+        assert_eq!(read("tidegate statusline --wrap a b", PROGRAM), StatusLine::CallsUs);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use similar::TextDiff;
 use tidegate_state::replace;
 
 use super::link;
+use super::record::Kind;
 use super::target::Place;
 use crate::error::CliError;
 use crate::print;
@@ -22,6 +23,8 @@ pub(super) struct Step {
     /// In a few words.
     pub(super) detail: String,
     pub(super) act: Act,
+    /// What kind of file it is, where that matters.
+    kind: Option<Kind>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -52,21 +55,35 @@ pub(super) enum Act {
 }
 
 impl Step {
+    pub(super) fn new(place: Place, what: What, detail: impl Into<String>, act: Act) -> Step {
+        Step { place, what, detail: detail.into(), act, kind: None }
+    }
+
     /// Nothing to do.
     pub(super) fn still(place: Place, what: What, detail: impl Into<String>) -> Step {
-        Step { place, what, detail: detail.into(), act: Act::Nothing }
+        Step::new(place, what, detail, Act::Nothing)
     }
 
     /// A text in place of another; refused where the owner locked the file.
     pub(super) fn text(
         place: Place,
+        kind: Kind,
         old: Option<String>,
         new: Option<String>,
         detail: impl Into<String>,
     ) -> Result<Step, CliError> {
         place.check_writable()?;
         let what = if new.is_some() { What::Written } else { What::Removed };
-        Ok(Step { place, what, detail: detail.into(), act: Act::Text { old, new } })
+        Ok(Step { place, what, detail: detail.into(), act: Act::Text { old, new }, kind: Some(kind) })
+    }
+
+    /// What killed processes were about to put in this file's place.
+    pub(super) fn leftovers(&self) -> Vec<PathBuf> {
+        let file = fs::canonicalize(&self.place.file).unwrap_or_else(|_| self.place.file.clone());
+        match (file.parent(), file.file_name()) {
+            (Some(folder), Some(name)) => leftovers(folder, Some(&name.to_string_lossy())),
+            _ => Vec::new(),
+        }
     }
 
     fn run(&self) -> io::Result<()> {
@@ -99,8 +116,14 @@ impl Step {
     /// As a line, or, before it is done, as a difference.
     fn shown(&self, dry_run: bool) -> Option<String> {
         let path = self.place.shown.display();
+        let is_shipped = self.kind == Some(Kind::Shipped);
         match &self.act {
-            Act::Discard => None,
+            Act::Discard if dry_run => Some(format!("{path}: would be removed")),
+            // Nobody reads a page of additions for a page of text.
+            Act::Text { old: None, new: Some(new) } if dry_run && is_shipped => {
+                Some(format!("{path}: would be written, {} lines", new.lines().count()))
+            }
+            Act::Text { new: None, .. } if dry_run && is_shipped => Some(format!("{path}: would be removed")),
             Act::Text { .. } if dry_run => self.diff(),
             Act::Link(target) if dry_run => Some(format!("{path}: would lead to {}", target.display())),
             Act::Unlink if dry_run => Some(format!("{path}: the link would be removed")),
@@ -121,7 +144,7 @@ impl Step {
 
     fn json(&self, dry_run: bool) -> Value {
         let mut json =
-            json!({ "file": self.place.shown.to_string_lossy(), "what": self.what, "detail": self.detail });
+            json!({ "file": self.place.file.to_string_lossy(), "what": self.what, "detail": self.detail });
         if let Some(diff) = self.diff().filter(|_| dry_run) {
             json["diff"] = json!(diff);
         }
@@ -134,7 +157,9 @@ impl Step {
 pub(super) struct Report<'a> {
     pub(super) json: bool,
     pub(super) dry_run: bool,
-    pub(super) warning: Option<&'a str>,
+    pub(super) warnings: &'a [String],
+    /// What a person does next.
+    pub(super) next: Option<&'a str>,
     /// Where what was there before is kept.
     pub(super) backup: Option<&'a Path>,
 }
@@ -142,7 +167,12 @@ pub(super) struct Report<'a> {
 /// Does it all, in order, and says so as it goes. What went wrong in the middle says what was done by then.
 pub(super) fn run(steps: &[Step], report: Report<'_>) -> Result<(), CliError> {
     let mut done: Vec<String> = Vec::new();
-    for step in steps {
+    let mut steps: Vec<&Step> = steps.iter().collect();
+    if report.dry_run {
+        // What a person wants to see; done in this order it would call what is not there yet.
+        steps.sort_by_key(|step| step.kind != Some(Kind::Settings));
+    }
+    for step in &steps {
         if !report.dry_run {
             step.run().map_err(|error| {
                 let done = if done.is_empty() { "nothing".to_owned() } else { done.join(", ") };
@@ -159,20 +189,45 @@ pub(super) fn run(steps: &[Step], report: Report<'_>) -> Result<(), CliError> {
         }
     }
     if report.json {
-        let shown = steps.iter().filter(|step| step.act != Act::Discard);
         print::json(&json!({
-            "changes": shown.map(|step| step.json(report.dry_run)).collect::<Vec<_>>(),
+            "changes": steps.iter().map(|step| step.json(report.dry_run)).collect::<Vec<_>>(),
             "backup": report.backup.map(Path::to_string_lossy),
-            "warnings": report.warning.iter().collect::<Vec<_>>(),
+            "warnings": report.warnings,
             "dry_run": report.dry_run,
         }));
     } else {
         if let Some(backup) = report.backup.filter(|_| !report.dry_run) {
             print::line(&format!("{}: what was there before is kept here", backup.display()));
         }
-        if let Some(warning) = report.warning {
+        for warning in report.warnings {
             print::to_stderr(&format!("warning: {warning}"));
+        }
+        let is_done = !report.dry_run && steps.iter().any(|step| step.act != Act::Nothing);
+        if let Some(next) = report.next.filter(|_| is_done) {
+            print::line(&format!("next: {next}"));
         }
     }
     Ok(())
+}
+
+/// What killed processes left in a folder beside a file, or beside any: `.NAME.PROCESS.COUNT.tmp`.
+pub(super) fn leftovers(folder: &Path, beside: Option<&str>) -> Vec<PathBuf> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_left = |name: &str| {
+        let Some(rest) = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")) else {
+            return false;
+        };
+        match beside {
+            Some(file) => rest
+                .strip_prefix(file)
+                .and_then(|rest| rest.strip_prefix('.'))
+                .is_some_and(|numbers| numbers.split('.').count() <= 2 && numbers.split('.').all(is_number)),
+            None => rest.rsplit('.').take(2).all(is_number) && rest.matches('.').count() >= 2,
+        }
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_name().to_str().is_some_and(is_left))
+        .map(|entry| entry.path())
+        .collect()
 }

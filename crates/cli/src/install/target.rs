@@ -4,22 +4,26 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
+use tidegate_state::clock;
 
 use super::json_text::fault;
 use super::settings;
 use crate::args;
 use crate::error::CliError;
+use crate::host::settings_file;
 
 /// A project, or the user's own settings.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) env: Environment,
+    pub(super) now: Millis,
     pub(super) is_user: bool,
     /// Hooks go into the file that a team shares.
     pub(super) shared: bool,
     /// The project's folder, or the host's, as a person named it.
-    shown: PathBuf,
+    pub(super) shown: PathBuf,
     /// And as it is.
     pub(super) root: PathBuf,
     /// This program.
@@ -73,14 +77,21 @@ impl Place {
         })
     }
 
+    /// Whether it is a link.
+    pub(super) fn is_link(&self) -> bool {
+        fs::symlink_metadata(&self.file).is_ok_and(|found| found.is_symlink())
+    }
+
+    /// Refuses a place in which nothing can be put, so that nothing is done by half.
+    pub(super) fn check_folder(&self) -> Result<(), CliError> {
+        check_folder(&self.file)
+    }
+
     /// Refuses a file that its owner locked (replacing it would work, and is not what they meant), and one that can not
     /// be there.
     pub(super) fn check_writable(&self) -> Result<(), CliError> {
-        let above = self.file.ancestors().skip(1).find(|folder| folder.exists());
-        if let Some(file) = above.filter(|above| !above.is_dir()) {
-            let what = format!("{} is not a folder", file.display());
-            return Err(CliError::new(what).hint("move it away; nothing was changed"));
-        }
+        // What a link leads to is replaced where it is.
+        check_folder(&fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone()))?;
         let locked = fs::metadata(&self.file).is_ok_and(|found| found.permissions().readonly());
         let shown = self.shown.display();
         if locked {
@@ -101,6 +112,44 @@ impl Place {
         let super::json_text::Fault { line, column, what } = fault;
         CliError::new(format!("{}:{line}:{column}: {what}", self.shown.display())).hint(hint)
     }
+}
+
+fn check_folder(file: &Path) -> Result<(), CliError> {
+    let Some(above) = file.ancestors().skip(1).find(|folder| folder.exists()) else { return Ok(()) };
+    if !above.is_dir() {
+        let what = format!("{} is not a folder", above.display());
+        return Err(CliError::new(what).hint("move it away; nothing was changed"));
+    }
+    if let Some(cure) = lock_of(above) {
+        let what = format!("nothing can be written in {}", above.display());
+        return Err(CliError::new(what).hint(format!("{cure}, then run this again; nothing was changed")));
+    }
+    Ok(())
+}
+
+/// What opens a folder, if its mode says that nothing is to be put in it or the system does.
+#[cfg(unix)]
+fn lock_of(folder: &Path) -> Option<String> {
+    use rustix::fs::Access;
+    use std::os::unix::fs::MetadataExt;
+
+    let found = fs::metadata(folder).ok()?;
+    let access = rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK);
+    if access.is_ok() && !found.permissions().readonly() {
+        return None;
+    }
+    Some(match access {
+        Err(rustix::io::Errno::ROFS) => "make its file system writable".to_owned(),
+        _ if found.uid() == rustix::process::geteuid().as_raw() => {
+            format!("`chmod u+wx {}`", super::shell::quoted(folder))
+        }
+        _ => "have its owner give you the right to".to_owned(),
+    })
+}
+
+#[cfg(not(unix))]
+fn lock_of(_: &Path) -> Option<String> {
+    None
 }
 
 fn is_missing(error: &io::Error) -> bool {
@@ -125,7 +174,20 @@ impl Target {
         let link = env.place.link().filter(|_| cfg!(unix));
         let call = link.as_ref().unwrap_or(&program).to_str();
         let call = call.ok_or_else(|| CliError::new("the path of this program is not UTF-8"))?.to_owned();
-        Ok(Target { env, is_user: args.user, shared: args.shared, shown, root, program, link, call })
+        let (now, is_user, shared) = (clock::now(), args.user, args.shared);
+        Ok(Target { env, now, is_user, shared, shown, root, program, link, call })
+    }
+
+    /// Whether settings here call us already.
+    pub(super) fn is_called(&self) -> bool {
+        let places = [Some(self.own_settings()), self.shared_settings()];
+        let text = |place: Place| settings_file::text(&place.file);
+        places.into_iter().flatten().filter_map(text).any(|text| settings::has_ours(&text, &self.call))
+    }
+
+    /// The copy of the meter that hooks write for other tools.
+    pub(super) fn public_copy(&self) -> Place {
+        self.in_host_folder("context/context-pressure.json")
     }
 
     /// A file below the target.

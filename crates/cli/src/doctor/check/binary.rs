@@ -4,16 +4,20 @@ use std::fs;
 use std::path::Path;
 
 use super::super::finding::Findings;
-use super::super::gathered::{Gathered, quoted};
+use super::super::gathered::Gathered;
 use super::super::program::{find_on_path, is_program, version};
-use super::super::settings_file::Scope;
+use crate::install::shell::quoted;
 
 const VERSION: &str = concat!("tidegate ", env!("CARGO_PKG_VERSION"));
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
-    let init = format!("`{}` makes the link anew", seen.init_command(scope(seen)));
+    let init = format!("`{}` makes the link anew", seen.init_command(seen.scope()));
     match find_on_path(&seen.path, "tidegate") {
         None => found.warning("`tidegate` is not on PATH", put_on_path(seen)),
+        Some(path) if seen.is_in_project(&path) => found.warning(
+            format!("`tidegate` on PATH is {}, in the project itself: it was not run", path.display()),
+            "take its folder off PATH, if you did not put it there",
+        ),
         Some(path) => {
             let cure = match &seen.exe {
                 Some(exe) => format!(
@@ -30,8 +34,8 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
             Ok(()) => look(link, "behind the stable link", &init, found),
             Err(why) => found.problem(format!("the stable link {} {why}", link.display()), init),
         },
-        // Only what `init` writes into settings goes through the link.
-        Some(link) if seen.ours().next().is_some() => {
+        // What `init` writes into a person's settings goes through the link; shared hooks look on PATH, too.
+        Some(link) if seen.ours().any(|command| !command.selected) => {
             found.warning(format!("the stable link {} is missing", link.display()), init);
         }
         _ => {}
@@ -58,9 +62,4 @@ fn put_on_path(seen: &Gathered) -> String {
         Some(folder) => format!("add its folder: `export PATH={}:\"$PATH\"`", quoted(folder)),
         None => "add its folder to PATH".to_owned(),
     }
-}
-
-/// Where our entries are, or would be.
-fn scope(seen: &Gathered) -> Scope {
-    seen.ours().map(|command| command.scope).min().unwrap_or(Scope::Local)
 }

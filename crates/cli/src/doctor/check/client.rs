@@ -39,7 +39,11 @@ const FEATURES: &[Feature] = &[
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     const UPDATE: &str = "`claude update` brings a newer client";
     let newest = || seen.client_sessions.iter().find_map(|session| session.shown.version.clone());
-    let (text, place) = match find_on_path(&seen.path, "claude") {
+    let found_there = find_on_path(&seen.path, "claude");
+    if let Some(path) = found_there.as_ref().filter(|path| seen.is_in_project(path)) {
+        found.note(format!("`claude` on PATH is {}, in the project itself: it was not run", path.display()));
+    }
+    let (text, place) = match found_there.filter(|path| !seen.is_in_project(path)) {
         Some(path) => match version(&path) {
             Ok(text) => (text, path.display().to_string()),
             Err(why) => {
@@ -49,6 +53,9 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         },
         None => (newest().unwrap_or_default(), "by its newest transcript".to_owned()),
     };
+    if text.is_empty() && !found.is_empty() {
+        return;
+    }
     if text.is_empty() {
         found.note("`claude` is not on PATH and has left no transcript: its version is not known");
         return;

@@ -8,7 +8,7 @@ use tidegate_core::time::Millis;
 use super::super::finding::Findings;
 use super::super::gathered::Gathered;
 use super::super::history::time;
-use super::super::settings_file::modified;
+use crate::host::settings_file::modified;
 
 /// This source was written then; no clock that is right says less.
 const WRITTEN: &str = "2026-11-15T00:00:00Z";

@@ -1,9 +1,20 @@
 //! Config files and variables: what is wrong in them, what waits for trust, what does not count.
 
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tidegate_state::bounded;
 use tidegate_state::host_settings::variables_of_project;
+use toml_edit::{DocumentMut, Item};
 
 use super::super::finding::Findings;
 use super::super::gathered::Gathered;
+use crate::host::settings_file::Scope;
+
+/// More than this is no config.
+const LARGEST: u64 = 4 * 1024 * 1024;
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     let path = seen.env.place.config();
@@ -30,8 +41,52 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
             format!("take it out there; set {name} in the environment that you start the client from"),
         );
     }
+    of_user(seen, found);
+    for root in path.as_deref().map(lost_projects).unwrap_or_default() {
+        found.note_with(
+            format!("{file}: `[project.\"{root}\"]` is of a folder that is gone"),
+            "write the folder's new path there if it was moved, or take the section out",
+        );
+    }
     if found.is_empty() {
         let there = path.is_some_and(|path| path.exists());
         found.ok(if there { file } else { "defaults only".to_owned() });
     }
+}
+
+/// Variables in the user's own settings count in every client, and not in this terminal.
+fn of_user(seen: &Gathered, found: &mut Findings) {
+    let Some(file) = seen.settings.iter().find(|file| file.scope == Scope::User) else { return };
+    let path = file.path.display();
+    let variable = |name: &str| file.get("env")?.get(name).and_then(Value::as_str);
+    if variable("TIDEGATE_GUARD").is_some_and(|value| !value.is_empty()) {
+        found.warning(
+            format!("TIDEGATE_GUARD is set in {path}: in no client anything is gated or said"),
+            format!("take it out of {path}"),
+        );
+    }
+    let here = seen.env.place.state().ok();
+    if let Some(there) = variable("TIDEGATE_STATE_DIR").filter(|there| here != Some(PathBuf::from(there))) {
+        let here = here.map_or_else(|| "nothing".to_owned(), |here| here.display().to_string());
+        found.warning(
+            format!(
+                "TIDEGATE_STATE_DIR is {there} in {path}: hooks write there, commands here look at {here}"
+            ),
+            format!("take it out of {path}, or set it to the same in the environment of your shell"),
+        );
+    }
+}
+
+/// Projects with a section in the config whose folders are not there: a project that was moved loses its preset.
+fn lost_projects(config: &Path) -> Vec<String> {
+    let text = bounded::read(config, LARGEST).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let document = text.and_then(|text| text.parse::<DocumentMut>().ok());
+    let projects =
+        document.as_ref().and_then(|document| document.get("project")).and_then(Item::as_table_like);
+    let roots = projects.into_iter().flat_map(|projects| projects.iter().map(|(root, _)| root));
+    let is_gone = |root: &&str| {
+        let found = fs::metadata(root);
+        Path::new(root).is_absolute() && found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    };
+    roots.filter(is_gone).map(str::to_owned).collect()
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::finding::Findings;
 use super::super::gathered::Gathered;
-use super::super::settings_file::{Scope, SettingsFile};
+use crate::host::settings_file::{Scope, SettingsFile, disabling};
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     look(&seen.settings, found);
@@ -21,9 +21,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
 
 /// The files with the one that counts most first.
 fn look(settings: &[SettingsFile], found: &mut Findings) {
-    let switch =
-        |name: &str| settings.iter().find_map(|file| Some((file, file.get(name).and_then(Value::as_bool)?)));
-    if let Some((file, true)) = switch("disableAllHooks") {
+    if let Some(file) = disabling(settings) {
         found.problem(
             format!("{} has `disableAllHooks`: no hook and no status line runs", file.path.display()),
             if file.scope == Scope::Managed {
@@ -46,8 +44,8 @@ fn look(settings: &[SettingsFile], found: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::settings_file::Content;
     use super::*;
+    use crate::host::settings_file::Content;
     use serde_json::json;
 
     fn found(files: &[(Scope, Value)]) -> Vec<String> {

@@ -1,15 +1,13 @@
-//! Whether hooks are registered, all that have to be, and whether one was ever seen.
+//! Whether hooks are registered, all that have to be and as they have to be, and whether one was ever seen.
 
 use super::super::finding::Findings;
 use super::super::gathered::Gathered;
-use super::super::settings_file::Scope;
-
-/// Without these Tidegate is not at work.
-const NEEDED: [&str; 5] = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"];
+use crate::host::settings_file::{Content, Scope};
+use crate::install::difference::{self, NEEDED};
+use crate::install::registrations::Calls;
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
-    let scope = seen.ours().map(|command| command.scope).min().unwrap_or(Scope::Local);
-    let init = seen.init_command(scope);
+    let init = seen.init_command(seen.scope());
     if !seen.has_hooks() {
         let place =
             seen.project.as_ref().map_or_else(|| "here".to_owned(), |root| root.display().to_string());
@@ -19,13 +17,15 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         );
         return;
     }
+    differences(seen, found);
     let missing: Vec<&str> = NEEDED.into_iter().filter(|event| !seen.is_registered(event)).collect();
-    if !missing.is_empty() {
+    if !missing.is_empty() && found.is_empty() {
         found.problem(
             format!("not registered: {}", missing.join(", ")),
             format!("`{init}` registers all of them"),
         );
     }
+    status_line(seen, found);
     let heard = seen.sessions_here().next().is_some()
         || seen.history.records.iter().any(|record| seen.is_here(record));
     if seen.state.is_err() {
@@ -41,5 +41,52 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     }
     if found.is_empty() {
         found.ok("registered, and seen firing");
+    }
+}
+
+/// An entry can be there and do nothing.
+fn differences(seen: &Gathered, found: &mut Findings) {
+    for file in &seen.settings {
+        let Content::Object(object) = &file.content else { continue };
+        let differences = difference::all(object, &seen.call);
+        if differences.is_empty() {
+            continue;
+        }
+        let whats: Vec<&str> = differences.iter().map(|difference| difference.what.as_str()).collect();
+        let text =
+            format!("{} differs from what this version registers: {}", file.path.display(), whats.join("; "));
+        let is_theirs = seen.hooks().any(|hook| hook.file == file.path && hook.calls == Calls::UsSomehow);
+        let cure = match file.scope {
+            Scope::Managed => "ask whoever manages this machine".to_owned(),
+            scope if is_theirs => format!(
+                "take out by hand what calls `tidegate hook` in another way, then `{}`",
+                seen.init_command(scope)
+            ),
+            scope => format!("`{}` registers them anew", seen.init_command(scope)),
+        };
+        if differences.iter().any(|difference| difference.is_grave) {
+            found.problem(text, cure);
+        } else {
+            found.warning(text, cure);
+        }
+    }
+}
+
+/// The plugin brings none; `init` does.
+fn status_line(seen: &Gathered, found: &mut Findings) {
+    // The nearest file that has one counts.
+    let shown = seen.settings.iter().find(|file| file.get("statusLine").is_some());
+    let is_ours = |path: &std::path::PathBuf| {
+        seen.ours().any(|command| command.event.is_none() && command.file == *path)
+    };
+    if seen.hooks().next().is_some() && !shown.is_some_and(|file| is_ours(&file.path)) {
+        let what = match shown {
+            Some(file) => format!("the status line in {} does not call us", file.path.display()),
+            None => "there is no status line of ours".to_owned(),
+        };
+        found.note_with(
+            format!("{what}: the meter and silent hooks are not shown"),
+            format!("`{}` puts ours beside it", seen.init_command(seen.scope())),
+        );
     }
 }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::finding::Findings;
 use super::super::gathered::Gathered;
-use super::super::settings_file::Scope;
+use crate::host::settings_file::Scope;
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     let mut commands: BTreeMap<Scope, BTreeSet<&[String]>> = BTreeMap::new();
-    for command in seen.ours().filter(|command| command.event.is_some()) {
+    for command in seen.hooks() {
         commands.entry(command.scope).or_default().insert(&command.words);
     }
     let name = |scope: Scope| match scope {
@@ -18,27 +18,55 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         Scope::User => "the user's settings",
     };
     let mut installs: Vec<String> = commands.keys().map(|scope| name(*scope).to_owned()).collect();
-    // Nobody's own to take out.
-    let removable = commands.keys().filter(|scope| **scope != Scope::Managed);
-    let mut removals: Vec<String> = removable.map(|scope| seen.uninstall_command(*scope)).collect();
-    if let Some(plugin) = &seen.plugin {
-        installs.push(format!("the plugin {}", plugin.id));
-        removals.push(format!("claude plugin uninstall {}", plugin.id));
+    installs.extend(seen.plugin.as_ref().map(|plugin| format!("the plugin {}", plugin.id)));
+    let [others @ .., last] = installs.as_slice() else {
+        found.ok("none");
+        return;
+    };
+    if others.is_empty() {
+        found.ok(format!("one: {last}"));
+        return;
     }
-    match installs.as_slice() {
-        [] => found.ok("none"),
-        [one] => found.ok(format!("one: {one}")),
-        [others @ .., last] => {
-            let sets: BTreeSet<_> = commands.values().collect();
-            let cost = if seen.plugin.is_none() && sets.len() == 1 {
-                "their commands are the same, so the client runs them once, but taking out one leaves the other"
-            } else {
-                &format!("each event is answered once, but costs {} processes", installs.len())
-            };
-            found.warning(
-                format!("hooks are registered by {} and {last}: {cost}", others.join(", ")),
-                format!("keep one; `{}` takes out the other", removals.join("`, or `")),
-            );
-        }
+    let sets: BTreeSet<_> = commands.values().collect();
+    let cost = if seen.plugin.is_none() && sets.len() == 1 {
+        "their commands are the same, so the client runs them once, but taking out one leaves the other"
+    } else {
+        &format!("each event is answered once, but costs {} processes", installs.len())
+    };
+    let text = format!("hooks are registered by {} and {last}: {cost}", others.join(", "));
+    let cure =
+        format!("to keep one: {}", removals(seen, &commands.into_keys().collect::<Vec<_>>()).join("; "));
+    // The plugin has skills and tools, and settings the status line: both together are a choice.
+    if seen.plugin.is_some() && installs.len() == 2 {
+        found.note_with(text, cure);
+    } else {
+        found.warning(text, cure);
     }
+}
+
+/// What each command takes out.
+fn removals(seen: &Gathered, scopes: &[Scope]) -> Vec<String> {
+    let takes = |scope: Scope, what: &str| format!("`{}` takes out {what}", seen.uninstall_command(scope));
+    let has_local = scopes.contains(&Scope::Local);
+    let mut removals: Vec<String> = scopes
+        .iter()
+        .filter_map(|scope| match scope {
+            // Nobody's own to take out.
+            Scope::Managed => None,
+            Scope::Local => Some(takes(Scope::Local, "the local ones and the status line")),
+            Scope::Shared if has_local => {
+                let init = seen.init_command(Scope::Local);
+                Some(takes(
+                    Scope::Shared,
+                    &format!("the local and the shared ones, and `{init}` brings the local back"),
+                ))
+            }
+            Scope::Shared => Some(takes(Scope::Shared, "the shared ones")),
+            Scope::User => Some(takes(Scope::User, "the user's")),
+        })
+        .collect();
+    let plugin = seen.plugin.as_ref();
+    removals
+        .extend(plugin.map(|plugin| format!("`claude plugin uninstall {}` takes out the plugin", plugin.id)));
+    removals
 }

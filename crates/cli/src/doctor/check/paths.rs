@@ -2,24 +2,30 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;
 use super::super::registration::{Command, Target};
+use crate::install::registrations::Calls;
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
-    let mut ours: BTreeMap<(&std::path::Path, &str), Vec<&Command>> = BTreeMap::new();
+    let mut ours: BTreeMap<(&Path, &str, Calls), Vec<&Command>> = BTreeMap::new();
     for command in seen.ours() {
-        ours.entry((&command.file, command.name())).or_default().push(command);
+        ours.entry((&command.file, command.name(), command.calls)).or_default().push(command);
     }
     let link = seen.link.as_ref().and_then(|link| fs::canonicalize(link).ok());
     let (right, name) = match &link {
         Some(link) => (Some(link), "the one behind the stable link"),
         None => (seen.exe.as_ref(), "this one"),
     };
-    for ((file, program), commands) in &ours {
+    for ((file, program, calls), commands) in &ours {
         let entries = if commands.len() == 1 { "1 entry" } else { &format!("{} entries", commands.len()) };
-        let anew = format!("`{}` writes the path anew", seen.init_command(commands[0].scope));
+        let anew = if *calls == Calls::UsSomehow {
+            format!("mend it or take it out of {} by hand: it is no entry of `tidegate init`", file.display())
+        } else {
+            format!("`{}` writes the path anew", seen.mending_command(commands[0].scope))
+        };
         match commands[0].target(seen.around()) {
             Target::Missing(why) => {
                 found.problem(format!("{}: {entries} of ours stale: {why}", file.display()), anew);

@@ -2,14 +2,26 @@
 
 use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;
-use super::super::settings_file::Content;
+use crate::host::hook_shape::faults;
+use crate::host::settings_file::Content;
+use crate::install::registrations::is_ours;
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     let mut read = 0;
     for file in &seen.settings {
         match &file.content {
             Content::Absent => {}
-            Content::Object(_) => read += 1,
+            Content::Object(object) => {
+                read += 1;
+                let faults = faults(object, |handler| !is_ours(handler, &seen.call));
+                if !faults.is_empty() {
+                    let (path, faults) = (file.path.display(), faults.join("; "));
+                    found.warning(
+                        format!("the client leaves out all of {path}: {faults}"),
+                        "mend that entry there; one that gates and is not valid costs the whole file",
+                    );
+                }
+            }
             Content::Broken(broken) => found.problem(
                 format!("the client will not read {}{broken}", file.path.display()),
                 "mend the file there; it has to be plain JSON, without comments and trailing commas",

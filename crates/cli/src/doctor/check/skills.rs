@@ -6,11 +6,11 @@ use tidegate_state::bounded;
 
 use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;
-use super::super::settings_file::Scope;
+use crate::install::shell::quoted;
+use crate::install::shipped::required_skills;
 
-/// What the gates refer to.
-// To be replaced by the names in `[skill_gate.require]`.
-const REQUIRED: &[&str] = &["code-quality-rules", "verification-before-completion"];
+/// More than this is no skill.
+const LARGEST: u64 = 4 * 1024 * 1024;
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     if !seen.has_hooks() {
@@ -24,16 +24,23 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
             .flatten()
             .map(|place| place.join("skills"))
             .collect();
-    for name in REQUIRED {
-        if !places.iter().any(|place| bounded::open(&place.join(name).join("SKILL.md")).is_ok()) {
-            let scope = seen.ours().map(|command| command.scope).min().unwrap_or(Scope::Local);
-            found.warning(
-                format!("the skill `{name}` is required, but not installed"),
-                format!("`{}` installs it", seen.init_command(scope)),
-            );
-        }
+    let is_there = |place: &PathBuf, name: &str| {
+        let text = bounded::read(&place.join(name).join("SKILL.md"), LARGEST);
+        text.is_ok_and(|text| !text.trim_ascii().is_empty())
+    };
+    for name in required_skills().filter(|name| !places.iter().any(|place| is_there(place, name))) {
+        // `init` keeps what is not its own.
+        let there = places.iter().map(|place| place.join(name).join("SKILL.md")).find(|path| path.exists());
+        let init = format!("`{}` installs it", seen.init_command(seen.scope()));
+        found.warning(
+            format!("the skill `{name}` is required, but not installed"),
+            match there {
+                Some(empty) => format!("remove {}, which has no text; then {init}", quoted(&empty)),
+                None => init,
+            },
+        );
     }
     if found.is_empty() {
-        found.ok(format!("{} required, all installed", count(REQUIRED.len(), "skill")));
+        found.ok(format!("{} required, all installed", count(required_skills().count(), "skill")));
     }
 }

@@ -7,7 +7,8 @@ use std::path::Path;
 use tidegate_state::append;
 
 use super::super::finding::{Findings, count};
-use super::super::gathered::{Gathered, quoted};
+use super::super::gathered::Gathered;
+use crate::install::shell::quoted;
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     const ELSEWHERE: &str = "set TIDEGATE_STATE_DIR to a folder of your own, where the client is started too";
@@ -15,9 +16,11 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         Ok(state) => state,
         Err(why) => {
             let cure = match seen.env.place.state() {
-                Ok(path) => {
-                    format!("give {} to yourself with mode 0700, or {ELSEWHERE}", quoted(&path))
-                }
+                Ok(path) => match in_the_way(&path) {
+                    Some(file) => format!("move {} away: the next hook makes a folder there", quoted(file)),
+                    None if is_closed(&path) => open_up(&path),
+                    None => format!("give {} to yourself with mode 0700, or {ELSEWHERE}", quoted(&path)),
+                },
                 Err(_) => ELSEWHERE.to_owned(),
             };
             found.problem(format!("the state directory cannot be used: {why}"), cure);
@@ -28,10 +31,12 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     for folder in [root.to_owned(), state.sessions(), state.journal()] {
         if let Err(error) = try_to_write(&folder) {
             let whose = if folder == root { "" } else { "; then hooks make it anew" };
-            found.problem(
-                format!("nothing can be written in {}: {error}", folder.display()),
-                format!("move {} away, or give it to yourself{whose}", quoted(&folder)),
-            );
+            let cure = if is_closed(&folder) {
+                open_up(&folder)
+            } else {
+                format!("move {} away, or give it to yourself{whose}", quoted(&folder))
+            };
+            found.problem(format!("nothing can be written in {}: {error}", folder.display()), cure);
         }
     }
     let today = state.journal().join(format!("{}.jsonl", seen.now.day()));
@@ -75,6 +80,29 @@ fn try_to_write(folder: &Path) -> io::Result<()> {
     written.and(removed)
 }
 
+/// The file that stands where a folder has to be.
+fn in_the_way(path: &Path) -> Option<&Path> {
+    let nearest = path.ancestors().find(|step| fs::symlink_metadata(step).is_ok())?;
+    fs::metadata(nearest).is_ok_and(|found| !found.is_dir()).then_some(nearest)
+}
+
+/// Whether it is a folder of the person's own whose mode keeps its owner out.
+#[cfg(unix)]
+fn is_closed(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let is_own = |found: fs::Metadata| found.uid() == rustix::process::geteuid().as_raw();
+    fs::metadata(folder).is_ok_and(|found| found.is_dir() && found.mode() & 0o700 != 0o700 && is_own(found))
+}
+
+#[cfg(not(unix))]
+fn is_closed(_: &Path) -> bool {
+    false
+}
+
+fn open_up(folder: &Path) -> String {
+    format!("`chmod u+rwx {}` lets you write there again", quoted(folder))
+}
+
 /// The file that is written on trial.
 pub(super) fn probe(folder: &Path) -> std::path::PathBuf {
     folder.join(format!(".doctor.{}", std::process::id()))
@@ -88,4 +116,25 @@ fn cannot_append(path: &Path) -> Option<String> {
         return Some(if found.is_dir() { "it is a folder" } else { "it is not a file" }.to_owned());
     }
     append::open(path).err().map(|error| error.to_string())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn what_is_in_the_way_and_what_is_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, b"").unwrap();
+        assert_eq!(in_the_way(&file), Some(file.as_path()));
+        assert_eq!(in_the_way(&file.join("below/it")), Some(file.as_path()));
+        assert_eq!(in_the_way(&folder.path().join("new")), None);
+        assert!(!is_closed(folder.path()) && !is_closed(&file));
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o500)).unwrap();
+        assert!(is_closed(folder.path()));
+        assert!(open_up(folder.path()).starts_with("`chmod u+rwx /"));
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    }
 }

@@ -7,7 +7,8 @@ use tidegate_core::time::Millis;
 
 use super::super::client_session::show;
 use super::super::finding::{Findings, count};
-use super::super::gathered::{Gathered, quoted};
+use super::super::gathered::Gathered;
+use crate::install::shell::quoted;
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state.is_err() {

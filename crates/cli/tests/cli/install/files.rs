@@ -1,6 +1,7 @@
 //! What comes beside the settings: skills and commands, ignored files, the preset, the folder for public copies.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use super::{SCOPES, Scope, git, init, tree};
@@ -219,10 +220,27 @@ fn the_public_copy_goes_and_notes_stay() {
     let copy = put(sandbox.project().join(".claude/context/context-pressure.json"), "{}");
     assert!(Scope::Project.uninstall(&sandbox).contains("nothing of ours"));
     assert!(copy.exists(), "not ours");
+    // One that was there before us is theirs, also when we are put in twice.
     Scope::Project.init(&sandbox);
+    Scope::Project.init(&sandbox);
+    let said = Scope::Project.uninstall(&sandbox);
+    assert!(said.contains("context-pressure.json: was there before us, kept") && copy.exists(), "{said}");
+    fs::remove_file(&copy).expect("our own");
+    Scope::Project.init(&sandbox);
+    put(copy.clone(), "{}");
     let note = put(sandbox.project().join(".claude/context/progress.md"), "mine");
-    Scope::Project.uninstall(&sandbox);
+    let dry = sandbox.run(&["uninstall", "--dry-run"]);
+    assert!(dry.ok().contains("context-pressure.json: would be removed"), "{dry:?}");
+    let said = Scope::Project.uninstall(&sandbox);
+    assert!(said.contains("context-pressure.json: removed"), "{said}");
     assert!(!copy.exists() && note.exists());
+    // Without a record, but with our entries there, it is ours.
+    Scope::Project.init(&sandbox);
+    put(copy.clone(), "{}");
+    fs::remove_dir_all(sandbox.state()).expect("the state");
+    Scope::Project.init(&sandbox);
+    Scope::Project.uninstall(&sandbox);
+    assert!(!copy.exists());
 }
 
 #[test]
@@ -243,14 +261,108 @@ fn it_says_what_it_did_and_where_the_old_is() {
 /// The home directory as a project: its host folder is the user's own.
 #[test]
 fn a_project_in_the_home_leaves_the_users_skills() {
+    for user_first in [true, false] {
+        let sandbox = Sandbox::new();
+        let home = sandbox.home();
+        let home = home.to_str().expect("UTF-8");
+        if user_first {
+            Scope::User.init(&sandbox);
+        }
+        init(&sandbox, &["--project", home]);
+        if !user_first {
+            Scope::User.init(&sandbox);
+        }
+        let _ = sandbox.run(&["uninstall", "--project", home]).ok();
+        assert!(sandbox.home().join(".claude/skills/getting-started/SKILL.md").exists());
+        assert!(sandbox.home().join(".local/share/tidegate/bin/tidegate").exists());
+        Scope::User.uninstall(&sandbox);
+        assert_eq!(tree(&sandbox).len(), 2, "{:?}", tree(&sandbox).keys());
+    }
+}
+
+/// A repository can hold a link to anywhere.
+#[test]
+fn a_linked_gitignore_is_not_written() {
     let sandbox = Sandbox::new();
-    let home = sandbox.home();
-    let home = home.to_str().expect("UTF-8");
-    Scope::User.init(&sandbox);
-    init(&sandbox, &["--project", home]);
-    let _ = sandbox.run(&["uninstall", "--project", home]).ok();
-    assert!(sandbox.home().join(".claude/skills/getting-started/SKILL.md").exists());
-    assert!(sandbox.home().join(".local/share/tidegate/bin/tidegate").exists());
-    Scope::User.uninstall(&sandbox);
-    assert_eq!(tree(&sandbox).len(), 2, "{:?}", tree(&sandbox).keys());
+    git(&sandbox);
+    let victim = put(sandbox.path().join("bashrc"), "precious\n");
+    let path = sandbox.project().join(".gitignore");
+    symlink("../bashrc", &path).expect("a link");
+    let said = Scope::Project.init(&sandbox);
+    assert!(said.contains(".gitignore: is a link, which git does not follow; left as it is"), "{said}");
+    assert_eq!(fs::read_to_string(&victim).expect("the file"), "precious\n");
+    // Nor when we go, whatever stands in it.
+    let ours =
+        "precious\n\n# tidegate: what runs leave behind\n.claude/settings.local.json\n# tidegate: end\n";
+    fs::write(&victim, ours).expect("our own file");
+    Scope::Project.uninstall(&sandbox);
+    assert_eq!(fs::read_to_string(&victim).expect("the file"), ours);
+}
+
+#[test]
+fn a_host_folder_that_leads_out_of_the_project_is_named() {
+    let sandbox = Sandbox::new();
+    let elsewhere = sandbox.path().join("elsewhere");
+    fs::create_dir(&elsewhere).expect("a new folder");
+    symlink(&elsewhere, sandbox.project().join(".claude")).expect("a link");
+    let ran = sandbox.run(&["init"]);
+    let warnings: Vec<&str> =
+        ran.stderr.lines().filter(|line| line.contains("leads out of the project")).collect();
+    assert!(ran.code == Some(0) && warnings.len() == 1, "{ran:?}");
+    assert!(warnings[0].starts_with("warning: ") && warnings[0].ends_with("elsewhere"), "{warnings:?}");
+    assert!(elsewhere.join("settings.local.json").exists());
+    // Inside it is nobody's business.
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.project().join("config")).expect("a new folder");
+    symlink("config", sandbox.project().join(".claude")).expect("a link");
+    Scope::Project.init(&sandbox);
+}
+
+/// What is kept for a person is what was there, not what we would give back.
+#[test]
+fn the_backup_is_the_first_file_to_the_byte() {
+    let sandbox = Sandbox::new();
+    let old = "{ \"statusLine\": {\"type\": \"command\", \"command\": \"'/old/tidegate' statusline --wrap 'mine'\"} }";
+    Scope::Project.write(&sandbox, old);
+    let report = super::json(&init(&sandbox, &["--json"]));
+    let backup = PathBuf::from(report["backup"].as_str().expect("a path")).join("settings.local.json.before");
+    assert_eq!(fs::read_to_string(&backup).expect("the backup"), old);
+    // Changed by others, and written by us once more.
+    let text =
+        Scope::Project.read(&sandbox).replacen('{', "{ \"new\": 1, ", 1).replace("PreCompact", "Setup");
+    Scope::Project.write(&sandbox, text);
+    assert!(Scope::Project.init(&sandbox).contains("written"));
+    assert_eq!(fs::read_to_string(&backup).expect("the backup"), old);
+    Scope::Project.uninstall(&sandbox);
+    assert!(Scope::Project.read(&sandbox).contains("\"command\": \"mine\""));
+    assert!(!backup.exists());
+    // A new install keeps what is there then.
+    Scope::Project.write(&sandbox, "{ \"later\": 1 }");
+    Scope::Project.init(&sandbox);
+    assert_eq!(fs::read_to_string(&backup).expect("the backup"), "{ \"later\": 1 }");
+}
+
+/// A killed process leaves its temporary files; whatever else looks like it stays.
+#[test]
+fn the_next_install_clears_what_a_killed_one_left() {
+    let sandbox = Sandbox::new();
+    git(&sandbox);
+    let at = |path: &str| put(sandbox.project().join(path), "x");
+    let left = [
+        at(".claude/.settings.local.json.123.0.tmp"),
+        at(".gitignore.77.1.tmp").with_file_name("..gitignore.77.1.tmp"),
+        at(".claude/skills/getting-started/.SKILL.md.9.4.tmp"),
+        put(sandbox.home().join(".local/share/tidegate/bin/.tidegate.12.tmp"), "x"),
+    ];
+    put(left[1].clone(), "x");
+    let theirs = [
+        at(".claude/.settings.local.json.tmp"),
+        at(".claude/.settings.local.json.mine.0.tmp"),
+        at(".claude/.other.json.123.0.tmp"),
+        at(".claude/settings.local.json.123.0.tmp"),
+        at(".gitignore.77.1.tmp"),
+    ];
+    Scope::Project.init(&sandbox);
+    assert!(left.iter().all(|path| !path.exists()), "{left:?}");
+    assert!(theirs.iter().all(|path| path.exists()), "{theirs:?}");
 }

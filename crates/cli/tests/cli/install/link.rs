@@ -1,7 +1,7 @@
 //! The stable link, by which settings call the program.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
 use super::{Scope, init, json, tree};
@@ -70,6 +70,16 @@ fn a_stale_one_is_refreshed_and_a_file_is_refused() {
     symlink("/old/version/tidegate", &path).expect("a link");
     Scope::Project.init(&sandbox);
     assert_eq!(fs::read_link(&path).expect("a link"), program());
+    // Where it leads to need not be ours to write.
+    let system = sandbox.path().join("usr-bin");
+    fs::create_dir(&system).expect("a new folder");
+    fs::write(system.join("tidegate"), "").expect("a new file");
+    fs::set_permissions(&system, fs::Permissions::from_mode(0o555)).expect("our own");
+    fs::remove_file(&path).expect("our own");
+    symlink(system.join("tidegate"), &path).expect("a link");
+    Scope::Project.init(&sandbox);
+    assert_eq!(fs::read_link(&path).expect("a link"), program());
+    fs::set_permissions(&system, fs::Permissions::from_mode(0o755)).expect("our own");
     Scope::Project.uninstall(&sandbox);
 
     fs::create_dir_all(path.parent().expect("a folder")).expect("new folders");
@@ -97,4 +107,36 @@ fn a_build_is_warned_of_in_one_line() {
     let ran = sandbox.run(&["init"]);
     assert!(ran.stderr.starts_with("warning: ") && ran.stderr.lines().count() == 1, "{ran:?}");
     init(&sandbox, &[]);
+}
+
+/// Whoever may still call it would be passed over without a word.
+#[test]
+fn it_stays_where_others_may_call_it() {
+    const KEPT: &str = "kept: other installs may call it";
+    // A project that was moved since.
+    let sandbox = Sandbox::new();
+    let (moved, other) = (sandbox.path().join("moved"), sandbox.path().join("other"));
+    fs::create_dir(&other).expect("a new folder");
+    let other = other.to_str().expect("UTF-8");
+    init(&sandbox, &["--project", other]);
+    Scope::Project.init(&sandbox);
+    fs::rename(other, &moved).expect("our own");
+    let said = Scope::Project.uninstall(&sandbox);
+    assert!(said.contains(KEPT) && link(&sandbox).exists(), "{said}");
+
+    // No record of any, by a cleaned state directory or by another one.
+    for forget in [true, false] {
+        let sandbox = Sandbox::new();
+        Scope::User.init(&sandbox);
+        Scope::Project.init(&sandbox);
+        let state = sandbox.path().join("other-state");
+        let sandbox = if forget {
+            fs::remove_dir_all(sandbox.state()).expect("the state");
+            sandbox
+        } else {
+            sandbox.with("TIDEGATE_STATE_DIR", state)
+        };
+        let said = Scope::Project.uninstall(&sandbox);
+        assert!(said.contains(KEPT) && link(&sandbox).exists(), "{said}");
+    }
 }

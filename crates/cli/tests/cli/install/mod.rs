@@ -4,6 +4,7 @@ mod files;
 mod link;
 mod refusals;
 mod settings;
+mod said;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -235,3 +235,33 @@ fn a_path_that_is_not_utf_8_is_refused_in_words() {
     }
     assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 0);
 }
+
+#[test]
+fn a_folder_that_cannot_be_written_is_refused_in_advance() {
+    for (folder, scope) in
+        [("project/.claude", Scope::Project), ("project", Scope::Shared), ("home/.claude", Scope::User)]
+    {
+        let sandbox = Sandbox::new();
+        git(&sandbox);
+        let folder = sandbox.path().join(folder);
+        fs::create_dir_all(&folder).expect("new folders");
+        let lock = |mode| fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).expect("a mode");
+        lock(0o555);
+        let before = sandbox.everything();
+        for flags in [&[] as &[&str], &["--dry-run"]] {
+            let ran = sandbox.run(&[&["init"], scope.flags(), flags].concat());
+            let said = ran.failed();
+            assert!(said.contains("nothing can be written in ") && said.contains("`chmod u+wx /"), "{said}");
+            assert!(said.contains("nothing was changed"), "{said}");
+        }
+        assert_eq!(sandbox.everything(), before);
+        lock(0o755);
+        scope.init(&sandbox);
+        let with = tree(&sandbox);
+        lock(0o555);
+        assert!(scope.init(&sandbox).contains("there already"), "nothing has to be written");
+        assert!(scope.refused(&sandbox, "uninstall").contains("chmod u+wx"));
+        assert_eq!(tree(&sandbox), with);
+        lock(0o755);
+    }
+}

@@ -248,6 +248,42 @@ fn the_shared_hooks_find_the_program_or_are_silent() {
     assert_eq!(run_shared(&sandbox, "PreToolUse").0, 2);
 }
 
+/// The folder that somebody works in must not choose the program.
+#[test]
+fn the_shared_hooks_look_in_absolute_places_only() {
+    let sandbox = Sandbox::new();
+    Scope::Shared.init(&sandbox);
+    fs::remove_file(sandbox.home().join(".local/share/tidegate/bin/tidegate")).expect("the link");
+    let put = |path: &str| {
+        let path = sandbox.project().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("new folders");
+        fs::write(&path, "#!/bin/sh\necho planted\n").expect("a new file");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("our own");
+    };
+    for path in ["tidegate", "bin/tidegate", "data/tidegate/bin/tidegate"] {
+        put(path);
+    }
+    let sandbox = sandbox.with("XDG_DATA_HOME", "data").with("PATH", ".:bin::/usr/bin:/bin");
+    assert_eq!(run_shared(&sandbox, "PreToolUse"), (0, String::new()));
+    // Neither a folder nor a file that is no program.
+    let data = sandbox.path().join("data");
+    fs::create_dir_all(data.join("tidegate/bin/tidegate")).expect("new folders");
+    let other = sandbox.path().join("other");
+    fs::create_dir_all(&other).expect("a new folder");
+    fs::write(other.join("tidegate"), "no program").expect("a new file");
+    let sandbox =
+        sandbox.with("XDG_DATA_HOME", &data).with("PATH", format!("{}:/usr/bin:/bin", other.display()));
+    assert_eq!(run_shared(&sandbox, "PreToolUse"), (0, String::new()));
+    // Where somebody has their data, and behind relative folders on the path.
+    fs::remove_dir(data.join("tidegate/bin/tidegate")).expect("our own");
+    symlink(env!("CARGO_BIN_EXE_tidegate"), data.join("tidegate/bin/tidegate")).expect("a link");
+    assert_eq!(run_shared(&sandbox, "PreToolUse").0, 2);
+    let bin = data.join("tidegate/bin");
+    let sandbox =
+        sandbox.without("XDG_DATA_HOME").with("PATH", format!(".:bin:{}:/usr/bin:/bin", bin.display()));
+    assert_eq!(run_shared(&sandbox, "PreToolUse").0, 2);
+}
+
 #[test]
 fn entries_of_an_earlier_version_are_replaced() {
     let old = |event: &str| json!({ "hooks": [{ "type": "command", "command": "/old/place/tidegate", "args": ["hook", "--event", event] }] });
@@ -378,7 +414,11 @@ fn projects_with_like_names_keep_their_own() {
 fn hooks_that_a_team_shares_are_taken_out_only_when_told() {
     let sandbox = Sandbox::new();
     Scope::Shared.init(&sandbox);
-    Scope::Project.init(&sandbox);
+    let ran = sandbox.run(&["init"]);
+    assert!(
+        ran.code == Some(0) && ran.stderr.contains("settings.json registers the hooks already"),
+        "{ran:?}"
+    );
     let said = Scope::Project.uninstall(&sandbox);
     assert!(said.contains("`--shared` takes them out"), "{said}");
     assert!(!Scope::Project.settings(&sandbox).exists());

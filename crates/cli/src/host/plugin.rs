@@ -14,17 +14,17 @@ const NAME: &str = "tidegate";
 
 /// Our plugin as the client has it.
 #[derive(Clone, Debug)]
-pub(super) struct Plugin {
+pub(crate) struct Plugin {
     /// `tidegate@market`.
-    pub(super) id: String,
+    pub(crate) id: String,
     /// Where it is, as far as the client says.
-    pub(super) folder: Option<PathBuf>,
+    pub(crate) folder: Option<PathBuf>,
     /// The events it registers; `None` when that cannot be read.
-    pub(super) events: Option<Vec<String>>,
+    pub(crate) events: Option<Vec<String>>,
 }
 
 /// Looks for it: enabled in a settings file, or lying in the user's folder of skills, which needs no install.
-pub(super) fn find(settings: &[SettingsFile], host: Option<&Path>) -> Option<Plugin> {
+pub(crate) fn find(settings: &[SettingsFile], host: Option<&Path>) -> Option<Plugin> {
     let host = host?;
     let enabled = settings.iter().filter_map(|file| file.get("enabledPlugins")?.as_object()).flatten();
     let mut ours: Vec<(&String, &Value)> = Vec::new();

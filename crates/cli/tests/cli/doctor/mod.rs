@@ -1,5 +1,8 @@
 //! `doctor`: a healthy project first, then each thing broken on its own.
 
+mod mending;
+mod whereabouts;
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -296,10 +299,10 @@ fn paths_into_the_plugin_cache() {
 #[test]
 fn settings() {
     for (text, place) in [
-        ("{\n  \"model\": \"opus\",\n}", ":3:1: trailing comma"),
-        ("{\n  // mine\n  \"model\": \"opus\"\n}", ":2:3: comments are not allowed"),
-        ("{ \"model\"", ":1:9: EOF"),
-        ("[]", ":1:1: it is not a JSON object"),
+        ("{\n  \"model\": \"opus\",\n}", ":2:18: a trailing comma"),
+        ("{\n  // mine\n  \"model\": \"opus\"\n}", ":2:3: a comment"),
+        ("{ \"model\"", ":1:10: a colon is missing"),
+        ("[]", ":1:1: the file is not a JSON object"),
     ] {
         let sandbox = healthy();
         fs::write(user(&sandbox), text).expect("a new file");
@@ -319,7 +322,11 @@ fn hooks() {
     change(&local(&sandbox), |settings| {
         settings["hooks"].as_object_mut().expect("ours").remove("Stop");
     });
-    only(&sandbox, "hooks problem", &["not registered: Stop", "`tidegate init --project"]);
+    only(
+        &sandbox,
+        "hooks problem",
+        &["differs from what this version registers: Stop is not registered", "`tidegate init --project"],
+    );
     let _ = sandbox.run(&["uninstall", "--project", "."]).ok();
     only(&sandbox, "hooks problem", &["no hook of ours is registered", "`tidegate init --project"]);
 
@@ -374,18 +381,30 @@ fn installs() {
     fs::remove_file(user(&sandbox)).expect("our own");
 
     fs::copy(local(&sandbox), sandbox.project().join(".claude/settings.json")).expect("a new file");
-    only(&sandbox, "installs warning", &["shared settings", " --shared`"]);
-    fs::remove_file(sandbox.project().join(".claude/settings.json")).expect("our own");
-
-    let folder = plugin(&sandbox, &["Stop"]);
+    // Each command says what it takes out: with `--shared` that is both.
     only(
         &sandbox,
         "installs warning",
-        &["the plugin tidegate@market", "costs 2 processes", "`claude plugin uninstall tidegate@market`"],
+        &[
+            "shared settings",
+            "/project` takes out the local ones",
+            "--shared` takes out the local and the shared",
+        ],
     );
+    fs::remove_file(sandbox.project().join(".claude/settings.json")).expect("our own");
+
+    let folder = plugin(&sandbox, &["Stop"]);
+    // Both together are what README recommends.
+    assert_eq!(wrong(&sandbox), [""; 0]);
+    let (state, text) = says(&sandbox, "installs");
+    assert!(
+        state == "note" && text.contains("the plugin tidegate@market: each event is answered once"),
+        "{text}"
+    );
+    assert!(text.contains("costs 2 processes"), "{text}");
     // A nearer file can switch it off again.
     change(&local(&sandbox), |settings| settings["enabledPlugins"]["tidegate@market"] = json!(false));
-    assert_eq!(wrong(&sandbox), [""; 0]);
+    assert_eq!(says(&sandbox, "installs").0, "ok");
     change(&local(&sandbox), |settings| settings["enabledPlugins"]["tidegate@market"] = json!(true));
 
     // The plugin alone, whole and then gone.
@@ -425,8 +444,15 @@ fn skills() {
     let of_user = sandbox.home().join(".claude/skills").join(SKILLS[1]);
     fs::create_dir_all(&of_user).expect("new folders");
     only(&sandbox, "skills warning", &["`verification-before-completion`"]);
-    fs::write(of_user.join("SKILL.md"), "").expect("a new file");
+    fs::write(of_user.join("SKILL.md"), " \n").expect("a new file");
+    only(&sandbox, "skills warning", &["`verification-before-completion`"]);
+    fs::write(of_user.join("SKILL.md"), "mine").expect("a new file");
     assert_eq!(wrong(&sandbox), [""; 0]);
+    fs::remove_dir_all(&of_user).expect("our own");
+    // `init` keeps what is not its own, so an empty one has to go first.
+    fs::create_dir_all(&skill).expect("new folders");
+    fs::write(skill.join("SKILL.md"), "").expect("a new file");
+    only(&sandbox, "skills warning", &["`verification-before-completion`", "(remove "]);
 }
 
 #[test]
@@ -503,7 +529,7 @@ fn a_state_directory_that_is_a_file_and_no_home_at_all() {
     let sandbox = healthy();
     fs::rename(sandbox.state(), sandbox.path().join("aside")).expect("our own");
     fs::write(sandbox.state(), "").expect("a new file");
-    only(&sandbox, "state problem", &["is not a folder", "give "]);
+    only(&sandbox, "state problem", &["is not a folder", "(move ", "/state away"]);
 
     let sandbox = healthy().without("HOME").without("TIDEGATE_STATE_DIR");
     only(&sandbox, "state problem", &["neither HOME nor TIDEGATE_STATE_DIR is set"]);

@@ -1,0 +1,242 @@
+//! How our hooks in a settings file differ from what this version registers.
+//!
+//! Which program they call is no difference: whether that is there, and the right one, is a question of its own.
+
+use serde_json::{Map, Value};
+use tidegate_core::event::EventKind;
+
+use super::registrations::{Caller, REGISTRATIONS, Registration, is_ours};
+
+/// Without these Tidegate is not at work.
+pub(crate) const NEEDED: [&str; 5] =
+    ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"];
+
+/// One of them.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Difference {
+    pub(crate) what: String,
+    /// Something that should be gated or said is not.
+    pub(crate) is_grave: bool,
+}
+
+/// A handler of ours, as it stands there.
+struct Found<'a> {
+    event: &'a str,
+    matcher: Option<&'a Value>,
+    handler: &'a Value,
+}
+
+/// All of them; none where no hook of ours stands.
+pub(crate) fn all(settings: &Map<String, Value>, program: &str) -> Vec<Difference> {
+    let mut found = ours(settings, program);
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let mut take = |fits: &dyn Fn(&Found<'_>) -> bool| found.iter().position(fits).map(|at| found.remove(at));
+    let mut changed: Vec<&Registration> = REGISTRATIONS.iter().collect();
+    changed.retain(|wanted| take(&|it| is_exactly(it, wanted)).is_none());
+    let mut differences = Vec::new();
+    for wanted in changed {
+        let event = wanted.event.name();
+        let there = take(&|it| it.event == event && is_advice(it.handler) == is_advice_wanted(wanted));
+        if let Some(there) = there {
+            differences.push(compare(&there, wanted));
+            continue;
+        }
+        let calls = wanted.matcher.map(|matcher| format!(" for {matcher}")).unwrap_or_default();
+        let is_grave = wanted.gate || (wanted.matcher.is_none() && NEEDED.contains(&event));
+        differences.push(Difference { what: format!("{event} is not registered{calls}"), is_grave });
+    }
+    for left in found {
+        let is_known = REGISTRATIONS.iter().any(|wanted| wanted.event.name() == left.event);
+        let what = if is_known { "is registered more than once" } else { "is registered for nothing" };
+        differences.push(Difference { what: format!("{} {what}", left.event), is_grave: false });
+    }
+    differences
+}
+
+fn ours<'a>(settings: &'a Map<String, Value>, program: &str) -> Vec<Found<'a>> {
+    let mut found = Vec::new();
+    for (event, groups) in settings.get("hooks").and_then(Value::as_object).into_iter().flatten() {
+        for group in groups.as_array().into_iter().flatten() {
+            let handlers = group.get("hooks").and_then(Value::as_array).into_iter().flatten();
+            // These match everything, as none does.
+            let matcher = group.get("matcher").filter(|matcher| *matcher != "" && *matcher != "*");
+            let ours = handlers.filter(|handler| is_ours(handler, program));
+            found.extend(ours.map(|handler| Found { event, matcher, handler }));
+        }
+    }
+    found
+}
+
+fn is_exactly(found: &Found<'_>, wanted: &Registration) -> bool {
+    found.event == wanted.event.name()
+        && has_matcher(found, wanted)
+        && *found.handler == wanted.handler(caller(found.handler))
+}
+
+fn has_matcher(found: &Found<'_>, wanted: &Registration) -> bool {
+    found.matcher.map(Value::as_str) == wanted.matcher.map(Some)
+}
+
+/// Who calls us so.
+fn caller(handler: &Value) -> Caller<'_> {
+    match handler.get("command").and_then(Value::as_str).unwrap_or_default() {
+        "sh" => Caller::Shared,
+        program => Caller::Program(program),
+    }
+}
+
+fn is_advice_wanted(wanted: &Registration) -> bool {
+    wanted.event == EventKind::PreToolUse && !wanted.gate
+}
+
+fn is_advice(handler: &Value) -> bool {
+    let args = handler.get("args").and_then(Value::as_array);
+    args.is_some_and(|args| args.iter().any(|arg| arg == "--advice"))
+}
+
+fn compare(found: &Found<'_>, wanted: &Registration) -> Difference {
+    let right = wanted.handler(caller(found.handler));
+    let (right, there) = (right.as_object(), found.handler.as_object());
+    let (Some(right), Some(there)) = (right, there) else {
+        return Difference { what: format!("{} is no hook", found.event), is_grave: true };
+    };
+    let mut whats = Vec::new();
+    let mut is_grave = false;
+    if !has_matcher(found, wanted) {
+        whats.push(match found.matcher {
+            Some(matcher) => format!("`matcher` is {matcher}"),
+            None => "`matcher` is missing".to_owned(),
+        });
+        is_grave |= wanted.gate || found.matcher.is_some();
+    }
+    let is_line = !there.contains_key("args");
+    if is_line {
+        whats.push("is a line of shell".to_owned());
+    }
+    let to_compare = |key: &str| !(is_line && matches!(key, "args" | "command"));
+    for (key, value) in right.iter().filter(|(key, _)| to_compare(key)) {
+        match there.get(key) {
+            Some(there) if there == value => continue,
+            Some(args) if key == "args" && is_other_selector(args, value) => {
+                whats.push("looks for the program as an earlier version did".to_owned());
+                continue;
+            }
+            Some(_) if key == "args" => whats.push("`args` are others".to_owned()),
+            Some(there) => whats.push(format!("`{key}` is {there}")),
+            None => whats.push(format!("`{key}` is missing")),
+        }
+        is_grave = true;
+    }
+    for (key, value) in there.iter().filter(|(key, _)| !right.contains_key(*key)) {
+        whats.push(format!("`{key}` is {value}"));
+        is_grave |= matches!(key.as_str(), "async" | "asyncRewake" | "if" | "once")
+            || (key == "timeout" && !value.is_number());
+    }
+    Difference { what: format!("{}: {}", found.event, whats.join(", ")), is_grave }
+}
+
+/// The same, but for how the program is looked for.
+fn is_other_selector(there: &Value, right: &Value) -> bool {
+    match (there.as_array().map(Vec::as_slice), right.as_array().map(Vec::as_slice)) {
+        (Some([one, _, rest @ ..]), Some([other, _, others @ ..])) => {
+            one == "-c" && one == other && rest == others
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::registrations::groups;
+    use super::*;
+    use serde_json::json;
+
+    fn settings(caller: Caller<'_>) -> Value {
+        let hooks: Map<String, Value> =
+            groups(caller).into_iter().map(|(event, groups)| (event.to_owned(), json!(groups))).collect();
+        json!({ "hooks": hooks })
+    }
+
+    fn of(settings: &Value) -> Vec<(String, bool)> {
+        let all = all(settings.as_object().unwrap(), "/x/tidegate");
+        all.into_iter().map(|difference| (difference.what, difference.is_grave)).collect()
+    }
+
+    #[test]
+    fn what_we_register_differs_in_nothing() {
+        for caller in [Caller::Program("/x/tidegate"), Caller::Program("/old/tidegate"), Caller::Shared] {
+            assert_eq!(of(&settings(caller)), []);
+        }
+        assert_eq!(of(&json!({})), [], "nothing of ours");
+        // Something of theirs beside ours is none of our business.
+        let mut shared = settings(Caller::Shared);
+        let theirs = json!({ "type": "command", "command": "theirs" });
+        shared["hooks"]["Stop"][0]["hooks"].as_array_mut().unwrap().push(theirs);
+        assert_eq!(of(&shared), []);
+    }
+
+    #[test]
+    fn each_difference_is_named() {
+        type Change = fn(&mut Value);
+        let cases: [(Change, &str, bool); 11] = [
+            (
+                |hooks| drop(hooks["PreToolUse"].as_array_mut().unwrap().remove(0)),
+                "PreToolUse is not registered for Edit|Write|MultiEdit|NotebookEdit",
+                true,
+            ),
+            (
+                |hooks| hooks["PreToolUse"][0]["matcher"] = json!("Bash"),
+                "PreToolUse: `matcher` is \"Bash\"",
+                true,
+            ),
+            (
+                |hooks| {
+                    let gate = hooks["PreToolUse"][0]["hooks"][0].as_object_mut().unwrap();
+                    gate.remove("onFailure");
+                },
+                "PreToolUse: `onFailure` is missing",
+                true,
+            ),
+            (|hooks| hooks["Stop"][0]["hooks"][0]["async"] = json!(true), "Stop: `async` is true", true),
+            (|hooks| hooks["Stop"][0]["hooks"][0]["if"] = json!("x"), "Stop: `if` is \"x\"", true),
+            (
+                |hooks| hooks["Stop"][0]["hooks"][0]["type"] = json!("comand"),
+                "Stop: `type` is \"comand\"",
+                true,
+            ),
+            (|hooks| hooks["Stop"][0]["hooks"][0]["timeout"] = json!("5"), "Stop: `timeout` is \"5\"", true),
+            (|hooks| hooks["Stop"][0]["hooks"][0]["timeout"] = json!(5), "Stop: `timeout` is 5", false),
+            (
+                |hooks| hooks["Stop"][0]["hooks"][0]["args"][2] = json!("SubagentStop"),
+                "Stop: `args` are others",
+                true,
+            ),
+            (|hooks| hooks["PreCompact"] = json!([]), "PreCompact is not registered", false),
+            (
+                |hooks| {
+                    let again = hooks["Stop"][0].clone();
+                    hooks["Stop"].as_array_mut().unwrap().push(again.clone());
+                    hooks["Setup"] = json!([again]);
+                },
+                "Stop is registered more than once",
+                false,
+            ),
+        ];
+        for (change, what, is_grave) in cases {
+            let mut settings = settings(Caller::Program("/x/tidegate"));
+            change(&mut settings["hooks"]);
+            assert_eq!(of(&settings)[0], (what.to_owned(), is_grave));
+        }
+        let mut settings = settings(Caller::Shared);
+        settings["hooks"]["Stop"][0]["hooks"][0]["args"][1] = json!("another line");
+        assert_eq!(
+            of(&settings),
+            [("Stop: looks for the program as an earlier version did".to_owned(), false)]
+        );
+        let line = json!({ "hooks": { "Stop": [{ "hooks": [
+            { "type": "command", "command": "/old/tidegate hook --event Stop" }] }] } });
+        assert!(of(&line).contains(&("Stop: is a line of shell".to_owned(), false)));
+    }
+}
