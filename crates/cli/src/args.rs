@@ -207,6 +207,9 @@ pub(crate) struct InstallReport {
     /// Print what would change, as a diff, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// A person approved this command in this session
+    #[arg(long)]
+    pub(crate) approved: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -14,16 +14,6 @@ pub(crate) fn json(value: &impl Serialize) -> bool {
     line(&serde_json::to_string(value).expect("our values are plain data"))
 }
 
-/// A text as one word of a shell's command line.
-pub(crate) fn shell_word(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
 /// Prints a line for people beside the output.
 pub(crate) fn to_stderr(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");

@@ -13,6 +13,7 @@ use super::Outcome;
 use crate::approval::{self, Consent, Request};
 use crate::args;
 use crate::error::CliError;
+use crate::install::shell::quoted;
 use crate::print;
 use crate::sessions::Here;
 
@@ -163,7 +164,7 @@ fn command(args: &args::Off, scope: &Scope) -> String {
     let time = args.r#for.map(|time| format!(" --for {time}")).unwrap_or_default();
     let scope = match scope {
         Scope::Everywhere => "--everywhere".to_owned(),
-        Scope::Project(root) => format!("--project {}", print::shell_word(root)),
+        Scope::Project(root) => format!("--project {}", quoted(Path::new(root))),
         Scope::Session(id) => format!("--session {id}"),
     };
     format!("off {}{time} {scope}", args.policy.as_deref().unwrap_or_default())

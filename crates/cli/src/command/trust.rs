@@ -13,6 +13,7 @@ use super::Outcome;
 use crate::approval::{self, Consent, Request};
 use crate::args;
 use crate::error::CliError;
+use crate::install::shell::quoted;
 use crate::print;
 use crate::sessions::Here;
 
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &args::Trust) -> Outcome {
         nothing_waits(&here, report, args.json);
         return Ok(ExitCode::SUCCESS);
     }
-    let project = print::shell_word(&report.project.to_string_lossy());
+    let project = quoted(&report.project);
     let request = Request {
         name: "trust",
         command: format!("trust --project {project} --only {}", report.digest),

@@ -15,6 +15,7 @@ mod preset;
 pub(crate) mod shipped;
 // Where, what for, and how it is done.
 mod link;
+mod consent;
 mod target;
 pub(crate) mod record;
 mod warnings;
@@ -50,12 +51,20 @@ pub(crate) fn init(args: &args::Init) -> Outcome {
             "start the client {place}, trust the folder, then `tidegate doctor` says whether the hooks ran"
         )
     };
+    if let Some(preset) = args.preset
+        && let Some(code) = consent::to_a_looser_preset(&target, &args.report, preset)?
+    {
+        return Ok(code);
+    }
     carry_out(&target, &args.report, &warnings, Some(&next), |records| plan::init(&target, preset, records))
 }
 
 /// `tidegate uninstall`.
 pub(crate) fn uninstall(args: &args::Uninstall) -> Outcome {
     let target = Target::find(&args.target)?;
+    if let Some(code) = consent::to_uninstall(&target, &args.target, &args.report)? {
+        return Ok(code);
+    }
     carry_out(&target, &args.report, &[], None, |records| plan::uninstall(&target, records))
 }
 

@@ -440,6 +440,31 @@ fn a_damaged_list_is_said_and_left_alone() {
 }
 
 #[test]
+fn an_agent_does_not_get_rid_of_us_by_itself() {
+    let sandbox = attended();
+    let ran = sandbox.run(&["init"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let settings = sandbox.project().join(".claude/settings.local.json");
+    let before = fs::read(&settings).expect("what init wrote");
+    let asked = by_agent(&sandbox, &["uninstall"]);
+    let code = code_of(&asked);
+    let _ = by_agent(&sandbox, &["uninstall", "--approved"]).failed();
+    let looser = code_of(&by_agent(&sandbox, &["init", "--preset", "observe"]));
+    assert_eq!(fs::read(&settings).expect("the file"), before);
+    assert!(!sandbox.home().join(".config").exists(), "no preset was written");
+    // A stricter one may be chosen by anybody.
+    assert_eq!(by_agent(&sandbox, &["init", "--preset", "strict"]).code, Some(0));
+    // With a person's yes, each works.
+    let _ = types(&sandbox, &format!("approve {looser}"));
+    assert_eq!(by_agent(&sandbox, &["init", "--preset", "observe", "--approved"]).code, Some(0));
+    let config = fs::read_to_string(sandbox.home().join(".config/tidegate/config.toml")).expect("the config");
+    assert!(config.contains("observe"), "{config}");
+    let _ = types(&sandbox, &format!("approve {code}"));
+    assert_eq!(by_agent(&sandbox, &["uninstall", "--approved"]).code, Some(0));
+    assert!(!settings.exists());
+}
+
+#[test]
 fn a_fork_takes_no_approval_along() {
     let sandbox = attended();
     let code = code_of(&by_agent(&sandbox, &["off", "pressure"]));
