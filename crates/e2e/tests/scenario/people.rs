@@ -58,7 +58,7 @@ fn a_typed_approval_works_once() {
     assert!(screen.contains("Approved, once and for ten minutes"), "the person is told:\n{screen}");
     let requests = model.main_requests();
     assert!(requests[3].mentions("The person approved"), "so is the model");
-    assert!(requests[4].last_tool_result().text.contains("pressure switched off in"));
+    assert!(requests[4].last_tool_result().text.contains("pressure is switched off in"));
     let again = requests[5].last_tool_result();
     assert!(again.text.contains("there is no approval of"), "only once: {again:?}");
     assert_eq!(switched_off(&tidegate)[0]["policy"], "pressure");
@@ -142,7 +142,7 @@ fn a_model_cannot_approve_by_itself() {
     model.then(Reply::text("no way past it"));
     // The scheduled prompt comes like one that was typed.
     let end = Instant::now() + Duration::from_secs(100);
-    while !model.last_main().mentions("there is no approval of `tidegate off pressure --for 2h`") {
+    while !model.last_main().mentions("there is no approval of `tidegate off pressure --for 2h ") {
         assert!(Instant::now() < end, "the scheduled prompt did not come:\n{}", terminal.screen());
         std::thread::sleep(Duration::from_millis(200));
     }
