@@ -80,19 +80,17 @@ impl Target {
     }
 
     fn is(&self, ours: &Path) -> bool {
-        if self.path == ours {
-            return true;
-        }
-        match (self.file, Id::of(ours)) {
-            (Some(target), Some(ours)) => target == ours,
-            // Neither is there: the same names below the same folder would be the same file.
-            (None, None) => match (resting(&self.path), resting(ours)) {
+        match self.file {
+            _ if self.path == ours => true,
+            Some(target) => Id::of(ours) == Some(target),
+            // It is not there: the same names below the same folder would be the same file.
+            None if same_names(last(&self.path), last(ours)) => match (resting(&self.path), resting(ours)) {
                 (Some((above, rest)), Some((our_above, our_rest))) => {
                     above == our_above && same_names(&rest, &our_rest)
                 }
                 _ => false,
             },
-            _ => false,
+            None => false,
         }
     }
 
@@ -100,6 +98,10 @@ impl Target {
         let Some(ours) = Id::of(folder) else { return self.path.starts_with(folder) };
         self.path.ancestors().skip(1).any(|above| Id::of(above) == Some(ours))
     }
+}
+
+fn last(path: &Path) -> &Path {
+    path.file_name().map_or(Path::new(""), Path::new)
 }
 
 /// The nearest folder that is there, and what is not there below it.
