@@ -84,7 +84,8 @@ fn at_terminal(request: &Request<'_>) -> Result<Consent, CliError> {
 /// Where nobody is there, only the user's own config file can have said yes before.
 fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent, CliError> {
     let user = here.env.place.config();
-    // Without variables: whoever called us may have set them. A project's own files cannot say this.
+    // Without our variables: whoever called us may have set them. A project's own files cannot say this. (Who moves the
+    // whole config has a shell, and is none that this is for.)
     let root = here.root.as_deref();
     let own = config::read(&config::Sources { user: user.as_deref(), root, ..config::Sources::default() });
     if own.policies.approval.unattended.0.iter().any(|name| name == request.name) {

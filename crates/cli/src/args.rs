@@ -113,7 +113,11 @@ Without any file: TIDEGATE_OFF=skill-gate in the client's environment.
 Exit codes: 0 done, 4 waits for a person's approval.")]
     Off(Off),
     /// Switches a policy on again
-    #[command(after_help = "Examples:\n  tidegate on skill-gate")]
+    #[command(after_help = "\
+Examples:
+  tidegate on skill-gate
+  tidegate on skill-gate --project ~/code/app
+  tidegate on skill-gate --everywhere      wherever it was switched off")]
     On(On),
     /// Prints a completion script for a shell
     #[command(after_help = "\
@@ -351,6 +355,12 @@ pub(crate) struct On {
     /// The policy
     #[arg(value_name = "POLICY")]
     pub(crate) policy: String,
+    /// In another project than that of the current folder
+    #[arg(long, value_name = "DIR", conflicts_with = "everywhere")]
+    pub(crate) project: Option<PathBuf>,
+    /// Wherever it was switched off
+    #[arg(long)]
+    pub(crate) everywhere: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

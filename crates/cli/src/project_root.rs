@@ -11,8 +11,8 @@ use crate::install::record::Records;
 use crate::install::settings;
 
 /// The project of the session we run in, else the one the host names, else the nearest at or above the current folder:
-/// one with an install, one in which a session worked, or the git top level. Nothing above the top level: it is another
-/// project's.
+/// one with settings or an install, one in which a session worked, or the git top level. Nothing above the top level: it is
+/// another project's.
 pub(crate) fn find(env: &Environment, of_session: Option<PathBuf>, known: &[PathBuf]) -> Option<PathBuf> {
     if of_session.is_some() {
         return of_session;
@@ -21,12 +21,27 @@ pub(crate) fn find(env: &Environment, of_session: Option<PathBuf>, known: &[Path
     if env.project.is_some() {
         return project::root(env.project.as_deref(), Some(&cwd));
     }
+    // The home directory is a project to who stands in it; below it, sessions and settings there are another's.
+    let home = env.place.home.as_deref().filter(|home| !is_same(home, &cwd));
+    let known: Vec<PathBuf> =
+        known.iter().filter(|root| !home.is_some_and(|home| is_same(home, root))).cloned().collect();
     Some(nearest(
         &cwd,
-        known,
+        &known,
         |folder| fs::symlink_metadata(folder.join(".git")).is_ok(),
-        |folder| is_installed(env, folder),
+        |folder| {
+            !home.is_some_and(|home| is_same(home, folder))
+                && (has_settings(env, folder) || is_installed(env, folder))
+        },
     ))
+}
+
+/// Whether a folder has settings of its own, the client's or ours.
+fn has_settings(env: &Environment, folder: &Path) -> bool {
+    let host = folder.join(".claude");
+    let is_users = env.place.host().is_some_and(|users| is_same(&host, &users));
+    let names = ["settings.json", "settings.local.json", "tidegate.toml", "tidegate.local.toml"];
+    !is_users && names.iter().any(|name| host.join(name).is_file())
 }
 
 fn nearest(

@@ -72,7 +72,7 @@ impl Target {
     fn of(path: &Path) -> Target {
         // What is not there yet may still be a link, or a link to a link, to where it would be.
         let mut path = path.to_owned();
-        for _ in 0..8 {
+        for _ in 0..40 {
             let Ok(to) = fs::read_link(&path) else { break };
             path = path.parent().map_or(to.clone(), |folder| folder.join(to));
         }

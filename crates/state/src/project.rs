@@ -46,7 +46,7 @@ fn common_dir(top: &Path) -> Option<PathBuf> {
     }
     let git_dir = fs::canonicalize(top.join(read_line(&entry)?.strip_prefix("gitdir:")?.trim())).ok()?;
     let common = fs::canonicalize(git_dir.join(read_line(&git_dir.join("commondir"))?.trim())).ok()?;
-    let back = fs::canonicalize(read_line(&git_dir.join("gitdir"))?.trim()).ok()?;
+    let back = fs::canonicalize(git_dir.join(read_line(&git_dir.join("gitdir"))?.trim())).ok()?;
     let known =
         git_dir.parent() == Some(&common.join("worktrees")) && back == fs::canonicalize(entry).ok()?;
     known.then_some(common)
@@ -86,6 +86,10 @@ mod tests {
         assert_eq!(root(None, &base), base);
         assert_eq!(main_worktree(&tree), Some(main.clone()));
         assert_eq!((main_worktree(&main), main_worktree(&other)), (None, None));
+        // git can write both paths relative to where they stand.
+        fs::write(tree.join(".git"), "gitdir: ../../.git/worktrees/one\n").unwrap();
+        fs::write(main.join(".git/worktrees/one/gitdir"), "../../../.trees/one/.git\n").unwrap();
+        assert_eq!(main_worktree(&tree), Some(main.clone()));
 
         // A folder that only says it is a worktree of `main`.
         let stranger = base.join("stranger");

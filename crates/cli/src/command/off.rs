@@ -70,7 +70,8 @@ pub(crate) fn off(args: &args::Off) -> Outcome {
 pub(crate) fn on(args: &args::On) -> Outcome {
     let here = Here::find()?;
     check_policy(&args.policy)?;
-    let places = off::places(here.root.as_deref());
+    // A folder that is gone has a name still.
+    let places = off::places(args.project.as_deref().or(here.root.as_deref()));
     // In a terminal of its own every session of the project is meant.
     let of_project = |id: &str| {
         let root = here.session(Some(id)).ok().and_then(|session| session.marks.root);
@@ -79,6 +80,7 @@ pub(crate) fn on(args: &args::On) -> Outcome {
     let goes = |off: &Off| {
         off.policy == args.policy
             && match &off.scope {
+                _ if args.everywhere => true,
                 Scope::Session(id) => of_project(id),
                 Scope::Everywhere | Scope::Project(_) => off.counts(here.now, &places, None),
             }

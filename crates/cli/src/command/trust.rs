@@ -193,6 +193,7 @@ fn lines(here: &Here, file: &File) -> Vec<Line> {
     let line = |assignment: Assignment| {
         let section = sections.iter().find(|section| section.name() == assignment.section)?;
         let key = section.keys().iter().find(|key| key.name == assignment.key)?;
+        section.check(&assignment.key, &assignment.value).ok()?;
         let waits =
             here.config.waiting.iter().any(|waiting| !waiting.never && waiting.assignment == assignment);
         Some(Line {

@@ -1,12 +1,8 @@
-//! What an agent may not do without a person: take our hooks out, or choose a looser preset.
+//! What an agent may not do without a person: take our hooks out, or choose a preset that is not the strictest.
 //!
 //! A person or a script may: only who works under the hooks has a reason to be rid of them.
 
 use std::process::ExitCode;
-
-use tidegate_core::config::preset::Preset;
-use tidegate_core::config::setting::Setting;
-use tidegate_core::config::value::Value;
 
 use super::shell::quoted;
 use super::target::Target;
@@ -15,30 +11,19 @@ use crate::args;
 use crate::error::CliError;
 use crate::sessions::Here;
 
-/// Before a looser preset than the one that counts there. `Some`: not yet, and with which exit code.
-pub(super) fn to_a_looser_preset(
+/// Before a preset that may be looser than what counts there: any but the strictest. `Some`: not yet, and with which exit
+/// code.
+pub(super) fn to_a_preset(
     target: &Target,
     report: &args::InstallReport,
     chosen: args::Preset,
 ) -> Result<Option<ExitCode>, CliError> {
-    if !target.env.agent || report.dry_run {
+    if !target.env.agent || report.dry_run || matches!(chosen, args::Preset::Strict) {
         return Ok(None);
     }
-    let mut here = Here::find()?;
-    if !target.is_user {
-        here.look_at(&target.root)?;
-    }
-    let name = chosen.name();
-    let looser = Preset::taken(&Value::from(name)).map(|preset| preset.strictness())
-        < Some(here.config.general.preset.strictness());
-    if !looser {
-        return Ok(None);
-    }
-    let place = place(target);
-    let would = format!(
-        "This would write the preset `{name}` into your config, which is looser than what counts now."
-    );
-    ask(&here, "init", format!("init {place} --preset {name}"), would, report)
+    let (name, place) = (chosen.name(), place(target));
+    let would = format!("This would write the preset `{name}` into your config.");
+    ask(&Here::find()?, "init", format!("init {place} --preset {name}"), would, report)
 }
 
 /// Before our hooks go.

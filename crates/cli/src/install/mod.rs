@@ -52,7 +52,7 @@ pub(crate) fn init(args: &args::Init) -> Outcome {
         )
     };
     if let Some(preset) = args.preset
-        && let Some(code) = consent::to_a_looser_preset(&target, &args.report, preset)?
+        && let Some(code) = consent::to_a_preset(&target, &args.report, preset)?
     {
         return Ok(code);
     }

@@ -323,6 +323,36 @@ fn two_questions_at_once_are_two_approvals() {
     for policy in ["skill-gate", "pressure"] {
         let _ = by_agent(&sandbox, &["off", policy, "--approved"]).ok();
     }
+
+    // One approved, one declined: the declined one is closed, also for a typed yes.
+    let codes = ["own-settings", "pressure"].map(|policy| code_of(&by_agent(&sandbox, &["off", policy])));
+    let texts = codes.each_ref().map(|code| format!("Off? ({code})"));
+    payload["hook_event_name"] = json!("PreToolUse");
+    payload["tool_input"] = json!({ "questions": texts.each_ref().map(|text| json!({ "question": text })) });
+    ask(&sandbox, &payload).silent();
+    payload["hook_event_name"] = json!("PostToolUse");
+    payload["tool_response"] =
+        json!({ "answers": { texts[0].as_str(): "approve", texts[1].as_str(): "no" } });
+    let _ = ask(&sandbox, &payload);
+    let _ = types(&sandbox, &format!("approve {}", codes[1]));
+    let _ = by_agent(&sandbox, &["off", "own-settings", "--approved"]).ok();
+    let _ = by_agent(&sandbox, &["off", "pressure", "--approved"]).failed();
+}
+
+/// Two questions about one request: both have to be answered with yes.
+#[test]
+fn a_yes_and_a_no_is_a_no() {
+    let sandbox = attended();
+    let code = code_of(&by_agent(&sandbox, &["off", "skill-gate"]));
+    let texts = [format!("Off? ({code})"), format!("Really off? ({code})")];
+    let mut payload = question(&sandbox, "PreToolUse", &code, None);
+    payload["tool_input"] = json!({ "questions": texts.each_ref().map(|text| json!({ "question": text })) });
+    ask(&sandbox, &payload).silent();
+    payload["hook_event_name"] = json!("PostToolUse");
+    payload["tool_response"] =
+        json!({ "answers": { texts[0].as_str(): "approve", texts[1].as_str(): "no" } });
+    let _ = ask(&sandbox, &payload);
+    let _ = by_agent(&sandbox, &["off", "skill-gate", "--approved"]).failed();
 }
 
 #[test]
@@ -423,6 +453,11 @@ fn another_folder_and_another_session() {
     assert_eq!(sandbox.run(&["off", "--json"]).json().as_array().map(Vec::len), Some(1));
     let ran = sandbox.run(&["off", "skill-gate", "--project", &other.to_string_lossy()]);
     assert!(ran.ok().contains("/other until"), "{ran:?}");
+    // Switched on again from here, also when the folder is gone.
+    fs::remove_dir_all(&other).expect("our own");
+    assert!(sandbox.run(&["on", "skill-gate"]).ok().contains("is not switched off here"));
+    let ran = sandbox.run(&["on", "skill-gate", "--project", &other.to_string_lossy()]);
+    assert!(ran.ok().starts_with("skill-gate is on again"), "{ran:?}");
     sandbox.hook(&["--event", "PreToolUse"], "{").closed("the payload is not JSON");
 }
 
@@ -452,7 +487,13 @@ fn an_agent_does_not_get_rid_of_us_by_itself() {
     let looser = code_of(&by_agent(&sandbox, &["init", "--preset", "observe"]));
     assert_eq!(fs::read(&settings).expect("the file"), before);
     assert!(!sandbox.home().join(".config").exists(), "no preset was written");
-    // A stricter one may be chosen by anybody.
+    // Nor by a variable that makes it look as if nothing changed.
+    let mut sly = sandbox.command(&["init", "--preset", "observe"]);
+    sly.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", SESSION).env("TIDEGATE_PRESET", "observe");
+    let mut running = Running::start(sly);
+    running.close();
+    assert_eq!(code_of(&running.end()), looser);
+    // The strictest one may be chosen by anybody.
     assert_eq!(by_agent(&sandbox, &["init", "--preset", "strict"]).code, Some(0));
     // With a person's yes, each works.
     let _ = types(&sandbox, &format!("approve {looser}"));

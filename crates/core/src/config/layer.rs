@@ -7,7 +7,7 @@ use std::fmt;
 use super::Config;
 use super::near;
 use super::section::{Put, Section, Voice, Wrong};
-use super::value::Value;
+use super::value::{Value, steers};
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,15 +215,7 @@ pub fn variable(section: &str, key: &str) -> String {
 /// A name that somebody else wrote, fit for a terminal and a journal: short, and without anything that steers either.
 fn plain(name: &str) -> String {
     const LONGEST: usize = 64;
-    let safe = |c: char| {
-        if c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-        {
-            '\u{fffd}'
-        } else {
-            c
-        }
-    };
+    let safe = |c: char| if steers(c) { '\u{fffd}' } else { c };
     let mut plain: String = name.chars().take(LONGEST).map(safe).collect();
     if name.chars().nth(LONGEST).is_some() {
         plain.push('…');

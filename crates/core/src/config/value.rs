@@ -74,12 +74,16 @@ fn quoted(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match c {
             '"' | '\\' => write!(out, "\\{c}")?,
             '\n' => out.write_str("\\n")?,
-            // A terminal must not be steered by what a repository wrote.
-            c if c.is_control() => write!(out, "\\u{:04x}", u32::from(c))?,
+            c if steers(c) => write!(out, "\\u{:04x}", u32::from(c))?,
             c => out.write_char(c)?,
         }
     }
     out.write_char('"')
+}
+
+/// Whether a character does something to a terminal but stand in it: what a repository wrote must not.
+pub(super) fn steers(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 impl From<&str> for Value {

@@ -1,14 +1,24 @@
 //! English.
 
 use super::Words;
+use crate::event::FailedStep;
 use crate::facts::OwnFile;
 
 pub(super) const WORDS: Words = Words {
     gate_closed: |step, policy| {
+        // Where the state cannot be used, no command can either.
+        let command = match step {
+            FailedStep::State(_) => {
+                "`tidegate doctor` says how to mend it. To work without this gate,".to_owned()
+            }
+            _ => format!(
+                "`tidegate journal` shows what happened. To work without this gate, run `tidegate off {policy} --for 1h` in \
+                 this project from another terminal, or"
+            ),
+        };
         format!(
-            "Tidegate could not check this call, so it was not let through: {step}. \
-             `tidegate journal` shows what happened. To work without this gate, run `tidegate off {policy} --for 1h` in \
-             this project from another terminal, or start the client with TIDEGATE_OFF={policy}."
+            "Tidegate could not check this call, so it was not let through: {step}. {command} start the client with \
+             TIDEGATE_OFF={policy}."
         )
     },
     own_file: |file, path| {

@@ -7,9 +7,17 @@ use crate::facts::OwnFile;
 
 pub(super) const WORDS: Words = Words {
     gate_closed: |step, policy| {
+        let command = match step {
+            FailedStep::State(_) => {
+                "直し方は `tidegate doctor` で分かります。このゲートなしで作業するには、".to_owned()
+            }
+            _ => format!(
+                "経緯は `tidegate journal` で見られます。このゲートなしで作業するには、別の端末のこのプロジェクトで \
+                 `tidegate off {policy} --for 1h` を実行するか、"
+            ),
+        };
         format!(
-            "Tidegateはこの呼び出しを確認できなかったため通しませんでした: {}。\
-             経緯は `tidegate journal` で見られます。このゲートなしで作業するには、別の端末のこのプロジェクトで `tidegate off {policy} --for 1h` を実行するか、TIDEGATE_OFF={policy} を付けてクライアントを起動してください。",
+            "Tidegateはこの呼び出しを確認できなかったため通しませんでした: {}。{command}TIDEGATE_OFF={policy} を付けてクライアントを起動してください。",
             failed_step(step),
         )
     },

@@ -84,9 +84,13 @@ fn status_line(seen: &Gathered, found: &mut Findings) {
             Some(file) => format!("the status line in {} does not call us", file.path.display()),
             None => "there is no status line of ours".to_owned(),
         };
-        found.note_with(
-            format!("{what}: the meter and silent hooks are not shown"),
-            format!("`{}` puts ours beside it", seen.init_command(seen.scope())),
-        );
+        // What stands in a nearer file than our hooks hides a line of ours.
+        let scope = shown.map_or(seen.scope(), |file| file.scope.min(seen.scope()));
+        let cure = match scope {
+            Scope::Managed => "ask whoever manages this machine".to_owned(),
+            Scope::Shared => format!("`{}` puts ours beside it", seen.init_command(Scope::Local)),
+            scope => format!("`{}` puts ours beside it", seen.init_command(scope)),
+        };
+        found.note_with(format!("{what}: the meter and silent hooks are not shown"), cure);
     }
 }

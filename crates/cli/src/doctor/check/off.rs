@@ -1,11 +1,14 @@
 //! What is switched off now.
 
+use std::path::Path;
+
 use tidegate_core::policy;
-use tidegate_state::off;
+use tidegate_state::off::{self, Scope};
 
 use super::super::finding::Findings;
 use super::super::gathered::Gathered;
 use crate::command::off::describe;
+use crate::install::shell::quoted;
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     for name in &seen.config.off {
@@ -26,7 +29,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     for off in seen.state.iter().flat_map(off::read).filter(|off| !off.lapsed(seen.now)) {
         found.note_with(
             format!("`{}` is switched off {}", off.policy, describe(&off)),
-            format!("`tidegate on {}` switches it on again", off.policy),
+            format!("`tidegate on {}{}` switches it on again", off.policy, scope(&off.scope)),
         );
     }
     if seen.env.guard {
@@ -37,5 +40,13 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     }
     if found.is_empty() {
         found.ok("nothing is switched off");
+    }
+}
+
+/// Where to switch it on, as it would be typed anywhere.
+fn scope(scope: &Scope) -> String {
+    match scope {
+        Scope::Everywhere | Scope::Session(_) => " --everywhere".to_owned(),
+        Scope::Project(root) => format!(" --project {}", quoted(Path::new(root))),
     }
 }

@@ -69,7 +69,9 @@ impl Policy for Approval {
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
         let tool = Needs { tool: true, ..Needs::default() };
-        let requests = marks.is_some_and(|marks| !marks.approvals.is_empty());
+        // One that was used or is void is no reason to read a tool's input.
+        let open = |request: &Request| matches!(request.stage, ApprovalStage::Asked | ApprovalStage::Questioned(_));
+        let requests = marks.is_some_and(|marks| marks.approvals.iter().any(open));
         match event.kind {
             EventKind::UserPromptSubmit if event.main_thread() => {
                 typed_code(&event.human_prompt()?).map(|_| Needs::default())
@@ -171,11 +173,17 @@ fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
         answered.copied().collect::<Vec<&Request>>()
     };
     let (approved, declined) = (with(Answer::Approval), with(Answer::Other));
-    match (approved.as_slice(), declined.as_slice()) {
-        ([], []) => Verdict::silent("the question was not answered"),
-        ([], declined) => decline(declined),
-        (approved, _) => give(facts, approved, "a person answered the question"),
+    if approved.is_empty() && declined.is_empty() {
+        return Verdict::silent("the question was not answered");
     }
+    let mut verdict = decline(&declined);
+    if !approved.is_empty() {
+        let given = give(facts, &approved, "a person answered the question");
+        verdict.because = given.because;
+        verdict.says.extend(given.says);
+        verdict.effects.extend(given.effects);
+    }
+    verdict
 }
 
 /// Any other tool: a code in its input is on its way to where it could come back as a prompt.

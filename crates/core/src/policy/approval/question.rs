@@ -63,21 +63,20 @@ pub(super) fn answer(response: &str, code: &str) -> Answer {
     if !response.afk_timeout_ms.is_null() {
         return Answer::None;
     }
-    let mut about = response.answers.iter().filter(|(question, _)| holds(question, code));
-    match about.next() {
+    let about = response.answers.iter().filter(|(question, _)| holds(question, code));
+    let mut yes = about.map(|(_, answer)| answer.as_str().is_some_and(|answer| is_approval(answer, code)));
+    match yes.next() {
         None => Answer::None,
-        Some((_, serde_json::Value::String(answer))) if is_approval(answer, code) => Answer::Approval,
+        Some(first) if first && yes.all(|also| also) => Answer::Approval,
         Some(_) => Answer::Other,
     }
 }
 
 /// `approve`, alone or with the code. Models like to add "(Recommended)" to a label.
 fn is_approval(answer: &str, code: &str) -> bool {
-    let plain = match answer.trim().strip_suffix(')').and_then(|text| text.rsplit_once('(')) {
-        Some((label, _)) => label,
-        None => answer,
-    };
-    let mut words = plain.split_whitespace();
+    let lower = answer.trim().to_lowercase();
+    let plain = ["(recommended)", "(推奨)", "（推奨）"].iter().find_map(|note| lower.strip_suffix(note));
+    let mut words = plain.unwrap_or(&lower).split_whitespace();
     let verb = words.next().is_some_and(|verb| verb.eq_ignore_ascii_case("approve") || verb == "承認");
     let rest = words.next().is_none_or(|word| word.eq_ignore_ascii_case(code));
     verb && rest && words.next().is_none()
@@ -111,7 +110,7 @@ mod tests {
         for answer in ["approve", "Approve K7QF2M", " approve  k7qf2m ", "承認", "Approve (Recommended)"] {
             assert!(is_approval(answer, "K7QF2M"), "{answer}");
         }
-        for answer in ["", "no", "approve later", "approve K7QF2X", "approve K7QF2M now", "do not approve", "yes", "no (approve)", "approve nothing (x)"] {
+        for answer in ["", "no", "approve later", "approve K7QF2X", "approve K7QF2M now", "do not approve", "yes", "no (approve)", "approve (not yet)", "approve (recommended) later"] {
             assert!(!is_approval(answer, "K7QF2M"), "{answer}");
         }
     }
