@@ -1,11 +1,13 @@
 //! What `init` does and yet does not help: each is one line for the person, and no reason to refuse.
 
 use std::fs;
+use std::path::Path;
 
 use super::target::{Place, Target};
 use super::{link, registrations, settings};
 use crate::host::settings_file::{self, Content, SettingsFile};
 use crate::host::{hook_shape, plugin};
+use crate::project_root;
 
 /// All of them.
 pub(super) fn of_init(target: &Target) -> Vec<String> {
@@ -36,12 +38,29 @@ pub(super) fn of_init(target: &Target) -> Vec<String> {
             shared.shown.display()
         ));
     }
+    warnings.extend(above(target));
     warnings.extend(files.iter().filter_map(|file| shape(file, target)));
     warnings
 }
 
 fn has_shared_hooks(place: &Place, target: &Target) -> bool {
     settings_file::text(&place.file).is_some_and(|text| settings::has_shared_hooks(&text, &target.call))
+}
+
+/// An install in a folder above, in the same repository: a client started there does not read this one, and the other way
+/// round.
+fn above(target: &Target) -> Option<String> {
+    let top = |folder: &Path| fs::symlink_metadata(folder.join(".git")).is_ok();
+    if target.is_user || top(&target.root) {
+        return None;
+    }
+    let depth = target.root.ancestors().position(top)?;
+    let mut above = target.root.ancestors().skip(1).take(depth);
+    let folder = above.find(|folder| project_root::is_installed(&target.env, folder))?;
+    Some(format!(
+        "{} has an install, too: a client started there does not see this one; `tidegate uninstall` takes it out again",
+        folder.display()
+    ))
 }
 
 /// A host's folder that is a link out of the project.

@@ -462,6 +462,23 @@ fn another_folder_and_another_session() {
 }
 
 #[test]
+fn a_session_in_the_home_does_not_make_everything_below_it_one_project() {
+    let sandbox = Sandbox::new().without("CLAUDE_PROJECT_DIR");
+    let mut start = fixtures::hook("SessionStart.startup");
+    start["cwd"] = json!(sandbox.home());
+    sandbox.event(&start).silent();
+    let project = sandbox.home().join("new");
+    fs::create_dir_all(project.join(".claude")).expect("new folders");
+    fs::write(project.join(".claude/tidegate.toml"), "[pressure]\nmode = \"advise\"\n").expect("a new file");
+    let mut trust = sandbox.command(&["trust"]);
+    trust.current_dir(&project);
+    let mut running = Running::start(trust);
+    running.close();
+    let ran = running.end();
+    assert!(ran.ok().contains("new/.claude/tidegate.toml: nothing in it waits"), "{ran:?}");
+}
+
+#[test]
 fn a_damaged_list_is_said_and_left_alone() {
     let sandbox = Sandbox::new();
     sandbox.config("[approval]\nunattended = [\"off\"]\n");

@@ -105,3 +105,14 @@ fn below_an_install_it_is_named() {
     );
     assert!(Scope::Project.settings(&sandbox).exists());
 }
+
+#[test]
+fn an_install_above_is_named() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.project().join(".git")).expect("a new folder");
+    fs::create_dir_all(sandbox.project().join("src/deep")).expect("new folders");
+    let first = sandbox.run(&["init"]);
+    assert!(!first.stderr.contains("has an install, too"), "{first:?}");
+    let second = sandbox.run(&["init", "--project", "src/deep"]);
+    assert!(second.code == Some(0) && second.stderr.contains("has an install, too"), "{second:?}");
+}
