@@ -24,7 +24,11 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Plays a scripted session through the real hooks, in a throw-away project
-    #[command(after_help = "Nothing is installed, no client is needed, nothing is left behind.")]
+    #[command(after_help = "\
+Examples:
+  tidegate demo
+
+Nothing is installed, no client is needed, nothing is left behind.")]
     Demo,
     /// Puts the hooks, the status line and the skills into a project, or into your own settings
     #[command(after_help = "\
@@ -138,6 +142,9 @@ Examples:
     /// Serves the tools of the plugin to the client, on stdin and stdout (called by the client)
     #[command(after_help = "\
 Speaks the Model Context Protocol, one JSON message a line, until its input ends.
+
+Examples:
+  claude mcp add tidegate -- tidegate mcp
 
 Tools: get_context_status")]
     Mcp,
@@ -461,6 +468,20 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_examples() {
+        fn check(command: &clap::Command) {
+            let shown: Vec<&clap::Command> =
+                command.get_subcommands().filter(|inner| !inner.is_hide_set()).collect();
+            if shown.is_empty() {
+                let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+                assert!(help.contains("Examples:\n  "), "{}", command.get_name());
+            }
+            shown.into_iter().for_each(check);
+        }
+        check(&Arguments::command());
     }
 
     #[test]

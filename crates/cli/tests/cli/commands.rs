@@ -359,3 +359,27 @@ fn a_followed_journal_shows_what_comes_and_ends_with_its_reader() {
     let _ = child.wait();
     panic!("it does not end with its reader");
 }
+
+#[test]
+fn completions_and_pages_know_every_command() {
+    let sandbox = Sandbox::new();
+    let help = sandbox.run(&["--help"]);
+    let list = help.ok().split_once("Commands:\n").expect("a list").1.split_once("\n\n").expect("its end").0;
+    let commands: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(commands.len() > 15, "{commands:?}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = sandbox.run(&["completions", shell]);
+        for command in &commands {
+            assert!(script.ok().contains(command), "{shell}: {command}");
+        }
+    }
+    let ran = sandbox.run(&["man", "--out", "pages"]);
+    assert!(ran.ok().contains("pages"), "{ran:?}");
+    for command in commands.iter().filter(|command| **command != "help") {
+        let page = sandbox.project().join(format!("pages/tidegate-{command}.1"));
+        let text =
+            std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+        assert!(text.contains(".TH") && text.contains("SYNOPSIS"), "{text}");
+    }
+    assert!(sandbox.run(&["man"]).ok().contains(".TH"));
+}
