@@ -5,6 +5,8 @@ mod binary;
 mod budget;
 mod callgrind;
 mod client;
+#[cfg(test)]
+mod corpus;
 mod deps;
 mod docs;
 mod e2e;
