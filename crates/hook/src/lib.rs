@@ -13,6 +13,7 @@ mod answer;
 mod later;
 mod failure;
 
+pub mod child;
 mod statusline;
 
 pub use hook::run as hook;

@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,7 @@ use tidegate_state::bridge::Written;
 use tidegate_state::place::StateDir;
 use tidegate_state::{bridge, claims, clock, config, marks, pressure_file, project};
 
+use crate::child;
 use crate::environment::Environment;
 
 /// A status line the host would still wait for; it redraws at most every 300 ms.
@@ -226,18 +227,8 @@ fn output_of(command: &str, payload: &[u8]) -> Option<String> {
             break;
         }
     }
-    end(&mut child);
+    child::end(&mut child);
     Some(String::from_utf8_lossy(&text).into_owned())
-}
-
-/// Ends a command with everything it started.
-fn end(child: &mut Child) {
-    #[cfg(unix)]
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 fn shell(command: &str) -> Command {
@@ -249,9 +240,7 @@ fn shell(command: &str) -> Command {
         shell = Command::new("/bin/sh");
         shell.args(["-c", command]);
     }
-    // A group of its own, so that all of it can be ended.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+    child::in_a_group(&mut shell);
     shell
 }
 

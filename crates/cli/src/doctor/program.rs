@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use tidegate_hook::child;
+
 /// The client takes about a second to say its version; more is a hang.
 const LIMIT: Duration = Duration::from_secs(5);
 
@@ -76,7 +78,7 @@ fn version_within(program: &Path, limit: Duration) -> Result<String, String> {
         }
     };
     let Some(status) = status else {
-        end(&mut child);
+        child::end(&mut child);
         return Err(format!("did not say its version within {} s", limit.as_secs()));
     };
     if !status.success() {
@@ -93,20 +95,8 @@ fn version_within(program: &Path, limit: Duration) -> Result<String, String> {
 fn spawn(program: &Path) -> io::Result<Child> {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    // A group of its own, so that all of it can be ended.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    child::in_a_group(&mut command);
     command.spawn()
-}
-
-/// Ends it with everything it started.
-fn end(child: &mut Child) {
-    #[cfg(unix)]
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 #[cfg(all(test, unix))]

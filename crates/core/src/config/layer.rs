@@ -72,8 +72,6 @@ pub struct Layer {
 pub struct Waiting {
     /// What.
     pub assignment: Assignment,
-    /// What counts instead.
-    pub now: Value,
     /// Trust would not help: only the user's own config may say this.
     pub never: bool,
 }
@@ -160,7 +158,6 @@ impl Config {
 
     fn assign(&mut self, assignment: &Assignment, voice: Voice) -> Put {
         let Some(section) = self.section_mut(&assignment.section) else { return Put::Kept };
-        let now = section.get(&assignment.key);
         let put = section.put(&assignment.key, &assignment.value, voice);
         match put {
             Put::Taken => {
@@ -169,7 +166,7 @@ impl Config {
             Put::Kept => {}
             Put::Waits | Put::Refused => {
                 let never = put == Put::Refused;
-                self.waiting.push(Waiting { assignment: assignment.clone(), now, never });
+                self.waiting.push(Waiting { assignment: assignment.clone(), never });
             }
         }
         put

@@ -47,7 +47,7 @@ pub enum Voice {
 pub enum Put {
     /// It counts.
     Taken,
-    /// It is what was there, or looser than what a project may ask for and the same as before.
+    /// Nothing changes: it is what was there.
     Kept,
     /// It would count if a person trusted the file.
     Waits,
