@@ -28,7 +28,9 @@ pub mod record;
 
 // What they all use.
 pub mod config;
+pub mod file_class;
 pub mod gate;
+pub mod glob;
 pub mod host_file;
 pub mod time;
 pub mod words;

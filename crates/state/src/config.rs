@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::config::layer::{Assignment, Layer, Origin};
-use tidegate_core::config::section::Voice;
+use tidegate_core::config::layer::{Assignment, Layer, Origin, path as path_of};
+use tidegate_core::config::section::{Section, Voice};
 use tidegate_core::config::value::Value;
 use tidegate_core::config::{Config, near, split_off};
 use tidegate_core::policy;
@@ -48,7 +48,7 @@ pub fn read(sources: &Sources<'_>) -> Config {
     let mut config = Config::default();
     if let Some(text) = sources.user.and_then(|path| read_file(path, &mut config)) {
         let file = sources.user.unwrap_or(Path::new("")).display().to_string();
-        match parse(&text, &file) {
+        match parse(&text, &file, &config) {
             Ok(parsed) => {
                 config.problems.extend(parsed.problems);
                 config.apply(&Layer { voice: Voice::User, assignments: parsed.assignments });
@@ -61,7 +61,7 @@ pub fn read(sources: &Sources<'_>) -> Config {
     }
     for path in project_files(sources.root) {
         let Some(text) = read_file(&path, &mut config) else { continue };
-        match parse(&text, &path.display().to_string()) {
+        match parse(&text, &path.display().to_string(), &config) {
             Ok(parsed) => {
                 if !parsed.projects.is_empty() {
                     config.problems.push(format!(
@@ -126,12 +126,14 @@ struct Parsed {
 }
 
 /// The same as [`parse`], for whoever only wants to know what a file would set.
-pub fn assignments(text: &str, file: &str) -> Result<Vec<Assignment>, String> {
-    parse(text, file).map(|parsed| parsed.assignments)
+pub fn assignments(text: &str, file: &str, config: &Config) -> Result<Vec<Assignment>, String> {
+    parse(text, file, config).map(|parsed| parsed.assignments)
 }
 
-fn parse(text: &str, file: &str) -> Result<Parsed, String> {
+fn parse(text: &str, file: &str, config: &Config) -> Result<Parsed, String> {
     let lines = Lines::of(text);
+    let sections: Vec<&str> = config.sections().into_iter().map(Section::name).collect();
+    let reader = Reader { file, lines: &lines, sections: &sections };
     let table = DeTable::parse(text).map_err(|error| {
         let line = error.span().map_or(1, |span| lines.line(span.start));
         // The first line: what follows repeats the text around it.
@@ -149,7 +151,7 @@ fn parse(text: &str, file: &str) -> Result<Parsed, String> {
                     match value.get_ref() {
                         DeValue::Table(table) if Path::new(&path).is_absolute() => {
                             let mut inner = Vec::new();
-                            table.iter().for_each(|(name, value)| collect(name, value, file, &lines, &mut inner));
+                            table.iter().for_each(|(name, value)| reader.collect(name, value, &mut inner));
                             projects.push((path, inner));
                         }
                         _ => problems.push(format!(
@@ -159,7 +161,7 @@ fn parse(text: &str, file: &str) -> Result<Parsed, String> {
                     }
                 }
             }
-            _ => collect(name, value, file, &lines, &mut assignments),
+            _ => reader.collect(name, value, &mut assignments),
         }
     }
     let count = assignments.len() + projects.iter().map(|(_, inner)| inner.len()).sum::<usize>();
@@ -178,29 +180,47 @@ fn line_of(assignment: &Assignment) -> usize {
     }
 }
 
-/// A key above all sections, or a section's keys.
-fn collect(
-    name: &Spanned<toml::de::DeString<'_>>,
-    value: &Spanned<DeValue<'_>>,
-    file: &str,
-    lines: &Lines,
-    assignments: &mut Vec<Assignment>,
-) {
-    let mut push = |section: &str, key: &Spanned<toml::de::DeString<'_>>, value: &Spanned<DeValue<'_>>| {
-        assignments.push(Assignment {
+/// Turns tables into assignments.
+struct Reader<'a> {
+    file: &'a str,
+    lines: &'a Lines,
+    /// The names of all sections there are.
+    sections: &'a [&'a str],
+}
+
+impl Reader<'_> {
+    /// A key above all sections, or a section's keys.
+    fn collect(&self, name: &Name<'_>, value: &Spanned<DeValue<'_>>, assignments: &mut Vec<Assignment>) {
+        match value.get_ref() {
+            DeValue::Table(table) => self.section(&path_of("", name.get_ref()), table, assignments),
+            _ => assignments.push(self.assignment("", name, value)),
+        }
+    }
+
+    /// A table in a section is a section if there is one of that name, and otherwise a wrong value.
+    fn section(&self, section: &str, table: &DeTable<'_>, assignments: &mut Vec<Assignment>) {
+        for (key, value) in table {
+            let within = path_of(section, key.get_ref());
+            match value.get_ref() {
+                DeValue::Table(table) if self.sections.contains(&within.as_str()) => {
+                    self.section(&within, table, assignments);
+                }
+                _ => assignments.push(self.assignment(section, key, value)),
+            }
+        }
+    }
+
+    fn assignment(&self, section: &str, key: &Name<'_>, value: &Spanned<DeValue<'_>>) -> Assignment {
+        Assignment {
             section: section.to_owned(),
             key: key.get_ref().to_string(),
             value: read_value(value.get_ref()),
-            origin: Origin::Line(file.to_owned(), lines.line(key.span().start)),
-        });
-    };
-    match value.get_ref() {
-        DeValue::Table(section) => {
-            section.iter().for_each(|(key, value)| push(name.get_ref(), key, value));
+            origin: Origin::Line(self.file.to_owned(), self.lines.line(key.span().start)),
         }
-        _ => push("", name, value),
     }
 }
+
+type Name<'a> = Spanned<toml::de::DeString<'a>>;
 
 fn read_value(value: &DeValue<'_>) -> Value {
     match value {
@@ -216,7 +236,7 @@ fn read_value(value: &DeValue<'_>) -> Value {
         DeValue::Boolean(flag) => Value::Flag(*flag),
         DeValue::Array(items) => Value::List(items.iter().map(|item| read_value(item.get_ref())).collect()),
         DeValue::Datetime(_) => Value::Other("a date"),
-        DeValue::Table(_) => Value::Other("a table"),
+        DeValue::Table(_) => Value::TABLE,
     }
 }
 
@@ -498,5 +518,137 @@ mod tests {
         let config = scene.read();
         assert_eq!(config.problems.len(), MOST_PROBLEMS + 1);
         assert_eq!(config.problems.last().unwrap(), "and 80 more");
+    }
+
+    #[test]
+    fn sections_within_sections_and_keys_that_are_patterns() {
+        let config = user_config(
+            "[skill_gate]\nmode = \"remind\"\nexempt = [\"generated/\"]\n\
+             [skill_gate.require]\ncode = [\"a\", \"b\"]\n\"migrations/**/*.sql\" = [\"sql\"]\n\
+             [phase]\nship.skills = [\"release\"]\n[verify_stop]\ncommands = { test = [\"make check\"] }\n",
+        );
+        assert_eq!(config.problems, Vec::<String>::new());
+        let gates = &config.gates;
+        assert_eq!(gates.skill_gate.require.skills("migrations/1/up.sql"), ["a", "b", "sql"]);
+        assert_eq!(gates.skill_gate.require.skills("src/main.rs"), ["a", "b"]);
+        assert_eq!(gates.skill_gate.require.skills("README.md"), Vec::<&str>::new());
+        assert!(gates.skill_gate.exempt.0[0].matches("generated/x.rs"));
+        assert_eq!(gates.phase.label("ship").unwrap().names().collect::<Vec<_>>(), ["release"]);
+        assert_eq!(gates.verify_stop.commands.test.0[0].0, "make check");
+        assert_eq!(
+            gates.skills(),
+            ["a", "b", "sql", "verification-before-completion", "code-quality-rules", "release"]
+        );
+        let origin = config.origin("skill_gate.require.\"migrations/**/*.sql\"").to_string();
+        assert!(origin.ends_with("config.toml:6"), "{origin}");
+    }
+
+    #[test]
+    fn what_is_wrong_within_sections_is_said() {
+        // What stands there, what is said about it.
+        for (text, said) in [
+            (
+                "[skill_gate.requir]\ncode = []\n",
+                "1: there is no section `skill_gate.requir`; did you mean `require`?",
+            ),
+            (
+                "[phase.implment]\nskills = []\n",
+                "1: there is no section `phase.implment`; did you mean `implement`?",
+            ),
+            (
+                "[phase]\nimplement = 3\n",
+                "2: `phase.implement` is a section, not a key: write it as [phase.implement]",
+            ),
+            ("phase = 3\n", "1: `phase` is a section, not a key: write it as [phase]"),
+            (
+                "[\"phase.ship\"]\nskills = []\n",
+                "2: there is no section [\"phase.ship\"]; did you mean `phase.ship`?",
+            ),
+            (
+                "[skill_gate.require]\ncdoe = []\n",
+                "2: there is no key `skill_gate.require.cdoe`; did you mean `code`?",
+            ),
+            (
+                "[skill_gate.require]\n\"src/[a\" = []\n",
+                "2: `skill_gate.require.\"src/[a\"`: this is no path pattern: a `[` is not closed; [skill_gate.require] is left out here",
+            ),
+            (
+                "[skill_gate.require]\n\"*.rs\" = \"a\"\n",
+                "2: `skill_gate.require.\"*.rs\"`: \"a\" is no value for it: use a list of names of skills, such as [\"code-quality-rules\"]; [skill_gate.require] is left out here",
+            ),
+            (
+                "[skill_gate.require.code]\nx = 1\n",
+                "1: `skill_gate.require.code`: a table is no value for it: use a list of names of skills, such as [\"code-quality-rules\"]; [skill_gate.require] is left out here",
+            ),
+            (
+                "[skill_gate]\nexempt = [\"a**\"]\n",
+                "2: `skill_gate.exempt`: \"a**\" is none of the path patterns: `**` stands for whole folders, between slashes: `a/**/b`; [skill_gate] is left out here",
+            ),
+            (
+                "[pressure.mode]\n",
+                "1: `pressure.mode`: a table is no value for it: use one of \"off\", \"shadow\", \"advise\"; [pressure] is left out here",
+            ),
+        ] {
+            let config = user_config(text);
+            assert_eq!(config.gates, Config::default().gates, "{text}");
+            assert_eq!(config.problems.len(), 1, "{text}: {:?}", config.problems);
+            let problem = &config.problems[0];
+            assert!(problem.ends_with(&format!("config.toml:{said}")), "{text}: {problem}");
+        }
+    }
+
+    #[test]
+    fn a_project_adds_to_what_is_required_and_drops_nothing() {
+        let scene = Scene::new();
+        let user = "[skill_gate]\nexempt = [\"gen/\", \"vendor/\"]\n[skill_gate.require]\ncode = [\"a\"]\n\"*.rs\" = [\"rust\"]\n";
+        let project = "[skill_gate]\nexempt = [\"gen/\"]\nsubagents = \"exempt\"\n[skill_gate.require]\ncode = [\"x\"]\n\"*.rs\" = []\n\"*.sql\" = [\"sql\"]\n[verify_stop.commands]\ntest = [\"true\"]\n";
+        scene.set(user, project, "[skill_gate]\nexempt = [\"src/\"]\n[skill_gate.require]\ncode = []\n");
+        let config = scene.read();
+        let gate = &config.gates.skill_gate;
+        assert_eq!(gate.require.skills("a.rs"), ["a", "x", "rust"]);
+        assert_eq!(gate.require.skills("a.sql"), ["a", "x", "sql"]);
+        let exempt: Vec<&str> = gate.exempt.0.iter().map(tidegate_core::glob::Glob::text).collect();
+        assert_eq!(exempt, ["gen/"], "a shorter list tightens, another one does not");
+        assert!(config.gates.verify_stop.commands.test.0.is_empty());
+        let waiting: Vec<String> = config.waiting.iter().map(|waiting| waiting.assignment.path()).collect();
+        let expected = [
+            "skill_gate.subagents",
+            "skill_gate.require.code",
+            "skill_gate.require.\"*.rs\"",
+            "verify_stop.commands.test",
+            "skill_gate.exempt",
+            "skill_gate.require.code",
+        ];
+        assert_eq!(waiting, expected);
+        let origin = config.origin("skill_gate.require.code").to_string();
+        assert!(origin.contains("config.toml:4 and ") && origin.ends_with("tidegate.toml:5"), "{origin}");
+
+        trust::remember(&scene.state(), &scene.root().join(PROJECT_FILES[0]), project).unwrap();
+        let config = scene.read();
+        assert_eq!(config.gates.skill_gate.require.skills("a.rs"), ["x"]);
+    }
+
+    #[test]
+    fn presets_and_variables_set_lists() {
+        let scene = Scene::new();
+        scene.set("preset = \"strict\"\n", "", "");
+        let config = scene.read();
+        assert_eq!(config.gates.skill_gate.require.skills("README.md"), ["document-quality-rules"]);
+        assert_eq!(config.gates.verify_stop.blocks.get(), 3);
+        scene.set("[skill_gate.require]\ndocument = [\"mine\"]\n", "preset = \"strict\"\n", "");
+        let config = scene.read();
+        assert_eq!(config.gates.skill_gate.require.skills("a.md"), ["mine", "document-quality-rules"]);
+        let origin = config.origin("skill_gate.require.document").to_string();
+        assert!(origin.contains(" and preset at "), "{origin}");
+        scene.set("", "", "");
+        let config = scene.read_with(&[
+            ("TIDEGATE_SKILL_GATE_REQUIRE_CODE", "a, b"),
+            ("TIDEGATE_PHASE_SHIP_SKILLS", "c"),
+            ("TIDEGATE_FRICTION_STEP_DOWN", "false"),
+        ]);
+        assert_eq!(config.problems, Vec::<String>::new());
+        assert_eq!(config.gates.skill_gate.require.skills("a.rs"), ["a", "b"]);
+        assert_eq!(config.gates.phase.ship.names().collect::<Vec<_>>(), ["c"]);
+        assert!(!config.friction.step_down);
     }
 }

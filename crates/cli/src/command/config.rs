@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
-use tidegate_core::config::layer::path;
+use tidegate_core::config::layer::{key_text, path};
 use tidegate_core::config::schema;
 use tidegate_core::config::value;
 
@@ -44,6 +44,8 @@ fn show(args: &args::ConfigShow) -> Outcome {
         let what = format!("{}: `{}`", waiting.assignment.origin, waiting.assignment.path());
         print::to_stderr(&if waiting.never {
             format!("note: {what} counts only in your own config file")
+        } else if waiting.in_part {
+            format!("note: {what} only adds to the list; what it leaves out waits for `tidegate trust`")
         } else {
             format!("note: {what} waits for `tidegate trust`")
         });
@@ -56,12 +58,12 @@ fn as_toml(here: &Here, origin: bool) {
         if !section.name().is_empty() {
             print::line(&format!("\n[{}]", section.name()));
         }
-        for key in section.keys() {
-            let from = here.config.origin(&path(section.name(), key.name));
-            let line = match section.get(key.name) {
+        for name in section.names() {
+            let from = here.config.origin(&path(section.name(), name));
+            let line = match section.get(name) {
                 // There is no word for it in TOML.
-                value::Value::Nothing => format!("# {} is not set", key.name),
-                value => format!("{} = {value}", key.name),
+                value::Value::Nothing => format!("# {name} is not set"),
+                value => format!("{} = {value}", key_text(name)),
             };
             print::line(&if origin { format!("{line:<32} # {from}") } else { line });
         }
@@ -71,10 +73,10 @@ fn as_toml(here: &Here, origin: bool) {
 fn as_json(here: &Here) -> Value {
     let mut values = Map::new();
     for section in here.config.sections() {
-        for key in section.keys() {
-            let path = path(section.name(), key.name);
+        for name in section.names() {
+            let path = path(section.name(), name);
             let origin = here.config.origin(&path).to_string();
-            values.insert(path, json!({ "value": section.get(key.name).json(), "origin": origin }));
+            values.insert(path, json!({ "value": section.get(name).json(), "origin": origin }));
         }
     }
     let waiting: Vec<Value> = here
@@ -87,6 +89,7 @@ fn as_json(here: &Here) -> Value {
                 "value": waiting.assignment.value.json(),
                 "origin": waiting.assignment.origin.to_string(),
                 "never": waiting.never,
+                "in_part": waiting.in_part,
             })
         })
         .collect();

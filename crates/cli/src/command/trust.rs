@@ -188,11 +188,12 @@ fn digest(files: &[File]) -> String {
 
 /// What a file sets, beside what counts now.
 fn lines(here: &Here, file: &File) -> Vec<Line> {
-    let assignments = config::assignments(&file.text, &file.path.display().to_string()).unwrap_or_default();
+    let assignments =
+        config::assignments(&file.text, &file.path.display().to_string(), &here.config).unwrap_or_default();
     let sections = here.config.sections();
     let line = |assignment: Assignment| {
         let section = sections.iter().find(|section| section.name() == assignment.section)?;
-        let key = section.keys().iter().find(|key| key.name == assignment.key)?;
+        let project = section.project(&assignment.key)?;
         section.check(&assignment.key, &assignment.value).ok()?;
         let waits =
             here.config.waiting.iter().any(|waiting| !waiting.never && waiting.assignment == assignment);
@@ -201,7 +202,7 @@ fn lines(here: &Here, file: &File) -> Vec<Line> {
             value: assignment.value.to_string(),
             now: section.get(&assignment.key).to_string(),
             origin: assignment.origin.to_string(),
-            never: key.project == Project::Never,
+            never: project == Project::Never,
             waits,
         })
     };

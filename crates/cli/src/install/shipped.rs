@@ -6,8 +6,6 @@ pub(super) struct Shipped {
     /// Below the host's folder.
     pub(super) path: &'static str,
     pub(super) text: &'static str,
-    /// A skill that the gates refer to, by its name.
-    required: Option<&'static str>,
 }
 
 macro_rules! skill {
@@ -15,11 +13,7 @@ macro_rules! skill {
         Shipped {
             path: concat!("skills/", $name, "/SKILL.md"),
             text: include_str!(concat!("../../../../plugin/skills/", $name, "/SKILL.md")),
-            required: None,
         }
-    };
-    ($name:literal, required) => {
-        Shipped { required: Some($name), ..skill!($name) }
     };
 }
 
@@ -28,7 +22,6 @@ macro_rules! command {
         Shipped {
             path: concat!("commands/tidegate-", $name, ".md"),
             text: include_str!(concat!("../../../../plugin/commands/", $name, ".md")),
-            required: None,
         }
     };
 }
@@ -36,17 +29,18 @@ macro_rules! command {
 /// All of them.
 pub(super) const SHIPPED: &[Shipped] = &[
     skill!("getting-started"),
-    skill!("code-quality-rules", required),
+    skill!("code-quality-rules"),
     skill!("document-quality-rules"),
-    skill!("verification-before-completion", required),
+    skill!("verification-before-completion"),
     command!("doctor"),
     command!("off"),
     command!("status"),
 ];
 
-/// The skills without which a gate would ask for what is not there.
-pub(crate) fn required_skills() -> impl Iterator<Item = &'static str> {
-    SHIPPED.iter().filter_map(|file| file.required)
+/// Whether a skill comes with us.
+pub(crate) fn has_skill(name: &str) -> bool {
+    let path = format!("skills/{name}/SKILL.md");
+    SHIPPED.iter().any(|file| file.path == path)
 }
 
 #[cfg(test)]
@@ -55,7 +49,7 @@ mod tests {
 
     #[test]
     fn each_tells_the_host_what_it_is_for() {
-        for Shipped { path, text, .. } in SHIPPED {
+        for Shipped { path, text } in SHIPPED {
             let head = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
             let (head, body) = head.unwrap_or_else(|| panic!("{path}: no frontmatter"));
             assert!(head.lines().any(|line| line.starts_with("description: ")), "{path}");

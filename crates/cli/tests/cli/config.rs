@@ -127,6 +127,10 @@ fn a_hostile_project_loosens_nothing_and_runs_nothing() {
          [pressure]\nmode = \"off\"\ninfo = \"0k\"\nurgent = \"0k\"\n\
          [own_settings]\nmode = \"off\"\n[approval]\nunattended = [\"off\", \"trust\"]\n\
          [meter]\nwindow = 100000000\n[journal]\nkeep = \"1 day\"\n\
+         [skill_gate]\nmode = \"off\"\nsubagents = \"exempt\"\nexempt = [\"**\"]\npreloaded = [\"general-purpose\"]\n\
+         [skill_gate.require]\ncode = []\n\"**\" = []\n[verify_stop]\nmode = \"shadow\"\n\
+         [verify_stop.commands]\ntest = [\"true\"]\n[task_gate]\nmode = \"off\"\n[phase]\nconfidence = 100\n\
+         [phase.implement]\nskills = []\n[tools]\nwriters = []\n\
          [hooks]\nstop = \"{run}\"\n[project.\"/\"]\npreset = \"observe\"\n"
     );
     own_config(&sandbox, &hostile);
@@ -189,4 +193,36 @@ fn variables_of_the_user_count_and_those_of_a_project_do_not() {
     let settings = json!({ "env": { "TIDEGATE_PRESSURE_MODE": "off" } }).to_string();
     fs::write(sandbox.project().join(".claude/settings.json"), settings).expect("a new file");
     assert!(at_use(&sandbox, 155_000).context().is_some(), "the project may have set it");
+}
+
+#[test]
+fn a_pattern_is_a_key_like_any_other() {
+    let sandbox = Sandbox::new();
+    sandbox.config("[skill_gate.require]\n\"migrations/**/*.sql\" = [\"sql\"]\n");
+    own_config(&sandbox, "[skill_gate.require]\n\"*.rs\" = [\"rust\"]\ncode = [\"own\"]\n");
+    let shown = sandbox.run(&["config", "show", "--origin"]);
+    let line = |start: &str| {
+        let line = shown.stdout.lines().find(|line| line.starts_with(start)).unwrap_or_default();
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(line("\"migrations/**/*.sql\" = [\"sql\"]").ends_with("config.toml:2"), "{shown:?}");
+    assert!(line("\"*.rs\" = [\"rust\"]").ends_with("tidegate.toml:2"), "{shown:?}");
+    assert!(line("code = [\"code-quality-rules\", \"own\"]").contains("# built in and "), "{shown:?}");
+    assert!(
+        shown.stderr.contains("tidegate.toml:3: `skill_gate.require.code` only adds to the list"),
+        "{shown:?}"
+    );
+    // What is shown can be read again.
+    let again = sandbox.run(&["config", "show"]).stdout;
+    sandbox.config(&again);
+    own_config(&sandbox, "");
+    assert_eq!(sandbox.run(&["config", "show"]).ok(), again);
+
+    let schema = sandbox.run(&["config", "schema"]).json();
+    let require = &schema["properties"]["skill_gate"]["properties"]["require"];
+    assert_eq!(require["properties"]["code"]["default"], json!(["code-quality-rules"]));
+    let patterns = require["patternProperties"].as_object().expect("an object");
+    assert_eq!(patterns.values().next().expect("one")["items"]["type"], "string");
+    let of_project = &schema["properties"]["project"]["additionalProperties"]["properties"];
+    assert_eq!(of_project["phase"]["properties"]["ship"]["properties"]["skills"]["type"], "array");
 }

@@ -1,6 +1,7 @@
 //! Layers: built-in < user < project < local < environment. A later one counts more, but a project's own files can
 //! only tighten until a person trusts them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -20,6 +21,8 @@ pub enum Origin {
     Preset(Box<Origin>),
     /// A variable.
     Variable(String),
+    /// What the first said, with what the second added.
+    Both(Box<Origin>, Box<Origin>),
 }
 
 impl fmt::Display for Origin {
@@ -29,6 +32,7 @@ impl fmt::Display for Origin {
             Origin::Line(file, line) => write!(out, "{file}:{line}"),
             Origin::Preset(origin) => write!(out, "preset at {origin}"),
             Origin::Variable(name) => out.write_str(name),
+            Origin::Both(first, second) => write!(out, "{first} and {second}"),
         }
     }
 }
@@ -55,7 +59,14 @@ impl Assignment {
 
 /// `section.key`, or the key alone above all sections.
 pub fn path(section: &str, key: &str) -> String {
-    if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") }
+    let key = key_text(key);
+    if section.is_empty() { key.into_owned() } else { format!("{section}.{key}") }
+}
+
+/// A key as it would stand in a TOML file: in quotes unless it is a plain word.
+pub fn key_text(key: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !key.is_empty() && key.chars().all(plain) { key.into() } else { Value::from(key).to_string().into() }
 }
 
 /// Everything one file, or the environment, says.
@@ -74,6 +85,8 @@ pub struct Waiting {
     pub assignment: Assignment,
     /// Trust would not help: only the user's own config may say this.
     pub never: bool,
+    /// What it adds to a list counts already; what it would drop does not.
+    pub in_part: bool,
 }
 
 /// So many problems are described; of the rest it is enough that they are there.
@@ -97,10 +110,16 @@ impl Config {
                     let hint = if hints { near::hint(section, names) } else { String::new() };
                     format!("there is no section [{}]{hint}", plain(section))
                 }
+                Some((_, Err(Wrong::Unknown))) if self.section(&assignment.path()).is_some() => {
+                    let section = assignment.path();
+                    format!("`{section}` is a section, not a key: write it as [{section}]")
+                }
                 Some((found, Err(Wrong::Unknown))) => {
-                    let keys = found.keys().iter().map(|key| key.name);
-                    let hint = if hints { near::hint(key, keys) } else { String::new() };
-                    format!("there is no key `{}`{hint}", plain(&assignment.path()))
+                    let within = found.nested().into_iter().map(|section| last(section.name()));
+                    let names = found.keys().iter().map(|key| key.name).chain(within);
+                    let hint = if hints { near::hint(key, names) } else { String::new() };
+                    let what = if *value == Value::TABLE { "section" } else { "key" };
+                    format!("there is no {what} `{}`{hint}", plain(&assignment.path()))
                 }
                 Some((_, Err(Wrong::Value(why)))) => {
                     broken.insert(section);
@@ -108,7 +127,7 @@ impl Config {
                         "" => "the keys above all sections are".to_owned(),
                         section => format!("[{section}] is"),
                     };
-                    format!("`{}`: {why}; {left_out} left out here", assignment.path())
+                    format!("`{}`: {why}; {left_out} left out here", plain(&assignment.path()))
                 }
             };
             self.problems.push(format!("{origin}: {problem}"));
@@ -136,10 +155,9 @@ impl Config {
             let before = self.waiting.len();
             self.choose_preset(assignment, Voice::Untrusted);
             self.waiting.truncate(before);
-        } else if let Some(section) = self.section_mut(&assignment.section)
-            && section.put(&assignment.key, &assignment.value, Voice::Untrusted) == Put::Taken
-        {
-            self.origins.insert(assignment.path(), assignment.origin.clone());
+        } else if let Some(section) = self.section_mut(&assignment.section) {
+            let put = section.put(&assignment.key, &assignment.value, Voice::Untrusted);
+            self.note_origin(assignment.path(), assignment.origin.clone(), &put);
         }
     }
 
@@ -150,26 +168,30 @@ impl Config {
         }
         for (section, key, value) in self.general.preset.values() {
             let Some(found) = self.section_mut(section) else { continue };
-            if found.put(key, &value, voice) == Put::Taken {
-                self.origins.insert(path(section, key), Origin::Preset(Box::new(chosen.origin.clone())));
-            }
+            let put = found.put(key, &value, voice);
+            self.note_origin(path(section, key), Origin::Preset(Box::new(chosen.origin.clone())), &put);
         }
     }
 
     fn assign(&mut self, assignment: &Assignment, voice: Voice) -> Put {
         let Some(section) = self.section_mut(&assignment.section) else { return Put::Kept };
         let put = section.put(&assignment.key, &assignment.value, voice);
-        match put {
-            Put::Taken => {
-                self.origins.insert(assignment.path(), assignment.origin.clone());
-            }
-            Put::Kept => {}
-            Put::Waits | Put::Refused => {
-                let never = put == Put::Refused;
-                self.waiting.push(Waiting { assignment: assignment.clone(), never });
-            }
+        self.note_origin(assignment.path(), assignment.origin.clone(), &put);
+        if matches!(put, Put::TakenInPart | Put::Waits | Put::Refused) {
+            let (never, in_part) = (put == Put::Refused, put == Put::TakenInPart);
+            self.waiting.push(Waiting { assignment: assignment.clone(), never, in_part });
         }
         put
+    }
+
+    /// Remembers where a value comes from, if it counts.
+    fn note_origin(&mut self, path: String, origin: Origin, put: &Put) {
+        let origin = match put {
+            Put::Taken => origin,
+            Put::TakenInPart => Origin::Both(Box::new(self.origin(&path).clone()), Box::new(origin)),
+            Put::Kept | Put::Waits | Put::Refused => return,
+        };
+        self.origins.insert(path, origin);
     }
 
     /// What the environment says: variables named `TIDEGATE_` and the key's path.
@@ -207,6 +229,11 @@ impl Config {
 /// The variable of a key: `TIDEGATE_PRESSURE_MODE`.
 pub fn variable(section: &str, key: &str) -> String {
     format!("TIDEGATE_{}", path(section, key).replace('.', "_").to_ascii_uppercase())
+}
+
+/// The last part of a section's name.
+fn last(section: &str) -> &str {
+    section.rsplit('.').next().unwrap_or(section)
 }
 
 /// A name that somebody else wrote, fit for a terminal and a journal: short, and without anything that steers either.

@@ -3,7 +3,10 @@
 //! A section is declared with its keys, defaults, and what a project's file may do with them ([`section`]); files and
 //! environment are laid over each other ([`layer`]); a preset is one word for many values ([`preset`]).
 
+pub mod by_path;
+pub mod gates;
 pub mod layer;
+pub mod list;
 pub mod near;
 pub mod preset;
 pub mod schema;
@@ -15,7 +18,9 @@ use std::collections::BTreeMap;
 
 use crate::policy::PolicySettings;
 use crate::words::Lang;
+use gates::Gates;
 use layer::{Origin, Waiting};
+use list::{Required, Tool};
 use preset::Preset;
 use section::{Section, section};
 use setting::{Days, Whole};
@@ -29,8 +34,14 @@ pub struct Config {
     pub meter: MeterSettings,
     /// Section `[journal]`.
     pub journal: JournalSettings,
+    /// Section `[tools]`.
+    pub tools: ToolSettings,
+    /// Section `[friction]`.
+    pub friction: FrictionSettings,
     /// One section per policy.
     pub policies: PolicySettings,
+    /// What the gates and the phases require.
+    pub gates: Gates,
     /// Policies that `TIDEGATE_OFF` switches off.
     pub off: Vec<String>,
     /// Policies that `tidegate off` switched off here.
@@ -71,11 +82,32 @@ section! {
     }
 }
 
+section! {
+    /// Section `[tools]`.
+    ToolSettings "tools" {
+        /// Tools of MCP servers that write files: a call of one that succeeded counts as an edit, like one of `Write`.
+        writers: Required<Tool> = Required::default(), Tightens;
+    }
+}
+
+section! {
+    /// Section `[friction]`.
+    FrictionSettings "friction" {
+        /// In the preset `guide`: a policy that people overrode in five of its last ten interruptions in a project only advises there, until `tidegate on` is run.
+        step_down: bool = true, WithTrust;
+    }
+}
+
 impl Config {
     /// All sections, in the order in which they are shown.
     pub fn sections(&self) -> Vec<&dyn Section> {
-        let mut sections: Vec<&dyn Section> = vec![&self.general, &self.meter, &self.journal];
-        sections.extend(self.policies.sections());
+        let mut sections: Vec<&dyn Section> = Vec::with_capacity(32);
+        let general: [&dyn Section; 5] =
+            [&self.general, &self.meter, &self.journal, &self.tools, &self.friction];
+        for section in general.into_iter().chain(self.policies.sections()).chain(self.gates.sections()) {
+            sections.push(section);
+            sections.extend(section.nested());
+        }
         sections
     }
 
@@ -84,9 +116,17 @@ impl Config {
     }
 
     fn section_mut(&mut self, name: &str) -> Option<&mut dyn Section> {
-        let mut sections: Vec<&mut dyn Section> = vec![&mut self.general, &mut self.meter, &mut self.journal];
-        sections.extend(self.policies.sections_mut());
-        sections.into_iter().find(|section| section.name() == name)
+        let general: [&mut dyn Section; 5] =
+            [&mut self.general, &mut self.meter, &mut self.journal, &mut self.tools, &mut self.friction];
+        let mut top =
+            general.into_iter().chain(self.policies.sections_mut()).chain(self.gates.sections_mut());
+        match name.split_once('.') {
+            None => top.find(|section| section.name() == name),
+            Some((outer, _)) => {
+                let outer = top.find(|section| section.name() == outer)?;
+                outer.nested_mut().into_iter().find(|section| section.name() == name)
+            }
+        }
     }
 
     /// Where a value comes from.

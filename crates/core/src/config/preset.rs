@@ -17,10 +17,43 @@ pub enum Preset {
 
 choices!(Preset { "observe" => Preset::Observe, "guide" => Preset::Guide, "strict" => Preset::Strict });
 
+/// A value in the table.
+#[derive(Clone, Copy)]
+enum Set {
+    Word(&'static str),
+    Number(i64),
+    Names(&'static [&'static str]),
+}
+
+impl From<Set> for Value {
+    fn from(set: Set) -> Value {
+        match set {
+            Set::Word(word) => word.into(),
+            Set::Number(number) => Value::Whole(number),
+            Set::Names(names) => Value::List(names.iter().map(|name| Value::from(*name)).collect()),
+        }
+    }
+}
+
+const fn words(observe: &'static str, guide: &'static str, strict: &'static str) -> [Set; 3] {
+    [Set::Word(observe), Set::Word(guide), Set::Word(strict)]
+}
+
 /// What a preset sets: section, key, and the values of `observe`, `guide` and `strict`. `guide` is the built-in default.
-const TABLE: &[(&str, &str, [&str; 3])] = &[
-    ("pressure", "mode", ["shadow", "advise", "advise"]),
-    ("own_settings", "mode", ["shadow", "ask", "ask"]),
+const TABLE: &[(&str, &str, [Set; 3])] = &[
+    ("pressure", "mode", words("shadow", "advise", "advise")),
+    ("own_settings", "mode", words("shadow", "ask", "ask")),
+    ("skill_gate", "mode", words("shadow", "deny", "deny")),
+    (
+        "skill_gate.require",
+        "document",
+        [Set::Names(&[]), Set::Names(&[]), Set::Names(&["document-quality-rules"])],
+    ),
+    ("verify_stop", "mode", words("shadow", "block", "block")),
+    ("verify_stop", "blocks", [Set::Number(1), Set::Number(1), Set::Number(3)]),
+    ("verify_stop", "wants", words("one", "one", "each")),
+    ("task_gate", "mode", words("shadow", "off", "block")),
+    ("phase", "mode", words("shadow", "advise", "advise")),
 ];
 
 impl Preset {
@@ -34,31 +67,37 @@ impl Preset {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::config::section::{Put, Voice};
 
     #[test]
     fn guide_is_the_default() {
         let config = Config::default();
         for (section, key, value) in Preset::Guide.values() {
-            let found = config.sections().into_iter().find(|found| found.name() == section);
-            assert_eq!(found.expect("the section").get(key), value, "{section}.{key}");
+            let found = config.section(section).expect("the section");
+            assert_eq!(found.get(key), value, "{section}.{key}");
         }
     }
 
+    /// So a project's file may choose a stricter one. But for a gate that `guide` does without: `observe` records what it
+    /// would have done, so the step from there to `guide` says less, not more.
     #[test]
     fn presets_only_get_stricter() {
-        for (section, key, _) in TABLE.iter().map(|row| (row.0, row.1, row.2)) {
-            let config = Config::default();
-            let found =
-                config.sections().into_iter().find(|found| found.name() == section).expect("a section");
-            let shape = found.keys().iter().find(|found| found.name == key).expect("a key").shape;
-            let crate::config::setting::Shape::Choice(names) = shape else { panic!("{section}.{key}") };
-            let rank = |preset: Preset| {
-                let value =
-                    preset.values().find(|found| (found.0, found.1) == (section, key)).expect("a row").2;
-                names.iter().position(|name| Value::from(*name) == value).expect("a known name")
-            };
-            assert!(rank(Preset::Observe) <= rank(Preset::Guide), "{section}.{key}");
-            assert!(rank(Preset::Guide) <= rank(Preset::Strict), "{section}.{key}");
+        let less = |section, from| (section, from) == ("task_gate", Preset::Observe);
+        for (from, to) in [(Preset::Observe, Preset::Guide), (Preset::Guide, Preset::Strict)] {
+            for ((section, key, old), (_, _, new)) in from.values().zip(to.values()) {
+                let mut config = Config::default();
+                let found = config.section_mut(section).expect("a section");
+                assert_ne!(found.put(key, &old, Voice::User), Put::Kept, "{section}.{key}");
+                let put = found.put(key, &new, Voice::Untrusted);
+                let expected = if less(section, from) {
+                    Put::Waits
+                } else if old == new {
+                    Put::Kept
+                } else {
+                    Put::Taken
+                };
+                assert_eq!(put, expected, "{section}.{key}");
+            }
         }
     }
 }

@@ -14,21 +14,29 @@ use super::value::Value;
 pub fn schema() -> Json {
     let config = Config::default();
     let mut properties = Map::new();
-    let mut of_project = Map::new();
     for section in config.sections() {
         let keys: Map<String, Json> =
             section.keys().iter().map(|key| (key.name.to_owned(), key_schema(section, key))).collect();
         if section.name().is_empty() {
-            properties.extend(keys.clone());
-            of_project.extend(keys);
-        } else {
-            let section_schema = json!({
-                "type": "object", "additionalProperties": false, "properties": keys,
-            });
-            properties.insert(section.name().to_owned(), section_schema.clone());
-            of_project.insert(section.name().to_owned(), section_schema);
+            properties.extend(keys);
+            continue;
         }
+        let mut section_schema = json!({
+            "type": "object", "additionalProperties": false, "properties": keys,
+        });
+        if let Some(patterns) = section.patterns() {
+            let mut each = shape_schema(patterns.shape);
+            each["description"] = patterns.doc.trim().into();
+            section_schema["patternProperties"] = json!({ LIKE_A_PATTERN: each });
+        }
+        match section.name().split_once('.') {
+            None => properties.insert(section.name().to_owned(), section_schema),
+            Some((outer, name)) => properties[outer]["properties"]
+                .as_object_mut()
+                .and_then(|within| within.insert(name.to_owned(), section_schema)),
+        };
     }
+    let of_project = properties.clone();
     properties.insert(
         "project".to_owned(),
         json!({
@@ -48,14 +56,25 @@ pub fn schema() -> Json {
     })
 }
 
-fn key_schema(section: &dyn Section, key: &Key) -> Json {
-    let mut schema = match key.shape {
+/// What tells a path pattern from a mistyped word; as in `glob::looks_like_one`.
+const LIKE_A_PATTERN: &str = r"[/*?\[{.]";
+
+fn shape_schema(shape: Shape) -> Json {
+    match shape {
         Shape::Choice(names) => json!({ "enum": names }),
         Shape::Whole(least, u64::MAX) => json!({ "type": "integer", "minimum": least }),
         Shape::Whole(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
         Shape::Text { pattern, .. } => json!({ "type": "string", "pattern": pattern }),
+        Shape::Flag => json!({ "type": "boolean" }),
         Shape::List(names) => json!({ "type": "array", "items": { "enum": names } }),
-    };
+        Shape::Texts { .. } => {
+            json!({ "type": "array", "uniqueItems": true, "items": { "type": "string", "minLength": 1 } })
+        }
+    }
+}
+
+fn key_schema(section: &dyn Section, key: &Key) -> Json {
+    let mut schema = shape_schema(key.shape);
     schema["description"] = key.doc.trim().into();
     let default = section.get(key.name);
     if default != Value::Nothing {
@@ -69,7 +88,17 @@ pub fn page() -> String {
     let mut page = String::from(
         "# Settings\n\n\
          Every key with its default, its variable, and what a project's own file may do with it:\n\
-         *tightens* (only to a stricter value), *with trust* (after `tidegate trust`), *never*.\n",
+         *tightens* (only to a stricter value), *with trust* (after `tidegate trust`), *never*.\n\n\
+         Of a list that requires something the longer is the stricter: what a project's file names is added to what was\n\
+         there. Of a list that exempts something it is the shorter: such a file can only leave out what stands there.\n\
+         In a variable the items of a list are separated by commas.\n\n\
+         A path pattern counts from the project's root: `*` is any part of a name, `**` any folders, `?` one character,\n\
+         `[abc]` one of them, `{a,b}` one or the other. `src/` is everything below that folder; a pattern without a `/` is\n\
+         about the file's name in any folder. In a file a pattern as a key stands in quotes:\n\n\
+         ```toml\n\
+         [skill_gate.require]\n\
+         \"migrations/**/*.sql\" = [\"database-rules\"]\n\
+         ```\n",
     );
     let config = Config::default();
     for section in config.sections() {
@@ -83,26 +112,37 @@ pub fn page() -> String {
             "\n## {title}\n\n| key | default | takes | project | variable |\n| --- | --- | --- | --- | --- |\n"
         );
         for key in section.keys() {
-            let project = match key.project {
-                Project::Tightens => "tightens",
-                Project::WithTrust => "with trust",
-                Project::Never => "never",
-            };
             let _ = writeln!(
                 page,
-                "| `{}` | {} | {} | {project} | {} |",
+                "| `{}` | {} | {} | {} | {} |",
                 key.name,
                 shown(&section.get(key.name)),
                 takes(key.shape),
+                of_project(key.project),
                 of_variable(section, key)
             );
+        }
+        if let Some(patterns) = section.patterns() {
+            let (takes, project) = (takes(patterns.shape), of_project(patterns.project));
+            let _ = writeln!(page, "| a path pattern | not set | {takes} | {project} | none |");
         }
         page.push('\n');
         for key in section.keys() {
             let _ = writeln!(page, "- `{}`: {}", path(section.name(), key.name), key.doc.trim());
         }
+        if let Some(patterns) = section.patterns() {
+            let _ = writeln!(page, "- `{}.\"…\"`: {}", section.name(), patterns.doc.trim());
+        }
     }
     page
+}
+
+fn of_project(project: Project) -> &'static str {
+    match project {
+        Project::Tightens => "tightens",
+        Project::WithTrust => "with trust",
+        Project::Never => "never",
+    }
 }
 
 /// What only the user's file may say has none.
@@ -127,6 +167,8 @@ fn takes(shape: Shape) -> String {
         Shape::Whole(least, u64::MAX) => format!("a whole number from {least}"),
         Shape::Whole(least, most) => format!("a whole number from {least} to {most}"),
         Shape::Text { example, .. } => example.to_owned(),
+        Shape::Flag => "`true`, `false`".to_owned(),
         Shape::List(items) => format!("a list of {}", names(items)),
+        Shape::Texts { of, .. } => format!("a list of {of}"),
     }
 }

@@ -3,6 +3,7 @@
 
 use super::setting::{Setting, Shape};
 use super::value::Value;
+use crate::glob;
 
 /// What a project's own file may do with a key before a person trusted that file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,17 @@ pub struct Key {
     pub project: Project,
 }
 
+/// Keys that are not declared one by one: path patterns.
+#[derive(Clone, Copy, Debug)]
+pub struct Patterns {
+    /// What they are for.
+    pub doc: &'static str,
+    /// What each takes.
+    pub shape: Shape,
+    /// What a project may do with one.
+    pub project: Project,
+}
+
 /// Whose word a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Voice {
@@ -47,6 +59,8 @@ pub enum Voice {
 pub enum Put {
     /// It counts.
     Taken,
+    /// What of it is stricter counts beside what was there; the rest would count if a person trusted the file.
+    TakenInPart,
     /// Nothing changes: it is what was there.
     Kept,
     /// It would count if a person trusted the file.
@@ -68,8 +82,30 @@ pub enum Wrong {
 pub trait Section {
     /// Its name in brackets; empty for the keys above all sections.
     fn name(&self) -> &'static str;
-    /// Its keys.
+    /// Its declared keys.
     fn keys(&self) -> &'static [Key];
+    /// What else can be a key here.
+    fn patterns(&self) -> Option<Patterns> {
+        None
+    }
+    /// All keys that have a value: the declared ones, then patterns.
+    fn names(&self) -> Vec<&str> {
+        self.keys().iter().map(|key| key.name).collect()
+    }
+    /// What a project may do with a key; `None` if there is no such key.
+    fn project(&self, name: &str) -> Option<Project> {
+        let declared = self.keys().iter().find(|key| key.name == name).map(|key| key.project);
+        let pattern = || self.patterns().filter(|_| glob::looks_like_one(name)).map(|keys| keys.project);
+        declared.or_else(pattern)
+    }
+    /// The sections within it.
+    fn nested(&self) -> Vec<&dyn Section> {
+        Vec::new()
+    }
+    /// The same, to be changed.
+    fn nested_mut(&mut self) -> Vec<&mut dyn Section> {
+        Vec::new()
+    }
     /// A key's value.
     fn get(&self, key: &str) -> Value;
     /// Whether a key takes this value.
@@ -85,14 +121,14 @@ pub fn put<T: Setting>(slot: &mut T, value: &Value, project: Project, voice: Voi
         (Voice::User, _) | (Voice::Environment | Voice::Trusted, Project::Tightens | Project::WithTrust) => {}
         (_, Project::Never) => return Put::Refused,
         (Voice::Untrusted, _) if new == *slot => return Put::Kept,
-        (Voice::Untrusted, Project::Tightens) if new.strictness() > slot.strictness() => {}
-        (Voice::Untrusted, Project::Tightens | Project::WithTrust) => return Put::Waits,
+        (Voice::Untrusted, Project::Tightens) => return slot.tighten(new),
+        (Voice::Untrusted, Project::WithTrust) => return Put::Waits,
     }
     *slot = new;
     Put::Taken
 }
 
-/// Declares a section.
+/// Declares a section: its keys, then the keys that are path patterns, then the sections within it.
 macro_rules! section {
     (
         $(#[doc = $section_doc:literal])*
@@ -102,16 +138,32 @@ macro_rules! section {
                 $key:ident: $setting:ty = $default:expr, $project:ident;
             )+
         }
+        $(patterns {
+            $(#[doc = $patterns_doc:literal])+
+            $patterns:ident: $patterns_setting:ty, $patterns_project:ident;
+        })?
+        $(sections {
+            $(
+                $(#[doc = $nested_doc:literal])+
+                $nested:ident: $nested_type:ty = $nested_default:expr;
+            )+
+        })?
     ) => {
         $(#[doc = $section_doc])*
         #[derive(Clone, Debug, PartialEq)]
         pub struct $type {
             $($(#[doc = $doc])+ pub $key: $setting,)+
+            $($(#[doc = $patterns_doc])+ pub $patterns: $crate::config::by_path::ByPath<$patterns_setting>,)?
+            $($($(#[doc = $nested_doc])+ pub $nested: $nested_type,)+)?
         }
 
         impl Default for $type {
             fn default() -> Self {
-                $type { $($key: $default,)+ }
+                $type {
+                    $($key: $default,)+
+                    $($patterns: Default::default(),)?
+                    $($($nested: $nested_default,)+)?
+                }
             }
         }
 
@@ -131,9 +183,35 @@ macro_rules! section {
                 KEYS
             }
 
+            $(
+                fn patterns(&self) -> Option<$crate::config::section::Patterns> {
+                    Some($crate::config::section::Patterns {
+                        doc: concat!($($patterns_doc),+),
+                        shape: <$patterns_setting as $crate::config::setting::Setting>::SHAPE,
+                        project: $crate::config::section::Project::$patterns_project,
+                    })
+                }
+
+                fn names(&self) -> Vec<&str> {
+                    let declared = self.keys().iter().map(|key| key.name);
+                    declared.chain(self.$patterns.names()).collect()
+                }
+            )?
+
+            $(
+                fn nested(&self) -> Vec<&dyn $crate::config::section::Section> {
+                    vec![$(&self.$nested,)+]
+                }
+
+                fn nested_mut(&mut self) -> Vec<&mut dyn $crate::config::section::Section> {
+                    vec![$(&mut self.$nested,)+]
+                }
+            )?
+
             fn get(&self, key: &str) -> $crate::config::value::Value {
                 match key {
                     $(stringify!($key) => $crate::config::setting::Setting::show(&self.$key),)+
+                    $(key if $crate::glob::looks_like_one(key) => self.$patterns.get(key),)?
                     _ => $crate::config::value::Value::Nothing,
                 }
             }
@@ -147,6 +225,11 @@ macro_rules! section {
                 use $crate::config::setting::Setting;
                 match key {
                     $(stringify!($key) => <$setting as Setting>::read(value).map(drop).map_err(Wrong::Value),)+
+                    $(
+                        key if $crate::glob::looks_like_one(key) => {
+                            $crate::config::by_path::ByPath::<$patterns_setting>::check(key, value)
+                        }
+                    )?
                     _ => Err(Wrong::Unknown),
                 }
             }
@@ -160,6 +243,11 @@ macro_rules! section {
                 use $crate::config::section::{Project, Put, put};
                 match key {
                     $(stringify!($key) => put(&mut self.$key, value, Project::$project, voice),)+
+                    $(
+                        key if $crate::glob::looks_like_one(key) => {
+                            self.$patterns.put(key, value, Project::$patterns_project, voice)
+                        }
+                    )?
                     _ => Put::Kept,
                 }
             }

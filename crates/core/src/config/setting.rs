@@ -1,5 +1,6 @@
 //! The types a setting can have: how each is read, shown, described and compared.
 
+use super::section::Put;
 use super::value::Value;
 use crate::meter::Threshold;
 use crate::words::Lang;
@@ -18,8 +19,17 @@ pub enum Shape {
         /// A value that fits.
         example: &'static str,
     },
+    /// Yes or no.
+    Flag,
     /// Any number of these.
     List(&'static [&'static str]),
+    /// Any number of texts.
+    Texts {
+        /// What they are, in the plural.
+        of: &'static str,
+        /// One of them.
+        example: &'static str,
+    },
 }
 
 impl Shape {
@@ -29,11 +39,21 @@ impl Shape {
             Shape::Whole(..) => {
                 text.trim().parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Whole)
             }
-            Shape::List(_) => Value::List(
+            Shape::Flag => text.trim().parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Flag),
+            Shape::List(_) | Shape::Texts { .. } => Value::List(
                 text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(Value::from).collect(),
             ),
             Shape::Choice(_) | Shape::Text { .. } => Value::Text(text.to_owned()),
         }
+    }
+
+    /// Why a value of another shape cannot be used.
+    pub(super) fn refuses(self, value: &Value) -> String {
+        let found = match value {
+            Value::Text(_) | Value::Whole(_) | Value::Number(_) | Value::Flag(_) => value.to_string(),
+            Value::List(_) | Value::Other(_) | Value::Nothing => value.kind().to_owned(),
+        };
+        format!("{found} is no value for it: {}", self.wanted())
     }
 
     /// What it takes, to complete "… is no value for this: ".
@@ -43,7 +63,9 @@ impl Shape {
             Shape::Whole(least, u64::MAX) => format!("use a whole number of at least {least}"),
             Shape::Whole(least, most) => format!("use a whole number from {least} to {most}"),
             Shape::Text { example, .. } => format!("use a text such as {example}"),
+            Shape::Flag => "use true or false".to_owned(),
             Shape::List(names) => format!("use a list of {}", listed(names)),
+            Shape::Texts { of, example } => format!("use a list of {of}, such as [\"{example}\"]"),
         }
     }
 }
@@ -59,13 +81,7 @@ pub trait Setting: Sized + PartialEq {
 
     /// Reads it, or says what it takes.
     fn read(value: &Value) -> Result<Self, String> {
-        Self::taken(value).ok_or_else(|| {
-            let found = match value {
-                Value::Text(_) | Value::Whole(_) | Value::Number(_) | Value::Flag(_) => value.to_string(),
-                Value::List(_) | Value::Other(_) | Value::Nothing => value.kind().to_owned(),
-            };
-            format!("{found} is no value for it: {}", Self::SHAPE.wanted())
-        })
+        Self::taken(value).ok_or_else(|| Self::SHAPE.refuses(value))
     }
 
     /// Reads it.
@@ -79,6 +95,18 @@ pub trait Setting: Sized + PartialEq {
         let Shape::Choice(names) = Self::SHAPE else { return None };
         let Value::Text(name) = self.show() else { return None };
         names.iter().position(|choice| *choice == name)
+    }
+
+    /// Takes of another value what makes this one stricter.
+    fn tighten(&mut self, new: Self) -> Put {
+        if new == *self {
+            return Put::Kept;
+        }
+        if new.strictness() <= self.strictness() {
+            return Put::Waits;
+        }
+        *self = new;
+        Put::Taken
     }
 }
 
@@ -122,6 +150,52 @@ impl<const LEAST: u64, const MOST: u64> Setting for Whole<LEAST, MOST> {
 
     fn show(&self) -> Value {
         Value::Whole(i64::try_from(self.0).unwrap_or(i64::MAX))
+    }
+}
+
+/// A whole number within bounds, of which more is stricter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count<const LEAST: u64, const MOST: u64>(Whole<LEAST, MOST>);
+
+impl<const LEAST: u64, const MOST: u64> Count<LEAST, MOST> {
+    /// One that is within them.
+    pub const fn new(number: u64) -> Self {
+        Count(Whole::new(number))
+    }
+
+    /// The number.
+    pub fn get(self) -> u64 {
+        self.0.get()
+    }
+}
+
+impl<const LEAST: u64, const MOST: u64> Setting for Count<LEAST, MOST> {
+    const SHAPE: Shape = Shape::Whole(LEAST, MOST);
+
+    fn taken(value: &Value) -> Option<Self> {
+        Whole::taken(value).map(Count)
+    }
+
+    fn show(&self) -> Value {
+        self.0.show()
+    }
+
+    fn strictness(&self) -> Option<usize> {
+        usize::try_from(self.get()).ok()
+    }
+}
+
+/// Yes or no.
+impl Setting for bool {
+    const SHAPE: Shape = Shape::Flag;
+
+    fn taken(value: &Value) -> Option<Self> {
+        let Value::Flag(flag) = value else { return None };
+        Some(*flag)
+    }
+
+    fn show(&self) -> Value {
+        Value::Flag(*self)
     }
 }
 

@@ -22,6 +22,9 @@ pub enum Value {
 }
 
 impl Value {
+    /// A table where none is taken.
+    pub const TABLE: Value = Value::Other("a table");
+
     /// What it is, for an error.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -26,7 +26,8 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         );
     }
     for waiting in &seen.config.waiting {
-        let what = format!("{}: `{}` has no effect", waiting.assignment.origin, waiting.assignment.path());
+        let effect = if waiting.in_part { "only adds to the list" } else { "has no effect" };
+        let what = format!("{}: `{}` {effect}", waiting.assignment.origin, waiting.assignment.path());
         if waiting.never {
             found.note_with(what, format!("it counts only in {file}"));
         } else {

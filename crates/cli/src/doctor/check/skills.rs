@@ -7,7 +7,7 @@ use tidegate_state::bounded;
 use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;
 use crate::install::shell::quoted;
-use crate::install::shipped::required_skills;
+use crate::install::shipped;
 
 /// More than this is no skill.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -26,21 +26,34 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
             .collect();
     let is_there = |place: &PathBuf, name: &str| {
         let text = bounded::read(&place.join(name).join("SKILL.md"), LARGEST);
-        text.is_ok_and(|text| !text.trim_ascii().is_empty())
+        !name.contains(['/', '\\']) && text.is_ok_and(|text| !text.trim_ascii().is_empty())
     };
-    for name in required_skills().filter(|name| !places.iter().any(|place| is_there(place, name))) {
+    // Where other plugins keep theirs is not known: `plugin:name` is taken on trust.
+    let required: Vec<&str> = seen.config.gates.skills();
+    let looked_for: Vec<&str> = required.iter().copied().filter(|name| !name.contains(':')).collect();
+    for name in looked_for.iter().filter(|name| !places.iter().any(|place| is_there(place, name))) {
         // `init` keeps what is not its own.
         let there = places.iter().map(|place| place.join(name).join("SKILL.md")).find(|path| path.exists());
-        let init = format!("`{}` installs it", seen.init_command(seen.scope()));
+        let install = if shipped::has_skill(name) {
+            format!("`{}` installs it", seen.init_command(seen.scope()))
+        } else {
+            format!("put it into `.claude/skills/{name}`; `tidegate config show --origin` says who wants it")
+        };
         found.warning(
             format!("the skill `{name}` is required, but not installed"),
             match there {
-                Some(empty) => format!("remove {}, which has no text; then {init}", quoted(&empty)),
-                None => init,
+                Some(empty) => format!("remove {}, which has no text; then {install}", quoted(&empty)),
+                None => install,
             },
         );
     }
     if found.is_empty() {
-        found.ok(format!("{} required, all installed", count(required_skills().count(), "skill")));
+        found.ok(match required.len() - looked_for.len() {
+            0 => format!("{} required, all installed", count(required.len(), "skill")),
+            of_plugins => format!(
+                "{} required, all installed but for {of_plugins} of plugins that were not looked for",
+                count(required.len(), "skill")
+            ),
+        });
     }
 }

@@ -456,6 +456,18 @@ fn skills() {
 }
 
 #[test]
+fn skills_of_the_config() {
+    let sandbox = healthy();
+    let rules = |text: &str| sandbox.config(format!("[skill_gate.require]\n\"*.sql\" = [\"{text}\"]\n"));
+    rules("sql-rules");
+    only(&sandbox, "skills warning", &["`sql-rules` is required", "(put it into `.claude/skills/sql-rules`"]);
+    rules("team:sql-rules");
+    assert_eq!(wrong(&sandbox), [""; 0], "another plugin's is not looked for");
+    sandbox.config("[phase.ship]\nskills = [\"release\"]\n");
+    only(&sandbox, "skills warning", &["`release` is required"]);
+}
+
+#[test]
 fn client() {
     let sandbox = healthy();
     let claude = sandbox.path().join("bin/claude");

@@ -1,0 +1,66 @@
+//! Section `[verify_stop]`: what has to be run before a turn that edited code ends.
+
+use crate::config::list::{CommandLine, Listed};
+use crate::config::section::section;
+use crate::config::setting::{Count, choices};
+
+/// The skill that verifies without a command of ours to look for.
+pub const SKILL: &str = "verification-before-completion";
+
+section! {
+    /// Section `[verify_stop]`.
+    Settings "verify_stop" {
+        /// What happens when a turn ends with code that was edited and not verified: it goes on (`block`), it is only recorded (`shadow`), or nobody looks.
+        mode: VerifyMode = VerifyMode::Block, Tightens;
+        /// How often one set of changes is held up at most.
+        blocks: Count<1, 3> = Count::new(1), Tightens;
+        /// What verifies: one command that tests, checks types or builds (`one`), or one of each kind that the project has (`each`).
+        wants: Wants = Wants::One, Tightens;
+    }
+    sections {
+        /// Section `[verify_stop.commands]`.
+        commands: Commands = Commands::default();
+    }
+}
+
+section! {
+    /// Section `[verify_stop.commands]`.
+    Commands "verify_stop.commands" {
+        /// Command lines that test, beside those that the project's files tell.
+        test: Listed<CommandLine> = Listed::default(), WithTrust;
+        /// Command lines that check types.
+        typecheck: Listed<CommandLine> = Listed::default(), WithTrust;
+        /// Command lines that build.
+        build: Listed<CommandLine> = Listed::default(), WithTrust;
+        /// Command lines that lint.
+        lint: Listed<CommandLine> = Listed::default(), WithTrust;
+    }
+}
+
+/// What a policy does with work that is not verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerifyMode {
+    /// Holds it up.
+    Block,
+    /// Only records.
+    Shadow,
+    /// Does not look.
+    Off,
+}
+
+choices!(VerifyMode {
+    "off" => VerifyMode::Off,
+    "shadow" => VerifyMode::Shadow,
+    "block" => VerifyMode::Block,
+});
+
+/// How much evidence is enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wants {
+    /// One command that tests, checks types or builds.
+    One,
+    /// One of each kind that the project has.
+    Each,
+}
+
+choices!(Wants { "one" => Wants::One, "each" => Wants::Each });

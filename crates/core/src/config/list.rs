@@ -1,0 +1,273 @@
+//! Lists of free text, and which of two is the stricter: of what is required the longer, of what is exempt the shorter.
+
+use super::section::Put;
+use super::setting::{Setting, Shape};
+use super::value::{Value, steers};
+use crate::glob::Glob;
+
+/// More than anybody would list; a file of a stranger must not cost us our time.
+const MOST_ITEMS: usize = 100;
+
+/// More is no name and no command line.
+const LONGEST: usize = 256;
+
+/// What can stand in a list.
+pub trait Item: Clone + PartialEq {
+    /// What they are, in the plural.
+    const OF: &'static str;
+    /// One of them.
+    const EXAMPLE: &'static str;
+
+    /// Reads one, or says what is wrong with it.
+    fn read(text: &str) -> Result<Self, String>;
+
+    /// As it was written.
+    fn text(&self) -> &str;
+}
+
+/// Declares a kind of item that is any short text on one line.
+macro_rules! texts {
+    ($($(#[doc = $doc:literal])+ $type:ident: $of:literal, $example:literal;)+) => {$(
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $type(pub String);
+
+        impl Item for $type {
+            const OF: &'static str = $of;
+            const EXAMPLE: &'static str = $example;
+
+            fn read(text: &str) -> Result<Self, String> {
+                one_line(text).map(|()| $type(text.to_owned()))
+            }
+
+            fn text(&self) -> &str {
+                &self.0
+            }
+        }
+    )+};
+}
+
+texts! {
+    /// The name of a skill.
+    Skill: "names of skills", "code-quality-rules";
+    /// A type of subagents.
+    AgentType: "types of agents", "reviewer";
+    /// The name of a tool.
+    Tool: "names of tools", "mcp__files__write_file";
+    /// A command line.
+    CommandLine: "command lines", "make check";
+}
+
+impl Item for Glob {
+    const OF: &'static str = "path patterns";
+    const EXAMPLE: &'static str = "generated/**/*.rs";
+
+    fn read(text: &str) -> Result<Self, String> {
+        Glob::new(text)
+    }
+
+    fn text(&self) -> &str {
+        Glob::text(self)
+    }
+}
+
+fn one_line(text: &str) -> Result<(), String> {
+    if text.trim().is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    if text.trim() != text {
+        return Err("there is a space around it".to_owned());
+    }
+    if text.chars().any(steers) {
+        return Err("it has a control character in it".to_owned());
+    }
+    if text.chars().nth(LONGEST).is_some() {
+        return Err(format!("it is longer than {LONGEST} characters"));
+    }
+    Ok(())
+}
+
+/// What counts and what does not: lists of which neither is stricter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed<T>(pub Vec<T>);
+
+/// What is required or looked at: more is stricter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Required<T>(pub Vec<T>);
+
+/// What is let off: less is stricter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exempted<T>(pub Vec<T>);
+
+impl<T: Item> Required<T> {
+    /// These. What no file could say is left out.
+    pub fn new(texts: &[&str]) -> Required<T> {
+        Required(texts.iter().filter_map(|text| T::read(text).ok()).collect())
+    }
+}
+
+fn read<T: Item>(value: &Value, shape: Shape) -> Result<Vec<T>, String> {
+    let Value::List(values) = value else { return Err(shape.refuses(value)) };
+    if values.len() > MOST_ITEMS {
+        return Err(format!("a list of more than {MOST_ITEMS} is too long"));
+    }
+    let mut items: Vec<T> = Vec::new();
+    for value in values {
+        let Value::Text(text) = value else { return Err(format!("{} in a list of {}", value.kind(), T::OF)) };
+        let item = T::read(text).map_err(|why| {
+            let short: String = text.chars().take(LONGEST).collect();
+            format!("{} is none of the {}: {why}", Value::Text(short), T::OF)
+        })?;
+        if !items.contains(&item) {
+            items.push(item);
+        }
+    }
+    Ok(items)
+}
+
+macro_rules! list_setting {
+    ($type:ident, $tighten:item) => {
+        impl<T: Item> Setting for $type<T> {
+            const SHAPE: Shape = Shape::Texts { of: T::OF, example: T::EXAMPLE };
+
+            fn read(value: &Value) -> Result<Self, String> {
+                read(value, Self::SHAPE).map($type)
+            }
+
+            fn taken(value: &Value) -> Option<Self> {
+                Self::read(value).ok()
+            }
+
+            fn show(&self) -> Value {
+                Value::List(self.0.iter().map(|item| item.text().into()).collect())
+            }
+
+            $tighten
+        }
+
+        impl<T> Default for $type<T> {
+            fn default() -> Self {
+                $type(Vec::new())
+            }
+        }
+    };
+}
+
+list_setting!(
+    Listed,
+    fn tighten(&mut self, new: Self) -> Put {
+        if new == *self { Put::Kept } else { Put::Waits }
+    }
+);
+
+list_setting!(
+    Required,
+    // What is new is added; what was there and is not named is a wish to drop it.
+    fn tighten(&mut self, new: Self) -> Put {
+        let drops = self.0.iter().any(|item| !new.0.contains(item));
+        let added: Vec<T> = new.0.into_iter().filter(|item| !self.0.contains(item)).collect();
+        let put = match (added.is_empty(), drops) {
+            (true, false) => Put::Kept,
+            (true, true) => Put::Waits,
+            (false, false) => Put::Taken,
+            (false, true) => Put::TakenInPart,
+        };
+        self.0.extend(added);
+        put
+    }
+);
+
+list_setting!(
+    Exempted,
+    // All or nothing: a list that would let off something new is no stricter one.
+    fn tighten(&mut self, new: Self) -> Put {
+        if new.0.iter().any(|item| !self.0.contains(item)) {
+            return Put::Waits;
+        }
+        if new.0.len() == self.0.len() {
+            return Put::Kept;
+        }
+        *self = new;
+        Put::Taken
+    }
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn list(texts: &[&str]) -> Value {
+        Value::List(texts.iter().map(|text| Value::from(*text)).collect())
+    }
+
+    #[test]
+    fn untrusted_lists() {
+        let none: &[&str] = &[];
+        // What was there, what the file says, what counts then, what became of it.
+        for (there, says, counts, put) in [
+            (&["a"][..], none, &["a"][..], Put::Waits),
+            (&["a"], &["x"], &["a", "x"], Put::TakenInPart),
+            (&["a"], &["a", "x"], &["a", "x"], Put::Taken),
+            (&["a", "b"], &["b", "a"], &["a", "b"], Put::Kept),
+            (none, &["x"], &["x"], Put::Taken),
+        ] {
+            let mut required: Required<Skill> = Required::new(there);
+            assert_eq!(required.tighten(Required::new(says)), put, "{there:?} {says:?}");
+            assert_eq!(required.show(), list(counts));
+        }
+        for (there, says, counts, put) in [
+            (&["a", "b"][..], &["a"][..], &["a"][..], Put::Taken),
+            (&["a"], none, none, Put::Taken),
+            (&["a"], &["x"], &["a"], Put::Waits),
+            (&["a", "b"], &["a", "x"], &["a", "b"], Put::Waits),
+            (&["a", "b"], &["b", "a"], &["a", "b"], Put::Kept),
+        ] {
+            let read = |texts| Exempted::<Skill>::read(&list(texts)).unwrap();
+            let mut exempt = read(there);
+            assert_eq!(exempt.tighten(read(says)), put, "{there:?} {says:?}");
+            assert_eq!(exempt.show(), list(counts));
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_is_said() {
+        for (value, why) in [
+            (
+                Value::from("a"),
+                "\"a\" is no value for it: use a list of names of skills, such as [\"code-quality-rules\"]",
+            ),
+            (Value::List(vec![Value::Whole(1)]), "a number in a list of names of skills"),
+            (list(&[" a"]), "\" a\" is none of the names of skills: there is a space around it"),
+            (
+                list(&["a\u{1b}"]),
+                "\"a\\u001b\" is none of the names of skills: it has a control character in it",
+            ),
+            (list(&[""]), "\"\" is none of the names of skills: it is empty"),
+            (Value::List(vec!["a".into(); 101]), "a list of more than 100 is too long"),
+        ] {
+            assert_eq!(Required::<Skill>::read(&value).unwrap_err(), why);
+        }
+        let why = Exempted::<Glob>::read(&list(&["src/[ab"])).unwrap_err();
+        assert_eq!(why, "\"src/[ab\" is none of the path patterns: a `[` is not closed");
+        assert_eq!(Required::<Skill>::read(&list(&["a", "a"])).unwrap().show(), list(&["a"]));
+    }
+
+    proptest! {
+        /// An untrusted file never drops a requirement, and never lets off what was not let off.
+        #[test]
+        fn nobody_loosens(there in prop::collection::vec("[a-d]", 0..5), says in prop::collection::vec("[a-f]", 0..5)) {
+            let value = |texts: &[String]| Value::List(texts.iter().map(|text| text.as_str().into()).collect());
+            let before = Required::<Skill>::read(&value(&there)).unwrap();
+            let mut after = before.clone();
+            after.tighten(Required::read(&value(&says)).unwrap());
+            prop_assert!(before.0.iter().all(|item| after.0.contains(item)));
+            prop_assert!(says.iter().all(|text| after.0.iter().any(|item| item.text() == text)));
+
+            let before = Exempted::<Skill>::read(&value(&there)).unwrap();
+            let mut after = before.clone();
+            after.tighten(Exempted::read(&value(&says)).unwrap());
+            prop_assert!(after.0.iter().all(|item| before.0.contains(item)));
+        }
+    }
+}
