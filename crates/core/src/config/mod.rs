@@ -102,17 +102,30 @@ impl Config {
     /// All sections, in the order in which they are shown.
     pub fn sections(&self) -> Vec<&dyn Section> {
         let mut sections: Vec<&dyn Section> = Vec::with_capacity(32);
-        let general: [&dyn Section; 5] =
-            [&self.general, &self.meter, &self.journal, &self.tools, &self.friction];
-        for section in general.into_iter().chain(self.policies.sections()).chain(self.gates.sections()) {
+        for section in self.top().chain(self.policies.sections()).chain(self.gates.sections()) {
             sections.push(section);
             sections.extend(section.nested());
         }
         sections
     }
 
-    fn section(&self, name: &str) -> Option<&dyn Section> {
-        self.sections().into_iter().find(|section| section.name() == name)
+    /// The section of this name.
+    pub fn section(&self, name: &str) -> Option<&dyn Section> {
+        let mut top = self.top().chain(self.policies.sections()).chain(self.gates.sections());
+        match name.split_once('.') {
+            None => top.find(|section| section.name() == name),
+            Some((outer, _)) => {
+                let outer = top.find(|section| section.name() == outer)?;
+                outer.nested().into_iter().find(|section| section.name() == name)
+            }
+        }
+    }
+
+    /// The sections that are no policy's.
+    fn top(&self) -> impl Iterator<Item = &dyn Section> {
+        let sections: [&dyn Section; 5] =
+            [&self.general, &self.meter, &self.journal, &self.tools, &self.friction];
+        sections.into_iter()
     }
 
     fn section_mut(&mut self, name: &str) -> Option<&mut dyn Section> {
