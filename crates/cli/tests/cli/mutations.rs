@@ -101,15 +101,23 @@ fn expected(mutant: &Mutant) -> Option<&'static str> {
         Value::Null => return Some("tool_name is missing"),
         _ => return Some("tool_name has a wrong type"),
     };
-    if tool != "Write" && tool != "Edit" {
-        return None;
-    }
+    let (path, missing, wrong) = match tool.as_str() {
+        "Write" | "Edit" => {
+            ("file_path", "tool_input.file_path is missing", "tool_input.file_path has a wrong type")
+        }
+        "NotebookEdit" => (
+            "notebook_path",
+            "tool_input.notebook_path is missing",
+            "tool_input.notebook_path has a wrong type",
+        ),
+        _ => return None,
+    };
     match &seen["tool_input"] {
         Value::Null => Some("tool_input is missing"),
-        Value::Object(input) => match input.get("file_path") {
-            None | Some(Value::Null) => Some("tool_input.file_path is missing"),
+        Value::Object(input) => match input.get(path) {
+            None | Some(Value::Null) => Some(missing),
             Some(Value::String(_)) => None,
-            Some(_) => Some("tool_input.file_path has a wrong type"),
+            Some(_) => Some(wrong),
         },
         _ => Some("tool_input has a wrong type"),
     }
