@@ -76,9 +76,10 @@ impl Hook {
         let state = StateDir::open(&self.env.place);
         if let Ok(state) = &state {
             let _ = self.fallback.state.set(state.clone());
-            let list = off::read(state);
-            let places = if list.is_empty() { Vec::new() } else { off::places(self.env.project.as_deref()) };
-            let _ = self.fallback.off.set((list, places));
+            let switches = off::read(state);
+            let places =
+                if switches.is_empty() { Vec::new() } else { off::places(self.env.project.as_deref()) };
+            let _ = self.fallback.off.set((switches, places));
         }
         let bytes = match read_payload() {
             Ok(bytes) => bytes,
@@ -109,10 +110,9 @@ impl Hook {
             variables: &self.env.settings,
             off: self.env.off.as_deref(),
         });
-        if let Some((list, _)) = self.fallback.off.get().filter(|(list, _)| !list.is_empty()) {
-            let (places, session) = (off::places(root.as_deref()), Some(event.session.as_str()));
-            let counting = list.iter().filter(|off| off.counts(self.fallback.now, &places, session));
-            config.off_by_command = counting.map(|off| off.policy.clone()).collect();
+        if let Some((switches, _)) = self.fallback.off.get() {
+            let session = Some(event.session.as_str());
+            switches.apply(&mut config, self.fallback.now, root.as_deref(), session);
         }
         let ignored =
             |name: &String| format!("{name} is ignored: the project's settings set it, or cannot be read");
@@ -275,7 +275,10 @@ impl Run<'_> {
 
         let mut later = Vec::new();
         match written {
-            Ok(()) => later.extend(later::copies(gathered, outcome)),
+            Ok(()) => {
+                later.extend(later::copies(gathered, outcome));
+                later.extend(later::told(&self.state, gathered, outcome));
+            }
             // Advice that cannot be marked as given would come again and again.
             Err(step) if self.gates() || outcome.call == Call::Pass => return Err(step),
             Err(_) => {}
@@ -283,6 +286,14 @@ impl Run<'_> {
         if self.event.kind == EventKind::SessionStart {
             let (state, session) = (self.state.clone(), self.event.session.clone());
             later.push(Later::KeepHouse { state, session, now, days: self.config.journal.keep.0 });
+            // A person started the client without a policy: that may have been once too often.
+            if let Some(root) = &gathered.root
+                && gathered.facts.attended
+                && !self.config.off.is_empty()
+            {
+                let (state, config, root) = (self.state.clone(), self.config.clone(), root.clone());
+                later.push(Later::StepDown { state, config: Box::new(config), root, now });
+            }
         }
         Ok(Answer { reply: reply::reply(self.event.kind, outcome), later })
     }
@@ -306,7 +317,7 @@ fn marks_of(gathered: &Gathered<'_>, outcome: &Outcome) -> Vec<Mark> {
     let mut marks = session::marks(&gathered.facts, root.as_deref(), gathered.host.as_ref());
     marks.extend(outcome.effects.iter().filter_map(|effect| match effect {
         Effect::Mark(mark) => Some(mark.clone()),
-        Effect::PublishPressure(_) => None,
+        Effect::PublishPressure(_) | Effect::StepDownTold(_) => None,
     }));
     marks
 }

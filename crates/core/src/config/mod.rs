@@ -36,8 +36,6 @@ pub struct Config {
     pub journal: JournalSettings,
     /// Section `[tools]`.
     pub tools: ToolSettings,
-    /// Section `[friction]`.
-    pub friction: FrictionSettings,
     /// One section per policy.
     pub policies: PolicySettings,
     /// What the gates and the phases require.
@@ -46,6 +44,10 @@ pub struct Config {
     pub off: Vec<String>,
     /// Policies that `tidegate off` switched off here.
     pub off_by_command: Vec<String>,
+    /// Blocking policies that only advise here, since people overrode them so often.
+    pub stepped_down: Vec<String>,
+    /// Those of them that no hook has told a person yet.
+    pub step_downs_to_tell: Vec<String>,
     /// What was wrong with the config; what stood there before counts instead.
     pub problems: Vec<String>,
     /// What a project's files say without effect.
@@ -90,14 +92,6 @@ section! {
     }
 }
 
-section! {
-    /// Section `[friction]`.
-    FrictionSettings "friction" {
-        /// In the preset `guide`: a policy that people overrode in five of its last ten interruptions in a project only advises there, until `tidegate on` is run.
-        step_down: bool = true, WithTrust;
-    }
-}
-
 impl Config {
     /// All sections, in the order in which they are shown.
     pub fn sections(&self) -> Vec<&dyn Section> {
@@ -123,14 +117,13 @@ impl Config {
 
     /// The sections that are no policy's.
     fn top(&self) -> impl Iterator<Item = &dyn Section> {
-        let sections: [&dyn Section; 5] =
-            [&self.general, &self.meter, &self.journal, &self.tools, &self.friction];
+        let sections: [&dyn Section; 4] = [&self.general, &self.meter, &self.journal, &self.tools];
         sections.into_iter()
     }
 
     fn section_mut(&mut self, name: &str) -> Option<&mut dyn Section> {
-        let general: [&mut dyn Section; 5] =
-            [&mut self.general, &mut self.meter, &mut self.journal, &mut self.tools, &mut self.friction];
+        let general: [&mut dyn Section; 4] =
+            [&mut self.general, &mut self.meter, &mut self.journal, &mut self.tools];
         let mut top =
             general.into_iter().chain(self.policies.sections_mut()).chain(self.gates.sections_mut());
         match name.split_once('.') {

@@ -66,13 +66,15 @@ macro_rules! policies {
 
 policies! {
     approval => approval::Approval,
+    friction => friction::Friction,
     own_settings => own_settings::OwnSettings,
     pressure => pressure::Pressure,
 }
 
 /// The policies that a person can switch off, by their ids.
 pub fn switchable() -> impl Iterator<Item = &'static str> {
-    let policies = POLICIES.iter().map(|policy| policy.id()).filter(|id| *id != approval::ID);
+    let ours = [approval::ID, friction::ID];
+    let policies = POLICIES.iter().map(|policy| policy.id()).filter(move |id| !ours.contains(id));
     policies.chain([crate::gate::EDIT_GATE])
 }
 
