@@ -12,7 +12,7 @@ use tidegate_core::event::SessionId;
 use tidegate_core::facts::marks::{
     APPROVAL_MS, Approval, ApprovalStage, CODE_LENGTH, CODE_LETTERS, Mark, Marks,
 };
-use tidegate_core::record::Record;
+use tidegate_core::record::{Deeds, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::place::StateDir;
 use tidegate_state::{config, journal, marks};
@@ -202,9 +202,10 @@ fn new_code() -> String {
     (0..CODE_LENGTH).map(letter).collect()
 }
 
-/// Writes down that a person's word changed something.
-pub(crate) fn record(here: &Here, command: &str, consent: &str) {
+/// Writes down that a person's word changed something, and what.
+pub(crate) fn record(here: &Here, command: &str, consent: &str, did: Deeds) {
     let record = Record {
+        did,
         id: Record::id(here.now, std::process::id()),
         session: here.env.session.clone(),
         project: here.root.as_deref().map(|root| root.to_string_lossy().into_owned()),

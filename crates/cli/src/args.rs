@@ -86,6 +86,20 @@ Examples:
     /// Explains a ruling: the facts, each policy's verdict, what was said to whom
     #[command(after_help = "Examples:\n  tidegate explain last\n  tidegate explain 19a8f2c1d3e-4f2")]
     Explain(Explain),
+    /// Shows what became of what the policies said: done, ignored, bypassed, overridden
+    #[command(after_help = "\
+Examples:
+  tidegate report                         this project, the last 30 days
+  tidegate report --days 7 --all          every project
+  tidegate report --session 91b38a40-…
+  tidegate report --json | jq '.policies[] | {policy, satisfied, ignored}'
+
+`spoke` counts denials, blocks, questions and texts. Of those that asked for
+something: `done` what was asked for, `ignored` it was not, `bypassed` the file
+was written through the shell instead, `overridden` a person switched the
+policy off, `open` not known yet. `within` and `turns` are medians of the time
+and of the prompts until it was done; 0 turns is within the same turn.")]
+    Report(Report),
     /// Shows the settings and where each comes from; prints their schema
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -121,7 +135,10 @@ Exit codes: 0 done, 4 waits for a person's approval.")]
 Examples:
   tidegate on skill-gate
   tidegate on skill-gate --project ~/code/app
-  tidegate on skill-gate --everywhere      wherever it was switched off")]
+  tidegate on skill-gate --everywhere      wherever it was switched off
+
+A policy that only advises in a project, since people overrode it so often there,
+blocks again.")]
     On(On),
     /// Prints a completion script for a shell
     #[command(after_help = "\
@@ -440,6 +457,22 @@ pub(crate) struct Journal {
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) last: usize,
     /// Print the records as they are written
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Report {
+    /// So many days, with today
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3650))]
+    pub(crate) days: u64,
+    /// Only this session
+    #[arg(long, value_name = "ID", conflicts_with = "all")]
+    pub(crate) session: Option<String>,
+    /// All projects, not only this one
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -126,16 +126,16 @@ pub struct Deeds {
     pub verified: Vec<String>,
     /// A person switched a policy off.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub switched_off: Option<SwitchedOff>,
-    /// A policy that a person let block again in this project.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stepped_up: Option<String>,
+    pub switched_off: Option<Switched>,
+    /// A person let a policy block again that had stepped down.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stepped_up: Vec<Switched>,
 }
 
-/// What `tidegate off` switched off: in a session, in a project, or with neither everywhere.
+/// A policy, in a session, in a project, or with neither everywhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct SwitchedOff {
+pub struct Switched {
     /// The policy.
     pub policy: String,
     /// Only in this session.

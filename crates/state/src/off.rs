@@ -134,9 +134,9 @@ pub fn read(state: &StateDir) -> Switches {
 fn sorted(entries: Vec<Value>) -> (Switches, Vec<Value>) {
     let (mut switches, mut unread) = (Switches::default(), Vec::new());
     for entry in entries {
-        if let Ok(off) = serde_json::from_value(entry.clone()) {
+        if let Ok(off) = Off::deserialize(&entry) {
             switches.off.push(off);
-        } else if let Ok(down) = serde_json::from_value(entry.clone()) {
+        } else if let Ok(down) = SteppedDown::deserialize(&entry) {
             switches.stepped_down.push(down);
         } else {
             unread.push(entry);

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use tidegate_core::record::Record;
+use tidegate_core::record::{Deeds, Record};
+use tidegate_core::verdict::Asks;
 use tidegate_state::journal;
 
 use super::Outcome;
@@ -47,6 +48,33 @@ fn find(here: &Here, args: &args::Explain) -> Result<Record, CliError> {
         CliError::new(format!("no record `{}`", args.record))
             .hint("`tidegate journal` lists the records with their ids")
     })
+}
+
+/// What would satisfy a verdict, each for itself.
+fn wanted(asks: &Asks) -> Vec<String> {
+    let mut wanted = Vec::new();
+    if !asks.skills.is_empty() {
+        wanted.push(format!("invoking {}", asks.skills.join(" and ")));
+    }
+    wanted.extend(asks.any_skill.iter().map(|skill| format!("invoking {skill}")));
+    wanted.extend(asks.any_file.iter().map(|file| format!("reading {file}")));
+    wanted.extend(asks.verified.then(|| "verifying the work".to_owned()));
+    wanted
+}
+
+/// What was done that settles what was said before.
+fn done(did: &Deeds) -> impl Iterator<Item = String> {
+    let lists = [
+        ("a skill was invoked", &did.skills),
+        ("code was edited", &did.edited),
+        ("code was written through the shell", &did.edited_by_shell),
+        ("a file was read", &did.read),
+        ("the work was verified", &did.verified),
+    ];
+    lists
+        .into_iter()
+        .filter(|(_, list)| !list.is_empty())
+        .map(|(what, list)| format!("{what}: {}", list.join(", ")))
 }
 
 /// Nothing said, nothing refused, nothing failed.
@@ -103,7 +131,12 @@ pub(crate) fn explain(record: &Record) -> Vec<String> {
                 lines.push(format!("    {label}: {text}"));
             }
         }
+        let wanted = wanted(&verdict.asks);
+        if !wanted.is_empty() {
+            lines.push(format!("    satisfied by: {}", wanted.join(", or ")));
+        }
     }
+    lines.extend(done(&record.did).map(|done| format!("  here {done}")));
     if record.verdicts.is_empty() && record.failure.is_none() && record.ruling != "unguarded" {
         lines.push("  no policy took part in this event".to_owned());
     }

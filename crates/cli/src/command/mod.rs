@@ -9,6 +9,7 @@ mod mcp;
 mod meter;
 pub(crate) mod off;
 mod reference;
+mod report;
 mod status;
 mod trust;
 
@@ -31,6 +32,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Status(args) => status::run(&args),
         Command::Journal(args) => journal::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Completions(args) => {

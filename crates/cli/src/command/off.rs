@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tidegate_core::config::near;
 use tidegate_core::policy;
+use tidegate_core::record::{Deeds, Switched};
 use tidegate_core::time::Millis;
-use tidegate_state::off::{self, Off, Scope};
+use tidegate_state::friction::{self, Reach};
+use tidegate_state::off::{self, Off, Scope, SteppedDown, Switches};
 
 use super::Outcome;
 use crate::approval::{self, Consent, Request};
@@ -26,7 +28,13 @@ struct Shown<'a> {
     until: Option<String>,
     /// Whether it counts in this project and session.
     here: bool,
+    /// It only advises here from now on, once it is on again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stepped_down: bool,
 }
+
+/// What is read to see whether a policy should step down.
+const REACH: Reach = Reach { days: 30, of_a_day: 16 * 1024 * 1024 };
 
 pub(crate) fn off(args: &args::Off) -> Outcome {
     let mut here = Here::find()?;
@@ -51,20 +59,44 @@ pub(crate) fn off(args: &args::Off) -> Outcome {
         Consent::Given(how) => how,
         Consent::Waits(code) => return Ok(code),
     };
-    change(&here, |list| {
-        list.retain(|known| (&known.policy, &known.scope) != (&off.policy, &off.scope));
-        list.push(off.clone());
+    change(&here, |switches| {
+        switches.off.retain(|known| (&known.policy, &known.scope) != (&off.policy, &off.scope));
+        switches.off.push(off.clone());
     })?;
-    approval::record(&here, &request.command, &how);
+    let switched_off = Some(switched(&off));
+    approval::record(&here, &request.command, &how, Deeds { switched_off, ..Deeds::default() });
+    let stepped_down = steps_down(&here, policy);
     if args.json {
-        print::json(&shown(&here, &off));
+        print::json(&Shown { stepped_down, ..shown(&here, &off) });
     } else {
         print::line(&format!(
             "{policy} is switched off {}. `tidegate on {policy}` switches it on again.",
             describe(&off)
         ));
+        if stepped_down {
+            print::line(&format!(
+                "It was overridden in five of its last ten interruptions in this project, so it only advises here when it \
+                 comes back. `tidegate on {policy}` lets it block again; `tidegate report` shows the interruptions."
+            ));
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether this was once too often. A journal that cannot be read tells nothing.
+fn steps_down(here: &Here, policy: &str) -> bool {
+    let Some(root) = &here.root else { return false };
+    let down = friction::step_down(&here.state, here.now, &here.config, root, &[policy.to_owned()], REACH);
+    down.is_ok_and(|down| !down.is_empty())
+}
+
+fn switched(off: &Off) -> Switched {
+    let (session, project) = match &off.scope {
+        Scope::Everywhere => (None, None),
+        Scope::Project(root) => (None, Some(root.clone())),
+        Scope::Session(id) => (Some(id.clone()), None),
+    };
+    Switched { policy: off.policy.clone(), session, project }
 }
 
 pub(crate) fn on(args: &args::On) -> Outcome {
@@ -85,18 +117,35 @@ pub(crate) fn on(args: &args::On) -> Outcome {
                 Scope::Everywhere | Scope::Project(_) => off.counts(here.now, &places, None),
             }
     };
-    let gone: Vec<Off> = off::read(&here.state).into_iter().filter(goes).collect();
+    let steps_up =
+        |down: &SteppedDown| down.policy == args.policy && (args.everywhere || down.is_in(&places));
+    let mut gone = off::read(&here.state);
+    gone.off.retain(goes);
+    gone.stepped_down.retain(steps_up);
     if !gone.is_empty() {
-        change(&here, |list| list.retain(|off| !gone.contains(off)))?;
-        approval::record(&here, &format!("on {}", args.policy), "switched on");
+        change(&here, |switches| {
+            switches.off.retain(|off| !gone.off.contains(off));
+            switches.stepped_down.retain(|down| !gone.stepped_down.contains(down));
+        })?;
+        let up = |down: &SteppedDown| Switched {
+            policy: down.policy.clone(),
+            project: Some(down.stepped_down_in.clone()),
+            session: None,
+        };
+        let stepped_up = gone.stepped_down.iter().map(up).collect();
+        let did = Deeds { stepped_up, ..Deeds::default() };
+        approval::record(&here, &format!("on {}", args.policy), "switched on", did);
     }
     if args.json {
-        print::json(&gone.iter().map(|off| shown(&here, off)).collect::<Vec<_>>());
+        print::json(&as_json(&here, &gone));
     } else if gone.is_empty() {
         print::line(&format!("{} is not switched off here", args.policy));
     } else {
-        for off in &gone {
+        for off in &gone.off {
             print::line(&format!("{} is on again; it was switched off {}", off.policy, describe(off)));
+        }
+        for down in &gone.stepped_down {
+            print::line(&format!("{} blocks again in {}", down.policy, down.stepped_down_in));
         }
     }
     let variable = here.env.off.as_deref().map(tidegate_core::config::split_off).unwrap_or_default();
@@ -106,7 +155,14 @@ pub(crate) fn on(args: &args::On) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn change(here: &Here, edit: impl FnOnce(&mut Vec<Off>)) -> Result<(), CliError> {
+/// Both kinds in one list.
+fn as_json(here: &Here, switches: &Switches) -> Vec<serde_json::Value> {
+    let off = switches.off.iter().map(|off| serde_json::to_value(shown(here, off)));
+    let down = switches.stepped_down.iter().map(serde_json::to_value);
+    off.chain(down).filter_map(Result::ok).collect()
+}
+
+fn change(here: &Here, edit: impl FnOnce(&mut Switches)) -> Result<(), CliError> {
     off::change(&here.state, here.now, edit).map_err(|error| {
         let file = here.state.root().join("off.json");
         CliError::new(format!("{}: {error}", file.display()))
@@ -115,13 +171,17 @@ fn change(here: &Here, edit: impl FnOnce(&mut Vec<Off>)) -> Result<(), CliError>
 }
 
 fn list(here: &Here, json: bool) {
-    let list: Vec<Off> = off::read(&here.state).into_iter().filter(|off| !off.lapsed(here.now)).collect();
+    let mut list = off::read(&here.state);
+    list.off.retain(|off| !off.lapsed(here.now));
     if json {
-        print::json(&list.iter().map(|off| shown(here, off)).collect::<Vec<_>>());
+        print::json(&as_json(here, &list));
         return;
     }
-    for off in &list {
+    for off in &list.off {
         print::line(&format!("{} is switched off {}", off.policy, describe(off)));
+    }
+    for down in &list.stepped_down {
+        print::line(&format!("{} {}", down.policy, only_advises(down)));
     }
     if let Some(problem) = off::problem(&here.state) {
         print::to_stderr(&format!("warning: {problem}: it switches nothing off"));
@@ -172,6 +232,11 @@ fn command(args: &args::Off, scope: &Scope) -> String {
     format!("off {}{time} {scope}", args.policy.as_deref().unwrap_or_default())
 }
 
+/// What stepping down means.
+pub(crate) fn only_advises(down: &SteppedDown) -> String {
+    format!("only advises in {} since people overrode it so often there", down.stepped_down_in)
+}
+
 pub(crate) fn describe(off: &Off) -> String {
     let place = match &off.scope {
         Scope::Everywhere => "in every project".to_owned(),
@@ -191,5 +256,6 @@ fn shown<'a>(here: &Here, off: &'a Off) -> Shown<'a> {
         since: off.since.iso(),
         until: off.until.map(Millis::iso),
         here: off.counts(here.now, &off::places(here.root.as_deref()), here.env.session.as_deref()),
+        stepped_down: false,
     }
 }

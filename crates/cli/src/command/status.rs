@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tidegate_core::config::Config;
 use tidegate_core::facts::marks::{Approval, PressureLevel};
 use tidegate_core::record::{MeterRecord, Record};
 use tidegate_core::time::Millis;
@@ -48,6 +49,9 @@ struct Status {
     waiting_for_approval: Vec<Approval>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     switched_off: Vec<String>,
+    /// Blocking policies that only advise here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stepped_down: Vec<String>,
     /// Lines of the journal that could not be read.
     unreadable_lines: usize,
 }
@@ -73,6 +77,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
             || record.said.model.is_some()
             || record.said.user.is_some()
     };
+    let (switched_off, stepped_down) = switches(&here, &session, &records);
     let status = Status {
         session: session.id.to_string(),
         project: session.marks.root.clone(),
@@ -100,7 +105,8 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
             .filter(|request| request.waits(here.now))
             .cloned()
             .collect(),
-        switched_off: switched_off(&here, &session, &records),
+        switched_off,
+        stepped_down,
         unreadable_lines,
     };
     if args.json {
@@ -139,6 +145,11 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
             status.switched_off.join(", ")
         ));
     }
+    for policy in &status.stepped_down {
+        print::line(&format!(
+            "note: {policy} only advises here since people overrode it so often (`tidegate on {policy}` lets it block again)"
+        ));
+    }
     for problem in &status.config_problems {
         print::line(&format!("warning: config: {problem}"));
     }
@@ -160,13 +171,15 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// By command, which counts at once; by the client's environment, which only its hooks see.
-fn switched_off(here: &Here, session: &Session, records: &[Record]) -> Vec<String> {
+/// What is off: by command, which counts at once; by the client's environment, which only its hooks see. And what has
+/// stepped down.
+fn switches(here: &Here, session: &Session, records: &[Record]) -> (Vec<String>, Vec<String>) {
     let root = session.marks.root.as_deref().map(Path::new);
-    let by_command = off::policies(&here.state, here.now, root, Some(session.id.as_str()));
+    let mut config = Config { off_by_command: Vec::new(), stepped_down: Vec::new(), ..here.config.clone() };
+    off::read(&here.state).apply(&mut config, here.now, root, Some(session.id.as_str()));
     let of_client: Vec<String> = records.last().map(|record| record.off.clone()).unwrap_or_default();
-    let mut all: Vec<String> = of_client.into_iter().chain(by_command).collect();
+    let mut all: Vec<String> = of_client.into_iter().chain(config.off_by_command).collect();
     all.sort();
     all.dedup();
-    all
+    (all, config.stepped_down)
 }

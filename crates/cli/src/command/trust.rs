@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tidegate_core::config::layer::Assignment;
 use tidegate_core::config::section::Project;
+use tidegate_core::record::Deeds;
 use tidegate_state::{bounded, claims, config, trust};
 
 use super::Outcome;
@@ -90,7 +91,7 @@ pub(crate) fn run(args: &args::Trust) -> Outcome {
         trust::remember(&here.state, &file.path, &file.text)
             .map_err(|error| CliError::new(format!("{}: {error}", file.path.display())))?;
     }
-    approval::record(&here, &request.command, &how);
+    approval::record(&here, &request.command, &how, Deeds::default());
     if args.json {
         print::json(&Report { trusted: true, ..report });
     } else {
@@ -113,7 +114,7 @@ fn revoke(here: &Here, root: &Path, json: bool) -> Outcome {
         }
     }
     if !revoked.is_empty() {
-        approval::record(here, "trust --revoke", "revoked");
+        approval::record(here, "trust --revoke", "revoked", Deeds::default());
     }
     if json {
         print::json(&revoked);

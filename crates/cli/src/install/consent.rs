@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use super::shell::quoted;
 use super::target::Target;
+use tidegate_core::record::Deeds;
+
 use crate::approval::{self, Consent, Request};
 use crate::args;
 use crate::error::CliError;
@@ -55,7 +57,7 @@ fn ask(
     let request = Request { name, command, would: &[would], approved: report.approved, json: report.json };
     match approval::consent(here, &request)? {
         Consent::Given(how) => {
-            approval::record(here, &request.command, &how);
+            approval::record(here, &request.command, &how, Deeds::default());
             Ok(None)
         }
         Consent::Waits(code) => Ok(Some(code)),

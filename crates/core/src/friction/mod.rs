@@ -133,9 +133,9 @@ impl Friction {
             session.prompts += u32::from(record.did.prompt);
         }
         self.settle(record, now);
-        if let (Some(policy), Some(project)) = (&record.did.stepped_up, &record.project) {
-            let (policy, project) = (policy.clone(), project.clone());
-            self.stepped_up.push(SteppedUp { policy, project, at: now });
+        for up in &record.did.stepped_up {
+            let project = up.project.clone().unwrap_or_default();
+            self.stepped_up.push(SteppedUp { policy: up.policy.clone(), project, at: now });
         }
         for verdict in &record.verdicts {
             self.begin(record, verdict, now);
@@ -243,7 +243,7 @@ impl Friction {
         }
         let live = !verdict.shadow;
         let reason = verdict.reason.as_deref().filter(|_| verdict.call != "pass").unwrap_or_default();
-        let text = verdict.says.model.as_deref().filter(|text| is_in(&record.said.model, text));
+        let text = verdict.says.model.as_deref().filter(|text| is_in(record.said.model.as_deref(), text));
         self.interruptions.push(Interruption {
             policy: verdict.policy.clone(),
             session: record.session.clone(),
@@ -268,22 +268,21 @@ impl Friction {
 /// How a verdict spoke, or would have; `None` if it did not.
 fn kind(record: &Record, verdict: &VerdictRecord) -> Option<Kind> {
     let holds_up = matches!(record.event.as_str(), "Stop" | "SubagentStop" | "TaskCompleted");
-    let said = |text: &Option<String>, all: &Option<String>| {
-        text.as_ref().is_some_and(|text| verdict.shadow || is_in(all, text))
-    };
+    let said =
+        |text: Option<&str>, all: Option<&str>| text.is_some_and(|text| verdict.shadow || is_in(all, text));
     match verdict.call.as_str() {
         "deny" | "halt" if holds_up => Some(Kind::Blocked),
         "deny" | "halt" => Some(Kind::Denied),
         "ask" => Some(Kind::Asked),
-        _ if said(&verdict.says.model, &record.said.model) => Some(Kind::Advised),
-        _ if said(&verdict.says.user, &record.said.user) => Some(Kind::Told),
+        _ if said(verdict.says.model.as_deref(), record.said.model.as_deref()) => Some(Kind::Advised),
+        _ if said(verdict.says.user.as_deref(), record.said.user.as_deref()) => Some(Kind::Told),
         _ => None,
     }
 }
 
-/// Whether a text was among those that were given: what does not fit is left out whole.
-fn is_in(all: &Option<String>, text: &str) -> bool {
-    all.as_ref().is_some_and(|all| all.contains(text))
+/// Whether a text was among those that were given, or of several texts one: what does not fit is left out.
+fn is_in(all: Option<&str>, text: &str) -> bool {
+    all.is_some_and(|all| text.lines().any(|line| !line.is_empty() && all.contains(line)))
 }
 
 /// Whether a person switched the policy off, here.

@@ -1,7 +1,7 @@
 //! Journals of a few lines, and what became of what was said in them.
 
 use super::*;
-use crate::record::{Deeds, Said, SwitchedOff};
+use crate::record::{Deeds, Said, Switched};
 
 /// What happens, one step a line: seconds (or `h` hours), session, what. What becomes of each interruption, in order.
 const TABLE: &[(&str, &[&str], &str)] = &[
@@ -215,7 +215,7 @@ fn record(step: &str) -> Record {
         ["off", policy, ref place @ ..] => {
             let place = place.first().copied().unwrap_or_default();
             did(Deeds {
-                switched_off: Some(SwitchedOff {
+                switched_off: Some(Switched {
                     policy: policy.into(),
                     session: place.strip_prefix('@').map(str::to_owned),
                     project: place.starts_with('/').then(|| place.to_owned()),
@@ -223,7 +223,10 @@ fn record(step: &str) -> Record {
                 ..Deeds::default()
             })
         }
-        ["up", policy] => did(Deeds { stepped_up: Some(policy.into()), ..Deeds::default() }),
+        ["up", policy] => did(Deeds {
+            stepped_up: vec![Switched { policy: policy.into(), project: Some("/p".into()), session: None }],
+            ..Deeds::default()
+        }),
         _ => panic!("no such step: {step}"),
     };
     Record {
@@ -236,7 +239,9 @@ fn record(step: &str) -> Record {
 
 fn folded(steps: &[&str]) -> Friction {
     let mut friction = Friction::default();
-    steps.iter().for_each(|step| friction.take(&record(step)));
+    for step in steps {
+        friction.take(&record(step));
+    }
     friction
 }
 

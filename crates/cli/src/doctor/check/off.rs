@@ -7,7 +7,7 @@ use tidegate_state::off::{self, Scope};
 
 use super::super::finding::Findings;
 use super::super::gathered::Gathered;
-use crate::command::off::describe;
+use crate::command::off::{describe, only_advises};
 use crate::install::shell::quoted;
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
@@ -26,10 +26,18 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
             "move that file away, then switch off again what is meant to be off",
         );
     }
-    for off in seen.state.iter().flat_map(off::read).filter(|off| !off.lapsed(seen.now)) {
+    let switches = seen.state.as_ref().map(off::read).unwrap_or_default();
+    for off in switches.off.iter().filter(|off| !off.lapsed(seen.now)) {
         found.note_with(
-            format!("`{}` is switched off {}", off.policy, describe(&off)),
+            format!("`{}` is switched off {}", off.policy, describe(off)),
             format!("`tidegate on {}{}` switches it on again", off.policy, scope(&off.scope)),
+        );
+    }
+    for down in &switches.stepped_down {
+        let project = quoted(Path::new(&down.stepped_down_in));
+        found.note_with(
+            format!("`{}` {}", down.policy, only_advises(down)),
+            format!("`tidegate on {} --project {project}` lets it block again", down.policy),
         );
     }
     if seen.env.guard {

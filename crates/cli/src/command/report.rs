@@ -1,0 +1,298 @@
+//! `tidegate report`: what became of what the policies said.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tidegate_core::friction::{Spoke, Tally, tallies};
+use tidegate_core::record::Record;
+use tidegate_core::time::Millis;
+use tidegate_state::friction;
+
+use super::Outcome;
+use crate::args;
+use crate::error::CliError;
+use crate::print;
+use crate::sessions::Here;
+
+#[derive(Serialize)]
+struct Report {
+    /// Absent for all projects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    /// The first day that was looked at, in UTC.
+    since: String,
+    hook_runs: usize,
+    sessions: usize,
+    policies: Vec<Tally>,
+    /// Policies that only advise in this project.
+    stepped_down: Vec<String>,
+    failures: Failures,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency_us: Option<Latency>,
+    /// Lines and files of the journal that could not be read.
+    unreadable_lines: usize,
+    unreadable_files: usize,
+}
+
+/// Checks that could not be made.
+#[derive(Default, Serialize)]
+struct Failures {
+    all: usize,
+    /// Of them, those that closed a gate.
+    closed: usize,
+    by_class: BTreeMap<String, usize>,
+}
+
+/// How long hook runs took.
+#[derive(Serialize)]
+struct Latency {
+    median: u64,
+    p95: u64,
+    p99: u64,
+    longest: u64,
+}
+
+impl Latency {
+    fn of(mut micros: Vec<u64>) -> Option<Latency> {
+        micros.sort_unstable();
+        let at = |percent: usize| micros.get((micros.len() * percent).div_ceil(100).checked_sub(1)?).copied();
+        Some(Latency { median: at(50)?, p95: at(95)?, p99: at(99)?, longest: at(100)? })
+    }
+}
+
+pub(crate) fn run(args: &args::Report) -> Outcome {
+    let here = Here::find()?;
+    let report = read(&here, args)?;
+    if args.json {
+        print::json(&report);
+        return Ok(ExitCode::SUCCESS);
+    }
+    for line in lines(&report) {
+        if !print::line(&line) {
+            break;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
+    let (mut hook_runs, mut sessions, mut micros) = (0, BTreeSet::new(), Vec::new());
+    let mut failures = Failures::default();
+    // All records settle; only those that are meant are counted.
+    let see = |record: &Record| {
+        if record.ruling == "command" || !here.concerns(record, args.session.as_deref(), args.all) {
+            return;
+        }
+        hook_runs += 1;
+        if let Some(id) = record.session.as_ref().filter(|id| !sessions.contains(*id)) {
+            sessions.insert(id.clone());
+        }
+        // Runs that kept out of the way did not count their time.
+        micros.extend(Some(record.cost.us).filter(|us| *us > 0));
+        if let Some(failure) = &record.failure {
+            failures.all += 1;
+            failures.closed += usize::from(failure.closed);
+            *failures.by_class.entry(failure.class.clone()).or_default() += 1;
+        }
+    };
+    let (friction, unread) =
+        friction::read(&here.state, here.now, args.days, u64::MAX, see).map_err(CliError::new)?;
+    let root = here.root.as_ref().map(|root| root.to_string_lossy().into_owned());
+    let interruptions = friction.finish(here.now);
+    let meant = interruptions.iter().filter(|said| match &args.session {
+        Some(id) => said.session.as_ref() == Some(id),
+        None => args.all || said.project.is_none() || said.project == root,
+    });
+    let one_project = !args.all && args.session.is_none();
+    let policies = tallies(meant);
+    Ok(Report {
+        project: root.filter(|_| one_project),
+        session: args.session.clone(),
+        since: Millis(here.now.0.saturating_sub((args.days - 1) * 86_400_000)).day(),
+        hook_runs,
+        sessions: sessions.len(),
+        policies,
+        stepped_down: if one_project { here.config.stepped_down.clone() } else { Vec::new() },
+        failures,
+        latency_us: Latency::of(micros),
+        unreadable_lines: unread.lines,
+        unreadable_files: unread.files,
+    })
+}
+
+fn lines(report: &Report) -> Vec<String> {
+    let place = match (&report.session, &report.project) {
+        (Some(id), _) => format!("in session {id}"),
+        (None, Some(project)) => format!("in {project}"),
+        (None, None) => "in all projects".to_owned(),
+    };
+    let mut lines = vec![format!(
+        "What became of what was said {place}, since {}: {} in {}",
+        report.since,
+        count(report.hook_runs, "hook run"),
+        count(report.sessions, "session")
+    )];
+    let spoke: Vec<&Tally> = report.policies.iter().filter(|tally| tally.spoke.all() > 0).collect();
+    lines.push(String::new());
+    if spoke.is_empty() {
+        lines.push("no policy has spoken".to_owned());
+    } else {
+        lines.extend(table(&spoke));
+        lines.push(String::new());
+        // What nobody listens to first.
+        let (void, heard): (Vec<&Tally>, Vec<&Tally>) = spoke.iter().partition(|tally| tally.is_void());
+        lines.extend(void.into_iter().chain(heard).map(in_words));
+    }
+    for tally in &report.policies {
+        lines.extend(shadow(tally));
+    }
+    for policy in &report.stepped_down {
+        lines.push(format!(
+            "{policy} only advises here since people overrode it so often; `tidegate on {policy}` lets it block again"
+        ));
+    }
+    lines.push(String::new());
+    lines.push(failed(&report.failures));
+    if let Some(Latency { median, p95, p99, longest }) = &report.latency_us {
+        let ms = |micros: &u64| format!("{}.{} ms", micros / 1000, micros % 1000 / 100);
+        lines.push(format!(
+            "hook runs took {} (median), {} (95%), {} (99%), at most {}",
+            ms(median),
+            ms(p95),
+            ms(p99),
+            ms(longest)
+        ));
+    }
+    if report.unreadable_lines + report.unreadable_files > 0 {
+        lines.push(format!(
+            "note: {} and {} of the journal could not be read",
+            count(report.unreadable_lines, "line"),
+            count(report.unreadable_files, "file")
+        ));
+    }
+    lines
+}
+
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+const COLUMNS: [&str; 11] = [
+    "policy",
+    "spoke",
+    "done",
+    "ignored",
+    "bypassed",
+    "overridden",
+    "open",
+    "within",
+    "turns",
+    "forced turns",
+    "tokens",
+];
+
+fn table(tallies: &[&Tally]) -> Vec<String> {
+    let row = |tally: &&Tally| -> Vec<String> {
+        // Of a policy that asks for nothing there is nothing to settle.
+        let asks = tally.spoke.all() > tally.unasked;
+        let settled = |number: usize| if asks { number.to_string() } else { "-".to_owned() };
+        vec![
+            tally.policy.clone(),
+            tally.spoke.all().to_string(),
+            settled(tally.satisfied),
+            settled(tally.ignored),
+            settled(tally.bypassed),
+            settled(tally.overridden),
+            settled(tally.open),
+            tally.median_ms.map_or_else(|| "-".to_owned(), time),
+            tally.median_turns.map_or_else(|| "-".to_owned(), |turns| turns.to_string()),
+            tally.forced_turns.to_string(),
+            format!("~{}", tally.tokens),
+        ]
+    };
+    let mut rows = vec![COLUMNS.map(str::to_owned).to_vec()];
+    rows.extend(tallies.iter().map(row));
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..COLUMNS.len()).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cell = |(at, text): (usize, &String)| match at {
+            0 => format!("{text:<width$}", width = widths[at]),
+            _ => format!("{text:>width$}", width = widths[at]),
+        };
+        row.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ")
+    };
+    rows.iter().map(line).collect()
+}
+
+/// A time, to its largest unit.
+fn time(ms: u64) -> String {
+    match ms / 1000 {
+        0 => format!("{ms} ms"),
+        seconds @ 1..=119 => format!("{seconds} s"),
+        seconds @ 120..=7199 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3600),
+    }
+}
+
+/// How it spoke and what that led to.
+fn in_words(tally: &Tally) -> String {
+    let Tally { policy, satisfied, .. } = tally;
+    let how = how(tally.spoke);
+    let settled = tally.settled();
+    if tally.spoke.all() == tally.unasked {
+        return format!("{policy}: {how}; it asks for nothing that could be settled");
+    }
+    if tally.is_void() {
+        return format!(
+            "{policy} speaks into the void: {how}, and {satisfied} of {settled} led to what it asked for"
+        );
+    }
+    let turn = match tally.median_turns {
+        Some(0) => ", mostly within the same turn",
+        Some(_) => ", mostly in a later turn",
+        None => "",
+    };
+    match settled {
+        0 => format!("{policy}: {how}; what becomes of it is not known yet"),
+        _ => format!("{policy}: {how}; {satisfied} of {settled} led to what it asked for{turn}"),
+    }
+}
+
+fn how(spoke: Spoke) -> String {
+    let ways = [
+        (spoke.denied, "denied"),
+        (spoke.blocked, "blocked"),
+        (spoke.asked, "asked a person"),
+        (spoke.advised, "told the model"),
+        (spoke.told, "told the person"),
+    ];
+    let ways = ways.iter().filter(|(times, _)| *times > 0).map(|(times, what)| format!("{what} {times}×"));
+    ways.collect::<Vec<_>>().join(", ")
+}
+
+/// What a policy would have done where it only looked on.
+fn shadow(tally: &Tally) -> Option<String> {
+    let would = tally.shadow?;
+    let settled = match would.anyway + would.not {
+        0 => String::new(),
+        all => format!("; in {} of {all} what it asks for was done anyway", would.anyway),
+    };
+    Some(format!("{} (shadow) would have {}{settled}", tally.policy, how(would.spoken)))
+}
+
+fn failed(failures: &Failures) -> String {
+    if failures.all == 0 {
+        return "every check could be made".to_owned();
+    }
+    let classes: Vec<String> =
+        failures.by_class.iter().map(|(class, number)| format!("{class} {number}")).collect();
+    format!(
+        "{} could not be made ({}); {} closed a gate",
+        count(failures.all, "check"),
+        classes.join(", "),
+        failures.closed
+    )
+}

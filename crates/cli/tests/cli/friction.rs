@@ -1,0 +1,301 @@
+//! What became of what was said: `tidegate report`, and policies that step down. The journal is written by hand.
+
+use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
+use tidegate_core::record::{Cost, Deeds, Failure, Record, Said, VerdictRecord};
+use tidegate_core::time::Millis;
+use tidegate_core::verdict::Asks;
+
+use crate::answer::Ran;
+use crate::fixtures;
+use crate::sandbox::Sandbox;
+
+const SESSION: &str = "91b38a40-3ead-4aa8-8407-24d36ddad7be";
+
+fn now() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock");
+    Millis(u64::try_from(since.as_millis()).expect("a time of this age"))
+}
+
+/// Appends records, each so many seconds ago.
+fn write(sandbox: &Sandbox, records: Vec<(u64, Record)>) {
+    let folder = sandbox.state().join("journal");
+    fs::create_dir_all(&folder).expect("a new folder");
+    for (ago, record) in records {
+        let at = Millis(now().0 - ago * 1000);
+        let path = folder.join(format!("{}.jsonl", at.day()));
+        let before = fs::read_to_string(&path).unwrap_or_default();
+        let record = Record { v: 1, id: format!("r-{ago}"), at: at.iso(), ..record };
+        fs::write(path, before + &record.line()).expect("a journal");
+    }
+}
+
+fn of(sandbox: &Sandbox, session: &str) -> Record {
+    let project = Some(sandbox.project().to_string_lossy().into_owned());
+    Record {
+        session: Some(session.into()),
+        project,
+        ruling: "pass".into(),
+        attended: true,
+        ..Record::default()
+    }
+}
+
+fn denied(sandbox: &Sandbox, session: &str, file: &str) -> Record {
+    let verdict = VerdictRecord {
+        policy: "skill-gate".into(),
+        call: "deny".into(),
+        reason: Some("The skill code-quality-rules has to be invoked first.".into()),
+        asks: Asks::skills(vec!["code-quality-rules".into()], file),
+        ..VerdictRecord::default()
+    };
+    let cost = Cost { us: 1500, ..Cost::default() };
+    Record {
+        event: "PreToolUse".into(),
+        ruling: "deny".into(),
+        verdicts: vec![verdict],
+        cost,
+        ..of(sandbox, session)
+    }
+}
+
+fn blocked(sandbox: &Sandbox, session: &str) -> Record {
+    let verdict = VerdictRecord {
+        policy: "verify-stop".into(),
+        call: "deny".into(),
+        reason: Some("src/a.rs was edited and not verified.".into()),
+        asks: Asks::verified(),
+        ..VerdictRecord::default()
+    };
+    let cost = Cost { turns: 1, us: 900, ..Cost::default() };
+    Record {
+        event: "Stop".into(),
+        ruling: "deny".into(),
+        verdicts: vec![verdict],
+        cost,
+        ..of(sandbox, session)
+    }
+}
+
+fn stopped(sandbox: &Sandbox, session: &str) -> Record {
+    Record { event: "Stop".into(), ..of(sandbox, session) }
+}
+
+fn did(sandbox: &Sandbox, session: &str, did: Deeds) -> Record {
+    Record { event: "PostToolUse".into(), did, ..of(sandbox, session) }
+}
+
+fn skill() -> Deeds {
+    Deeds { skills: vec!["tidegate:code-quality-rules".into()], ..Deeds::default() }
+}
+
+/// A month of work in which one gate is heard and another is not.
+fn worked() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let told = VerdictRecord {
+        policy: "pressure".into(),
+        call: "pass".into(),
+        says: Said { model: Some("Context use: 62%.".into()), ..Said::default() },
+        ..VerdictRecord::default()
+    };
+    let said = Said { model: Some("Context use: 62%.".into()), ..Said::default() };
+    let shadowed = |file: &str| {
+        let mut record = denied(&sandbox, "t", file);
+        record.verdicts[0].shadow = true;
+        Record { ruling: "pass".into(), ..record }
+    };
+    let failure = Some(Failure { class: "payload".into(), step: "not JSON".into(), closed: true });
+    let prompt = Deeds { prompt: true, ..Deeds::default() };
+    let shell = Deeds { edited_by_shell: vec!["src/c.rs".into()], ..Deeds::default() };
+    let mut records = vec![
+        (90_000, denied(&sandbox, "s", "src/a.rs")),
+        (89_986, did(&sandbox, "s", skill())),
+        (80_000, denied(&sandbox, "s", "src/b.rs")),
+        (79_990, did(&sandbox, "s", prompt)),
+        (79_980, did(&sandbox, "s", skill())),
+        (70_000, denied(&sandbox, "s", "src/c.rs")),
+        (69_000, did(&sandbox, "s", shell)),
+        (
+            60_000,
+            Record { event: "UserPromptSubmit".into(), verdicts: vec![told], said, ..of(&sandbox, "s") },
+        ),
+        (50_000, Record { ruling: "failed".into(), failure, ..of(&sandbox, "s") }),
+        (40_000, shadowed("src/a.rs")),
+        (39_000, did(&sandbox, "t", skill())),
+        (38_000, shadowed("src/b.rs")),
+        (37_000, Record { project: Some("/elsewhere".into()), ..denied(&sandbox, "u", "x") }),
+    ];
+    for round in 0..5 {
+        records.push((30_000 - round * 100, blocked(&sandbox, "s")));
+        records.push((29_990 - round * 100, stopped(&sandbox, "s")));
+    }
+    write(&sandbox, records);
+    sandbox
+}
+
+fn redacted(sandbox: &Sandbox, text: &str) -> String {
+    let day = Millis(now().0 - 29 * 86_400_000).day();
+    text.replace(&*sandbox.project().to_string_lossy(), "[project]").replace(&day, "[day]")
+}
+
+#[test]
+fn report_shows_what_is_heard_and_what_is_not() {
+    let sandbox = worked();
+    insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["report"]).ok()), @"
+    What became of what was said in [project], since [day]: 22 hook runs in 2 sessions
+
+    policy       spoke  done  ignored  bypassed  overridden  open  within  turns  forced turns  tokens
+    pressure         1     -        -         -           -     -       -      -             0      ~5
+    skill-gate       3     2        0         1           0     0    14 s      0             0     ~42
+    verify-stop      5     0        5         0           0     0       -      -             5     ~50
+
+    verify-stop speaks into the void: blocked 5×, and 0 of 5 led to what it asked for
+    pressure: told the model 1×; it asks for nothing that could be settled
+    skill-gate: denied 3×; 2 of 3 led to what it asked for, mostly within the same turn
+    skill-gate (shadow) would have denied 2×; in 1 of 1 what it asks for was done anyway
+
+    1 check could not be made (payload 1); 1 closed a gate
+    hook runs took 0.9 ms (median), 1.5 ms (95%), 1.5 ms (99%), at most 1.5 ms
+    ");
+    let json = sandbox.run(&["report", "--json"]).json();
+    assert_eq!(json["policies"][1]["policy"], "skill-gate");
+    assert_eq!(json["policies"][1]["bypassed"], 1);
+    assert_eq!(json["latency_us"]["longest"], 1500);
+    let all = sandbox.run(&["report", "--all", "--json"]).json();
+    assert_eq!(
+        (&json["policies"][1]["spoke"]["denied"], &all["policies"][1]["spoke"]["denied"]),
+        (&json!(3), &json!(4))
+    );
+    let session = sandbox.run(&["report", "--session", "t", "--json"]).json();
+    assert_eq!(session["policies"][0]["spoke"]["denied"], 0);
+    assert_eq!(session["policies"][0]["shadow"]["anyway"], 1);
+    let today = sandbox.run(&["report", "--days", "1", "--all", "--json"]).json();
+    assert_eq!(today["since"], now().day());
+    assert!(sandbox.run(&["report", "--days", "0"]).code != Some(0));
+}
+
+#[test]
+fn report_of_nothing() {
+    let sandbox = Sandbox::new();
+    insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["report"]).ok()), @"
+    What became of what was said in [project], since [day]: 0 hook runs in 0 sessions
+
+    no policy has spoken
+
+    every check could be made
+    ");
+    fs::create_dir_all(sandbox.state().join("journal")).expect("a new folder");
+    fs::write(sandbox.state().join("journal").join(format!("{}.jsonl", now().day())), "torn\n")
+        .expect("a file");
+    let torn = sandbox.run(&["report"]);
+    assert!(torn.ok().ends_with("note: 1 line and 0 files of the journal could not be read\n"), "{torn:?}");
+}
+
+/// One interruption that a person ends by switching the policy off.
+fn override_once(sandbox: &Sandbox, session: &str) -> Ran {
+    write(sandbox, vec![(5, denied(sandbox, session, "src/a.rs"))]);
+    sandbox.run(&["off", "skill-gate", "--for", "1h"])
+}
+
+fn prompt(sandbox: &Sandbox) -> crate::answer::Answer {
+    event(sandbox, "UserPromptSubmit.plain")
+}
+
+fn event(sandbox: &Sandbox, capture: &str) -> crate::answer::Answer {
+    let mut payload = fixtures::hook(capture);
+    payload["session_id"] = json!(SESSION);
+    payload["cwd"] = json!(sandbox.project());
+    payload["prompt_id"] = json!(format!("prompt-{}", sandbox.records().len()));
+    sandbox.event(&payload)
+}
+
+fn stepped_down(sandbox: &Sandbox) -> bool {
+    let listed = sandbox.run(&["off", "--json"]).json();
+    listed.as_array().is_some_and(|list| list.iter().any(|entry| entry["stepped_down_in"].is_string()))
+}
+
+const UNATTENDED: &str = "[approval]\nunattended = [\"off\"]\n";
+
+#[test]
+fn a_policy_that_people_override_steps_down_and_up_again_by_hand() {
+    let sandbox = Sandbox::new();
+    sandbox.config(UNATTENDED);
+    for round in 0..4 {
+        let off = override_once(&sandbox, &format!("s{round}"));
+        assert!(!off.ok().contains("only advises"), "{off:?}");
+    }
+    let off = override_once(&sandbox, "s4");
+    assert!(off.ok().contains("overridden in five of its last ten"), "{off:?}");
+    assert!(stepped_down(&sandbox));
+
+    // The person is told once more, where they work; the model is not.
+    let told = event(&sandbox, "SessionStart.startup");
+    let message = told.output()["systemMessage"].as_str().unwrap_or_default().to_owned();
+    assert!(message.starts_with("skill-gate was overridden in five"), "{told:?}");
+    assert_eq!(told.context(), None);
+    prompt(&sandbox).silent();
+    let status = sandbox.run(&["status"]);
+    assert!(status.ok().contains("note: skill-gate only advises here"), "{status:?}");
+    let doctor = sandbox.run(&["doctor"]);
+    assert!(doctor.stdout.contains("`skill-gate` only advises in "), "{doctor:?}");
+    let report = sandbox.run(&["report"]);
+    assert!(report.ok().contains("skill-gate only advises here"), "{report:?}");
+    assert!(!override_once(&sandbox, "s5").ok().contains("five of its last ten"), "said already");
+
+    // By hand it blocks again, and what was overridden before no longer counts.
+    let on = sandbox.run(&["on", "skill-gate"]);
+    let again = format!("skill-gate blocks again in {}\n", sandbox.project().display());
+    assert!(on.ok().ends_with(&again), "{on:?}");
+    assert!(!stepped_down(&sandbox));
+    assert!(!override_once(&sandbox, "s6").ok().contains("five of its last ten"));
+    assert!(!stepped_down(&sandbox));
+}
+
+#[test]
+fn being_ignored_loosens_nothing_and_neither_does_another_preset() {
+    let sandbox = Sandbox::new();
+    sandbox.config(UNATTENDED);
+    let ignored = |round: u64| (1000 - round * 50, denied(&sandbox, "s", "src/a.rs"));
+    write(&sandbox, (0..12).map(ignored).collect());
+    assert!(!override_once(&sandbox, "t").ok().contains("only advises"));
+    for config in ["preset = \"strict\"\n", "[friction]\nstep_down = false\n"] {
+        let sandbox = Sandbox::new();
+        sandbox.config(config.to_owned() + UNATTENDED);
+        for round in 0..6 {
+            assert!(!override_once(&sandbox, &format!("s{round}")).ok().contains("only advises"), "{config}");
+        }
+        assert!(!stepped_down(&sandbox), "{config}");
+    }
+}
+
+#[test]
+fn starting_the_client_without_it_counts_as_well() {
+    let sandbox = Sandbox::new().with("CLAUDE_CODE_SESSION_ATTENDED", "1");
+    sandbox.config(UNATTENDED);
+    for round in 0..4 {
+        assert!(!override_once(&sandbox, &format!("s{round}")).ok().contains("only advises"));
+    }
+    assert!(sandbox.run(&["on", "skill-gate"]).ok().contains("is on again"));
+    let ended = Record { event: "SessionEnd".into(), ..of(&sandbox, "s4") };
+    write(&sandbox, vec![(5, denied(&sandbox, "s4", "src/a.rs")), (4, ended)]);
+    let sandbox = sandbox.with("TIDEGATE_OFF", "skill-gate");
+    event(&sandbox, "SessionStart.startup").silent();
+    assert!(stepped_down(&sandbox));
+    let sandbox = sandbox.without("TIDEGATE_OFF");
+    let told = prompt(&sandbox);
+    assert!(
+        told.output()["systemMessage"].as_str().is_some_and(|text| text.contains("`tidegate on skill-gate`"))
+    );
+}
+
+#[test]
+fn explain_says_what_was_asked_for_and_what_was_done() {
+    let sandbox = Sandbox::new();
+    write(&sandbox, vec![(9, denied(&sandbox, "s", "src/a.rs")), (5, did(&sandbox, "s", skill()))]);
+    let denied = sandbox.run(&["explain", "r-9"]);
+    assert!(denied.ok().contains("    satisfied by: invoking code-quality-rules\n"), "{denied:?}");
+    let done = sandbox.run(&["explain", "r-5"]);
+    assert!(done.ok().contains("  here a skill was invoked: tidegate:code-quality-rules\n"), "{done:?}");
+}
