@@ -27,6 +27,7 @@ pub mod reply;
 pub mod record;
 
 // What they all use.
+pub mod checks;
 pub mod config;
 pub mod gate;
 pub mod host_file;

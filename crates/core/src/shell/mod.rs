@@ -12,6 +12,7 @@ mod wrappers;
 mod writes;
 
 pub use spot::Spot;
+pub(crate) use spot::tidy;
 
 /// Longest line that is looked at.
 pub const LONGEST: usize = 64 * 1024;
@@ -44,8 +45,12 @@ pub struct Step {
 impl Step {
     /// The command's own name, without the folder it was called from.
     pub fn name(&self) -> Option<&str> {
-        let word = self.words.first().filter(|word| word.sort == Sort::Literal)?;
-        word.text.rsplit('/').next()
+        let word = self.words.first()?;
+        let name = word.text.rsplit('/').next()?;
+        // `$HOME/.cargo/bin/cargo` has a name; `$CARGO` has none.
+        let known = word.sort == Sort::Literal
+            || word.text.contains('/') && !name.contains(['$', '`', '*', '?', ')', '}']);
+        known.then_some(name)
     }
 }
 
@@ -174,4 +179,12 @@ pub fn parse(text: &str) -> Option<Script> {
         return None;
     }
     run::script(&syntax::parse(text)?)
+}
+
+/// As [`parse`], for text that a program runs with a shell of its own: there `set -e` has its effect.
+pub fn parse_process(text: &str) -> Option<Script> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    run::process(&syntax::parse(text)?)
 }

@@ -8,7 +8,15 @@ const LONGEST: usize = 256;
 
 /// File names without an extension that are code all the same.
 const KNOWN: [&str; 9] = [
-    "Makefile", "makefile", "GNUmakefile", "Dockerfile", "Containerfile", "justfile", "Justfile", "Rakefile", "Gemfile",
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "Dockerfile",
+    "Containerfile",
+    "justfile",
+    "Justfile",
+    "Rakefile",
+    "Gemfile",
 ];
 
 /// Whether a text looks like the name of a file.
@@ -16,7 +24,8 @@ pub(super) fn looks_like_file(text: &str) -> bool {
     if text.is_empty() || text.len() > LONGEST || text.contains("://") || text.starts_with('-') {
         return false;
     }
-    if text.contains(|c: char| c.is_whitespace() || c.is_control() || "*?<>|$\"'`(){}=;,:\\^&!%#".contains(c)) {
+    if text.contains(|c: char| c.is_whitespace() || c.is_control() || "*?<>|$\"'`(){}=;,:\\^&!%#".contains(c))
+    {
         return false;
     }
     let name = text.rsplit('/').next().unwrap_or_default();
@@ -61,8 +70,11 @@ pub(super) fn in_script(text: &str) -> Vec<String> {
 pub(super) fn in_patch(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for line in text.lines() {
-        let name = ["+++ ", "*** Update File: ", "*** Add File: "].iter().find_map(|start| line.strip_prefix(start));
-        let Some(name) = name.map(|name| name.split('\t').next().unwrap_or_default().trim()) else { continue };
+        let name =
+            ["+++ ", "*** Update File: ", "*** Add File: "].iter().find_map(|start| line.strip_prefix(start));
+        let Some(name) = name.map(|name| name.split('\t').next().unwrap_or_default().trim()) else {
+            continue;
+        };
         let name = name.strip_prefix("b/").unwrap_or(name);
         if !name.is_empty() && name != "/dev/null" && names.len() < MOST {
             names.push(name.to_owned());

@@ -178,7 +178,8 @@ impl Run<'_> {
             let kept = context.certain && context.shell && !shell.left && !shell.cut;
             let handed_on = kept && keeps_status(&list.0[number..]);
             let decides = handed_on || number == last && context.decides;
-            let why = if number == last || handed_on || !context.decides { context.why } else { Why::Followed };
+            let why =
+                if number == last || handed_on || !context.decides { context.why } else { Why::Followed };
             let by_errexit = kept && shell.errexit && !context.guarded;
             let context = Context { decides, why, ..context };
             if kept && takes_first_stage(list.0.get(number + 1)) && item.rest.is_empty() {
@@ -414,9 +415,7 @@ impl Run<'_> {
         let folder = shell.folder.clone();
         let targets: Vec<(Redirect, Vec<Word>)> = redirects
             .iter()
-            .map(|redirect| {
-                (redirect.clone(), self.words(std::slice::from_ref(&redirect.target), shell))
-            })
+            .map(|redirect| (redirect.clone(), self.words(std::slice::from_ref(&redirect.target), shell)))
             .collect();
         let documents: Vec<&Document> = redirects
             .iter()
@@ -447,9 +446,10 @@ impl Run<'_> {
             }
         }
         if let Some(text) = wrappers::inner_text(&words, document.as_ref()) {
-            if let Some(parsed) = Some(&text).filter(|_| self.depth < DEEPEST_SHELL).and_then(|text| {
-                syntax::parse(&text.text).filter(|_| text.text.len() <= super::LONGEST)
-            }) {
+            if let Some(parsed) = Some(&text)
+                .filter(|_| self.depth < DEEPEST_SHELL)
+                .and_then(|text| syntax::parse(&text.text).filter(|_| text.text.len() <= super::LONGEST))
+            {
                 return self.inner(&parsed, &text, context, at, shell);
             }
         }
@@ -481,8 +481,16 @@ impl Run<'_> {
     }
 
     /// A shell within the shell, or `eval`.
-    fn inner(&mut self, parsed: &Parsed, text: &wrappers::Inner, context: Context, at: Spot, shell: &mut Shell) {
-        let mut run = Run { documents: &parsed.documents, depth: self.depth + 1, out: std::mem::take(&mut self.out) };
+    fn inner(
+        &mut self,
+        parsed: &Parsed,
+        text: &wrappers::Inner,
+        context: Context,
+        at: Spot,
+        shell: &mut Shell,
+    ) {
+        let mut run =
+            Run { documents: &parsed.documents, depth: self.depth + 1, out: std::mem::take(&mut self.out) };
         if text.same_shell {
             run.list(&parsed.list, context, shell);
         } else {
@@ -517,9 +525,10 @@ impl Run<'_> {
             "break" | "continue" | "return" => shell.cut = true,
             "set" => set_options(arguments, shell),
             "trap" => {
-                let off = arguments.first().and_then(Word::known).is_some_and(|first| {
-                    first == "-" || first.is_empty() || first == "-p" || first == "-l"
-                });
+                let off = arguments
+                    .first()
+                    .and_then(Word::known)
+                    .is_some_and(|first| first == "-" || first.is_empty() || first == "-p" || first == "-l");
                 self.out.trapped |= !off && !arguments.is_empty();
             }
             "alias" => {
@@ -635,7 +644,8 @@ fn resolve(parts: &[Part], shell: &Shell, out: &mut Vec<Word>) {
                     });
                 }
                 Some(known) => {
-                    let sort = if known.text.contains(['*', '?', '[']) { Sort::Pattern } else { Sort::Literal };
+                    let sort =
+                        if known.text.contains(['*', '?', '[']) { Sort::Pattern } else { Sort::Literal };
                     for (number, field) in known.text.split_whitespace().enumerate() {
                         if number > 0 || known.text.starts_with(char::is_whitespace) {
                             out.extend(word.take());
@@ -684,7 +694,11 @@ fn changed_folder(arguments: &[Word], folder: &Spot) -> Spot {
     let mut names = arguments.iter().filter(|word| !matches!(word.text.as_str(), "-P" | "-L" | "--" | "-e"));
     let (Some(name), None) = (names.next(), names.next()) else { return Spot::Unknown };
     if let Some(path) = name.known() {
-        return if path.starts_with(['-', '+']) || path.is_empty() { Spot::Unknown } else { folder.join(path) };
+        return if path.starts_with(['-', '+']) || path.is_empty() {
+            Spot::Unknown
+        } else {
+            folder.join(path)
+        };
     }
     for top in TOP_LEVEL {
         if let Some(rest) = name.text.strip_prefix(top).filter(|rest| !rest.contains(['$', '`'])) {
@@ -775,7 +789,11 @@ fn leaves_with(items: &[Item], name: &str) -> bool {
         let Some(words) = simple_words(item) else {
             // A pipe of plain commands is harmless, too: none of its stages can end this shell.
             let plain = |command: &Command| matches!(&command.body, Body::Simple { assigned, .. } if assigned.is_empty());
-            if !item.background && item.rest.is_empty() && item.first.stages.len() > 1 && item.first.stages.iter().all(plain) {
+            if !item.background
+                && item.rest.is_empty()
+                && item.first.stages.len() > 1
+                && item.first.stages.iter().all(plain)
+            {
                 continue;
             }
             return false;
@@ -784,10 +802,12 @@ fn leaves_with(items: &[Item], name: &str) -> bool {
             return true;
         }
         const HARMLESS: [&str; 16] = [
-            "echo", "printf", "cat", "tail", "head", "grep", "rm", "ls", "sleep", "true", "tee", "sed", "awk", "wc",
-            "mv", "cp",
+            "echo", "printf", "cat", "tail", "head", "grep", "rm", "ls", "sleep", "true", "tee", "sed",
+            "awk", "wc", "mv", "cp",
         ];
-        if !words.first().is_some_and(|word| HARMLESS.contains(&word.as_str())) || words.iter().any(|word| word == "-v") {
+        if !words.first().is_some_and(|word| HARMLESS.contains(&word.as_str()))
+            || words.iter().any(|word| word == "-v")
+        {
             return false;
         }
     }
@@ -825,8 +845,10 @@ fn may_leave(item: &Item) -> bool {
     let simple = |command: &Command| match &command.body {
         Body::Simple { words, .. } => {
             let name = words.first().map(|parts| syntax::as_written(parts)).unwrap_or_default();
-            matches!(name.as_str(), "exit" | "return" | "exec" | "eval" | "break" | "continue" | "source" | "." | "trap")
-                || name.starts_with('$')
+            matches!(
+                name.as_str(),
+                "exit" | "return" | "exec" | "eval" | "break" | "continue" | "source" | "." | "trap"
+            ) || name.starts_with('$')
         }
         Body::Test => false,
         _ => true,

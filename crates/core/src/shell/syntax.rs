@@ -38,14 +38,32 @@ pub(super) struct Command {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Body {
-    Simple { assigned: Vec<(String, Parts)>, words: Vec<Parts> },
+    Simple {
+        assigned: Vec<(String, Parts)>,
+        words: Vec<Parts>,
+    },
     Group(List),
     Subshell(List),
-    If { arms: Vec<(List, List)>, otherwise: Option<List> },
-    While { condition: List, body: List },
-    For { name: String, values: Option<Vec<Parts>>, body: List },
-    Case { arms: Vec<List> },
-    Function { name: String, body: Box<Command> },
+    If {
+        arms: Vec<(List, List)>,
+        otherwise: Option<List>,
+    },
+    While {
+        condition: List,
+        body: List,
+    },
+    For {
+        name: String,
+        values: Option<Vec<Parts>>,
+        body: List,
+    },
+    Case {
+        arms: Vec<List>,
+    },
+    Function {
+        name: String,
+        body: Box<Command>,
+    },
     /// `[[ … ]]` and `(( … ))`.
     Test,
 }
@@ -80,8 +98,14 @@ pub(super) enum Part {
     Quoted(String),
     /// `*`, `?`, `[`.
     Pattern(char),
-    Variable { name: String, quoted: bool },
-    Commands { list: List, raw: String },
+    Variable {
+        name: String,
+        quoted: bool,
+    },
+    Commands {
+        list: List,
+        raw: String,
+    },
     /// Any other expansion, as written.
     Other(String),
 }
@@ -125,7 +149,8 @@ struct Parser<'a> {
 }
 
 const RESERVED: [&str; 15] = [
-    "then", "elif", "else", "fi", "do", "done", "esac", "}", "in", "if", "for", "while", "until", "case", "select",
+    "then", "elif", "else", "fi", "do", "done", "esac", "}", "in", "if", "for", "while", "until", "case",
+    "select",
 ];
 
 impl<'a> Parser<'a> {
@@ -719,8 +744,13 @@ impl<'a> Parser<'a> {
             }
             let depth = self.depth;
             let list = self.deeper(|_| {
-                let mut parser =
-                    Parser { text: &inner, at: 0, depth: depth + 1, documents: Vec::new(), pending: Vec::new() };
+                let mut parser = Parser {
+                    text: &inner,
+                    at: 0,
+                    depth: depth + 1,
+                    documents: Vec::new(),
+                    pending: Vec::new(),
+                };
                 let list = parser.list(&[])?;
                 // A document in here would be numbered apart from the others.
                 (parser.at == inner.len() && parser.documents.is_empty()).then_some(list)

@@ -46,13 +46,40 @@ const fn behind(names: &'static [&'static str], behind: Behind) -> Wrapper {
     Wrapper { names, valued: &[], operands: 0, refused: &[], behind }
 }
 
-const NODE: &[&str] = &["-p", "--package", "--prefix", "-C", "--dir", "-w", "--workspace", "--filter", "-F", "--cwd"];
+const NODE: &[&str] =
+    &["-p", "--package", "--prefix", "-C", "--dir", "-w", "--workspace", "--filter", "-F", "--cwd"];
 const UV: &[&str] = &[
-    "--with", "--extra", "--group", "--only-group", "--python", "-p", "--package", "--project", "--directory",
-    "--env-file", "--with-requirements", "--with-editable", "--no-group", "--index", "--from", "-q",
+    "--with",
+    "--extra",
+    "--group",
+    "--only-group",
+    "--python",
+    "-p",
+    "--package",
+    "--project",
+    "--directory",
+    "--env-file",
+    "--with-requirements",
+    "--with-editable",
+    "--no-group",
+    "--index",
+    "--from",
+    "-q",
 ];
-const COMPOSE: &[&str] =
-    &["-u", "--user", "-w", "--workdir", "-e", "--env", "--index", "-f", "--file", "-p", "--project-name", "--profile"];
+const COMPOSE: &[&str] = &[
+    "-u",
+    "--user",
+    "-w",
+    "--workdir",
+    "-e",
+    "--env",
+    "--index",
+    "-f",
+    "--file",
+    "-p",
+    "--project-name",
+    "--profile",
+];
 
 const WRAPPERS: &[Wrapper] = &[
     plain(&["env"], &["-u", "--unset", "-C", "--chdir"], 0),
@@ -159,8 +186,13 @@ const MOST: usize = 8;
 
 /// Takes off whatever only carries the command.
 pub(super) fn strip(mut words: Vec<Word>, folder: &Spot) -> Stripped {
-    let mut stripped =
-        Stripped { words: Vec::new(), set: Vec::new(), folder: folder.clone(), replaces: false, contained: false };
+    let mut stripped = Stripped {
+        words: Vec::new(),
+        set: Vec::new(),
+        folder: folder.clone(),
+        replaces: false,
+        contained: false,
+    };
     for _ in 0..MOST {
         let found = WRAPPERS.iter().find_map(|wrapper| {
             let (rest, set, folder) = carried(wrapper, &words, &stripped.folder)?;
@@ -191,7 +223,10 @@ fn carried(wrapper: &Wrapper, words: &[Word], folder: &Spot) -> Option<Carried> 
     if called.rsplit('/').next() != Some(wrapper.names[0]) {
         return None;
     }
-    let moving = FOLDER_OPTIONS.iter().find(|(name, _)| *name == wrapper.names[0]).map_or(&[][..], |(_, options)| *options);
+    let moving = FOLDER_OPTIONS
+        .iter()
+        .find(|(name, _)| *name == wrapper.names[0])
+        .map_or(&[][..], |(_, options)| *options);
     let mut folder = folder.clone();
     let mut set = Vec::new();
     let mut at = 1;
@@ -256,7 +291,8 @@ fn carried(wrapper: &Wrapper, words: &[Word], folder: &Spot) -> Option<Carried> 
         at += 1;
     }
     // Alone, or with redirections only, `exec` goes on; any other wrapper alone is a command of its own.
-    let something = words.get(at).is_some_and(|word| !word.text.starts_with('-')) || wrapper.names[0] == "exec";
+    let something =
+        words.get(at).is_some_and(|word| !word.text.starts_with('-')) || wrapper.names[0] == "exec";
     (name.is_none() && behind_seen && something).then_some((at, set, folder))
 }
 
@@ -291,7 +327,8 @@ pub(super) fn inner_text(words: &[Word], document: Option<&Document>) -> Option<
                 if option.starts_with("--") {
                     continue;
                 }
-                let Some(letters) = option.strip_prefix(['-', '+']).filter(|letters| !letters.is_empty()) else {
+                let Some(letters) = option.strip_prefix(['-', '+']).filter(|letters| !letters.is_empty())
+                else {
                     at -= 1;
                     break;
                 };

@@ -16,12 +16,20 @@ pub(super) fn of_redirect(kind: RedirectKind, target: &[Word], folder: &Spot, st
         RedirectKind::Duplicate => !path.bytes().all(|byte| byte.is_ascii_digit()) && !path.ends_with('-'),
         RedirectKind::Read | RedirectKind::Document(_) | RedirectKind::Text => false,
     };
-    (file && !path.is_empty() && !path.starts_with("/dev/"))
-        .then(|| Write { path: folder.join(path), step, how: How::Redirect })
+    (file && !path.is_empty() && !path.starts_with("/dev/")).then(|| Write {
+        path: folder.join(path),
+        step,
+        how: How::Redirect,
+    })
 }
 
 /// The files that a command names as those it writes.
-pub(super) fn of_command(words: &[Word], document: Option<&Document>, folder: &Spot, step: usize) -> Vec<Write> {
+pub(super) fn of_command(
+    words: &[Word],
+    document: Option<&Document>,
+    folder: &Spot,
+    step: usize,
+) -> Vec<Write> {
     let Some(name) = words.first().and_then(|word| word.text.rsplit('/').next()) else { return Vec::new() };
     let arguments = &words[1..];
     let document = document.map(|document| document.text.as_str());
@@ -42,11 +50,17 @@ pub(super) fn of_command(words: &[Word], document: Option<&Document>, folder: &S
 /// The text of a script that stands in the command line itself.
 fn inline_script<'a>(name: &str, arguments: &'a [Word], document: Option<&'a str>) -> Option<&'a str> {
     let flags: &[&str] = match name {
-        name if name == "python" || name.starts_with("python3") || name == "python2" || name == "pypy3" => &["-c"],
+        name if name == "python" || name.starts_with("python3") || name == "python2" || name == "pypy3" => {
+            &["-c"]
+        }
         "node" | "tsx" | "ts-node" => &["-e", "--eval", "-p", "--print", "-pe"],
         "bun" => &["-e", "--eval"],
         "deno" if arguments.first().is_some_and(|word| word.text == "eval") => {
-            return arguments.iter().skip(1).find(|word| !word.text.starts_with('-')).map(|word| word.text.as_str());
+            return arguments
+                .iter()
+                .skip(1)
+                .find(|word| !word.text.starts_with('-'))
+                .map(|word| word.text.as_str());
         }
         "ruby" => &["-e", "-ne"],
         "perl" => &["-e", "-E", "-ne", "-le", "-0777e"],
@@ -95,7 +109,8 @@ fn has(arguments: &[Word], options: &[&str]) -> bool {
 fn edits_in_place(arguments: &[Word]) -> bool {
     arguments.iter().take_while(|word| word.text.starts_with('-') && word.text != "--").any(|word| {
         let letters = &word.text[1..];
-        !letters.starts_with(['M', 'm', 'I', '-']) && letters.find('i').is_some_and(|i| !letters[..i].contains('e'))
+        !letters.starts_with(['M', 'm', 'I', '-'])
+            && letters.find('i').is_some_and(|i| !letters[..i].contains('e'))
     })
 }
 
@@ -123,7 +138,8 @@ fn named(name: &str, arguments: &[Word], document: Option<&str>) -> Vec<String> 
             if has(arguments, &["--dry-run"]) {
                 return Vec::new();
             }
-            let valued = ["-i", "--input", "-d", "--directory", "-p", "--strip", "-o", "--output", "-r", "-F"];
+            let valued =
+                ["-i", "--input", "-d", "--directory", "-p", "--strip", "-o", "--output", "-r", "-F"];
             let files = operands(arguments, &valued);
             let mut paths = texts(&files[..files.len().min(1)]);
             paths.extend(document.map(in_patch).unwrap_or_default());
@@ -138,11 +154,9 @@ fn named(name: &str, arguments: &[Word], document: Option<&str>) -> Vec<String> 
         "cp" | "mv" | "install" | "ln" | "rsync" => copies(name, arguments),
         "touch" => texts(&operands(arguments, &["-r", "-d", "-t"])),
         "truncate" => texts(&operands(arguments, &["-s", "--size", "-r"])),
-        "dd" => arguments
-            .iter()
-            .filter_map(|word| word.known()?.strip_prefix("of="))
-            .map(str::to_owned)
-            .collect(),
+        "dd" => {
+            arguments.iter().filter_map(|word| word.known()?.strip_prefix("of=")).map(str::to_owned).collect()
+        }
         "ed" | "ex" | "vi" | "vim" | "nvim" => {
             let files = operands(arguments, &["-c", "--cmd", "-S", "-u", "-p", "-i"]);
             texts(&files).into_iter().filter(|file| !file.starts_with('+')).collect()
@@ -243,7 +257,9 @@ fn copies(name: &str, arguments: &[Word]) -> Vec<String> {
         paths.push(target.clone());
     }
     for source in names.iter().filter(|word| word.sort == Sort::Literal) {
-        if let Some(file) = source.text.rsplit('/').next().filter(|file| !file.is_empty() && *file != "." && *file != "..") {
+        if let Some(file) =
+            source.text.rsplit('/').next().filter(|file| !file.is_empty() && *file != "." && *file != "..")
+        {
             paths.push(format!("{}/{file}", target.trim_end_matches('/')));
         }
     }
@@ -290,7 +306,12 @@ const FORMATTERS: &[Formatter] = &[
     formatter("deno", Some("fmt"), &[], CHECK),
     formatter("clang-format", None, &["-i"], &["--dry-run", "-n"]),
     formatter("shfmt", None, &["-w", "--write"], &[]),
-    formatter("rubocop", None, &["-a", "-A", "--autocorrect", "--autocorrect-all", "--auto-correct", "-x"], &[]),
+    formatter(
+        "rubocop",
+        None,
+        &["-a", "-A", "--autocorrect", "--autocorrect-all", "--auto-correct", "-x"],
+        &[],
+    ),
     formatter("php-cs-fixer", Some("fix"), &[], &["--dry-run"]),
     formatter("phpcbf", None, &[], &[]),
     formatter("pint", None, &[], &["--test"]),
