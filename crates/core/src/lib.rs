@@ -27,10 +27,12 @@ pub mod reply;
 pub mod record;
 
 // What they all use.
+pub mod checks;
 pub mod config;
 pub mod file_class;
 pub mod gate;
 pub mod glob;
 pub mod host_file;
+pub mod shell;
 pub mod time;
 pub mod words;

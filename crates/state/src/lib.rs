@@ -13,6 +13,7 @@ pub mod place;
 pub mod project;
 
 pub mod bridge;
+pub mod checks;
 pub mod claims;
 pub mod clock;
 pub mod config;
