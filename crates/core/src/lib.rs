@@ -33,6 +33,7 @@ pub mod file_class;
 pub mod gate;
 pub mod glob;
 pub mod host_file;
+pub mod phase;
 pub mod shell;
 pub mod time;
 pub mod words;

@@ -74,6 +74,26 @@ pub struct Verdict {
     pub says: Vec<Say>,
     /// What to do if the verdict stands.
     pub effects: Vec<Effect>,
+    /// What would settle it.
+    pub asks: Vec<Ask>,
+    /// The file it is about.
+    pub about: Option<String>,
+}
+
+/// What would settle a verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ask {
+    /// x
+    Skills(Vec<String>),
+    /// x
+    Verified,
+    /// x
+    Either {
+        /// x
+        skills: Vec<String>,
+        /// x
+        files: Vec<String>,
+    },
 }
 
 impl Verdict {

@@ -24,5 +24,6 @@ pub mod marks;
 pub mod off;
 pub mod own_files;
 pub mod pressure_file;
+pub mod touched;
 pub mod transcript;
 pub mod trust;

@@ -10,6 +10,7 @@ mod commands;
 mod concurrency;
 mod config;
 mod doctor;
+mod gates;
 mod install;
 #[cfg(target_os = "linux")]
 mod killed;

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// What a verifying command verifies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Tests were run.
     Test,
@@ -31,7 +34,8 @@ impl Kind {
 }
 
 /// Some of the kinds.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<Kind>", into = "Vec<Kind>")]
 pub struct Kinds(u8);
 
 impl Kinds {
@@ -62,6 +66,12 @@ impl Kinds {
         Kinds(self.0 & !other.0)
     }
 
+    /// Those that are among the others, too.
+    #[must_use]
+    pub const fn common(self, other: Kinds) -> Kinds {
+        Kinds(self.0 & other.0)
+    }
+
     /// Whether `kind` is among them.
     pub const fn has(self, kind: Kind) -> bool {
         self.0 & (1 << kind as u8) != 0
@@ -75,6 +85,18 @@ impl Kinds {
     /// Each of them, the most telling first.
     pub fn iter(self) -> impl Iterator<Item = Kind> {
         Kind::ALL.into_iter().filter(move |kind| self.has(*kind))
+    }
+}
+
+impl From<Vec<Kind>> for Kinds {
+    fn from(kinds: Vec<Kind>) -> Kinds {
+        kinds.into_iter().collect()
+    }
+}
+
+impl From<Kinds> for Vec<Kind> {
+    fn from(kinds: Kinds) -> Vec<Kind> {
+        kinds.iter().collect()
     }
 }
 

@@ -91,7 +91,7 @@ pub fn endings() -> impl Iterator<Item = &'static str> {
 }
 
 /// What a manifest says.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Contents {
     recipes: Vec<Recipe>,
     /// Kinds that the file itself shows the project has.
@@ -106,6 +106,7 @@ impl Contents {
     }
 }
 
+#[derive(Clone, Debug)]
 struct File {
     folder: String,
     name: String,
@@ -113,7 +114,7 @@ struct File {
 }
 
 /// What a project's files say about how it is verified.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Project {
     files: Vec<File>,
 }

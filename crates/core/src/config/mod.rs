@@ -4,7 +4,6 @@
 //! environment are laid over each other ([`layer`]); a preset is one word for many values ([`preset`]).
 
 pub mod by_path;
-pub mod gates;
 pub mod layer;
 pub mod list;
 pub mod near;
@@ -16,9 +15,10 @@ pub mod value;
 
 use std::collections::BTreeMap;
 
+use crate::gate::EDIT_GATE;
 use crate::policy::PolicySettings;
+use crate::policy::skill_gate::settings::SkillGateMode;
 use crate::words::Lang;
-use gates::Gates;
 use layer::{Origin, Waiting};
 use list::{Required, Tool};
 use preset::Preset;
@@ -40,12 +40,12 @@ pub struct Config {
     pub friction: FrictionSettings,
     /// One section per policy.
     pub policies: PolicySettings,
-    /// What the gates and the phases require.
-    pub gates: Gates,
     /// Policies that `TIDEGATE_OFF` switches off.
     pub off: Vec<String>,
     /// Policies that `tidegate off` switched off here.
     pub off_by_command: Vec<String>,
+    /// Policies that people overrode so often here that they only advise.
+    pub stepped_down: Vec<String>,
     /// What was wrong with the config; what stood there before counts instead.
     pub problems: Vec<String>,
     /// What a project's files say without effect.
@@ -104,7 +104,7 @@ impl Config {
         let mut sections: Vec<&dyn Section> = Vec::with_capacity(32);
         let general: [&dyn Section; 5] =
             [&self.general, &self.meter, &self.journal, &self.tools, &self.friction];
-        for section in general.into_iter().chain(self.policies.sections()).chain(self.gates.sections()) {
+        for section in general.into_iter().chain(self.policies.sections()) {
             sections.push(section);
             sections.extend(section.nested());
         }
@@ -118,8 +118,7 @@ impl Config {
     fn section_mut(&mut self, name: &str) -> Option<&mut dyn Section> {
         let general: [&mut dyn Section; 5] =
             [&mut self.general, &mut self.meter, &mut self.journal, &mut self.tools, &mut self.friction];
-        let mut top =
-            general.into_iter().chain(self.policies.sections_mut()).chain(self.gates.sections_mut());
+        let mut top = general.into_iter().chain(self.policies.sections_mut());
         match name.split_once('.') {
             None => top.find(|section| section.name() == name),
             Some((outer, _)) => {
@@ -132,6 +131,18 @@ impl Config {
     /// Where a value comes from.
     pub fn origin(&self, path: &str) -> &Origin {
         self.origins.get(path).unwrap_or(&Origin::BuiltIn)
+    }
+
+    /// Whether a policy only advises here because people kept overriding it. In `guide` only: `strict` is meant.
+    pub fn stepped_down(&self, policy: &str) -> bool {
+        let may = self.friction.step_down && self.general.preset == Preset::Guide;
+        may && self.stepped_down.iter().any(|down| down == policy)
+    }
+
+    /// Whether an edit that cannot be checked is not let through.
+    pub fn edit_gate_closes(&self) -> bool {
+        let denies = self.policies.skill_gate.mode == SkillGateMode::Deny;
+        denies && !self.switched_off(EDIT_GATE) && !self.stepped_down(EDIT_GATE)
     }
 
     /// Whether a person switched this policy off.

@@ -167,6 +167,17 @@ pub enum How {
 }
 
 impl Script {
+    /// The same line as if the status of none of its commands were hidden.
+    #[must_use]
+    pub fn revealed(&self) -> Script {
+        let mut script = self.clone();
+        for step in &mut script.steps {
+            step.status = Status::Decides;
+            step.background = false;
+        }
+        script
+    }
+
     /// The files this line writes or may write, in the order of its steps.
     pub fn writes(&self) -> &[Write] {
         &self.writes

@@ -13,8 +13,11 @@ mod plugin;
 mod prefix;
 mod pressure;
 mod registrations;
+mod skill_gate;
 mod statusline;
+mod verify_stop;
 mod windows;
+mod work;
 
 /// Enough text that the client finds something to compact.
 fn filler() -> String {
