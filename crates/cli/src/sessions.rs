@@ -64,7 +64,7 @@ impl Here {
             off: self.env.off.as_deref(),
         });
         let session = self.env.session.as_deref();
-        config.off_by_command = off::policies(&self.state, self.now, self.root.as_deref(), session);
+        off::read(&self.state).apply(&mut config, self.now, self.root.as_deref(), session);
         config
     }
 

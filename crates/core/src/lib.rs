@@ -25,6 +25,7 @@ pub mod verdict;
 pub mod ruling;
 pub mod reply;
 pub mod record;
+pub mod friction;
 
 // What they all use.
 pub mod checks;

@@ -4,11 +4,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::{Event, EventKind};
 use crate::facts::Facts;
+use crate::facts::marks::Mark;
 use crate::meter::Meter;
 use crate::ruling::{Outcome, Ruling};
 use crate::time::Millis;
-use crate::verdict::{Audience, Call, Say};
+use crate::verdict::{Asks, Audience, Call, Say};
 
 /// The version of the format. A reader skips records of a newer one.
 pub const FORMAT: u32 = 1;
@@ -49,6 +51,9 @@ pub struct Record {
     /// Each policy's answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verdicts: Vec<VerdictRecord>,
+    /// What was done at this event that settles what was said before.
+    #[serde(skip_serializing_if = "Deeds::is_empty")]
+    pub did: Deeds,
     /// The meter at that moment; absent when nobody asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meter: Option<MeterRecord>,
@@ -91,8 +96,83 @@ pub struct VerdictRecord {
     /// What it wanted to say, whether or not it was said.
     #[serde(skip_serializing_if = "Said::is_empty")]
     pub says: Said,
+    /// What would satisfy it.
+    #[serde(skip_serializing_if = "Asks::is_empty")]
+    pub asks: Asks,
     /// Time to decide.
     pub us: u64,
+}
+
+/// What was done that policies ask for, or that people do about them. Paths as the tool named them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Deeds {
+    /// A human prompt began.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub prompt: bool,
+    /// Skills that were invoked or typed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<String>,
+    /// Files of code that a tool edited.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edited: Vec<String>,
+    /// Files of code that a command line wrote.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edited_by_shell: Vec<String>,
+    /// Files that were read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<String>,
+    /// By what the work came to count as verified: kinds of commands, or the skill.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub verified: Vec<String>,
+    /// A person switched a policy off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switched_off: Option<SwitchedOff>,
+    /// A policy that a person let block again in this project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stepped_up: Option<String>,
+}
+
+/// What `tidegate off` switched off: in a session, in a project, or with neither everywhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SwitchedOff {
+    /// The policy.
+    pub policy: String,
+    /// Only in this session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Only in this project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+}
+
+impl Deeds {
+    fn is_empty(&self) -> bool {
+        *self == Deeds::default()
+    }
+
+    /// What the event shows, and what it left in the marks.
+    fn of(event: &Event<'_>, marks: &[Mark]) -> Deeds {
+        let prompt = event.kind == EventKind::UserPromptSubmit && event.main_thread();
+        let mut deeds = Deeds { prompt: prompt && event.human_prompt().is_some(), ..Deeds::default() };
+        deeds.read.extend(event.knowledge_read().map(str::to_owned));
+        for mark in marks {
+            match mark {
+                Mark::Skill { name, .. } => deeds.skills.push(name.clone()),
+                Mark::Edit(edit) if edit.shell => deeds.edited_by_shell.push(edit.file.clone()),
+                Mark::Edit(edit) => deeds.edited.push(edit.file.clone()),
+                Mark::Checked(checked) if checked.verified && checked.kinds.is_empty() => {
+                    deeds.verified.push("skill".to_owned());
+                }
+                Mark::Checked(checked) if checked.verified => {
+                    deeds.verified.extend(checked.kinds.iter().map(|kind| kind.name().to_owned()));
+                }
+                _ => {}
+            }
+        }
+        deeds
+    }
 }
 
 /// Texts, by who was meant.
@@ -234,8 +314,8 @@ pub fn estimate_tokens(text: &str) -> usize {
 }
 
 impl Record {
-    /// Writes down a ruling and what came of it.
-    pub fn of(facts: &Facts<'_>, ruling: &Ruling, outcome: &Outcome) -> Record {
+    /// Writes down a ruling and what came of it; `marks` is what the event leaves behind.
+    pub fn of(facts: &Facts<'_>, ruling: &Ruling, outcome: &Outcome, marks: &[Mark]) -> Record {
         let event = facts.event;
         let payload = &event.payload;
         let owned = |field: &crate::event::wire::Field<std::borrow::Cow<'_, str>>| {
@@ -260,9 +340,11 @@ impl Record {
                     reason: part.verdict.reason.clone(),
                     because: part.verdict.because.to_owned(),
                     says: Said::of(&part.verdict.says),
+                    asks: part.verdict.asks.clone(),
                     us: part.micros,
                 })
                 .collect(),
+            did: Deeds::of(event, marks),
             meter: match &facts.meter {
                 Meter::Unknown(crate::meter::Unknown::NotNeeded) => None,
                 meter => Some(MeterRecord::of(meter, facts.forecast(), facts.now)),
@@ -271,7 +353,7 @@ impl Record {
             cost: Cost {
                 bytes: to_model.len(),
                 tokens: estimate_tokens(&to_model),
-                turns: u32::from(outcome.call == Call::Deny && event.kind == crate::event::EventKind::Stop),
+                turns: u32::from(outcome.call == Call::Deny && event.kind == EventKind::Stop),
                 us: 0,
             },
             ..Record::begin(&event.name, facts.now)

@@ -1,5 +1,7 @@
 //! What a policy thinks of an event, and what it wants done. All of it data.
 
+use serde::{Deserialize, Serialize};
+
 use crate::facts::marks::{Mark, PressureLevel};
 
 /// Ordered: the strictest wins.
@@ -59,6 +61,51 @@ pub enum Effect {
     Mark(Mark),
     /// Bring the public copy of the pressure up to date.
     PublishPressure(PressureLevel),
+    /// Remember that the person knows that this policy stepped down here.
+    StepDownTold(String),
+}
+
+/// What would satisfy an interruption. Without anything it is only told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Asks {
+    /// Skills that all have to be invoked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<String>,
+    /// Skills of which one is enough.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub any_skill: Vec<String>,
+    /// Files of which it is enough that one is read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub any_file: Vec<String>,
+    /// The work has to be verified.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub verified: bool,
+    /// The file that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+impl Asks {
+    /// All of these skills, before this file is edited.
+    pub fn skills(skills: Vec<String>, file: impl Into<String>) -> Asks {
+        Asks { skills, file: Some(file.into()), ..Asks::default() }
+    }
+
+    /// One of these skills, or reading one of these files.
+    pub fn any(any_skill: Vec<String>, any_file: Vec<String>) -> Asks {
+        Asks { any_skill, any_file, ..Asks::default() }
+    }
+
+    /// That the work is verified.
+    pub fn verified() -> Asks {
+        Asks { verified: true, ..Asks::default() }
+    }
+
+    /// Whether it asks for nothing.
+    pub fn is_empty(&self) -> bool {
+        self.skills.is_empty() && self.any_skill.is_empty() && self.any_file.is_empty() && !self.verified
+    }
 }
 
 /// One policy's answer.
@@ -72,28 +119,10 @@ pub struct Verdict {
     pub because: &'static str,
     /// What to say beside it.
     pub says: Vec<Say>,
+    /// What would satisfy it. Of a silent pass: what it still waits for.
+    pub asks: Asks,
     /// What to do if the verdict stands.
     pub effects: Vec<Effect>,
-    /// What would settle it.
-    pub asks: Vec<Ask>,
-    /// The file it is about.
-    pub about: Option<String>,
-}
-
-/// What would settle a verdict.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ask {
-    /// x
-    Skills(Vec<String>),
-    /// x
-    Verified,
-    /// x
-    Either {
-        /// x
-        skills: Vec<String>,
-        /// x
-        files: Vec<String>,
-    },
 }
 
 impl Verdict {

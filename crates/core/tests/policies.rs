@@ -25,7 +25,8 @@ type Row<'a> = Vec<&'a str>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 13] = [
+const TABLES: [(&str, Runner); 14] = [
+    ("event stepped down told", step_downs),
     ("event what request attended becomes because", approvals),
     ("event tool file mode call because", own_files),
     ("event used window compacts said says marks", pressure_levels),
@@ -126,7 +127,7 @@ fn pressure_levels(row: &Row<'_>) -> Vec<String> {
     });
     let published = outcome.effects.iter().find_map(|effect| match effect {
         Effect::PublishPressure(level) => Some(level.name()),
-        Effect::Mark(_) => None,
+        _ => None,
     });
     assert_eq!(marked, published, "{row:?}");
     let is = [row[0], row[1], row[2], row[3], row[4], said, marked.unwrap_or("-")];
@@ -169,6 +170,30 @@ fn verdict_of(policy: &str, facts: &Facts<'_>) -> (String, String, Vec<Effect>) 
         Some(part) => (part.verdict.call.name().into(), part.verdict.because.into(), part.verdict.effects),
         None => ("pass".into(), "-".into(), Vec::new()),
     }
+}
+
+fn step_downs(row: &Row<'_>) -> Vec<String> {
+    let (name, agent) = match row[0].strip_suffix(" in a subagent") {
+        Some(name) => (name, r#", "agent_id": "a1""#),
+        None => (row[0], ""),
+    };
+    let json = format!(
+        r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on", "tool_name": "Read"{agent}}}"#
+    );
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let names = row[1].split(' ').filter(|name| *name != "-").map(str::to_owned);
+    let config = Config { step_downs_to_tell: names.collect(), ..Config::default() };
+    let ruling = policy::decide(&facts(&event), &config, &|| 0);
+    let outcome = ruling.settle(event.kind, event.main_thread(), 1200);
+    assert_eq!(outcome.context, "", "the model is told nothing: {row:?}");
+    let told = outcome.effects.iter().filter_map(|effect| match effect {
+        Effect::StepDownTold(policy) => Some(policy.as_str()),
+        _ => None,
+    });
+    let told: Vec<&str> = told.collect();
+    let mentions = |policy: &&str| outcome.user.contains(&format!("`tidegate on {policy}`"));
+    assert!(told.iter().all(mentions), "{}", outcome.user);
+    vec![row[0].into(), row[1].into(), if told.is_empty() { "-".into() } else { told.join(" ") }]
 }
 
 fn own_files(row: &Row<'_>) -> Vec<String> {

@@ -13,7 +13,7 @@ use tidegate_core::reply::Reply;
 use tidegate_core::time::Millis;
 use tidegate_core::words::Lang;
 use tidegate_state::journal;
-use tidegate_state::off::Off;
+use tidegate_state::off::Switches;
 use tidegate_state::place::StateDir;
 
 use crate::answer;
@@ -31,7 +31,7 @@ pub(crate) struct Fallback {
     /// Empty until the state directory was opened, and when that is what failed.
     pub state: Arc<OnceLock<StateDir>>,
     /// What a person switched off by command, and the names this project goes by, as far as it is known.
-    pub off: Arc<OnceLock<(Vec<Off>, Vec<PathBuf>)>>,
+    pub off: Arc<OnceLock<(Switches, Vec<PathBuf>)>>,
     /// What the payload turned out to be.
     pub seen: Arc<OnceLock<Seen>>,
     /// Whether the config, once read, has the gate close.
@@ -119,10 +119,9 @@ impl Fallback {
     /// What is switched off by command, as far as project and session are known. Reads nothing: what is read from may be
     /// what hangs.
     pub(crate) fn switched_off(&self) -> Vec<String> {
-        let Some((list, places)) = self.off.get() else { return Vec::new() };
+        let Some((switches, places)) = self.off.get() else { return Vec::new() };
         let session = self.seen.get().and_then(|seen| seen.session.as_deref());
-        let counting = list.iter().filter(|off| off.counts(self.now, places, session));
-        counting.map(|off| off.policy.clone()).collect()
+        switches.off_here(self.now, places, session)
     }
 
     fn lang(&self, config: Option<&Config>, prompt: Option<Lang>) -> Lang {

@@ -77,9 +77,10 @@ impl Hook {
         let state = StateDir::open(&self.env.place);
         if let Ok(state) = &state {
             let _ = self.fallback.state.set(state.clone());
-            let list = off::read(state);
-            let places = if list.is_empty() { Vec::new() } else { off::places(self.env.project.as_deref()) };
-            let _ = self.fallback.off.set((list, places));
+            let switches = off::read(state);
+            let places =
+                if switches.is_empty() { Vec::new() } else { off::places(self.env.project.as_deref()) };
+            let _ = self.fallback.off.set((switches, places));
         }
         let bytes = match read_payload() {
             Ok(bytes) => bytes,
@@ -103,10 +104,9 @@ impl Hook {
             project: root.as_deref().map(|root| root.to_string_lossy().into_owned()),
         });
         let mut config = self.config(state.as_ref().ok(), root.as_deref());
-        if let Some((list, _)) = self.fallback.off.get().filter(|(list, _)| !list.is_empty()) {
-            let (places, session) = (off::places(root.as_deref()), Some(event.session.as_str()));
-            let counting = list.iter().filter(|off| off.counts(self.fallback.now, &places, session));
-            config.off_by_command = counting.map(|off| off.policy.clone()).collect();
+        if let Some((switches, _)) = self.fallback.off.get() {
+            let session = Some(event.session.as_str());
+            switches.apply(&mut config, self.fallback.now, root.as_deref(), session);
         }
         let ignored =
             |name: &String| format!("{name} is ignored: the project's settings set it, or cannot be read");
@@ -275,7 +275,7 @@ impl Run<'_> {
         };
 
         answer::start_recording();
-        let mut record = Record::of(&gathered.facts, ruling, outcome);
+        let mut record = Record::of(&gathered.facts, ruling, outcome, &new_marks);
         record.id = record_id(now);
         record.project = gathered.root.as_deref().map(|root| root.to_string_lossy().into_owned());
         record.config.clone_from(&self.config.problems);
@@ -288,7 +288,10 @@ impl Run<'_> {
 
         let mut later = Vec::new();
         match written {
-            Ok(()) => later.extend(later::copies(gathered, outcome)),
+            Ok(()) => {
+                later.extend(later::copies(gathered, outcome));
+                later.extend(later::told(&self.state, gathered, outcome));
+            }
             // Advice that cannot be marked as given would come again and again, and a stop that is held without being
             // counted would be held for ever.
             Err(step)
@@ -301,6 +304,14 @@ impl Run<'_> {
         if self.event.kind == EventKind::SessionStart {
             let (state, session) = (self.state.clone(), self.event.session.clone());
             later.push(Later::KeepHouse { state, session, now, days: self.config.journal.keep.0 });
+            // A person started the client without a policy: that may have been once too often.
+            if let Some(root) = &gathered.root
+                && gathered.facts.attended
+                && !self.config.off.is_empty()
+            {
+                let (state, config, root) = (self.state.clone(), self.config.clone(), root.clone());
+                later.push(Later::StepDown { state, config: Box::new(config), root, now });
+            }
         }
         Ok(Answer { reply: reply::reply(self.event.kind, outcome), later })
     }
@@ -324,7 +335,7 @@ fn marks_of(gathered: &Gathered<'_>, config: &Config, outcome: &Outcome) -> Vec<
     let mut marks = session::marks(&gathered.facts, config, root.as_deref(), gathered.host.as_ref());
     marks.extend(outcome.effects.iter().filter_map(|effect| match effect {
         Effect::Mark(mark) => Some(mark.clone()),
-        Effect::PublishPressure(_) => None,
+        Effect::PublishPressure(_) | Effect::StepDownTold(_) => None,
     }));
     marks
 }

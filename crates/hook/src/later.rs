@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use tidegate_core::config::Config;
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::marks::PressureLevel;
 use tidegate_core::meter::Reading;
@@ -9,6 +10,7 @@ use tidegate_core::reply::Reply;
 use tidegate_core::ruling::Outcome;
 use tidegate_core::time::Millis;
 use tidegate_core::verdict::Effect;
+use tidegate_state::friction::{self, Reach};
 use tidegate_state::place::StateDir;
 use tidegate_state::{journal, pressure_file};
 
@@ -33,7 +35,14 @@ pub(crate) enum Later {
     Publish { root: PathBuf, session: SessionId, reading: Reading, level: PressureLevel, now: Millis },
     /// Clear away what is too old.
     KeepHouse { state: StateDir, session: SessionId, now: Millis, days: u64 },
+    /// Remember that the person knows of policies that stepped down.
+    Told { state: StateDir, root: PathBuf, policies: Vec<String>, now: Millis },
+    /// Let policies step down that the client was once more started without.
+    StepDown { state: StateDir, config: Box<Config>, root: PathBuf, now: Millis },
 }
+
+/// The client waits until we end: what is read is bounded to what takes a tenth of a second.
+const REACH: Reach = Reach { days: 10, of_a_day: 2 * 1024 * 1024 };
 
 impl Later {
     pub(crate) fn carry_out(self) {
@@ -44,8 +53,28 @@ impl Later {
             Later::KeepHouse { state, session, now, days } => {
                 journal::keep_house(&state, &session, now, days);
             }
+            Later::Told { state, root, policies, now } => {
+                let _ = friction::told(&state, now, &root, &policies);
+            }
+            Later::StepDown { state, config, root, now } => {
+                let _ = friction::step_down(&state, now, &config, &root, &config.off, REACH);
+            }
         }
     }
+}
+
+/// What the person was told about policies that stepped down.
+pub(crate) fn told(state: &StateDir, gathered: &Gathered<'_>, outcome: &Outcome) -> Option<Later> {
+    let policies: Vec<String> = outcome
+        .effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::StepDownTold(policy) => Some(policy.clone()),
+            Effect::Mark(_) | Effect::PublishPressure(_) => None,
+        })
+        .collect();
+    let root = gathered.root.clone().filter(|_| !policies.is_empty())?;
+    Some(Later::Told { state: state.clone(), root, policies, now: gathered.facts.now })
 }
 
 /// The public copies that the ruling changes.

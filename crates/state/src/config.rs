@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::config::layer::{Assignment, Layer, Origin, path as path_of};
-use tidegate_core::config::section::{Section, Voice};
+use tidegate_core::config::section::Voice;
 use tidegate_core::config::value::Value;
 use tidegate_core::config::{Config, near, split_off};
 use tidegate_core::policy;
@@ -132,8 +132,7 @@ pub fn assignments(text: &str, file: &str, config: &Config) -> Result<Vec<Assign
 
 fn parse(text: &str, file: &str, config: &Config) -> Result<Parsed, String> {
     let lines = Lines::of(text);
-    let sections: Vec<&str> = config.sections().into_iter().map(Section::name).collect();
-    let reader = Reader { file, lines: &lines, sections: &sections };
+    let reader = Reader { file, lines: &lines, config };
     let table = DeTable::parse(text).map_err(|error| {
         let line = error.span().map_or(1, |span| lines.line(span.start));
         // The first line: what follows repeats the text around it.
@@ -184,8 +183,8 @@ fn line_of(assignment: &Assignment) -> usize {
 struct Reader<'a> {
     file: &'a str,
     lines: &'a Lines,
-    /// The names of all sections there are.
-    sections: &'a [&'a str],
+    /// Knows what sections there are.
+    config: &'a Config,
 }
 
 impl Reader<'_> {
@@ -200,13 +199,14 @@ impl Reader<'_> {
     /// A table in a section is a section if there is one of that name, and otherwise a wrong value.
     fn section(&self, section: &str, table: &DeTable<'_>, assignments: &mut Vec<Assignment>) {
         for (key, value) in table {
-            let within = path_of(section, key.get_ref());
-            match value.get_ref() {
-                DeValue::Table(table) if self.sections.contains(&within.as_str()) => {
+            if let DeValue::Table(table) = value.get_ref() {
+                let within = path_of(section, key.get_ref());
+                if self.config.section(&within).is_some() {
                     self.section(&within, table, assignments);
+                    continue;
                 }
-                _ => assignments.push(self.assignment(section, key, value)),
             }
+            assignments.push(self.assignment(section, key, value));
         }
     }
 

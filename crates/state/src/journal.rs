@@ -1,7 +1,7 @@
 //! The journal: one file a day, one record a line.
 
 use std::fs;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -105,6 +105,29 @@ pub fn read_end(path: &Path, limit: u64) -> io::Result<Entries> {
     Ok(entries)
 }
 
+/// Gives the records in the last `limit` bytes of one file one by one, so that a long one need not be held whole. Returns
+/// how many lines could not be read.
+pub fn each(path: &Path, limit: u64, mut take: impl FnMut(Record)) -> io::Result<usize> {
+    let mut file = crate::bounded::open(path)?;
+    let start = file.metadata()?.len().saturating_sub(limit);
+    file.seek(SeekFrom::Start(start))?;
+    let mut reader = BufReader::new(file);
+    let (mut line, mut entries) = (Vec::new(), Entries::default());
+    // As above.
+    if start > 0 {
+        reader.skip_until(b'\n')?;
+    }
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        let text = line.trim_ascii();
+        if !text.is_empty() {
+            entries.take(text);
+        }
+        entries.records.drain(..).for_each(&mut take);
+        line.clear();
+    }
+    Ok(entries.skipped)
+}
+
 impl Entries {
     fn take_lines(&mut self, bytes: &[u8]) {
         for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
@@ -196,6 +219,11 @@ mod tests {
         assert_eq!(ids(length + 1), ["c"]);
         assert_eq!(ids(5), [""; 0]);
         assert!(read(folder.path()).is_err());
+        for limit in [3 * length, 2 * length + 5, length + 1, 5] {
+            let mut one_by_one = Vec::new();
+            assert_eq!(each(&path, limit as u64, |record| one_by_one.push(record.id)).unwrap(), 0);
+            assert_eq!(one_by_one, ids(limit));
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub mod claims;
 pub mod clock;
 pub mod config;
 pub mod fork;
+pub mod friction;
 pub mod host_settings;
 pub mod journal;
 pub mod marks;

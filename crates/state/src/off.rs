@@ -1,5 +1,5 @@
-//! What a person switched off with `tidegate off`: one small file, replaced as a whole under a lock. A hook reads it; a
-//! file that cannot be read switches nothing off.
+//! What a person switched off with `tidegate off`, and what only advises since people overrode it so often: one small file,
+//! replaced as a whole under a lock. A hook reads it; a file that cannot be read switches nothing off.
 
 use std::fs;
 use std::io;
@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tidegate_core::config::Config;
+use tidegate_core::config::preset::Preset;
 use tidegate_core::time::Millis;
 
 use crate::place::StateDir;
@@ -57,9 +59,90 @@ impl Off {
     }
 }
 
-/// Everything that was switched off and not on again. What cannot be read switches nothing off.
-pub fn read(state: &StateDir) -> Vec<Off> {
-    entries(state).unwrap_or_default().into_iter().filter_map(Result::ok).collect()
+/// A blocking policy that only advises in a project, until somebody lets it block again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SteppedDown {
+    /// Which.
+    pub policy: String,
+    /// Where, by the project's root.
+    pub stepped_down_in: String,
+    /// Since when.
+    pub since: Millis,
+    /// Whether a hook told the person.
+    #[serde(default)]
+    pub told: bool,
+}
+
+impl SteppedDown {
+    /// Whether it is of one of these places.
+    pub fn is_in(&self, places: &[PathBuf]) -> bool {
+        places.iter().any(|place| place == Path::new(&self.stepped_down_in))
+    }
+}
+
+/// Everything in the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Switches {
+    /// What was switched off and not on again.
+    pub off: Vec<Off>,
+    /// What only advises.
+    pub stepped_down: Vec<SteppedDown>,
+}
+
+impl Switches {
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.off.is_empty() && self.stepped_down.is_empty()
+    }
+
+    /// The policies that are off here and now.
+    pub fn off_here(&self, now: Millis, places: &[PathBuf], session: Option<&str>) -> Vec<String> {
+        let counting = self.off.iter().filter(|off| off.counts(now, places, session));
+        counting.map(|off| off.policy.clone()).collect()
+    }
+
+    /// Writes into the config what counts here and now. Only the preset `guide` lets a policy step down.
+    pub fn apply(&self, config: &mut Config, now: Millis, root: Option<&Path>, session: Option<&str>) {
+        if self.is_empty() {
+            return;
+        }
+        let places = places(root);
+        config.off_by_command = self.off_here(now, &places, session);
+        if !may_step_down(config) {
+            return;
+        }
+        for down in self.stepped_down.iter().filter(|down| down.is_in(&places)) {
+            config.stepped_down.push(down.policy.clone());
+            if !down.told {
+                config.step_downs_to_tell.push(down.policy.clone());
+            }
+        }
+    }
+}
+
+/// Whether a policy may step down at all.
+pub fn may_step_down(config: &Config) -> bool {
+    config.general.preset == Preset::Guide && config.policies.friction.step_down
+}
+
+/// Everything that counts. What cannot be read switches nothing off.
+pub fn read(state: &StateDir) -> Switches {
+    sorted(entries(state).unwrap_or_default()).0
+}
+
+/// Entries, and those that cannot be read: a newer version may write what this one does not know.
+fn sorted(entries: Vec<Value>) -> (Switches, Vec<Value>) {
+    let (mut switches, mut unread) = (Switches::default(), Vec::new());
+    for entry in entries {
+        if let Ok(off) = serde_json::from_value(entry.clone()) {
+            switches.off.push(off);
+        } else if let Ok(down) = serde_json::from_value(entry.clone()) {
+            switches.stepped_down.push(down);
+        } else {
+            unread.push(entry);
+        }
+    }
+    (switches, unread)
 }
 
 /// Why part of the list cannot be read, for whoever would mend it.
@@ -68,20 +151,10 @@ pub fn problem(state: &StateDir) -> Option<String> {
     match entries(state) {
         Err(error) => Some(format!("{}: {error}", path.display())),
         Ok(entries) => {
-            let unread = entries.iter().filter(|entry| entry.is_err()).count();
+            let unread = sorted(entries).1.len();
             (unread > 0).then(|| format!("{}: {unread} of its entries cannot be read", path.display()))
         }
     }
-}
-
-/// The policies that are off here and now.
-pub fn policies(state: &StateDir, now: Millis, root: Option<&Path>, session: Option<&str>) -> Vec<String> {
-    let list = read(state);
-    if list.is_empty() {
-        return Vec::new();
-    }
-    let counting = list.iter().filter(|off| off.counts(now, &places(root), session));
-    counting.map(|off| off.policy.clone()).collect()
 }
 
 /// The names a project goes by: its root, what that leads to, and the main worktree, whose project a worktree is too.
@@ -94,34 +167,29 @@ pub fn places(root: Option<&Path>) -> Vec<PathBuf> {
     places
 }
 
-/// Changes the list, alone. Entries that cannot be read stay; a file that cannot be is not written over.
-pub fn change(state: &StateDir, now: Millis, edit: impl FnOnce(&mut Vec<Off>)) -> io::Result<()> {
+/// Changes the file, alone. Entries that cannot be read stay; a file that cannot be is not written over.
+pub fn change(state: &StateDir, now: Millis, edit: impl FnOnce(&mut Switches)) -> io::Result<()> {
     let lock = private::to_lock(&state.root().join("off.lock"))?;
     lock.lock()?;
-    let (mut list, mut unread) = (Vec::new(), Vec::new());
-    for entry in entries(state)? {
-        match entry {
-            Ok(off) => list.push(off),
-            Err(entry) => unread.push(entry),
-        }
+    let (mut switches, mut all) = sorted(entries(state)?);
+    switches.off.retain(|off: &Off| !off.lapsed(now));
+    edit(&mut switches);
+    for off in switches.off {
+        all.push(serde_json::to_value(off).map_err(io::Error::other)?);
     }
-    list.retain(|off: &Off| !off.lapsed(now));
-    edit(&mut list);
-    let known = list.into_iter().map(serde_json::to_value).collect::<Result<Vec<_>, _>>();
-    unread.extend(known.map_err(io::Error::other)?);
-    let json = serde_json::to_vec_pretty(&unread).map_err(io::Error::other)?;
+    for down in switches.stepped_down {
+        all.push(serde_json::to_value(down).map_err(io::Error::other)?);
+    }
+    let json = serde_json::to_vec_pretty(&all).map_err(io::Error::other)?;
     replace::durable(&file(state), &json)
 }
 
-/// Each entry, or what stands there instead: a newer version may write what this one does not know.
-fn entries(state: &StateDir) -> io::Result<Vec<Result<Off, Value>>> {
+fn entries(state: &StateDir) -> io::Result<Vec<Value>> {
     let bytes = match bounded::read(&file(state), LARGEST) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         read => read?,
     };
-    let entries: Vec<Value> = serde_json::from_slice(&bytes).map_err(io::Error::other)?;
-    let read = |entry: Value| serde_json::from_value(entry.clone()).map_err(|_| entry);
-    Ok(entries.into_iter().map(read).collect())
+    serde_json::from_slice(&bytes).map_err(io::Error::other)
 }
 
 fn file(state: &StateDir) -> PathBuf {
@@ -155,10 +223,10 @@ mod tests {
         let env = crate::place::PlaceEnv { state_dir: Some(folder.path().join("s")), ..Default::default() };
         let state = StateDir::open(&env).unwrap();
         let off = Off { policy: "pressure".into(), scope: Scope::Everywhere, since: Millis(0), until: None };
-        change(&state, Millis(1), |list| list.push(off)).unwrap();
-        assert_eq!(policies(&state, Millis(2), None, None), ["pressure"]);
+        change(&state, Millis(1), |switches| switches.off.push(off)).unwrap();
+        assert_eq!(read(&state).off_here(Millis(2), &[], None), ["pressure"]);
         std::fs::write(state.root().join("off.json"), "[{\"policy\": \"pressure\"").unwrap();
-        assert!(policies(&state, Millis(2), None, None).is_empty());
+        assert!(read(&state).off_here(Millis(2), &[], None).is_empty());
         assert!(problem(&state).is_some());
         assert!(change(&state, Millis(2), |_| {}).is_err(), "it is not written over");
     }
@@ -173,9 +241,40 @@ mod tests {
         std::fs::write(state.root().join("off.json"), newer).unwrap();
         let off =
             Off { policy: "skill-gate".into(), scope: Scope::Everywhere, since: Millis(0), until: None };
-        change(&state, Millis(1), |list| list.push(off)).unwrap();
-        assert_eq!(policies(&state, Millis(2), None, None), ["skill-gate"]);
+        change(&state, Millis(1), |switches| switches.off.push(off)).unwrap();
+        assert_eq!(read(&state).off_here(Millis(2), &[], None), ["skill-gate"]);
         assert!(problem(&state).is_some_and(|problem| problem.contains("1 of its entries")));
         assert!(std::fs::read_to_string(state.root().join("off.json")).unwrap().contains("moon"));
+    }
+
+    #[test]
+    fn a_policy_steps_down_in_its_project_and_in_guide_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = crate::place::PlaceEnv { state_dir: Some(folder.path().join("s")), ..Default::default() };
+        let state = StateDir::open(&env).unwrap();
+        let down = SteppedDown {
+            policy: "skill-gate".into(),
+            stepped_down_in: "/p".into(),
+            since: Millis(0),
+            told: false,
+        };
+        change(&state, Millis(1), |switches| switches.stepped_down.push(down)).unwrap();
+        let here = |root: &str, preset: Preset, step_down: bool| {
+            let mut config = Config::default();
+            config.general.preset = preset;
+            config.policies.friction.step_down = step_down;
+            read(&state).apply(&mut config, Millis(2), Some(Path::new(root)), None);
+            assert!(config.off_by_command.is_empty(), "it is not off");
+            assert_eq!(config.stepped_down, config.step_downs_to_tell);
+            config.stepped_down
+        };
+        assert_eq!(here("/p", Preset::Guide, true), ["skill-gate"]);
+        assert!(here("/q", Preset::Guide, true).is_empty());
+        assert!(here("/p", Preset::Strict, true).is_empty());
+        assert!(here("/p", Preset::Guide, false).is_empty());
+        change(&state, Millis(2), |switches| switches.stepped_down[0].told = true).unwrap();
+        let mut config = Config::default();
+        read(&state).apply(&mut config, Millis(2), Some(Path::new("/p")), None);
+        assert_eq!((config.stepped_down.len(), config.step_downs_to_tell.len()), (1, 0));
     }
 }

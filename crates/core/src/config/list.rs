@@ -99,10 +99,10 @@ pub struct Required<T>(pub Vec<T>);
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exempted<T>(pub Vec<T>);
 
-impl<T: Item> Required<T> {
-    /// These. What no file could say is left out.
-    pub fn new(texts: &[&str]) -> Required<T> {
-        Required(texts.iter().filter_map(|text| T::read(text).ok()).collect())
+impl Required<Skill> {
+    /// These skills.
+    pub fn new(names: &[&str]) -> Required<Skill> {
+        Required(names.iter().map(|name| Skill((*name).to_owned())).collect())
     }
 }
 

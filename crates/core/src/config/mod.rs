@@ -36,16 +36,16 @@ pub struct Config {
     pub journal: JournalSettings,
     /// Section `[tools]`.
     pub tools: ToolSettings,
-    /// Section `[friction]`.
-    pub friction: FrictionSettings,
     /// One section per policy.
     pub policies: PolicySettings,
     /// Policies that `TIDEGATE_OFF` switches off.
     pub off: Vec<String>,
     /// Policies that `tidegate off` switched off here.
     pub off_by_command: Vec<String>,
-    /// Policies that people overrode so often here that they only advise.
+    /// Blocking policies that only advise here, since people overrode them so often.
     pub stepped_down: Vec<String>,
+    /// Those of them that no hook has told a person yet.
+    pub step_downs_to_tell: Vec<String>,
     /// What was wrong with the config; what stood there before counts instead.
     pub problems: Vec<String>,
     /// What a project's files say without effect.
@@ -90,34 +90,38 @@ section! {
     }
 }
 
-section! {
-    /// Section `[friction]`.
-    FrictionSettings "friction" {
-        /// In the preset `guide`: a policy that people overrode in five of its last ten interruptions in a project only advises there, until `tidegate on` is run.
-        step_down: bool = true, WithTrust;
-    }
-}
-
 impl Config {
     /// All sections, in the order in which they are shown.
     pub fn sections(&self) -> Vec<&dyn Section> {
         let mut sections: Vec<&dyn Section> = Vec::with_capacity(32);
-        let general: [&dyn Section; 5] =
-            [&self.general, &self.meter, &self.journal, &self.tools, &self.friction];
-        for section in general.into_iter().chain(self.policies.sections()) {
+        for section in self.top().chain(self.policies.sections()) {
             sections.push(section);
             sections.extend(section.nested());
         }
         sections
     }
 
-    fn section(&self, name: &str) -> Option<&dyn Section> {
-        self.sections().into_iter().find(|section| section.name() == name)
+    /// The section of this name.
+    pub fn section(&self, name: &str) -> Option<&dyn Section> {
+        let mut top = self.top().chain(self.policies.sections());
+        match name.split_once('.') {
+            None => top.find(|section| section.name() == name),
+            Some((outer, _)) => {
+                let outer = top.find(|section| section.name() == outer)?;
+                outer.nested().into_iter().find(|section| section.name() == name)
+            }
+        }
+    }
+
+    /// The sections that are no policy's.
+    fn top(&self) -> impl Iterator<Item = &dyn Section> {
+        let sections: [&dyn Section; 4] = [&self.general, &self.meter, &self.journal, &self.tools];
+        sections.into_iter()
     }
 
     fn section_mut(&mut self, name: &str) -> Option<&mut dyn Section> {
-        let general: [&mut dyn Section; 5] =
-            [&mut self.general, &mut self.meter, &mut self.journal, &mut self.tools, &mut self.friction];
+        let general: [&mut dyn Section; 4] =
+            [&mut self.general, &mut self.meter, &mut self.journal, &mut self.tools];
         let mut top = general.into_iter().chain(self.policies.sections_mut());
         match name.split_once('.') {
             None => top.find(|section| section.name() == name),
@@ -133,10 +137,9 @@ impl Config {
         self.origins.get(path).unwrap_or(&Origin::BuiltIn)
     }
 
-    /// Whether a policy only advises here because people kept overriding it. In `guide` only: `strict` is meant.
+    /// Whether a policy only advises here because people kept overriding it.
     pub fn stepped_down(&self, policy: &str) -> bool {
-        let may = self.friction.step_down && self.general.preset == Preset::Guide;
-        may && self.stepped_down.iter().any(|down| down == policy)
+        self.stepped_down.iter().any(|down| down == policy)
     }
 
     /// Whether an edit that cannot be checked is not let through.

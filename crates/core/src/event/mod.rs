@@ -294,6 +294,13 @@ impl Event<'_> {
             .map(AsRef::as_ref)
     }
 
+    /// A file of flow or stock that was read.
+    pub fn knowledge_read(&self) -> Option<&str> {
+        let tool = self.payload.tool_name.get().filter(|_| self.kind == EventKind::PostToolUse)?;
+        let input = self.payload.tool_input.get().filter(|_| tool == "Read")?;
+        input.file_path.get().map(AsRef::as_ref).filter(|path| path.contains("/.claude/context/"))
+    }
+
     /// The task in the background that the model has ended.
     pub fn stopped_task(&self) -> Option<&str> {
         let tool = self.payload.tool_name.get().filter(|_| self.kind == EventKind::PostToolUse)?;

@@ -66,6 +66,7 @@ macro_rules! policies {
 
 policies! {
     approval => approval::Approval,
+    friction => friction::Friction,
     own_settings => own_settings::OwnSettings,
     skill_gate => skill_gate::SkillGate,
     verify_stop => verify_stop::VerifyStop,
@@ -76,7 +77,8 @@ policies! {
 
 /// The policies that a person can switch off, by their ids.
 pub fn switchable() -> impl Iterator<Item = &'static str> {
-    POLICIES.iter().map(|policy| policy.id()).filter(|id| *id != approval::ID)
+    let ours = [approval::ID, friction::ID];
+    POLICIES.iter().map(|policy| policy.id()).filter(move |id| !ours.contains(id))
 }
 
 impl PolicySettings {

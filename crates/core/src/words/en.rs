@@ -68,6 +68,12 @@ pub(super) const WORDS: Words = Words {
             "The agent put the approval code {code} into a tool call, so the code is void and `tidegate {command}` was not approved."
         )
     },
+    stepped_down: |policy| {
+        format!(
+            "{policy} was overridden in five of its last ten interruptions in this project, so it only advises here from now on. \
+             `tidegate on {policy}` lets it block again; `tidegate report` shows the interruptions."
+        )
+    },
     used: |percent| format!("{percent}% used"),
     left: |tokens, compacts| {
         if compacts { format!("{tokens} to compaction") } else { format!("{tokens} left") }

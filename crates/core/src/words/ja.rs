@@ -70,6 +70,12 @@ pub(super) const WORDS: Words = Words {
             "エージェントが承認コード {code} をツール呼び出しに使ったため、コードは無効になりました。`tidegate {command}` は承認されていません。"
         )
     },
+    stepped_down: |policy| {
+        format!(
+            "{policy} はこのプロジェクトで直近10回の介入のうち5回が人によって無効にされたため、今後ここでは助言だけを行います。\
+             再びブロックさせるには `tidegate on {policy}` を、経過を見るには `tidegate report` を実行してください。"
+        )
+    },
     used: |percent| format!("{percent}% 使用"),
     left: |tokens, compacts| {
         if compacts { format!("圧縮まで {tokens}") } else { format!("残り {tokens}") }

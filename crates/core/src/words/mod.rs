@@ -79,6 +79,8 @@ pub struct Words {
     pub nothing_to_approve: fn(&str) -> String,
     /// The model used a code (the code, the command it stood for).
     pub approval_void: fn(&str, &str) -> String,
+    /// A policy stepped down in this project.
+    pub stepped_down: fn(&str) -> String,
     /// Status line: per cent in use.
     pub used: fn(u64) -> String,
     /// Status line: tokens left before compaction or, with `false`, before the window is full.

@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::facts::marks::Marks;
 use crate::facts::{Facts, Known, Needs};
 use crate::phase::Phase;
-use crate::verdict::{Ask, Audience, Say, Verdict};
+use crate::verdict::{Asks, Audience, Say, Verdict};
 use settings::PhaseMode;
 
 pub mod settings;
@@ -61,10 +61,8 @@ impl Policy for PhaseAdvice {
         if !stock.is_empty() {
             text.push_str(&format!(" Worth reading first, in .claude/context/: {}.", stock.join(", ")));
         }
-        let asks = vec![Ask::Either {
-            skills: skills.iter().map(ToString::to_string).collect(),
-            files: stock.iter().map(ToString::to_string).collect(),
-        }];
+        let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        let asks = Asks::any(owned(&skills), owned(&stock));
         Verdict {
             because: "another phase",
             says: vec![Say { to: Audience::Model, text, weight: 20, explains: false, when_said: Vec::new() }],

@@ -9,7 +9,7 @@ use crate::event::{Event, EventKind};
 use crate::facts::marks::{Mark, Marks};
 use crate::facts::{Facts, Needs, Touched};
 use crate::gate::EDIT_GATE;
-use crate::verdict::{Ask, Audience, Call, Effect, Say, Verdict};
+use crate::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use settings::{SkillGateMode, Subagents};
 
 pub mod settings;
@@ -114,8 +114,7 @@ fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Ver
         reason: Some(reason),
         because: "the required skill was not invoked",
         says: say.into_iter().collect(),
-        asks: vec![Ask::Skills(missing.iter().map(ToString::to_string).collect())],
-        about: Some(file.to_owned()),
+        asks: asks(missing, file),
         ..Verdict::pass()
     }
 }
@@ -136,9 +135,13 @@ fn remind(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
     Verdict {
         because: "the required skill was not invoked; a reminder is enough here",
         says: vec![Say { to: Audience::Model, text, weight: 50, explains: false, when_said }],
-        asks: vec![Ask::Skills(missing.iter().map(ToString::to_string).collect())],
+        asks: asks(missing, file.inside.as_deref().unwrap_or_default()),
         ..Verdict::pass()
     }
+}
+
+fn asks(missing: &[&str], file: &str) -> Asks {
+    Asks::skills(missing.iter().map(ToString::to_string).collect(), file)
 }
 
 fn listed(skills: &[&str]) -> String {

@@ -8,7 +8,7 @@ use crate::event::{Event, EventKind};
 use crate::facts::marks::{Mark, Marks};
 use crate::facts::work::hash;
 use crate::facts::{Facts, Known, Needs};
-use crate::verdict::{Ask, Call, Effect, Verdict};
+use crate::verdict::{Asks, Call, Effect, Verdict};
 use super::verify_stop::settings::VerifyMode;
 
 pub mod settings;
@@ -59,7 +59,7 @@ impl Policy for TaskGate {
             reason: Some(verify_stop::reason(facts, config, changes)),
             because: "code was edited and not verified since",
             effects: vec![Effect::Mark(Mark::Notice(notice))],
-            asks: vec![Ask::Verified],
+            asks: Asks::verified(),
             ..Verdict::pass()
         }
     }

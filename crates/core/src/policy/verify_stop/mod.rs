@@ -11,7 +11,7 @@ use crate::event::{Event, EventKind};
 use crate::facts::marks::{Mark, Marks};
 use crate::facts::work::ChangeSet;
 use crate::facts::{Facts, Known, Needs};
-use crate::verdict::{Ask, Audience, Call, Effect, Say, Verdict};
+use crate::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use settings::{VerifyMode, Wants};
 
 pub mod settings;
@@ -112,13 +112,15 @@ fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
 
 /// The stop passes; the person is told once that nothing was verified.
 fn let_go(facts: &Facts<'_>, changes: &ChangeSet, because: &'static str) -> Verdict {
+    // It is still waited for: the record of a stop that passes says so.
+    let asks = Asks::verified();
     if changes.told {
-        return Verdict::silent(because);
+        return Verdict { asks, ..Verdict::silent(because) };
     }
     let text = (facts.lang.words().unverified)(changes);
     let when_said = vec![Effect::Mark(Mark::Told)];
     let say = Say { to: Audience::User, text, weight: 60, explains: false, when_said };
-    Verdict { because, says: vec![say], ..Verdict::pass() }
+    Verdict { because, says: vec![say], asks, ..Verdict::pass() }
 }
 
 fn hold(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdict {
@@ -131,7 +133,7 @@ fn hold(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdict {
         reason: Some(reason),
         because: "code was edited and not verified since",
         effects: vec![Effect::Mark(Mark::Held)],
-        asks: vec![Ask::Verified],
+        asks: Asks::verified(),
         ..Verdict::pass()
     };
     if !facts.marks.value().is_some_and(|marks| marks.noticed(ID)) {

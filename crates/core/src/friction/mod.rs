@@ -1,0 +1,338 @@
+//! What became of what we said: a fold over records, oldest first.
+//!
+//! A record says what would satisfy an interruption ([`Asks`]) and what was done ([`Deeds`](crate::record::Deeds)); later
+//! records settle earlier ones. The rules, case by case, are in the table of tests below.
+
+mod tally;
+
+use std::collections::BTreeMap;
+
+use crate::record::{Record, VerdictRecord, estimate_tokens};
+use crate::time::Millis;
+use crate::verdict::Asks;
+
+pub use tally::{Spoke, Tally, Would, tallies};
+
+/// A session that has not been heard of for so long has ended.
+const SILENT_MS: u64 = 24 * 3_600_000;
+
+/// So long after a session's end a person can still be seen to start the client without the policy.
+const RESTART_MS: u64 = 3_600_000;
+
+/// Calls of one message of the model are denied together; it cannot have reacted in between.
+const TOGETHER_MS: u64 = 1000;
+
+/// How a policy spoke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A call was denied.
+    Denied,
+    /// A turn or a task was held up.
+    Blocked,
+    /// A person was asked.
+    Asked,
+    /// The model was told something.
+    Advised,
+    /// Only the person was told something.
+    Told,
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settlement {
+    /// What it asked for was done.
+    Satisfied,
+    /// It was not, and will not be.
+    Ignored,
+    /// The file it was about was then written through the shell.
+    Bypassed,
+    /// A person switched the policy off.
+    Overridden,
+    /// Not known yet.
+    Open,
+    /// It asked for nothing.
+    Unasked,
+}
+
+/// One time that a policy spoke, or would have spoken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interruption {
+    /// Whose.
+    pub policy: String,
+    /// In which session.
+    pub session: Option<String>,
+    /// In which project.
+    pub project: Option<String>,
+    /// When.
+    pub at: Millis,
+    /// How.
+    pub kind: Kind,
+    /// It was only recorded.
+    pub shadow: bool,
+    /// It came together with the one before it: calls of one message.
+    pub joined: bool,
+    /// What became of it.
+    pub settlement: Settlement,
+    /// Milliseconds until then.
+    pub after_ms: u64,
+    /// Human prompts that began in between.
+    pub turns: u32,
+    /// Model turns that it forced.
+    pub forced: u32,
+    /// Tokens that it put into the context, by estimate.
+    pub tokens: usize,
+}
+
+/// The fold.
+#[derive(Debug, Default)]
+pub struct Friction {
+    interruptions: Vec<Interruption>,
+    open: Vec<Open>,
+    sessions: BTreeMap<String, Session>,
+    stepped_up: Vec<SteppedUp>,
+}
+
+/// One that is not settled yet.
+#[derive(Debug)]
+struct Open {
+    /// Which of the interruptions.
+    at: usize,
+    /// What is still missing.
+    asks: Asks,
+    /// The session's prompts when it came.
+    prompts: u32,
+    /// When its session ended.
+    ended: Option<Millis>,
+}
+
+#[derive(Debug, Default)]
+struct Session {
+    seen: Millis,
+    prompts: u32,
+}
+
+#[derive(Debug)]
+struct SteppedUp {
+    policy: String,
+    project: String,
+    at: Millis,
+}
+
+/// What a person has to override so often, of so many, before a policy steps down.
+const OVERRIDDEN: usize = 5;
+const OF_LAST: usize = 10;
+
+impl Friction {
+    /// Takes the next record.
+    pub fn take(&mut self, record: &Record) {
+        let Some(now) = Millis::from_iso(&record.at) else { return };
+        self.expire(now);
+        if let Some(id) = &record.session {
+            let session = self.sessions.entry(id.clone()).or_default();
+            session.seen = session.seen.max(now);
+            session.prompts += u32::from(record.did.prompt);
+        }
+        self.settle(record, now);
+        if let (Some(policy), Some(project)) = (&record.did.stepped_up, &record.project) {
+            let (policy, project) = (policy.clone(), project.clone());
+            self.stepped_up.push(SteppedUp { policy, project, at: now });
+        }
+        for verdict in &record.verdicts {
+            self.begin(record, verdict, now);
+        }
+    }
+
+    /// Everything that was said, with what became of it until now.
+    pub fn finish(mut self, now: Millis) -> Vec<Interruption> {
+        self.expire(now);
+        self.close(now, |open, _, _| open.ended.is_some().then_some(Settlement::Ignored));
+        self.interruptions
+    }
+
+    /// Whether people overrode a blocking policy in five of its last ten interruptions in a project, since somebody last
+    /// wanted it to block there again.
+    pub fn often_overridden(&self, policy: &str, is_here: impl Fn(&str) -> bool) -> bool {
+        let again = self.stepped_up.iter().filter(|up| up.policy == policy && is_here(&up.project));
+        let since = again.map(|up| up.at).max();
+        let counts = |said: &&Interruption| {
+            said.policy == policy
+                && matches!(said.kind, Kind::Denied | Kind::Blocked)
+                && !(said.shadow || said.joined || said.settlement == Settlement::Unasked)
+                && said.project.as_deref().is_some_and(&is_here)
+                && since.is_none_or(|since| said.at > since)
+        };
+        let last = self.interruptions.iter().rev().filter(counts).take(OF_LAST);
+        last.filter(|said| said.settlement == Settlement::Overridden).count() >= OVERRIDDEN
+    }
+
+    /// Settles those of which the function says how. It sees the interruption's session, too.
+    fn close(
+        &mut self,
+        now: Millis,
+        mut how: impl FnMut(&mut Open, &Interruption, Option<&Session>) -> Option<Settlement>,
+    ) {
+        let Friction { interruptions, sessions, open, .. } = self;
+        open.retain_mut(|open| {
+            let said = &mut interruptions[open.at];
+            let session = said.session.as_ref().and_then(|id| sessions.get(id));
+            let Some(settlement) = how(open, said, session) else { return true };
+            let prompts = session.map_or(0, |session| session.prompts);
+            said.settlement = settlement;
+            said.after_ms = now.since(said.at);
+            said.turns = prompts.saturating_sub(open.prompts);
+            false
+        });
+    }
+
+    /// Sessions that nobody hears of any more have ended.
+    fn expire(&mut self, now: Millis) {
+        self.close(now, |open, said, session| {
+            let seen = session.map_or(said.at, |session| session.seen);
+            let over = now.since(seen) > SILENT_MS || open.ended.is_some_and(|at| now.since(at) > RESTART_MS);
+            over.then_some(Settlement::Ignored)
+        });
+    }
+
+    fn settle(&mut self, record: &Record, now: Millis) {
+        self.close(now, |open, said, _| {
+            let same_session = said.session.is_some() && said.session == record.session;
+            if same_session && record.event == "SessionStart" {
+                open.ended = None;
+            }
+            if !said.shadow && overrides(record, said, same_session) {
+                return Some(Settlement::Overridden);
+            }
+            if !same_session || open.ended.is_some() {
+                return None;
+            }
+            if is_satisfied(&mut open.asks, record) {
+                return Some(Settlement::Satisfied);
+            }
+            let about = open.asks.file.as_deref();
+            if about.is_some_and(|about| record.did.edited_by_shell.iter().any(|file| same_file(file, about)))
+            {
+                return Some(Settlement::Bypassed);
+            }
+            if open.asks.verified && ends_unverified(record, &said.policy) {
+                return Some(Settlement::Ignored);
+            }
+            if record.event == "SessionEnd" {
+                open.ended = Some(now);
+            }
+            None
+        });
+    }
+
+    /// A verdict that spoke is one more interruption, and what the same policy asked for before was not done.
+    fn begin(&mut self, record: &Record, verdict: &VerdictRecord, now: Millis) {
+        let Some(kind) = kind(record, verdict) else { return };
+        let asks = !verdict.asks.is_empty();
+        let mut joined = false;
+        if asks {
+            self.close(now, |_, said, _| {
+                let same = (&said.policy, &said.session, said.shadow)
+                    == (&verdict.policy, &record.session, verdict.shadow);
+                let together = now.since(said.at) <= TOGETHER_MS;
+                joined |= same && together;
+                (same && !together).then_some(Settlement::Ignored)
+            });
+            let known = record.session.as_ref().and_then(|id| self.sessions.get(id));
+            let prompts = known.map_or(0, |session| session.prompts);
+            let at = self.interruptions.len();
+            self.open.push(Open { at, asks: verdict.asks.clone(), prompts, ended: None });
+        }
+        let live = !verdict.shadow;
+        let reason = verdict.reason.as_deref().filter(|_| verdict.call != "pass").unwrap_or_default();
+        let text = verdict.says.model.as_deref().filter(|text| is_in(&record.said.model, text));
+        self.interruptions.push(Interruption {
+            policy: verdict.policy.clone(),
+            session: record.session.clone(),
+            project: record.project.clone(),
+            at: now,
+            kind,
+            shadow: verdict.shadow,
+            joined,
+            settlement: if asks { Settlement::Open } else { Settlement::Unasked },
+            after_ms: 0,
+            turns: 0,
+            forced: if live && verdict.call == "deny" { record.cost.turns } else { 0 },
+            tokens: if live {
+                estimate_tokens(reason) + estimate_tokens(text.unwrap_or_default())
+            } else {
+                0
+            },
+        });
+    }
+}
+
+/// How a verdict spoke, or would have; `None` if it did not.
+fn kind(record: &Record, verdict: &VerdictRecord) -> Option<Kind> {
+    let holds_up = matches!(record.event.as_str(), "Stop" | "SubagentStop" | "TaskCompleted");
+    let said = |text: &Option<String>, all: &Option<String>| {
+        text.as_ref().is_some_and(|text| verdict.shadow || is_in(all, text))
+    };
+    match verdict.call.as_str() {
+        "deny" | "halt" if holds_up => Some(Kind::Blocked),
+        "deny" | "halt" => Some(Kind::Denied),
+        "ask" => Some(Kind::Asked),
+        _ if said(&verdict.says.model, &record.said.model) => Some(Kind::Advised),
+        _ if said(&verdict.says.user, &record.said.user) => Some(Kind::Told),
+        _ => None,
+    }
+}
+
+/// Whether a text was among those that were given: what does not fit is left out whole.
+fn is_in(all: &Option<String>, text: &str) -> bool {
+    all.as_ref().is_some_and(|all| all.contains(text))
+}
+
+/// Whether a person switched the policy off, here.
+fn overrides(record: &Record, said: &Interruption, same_session: bool) -> bool {
+    let names = |list: &[String]| list.contains(&said.policy);
+    let same_project = said.project.is_some() && said.project == record.project;
+    // What switched another session's policy off may be meant for that session alone. A client that an agent started
+    // with a variable of its own is nobody's word.
+    let by_variable = record.attended && names(&record.off) && (same_session || same_project);
+    let by_command = same_session && names(&record.off_by_command);
+    let switched = record.did.switched_off.as_ref().is_some_and(|off| {
+        let here = match (&off.session, &off.project) {
+            (Some(session), _) => said.session.as_ref() == Some(session),
+            (None, Some(project)) => said.project.as_ref() == Some(project),
+            (None, None) => true,
+        };
+        off.policy == said.policy && here
+    });
+    by_variable || by_command || switched
+}
+
+/// Takes what was done off what is missing, and says whether that was all.
+fn is_satisfied(asks: &mut Asks, record: &Record) -> bool {
+    let did = &record.did;
+    let invoked = |asked: &String| did.skills.iter().any(|skill| is_skill(skill, asked));
+    let wanted = !asks.skills.is_empty();
+    asks.skills.retain(|asked| !invoked(asked));
+    (wanted && asks.skills.is_empty())
+        || asks.any_skill.iter().any(invoked)
+        || asks.any_file.iter().any(|asked| did.read.iter().any(|file| same_file(file, asked)))
+        || (asks.verified && !did.verified.is_empty())
+}
+
+/// Whether invoking one skill counts as another: `plugin:name` as `name`.
+pub fn is_skill(invoked: &str, asked: &str) -> bool {
+    invoked == asked || invoked.rsplit_once(':').is_some_and(|(_, name)| name == asked)
+}
+
+/// A path from the project's root and a whole one can mean the same file.
+fn same_file(one: &str, other: &str) -> bool {
+    let ends = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/'));
+    one == other || ends(one, other) || ends(other, one)
+}
+
+/// A turn ended, and the policy let it. One that still waits for something passes and says so.
+fn ends_unverified(record: &Record, policy: &str) -> bool {
+    let waits = record.verdicts.iter().any(|verdict| verdict.policy == policy && !verdict.asks.is_empty());
+    record.event == "Stop" && record.agent.is_none() && record.ruling == "pass" && !waits
+}
+
+#[cfg(test)]
+mod tests;

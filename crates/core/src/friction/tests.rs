@@ -1,0 +1,337 @@
+//! Journals of a few lines, and what became of what was said in them.
+
+use super::*;
+use crate::record::{Deeds, Said, SwitchedOff};
+
+/// What happens, one step a line: seconds (or `h` hours), session, what. What becomes of each interruption, in order.
+const TABLE: &[(&str, &[&str], &str)] = &[
+    (
+        "the skill is invoked",
+        &["0 s deny a src/x.rs", "9 s skill a"],
+        "skill-gate satisfied after 9s, 0 turns",
+    ),
+    (
+        "a plugin's skill counts as its name",
+        &["0 s deny a x", "9 s skill team:a"],
+        "skill-gate satisfied after 9s, 0 turns",
+    ),
+    ("a longer name does not", &["0 s deny a x", "9 s skill aa", "9 s skill a:b"], "skill-gate open"),
+    ("a plugin's skill was asked for", &["0 s deny team:a x", "9 s skill a"], "skill-gate open"),
+    ("all of them have to be", &["0 s deny a+b x", "1 s skill a"], "skill-gate open"),
+    (
+        "one after the other",
+        &["0 s deny a+b x", "1 s skill b", "2 s skill a"],
+        "skill-gate satisfied after 2s, 0 turns",
+    ),
+    ("invoked before does not count", &["0 s skill a", "1 s deny a x"], "skill-gate open"),
+    ("in another session neither", &["0 s deny a x", "1 t skill a"], "skill-gate open"),
+    (
+        "turns are human prompts",
+        &["0 s deny a x", "5 s prompt", "6 s prompt", "7 s skill a"],
+        "skill-gate satisfied after 7s, 2 turns",
+    ),
+    (
+        "denied again, and then it is done",
+        &["0 s deny a x", "5 s deny a x", "9 s skill a"],
+        "skill-gate ignored after 5s, 0 turns; skill-gate satisfied after 4s, 0 turns",
+    ),
+    (
+        "calls of one message are denied together",
+        &["0 s deny a x", "0 s deny a y", "1 s deny a z", "9 s skill a"],
+        "skill-gate satisfied after 9s, 0 turns; skill-gate satisfied after 9s, 0 turns; skill-gate satisfied after 8s, 0 turns",
+    ),
+    (
+        "the file is written through the shell",
+        &["0 s deny a src/x.rs", "3 s shell src/x.rs"],
+        "skill-gate bypassed after 3s, 0 turns",
+    ),
+    (
+        "a whole path means the same file",
+        &["0 s deny a /p/src/x.rs", "3 s shell src/x.rs"],
+        "skill-gate bypassed after 3s, 0 turns",
+    ),
+    ("another file is another thing", &["0 s deny a src/x.rs", "3 s shell xsrc/x.rs"], "skill-gate open"),
+    (
+        "after the skill it is no way round",
+        &["0 s deny a x", "1 s skill a", "3 s shell x"],
+        "skill-gate satisfied after 1s, 0 turns",
+    ),
+    ("the tests were run", &["0 s block", "60 s verify"], "verify-stop satisfied after 60s, 0 turns"),
+    ("a turn ends without", &["0 s block", "60 s stop"], "verify-stop ignored after 60s, 0 turns"),
+    (
+        "a turn that ends while agents run says so",
+        &["0 s block", "60 s waits", "90 s verify"],
+        "verify-stop satisfied after 90s, 0 turns",
+    ),
+    ("a skill gate is not about the turn's end", &["0 s deny a x", "60 s stop"], "skill-gate open"),
+    (
+        "blocked again",
+        &["0 s block", "9 s block", "12 s verify"],
+        "verify-stop ignored after 9s, 0 turns; verify-stop satisfied after 3s, 0 turns",
+    ),
+    ("a task", &["0 s task", "9 s verify"], "task-gate satisfied after 9s, 0 turns"),
+    ("one of the phase's skills", &["0 s advise a+b", "9 s skill b"], "phase satisfied after 9s, 0 turns"),
+    (
+        "one of its files",
+        &["0 s advise a+docs/spec.md", "9 s read /p/docs/spec.md"],
+        "phase satisfied after 9s, 0 turns",
+    ),
+    (
+        "the next phase begins",
+        &["0 s advise a", "9 s advise b"],
+        "phase ignored after 9s, 0 turns; phase open",
+    ),
+    (
+        "the session ends",
+        &["0 s deny a x", "9 s end", "20000 t prompt"],
+        "skill-gate ignored after 20000s, 0 turns",
+    ),
+    (
+        "and goes on again",
+        &["0 s deny a x", "9 s end", "20 s start", "30 s skill a"],
+        "skill-gate satisfied after 30s, 0 turns",
+    ),
+    (
+        "nothing is heard of it any more",
+        &["0 s deny a x", "25h t prompt"],
+        "skill-gate ignored after 90000s, 0 turns",
+    ),
+    (
+        "a person switches it off here",
+        &["0 s deny a x", "9 - off skill-gate /p"],
+        "skill-gate overridden after 9s, 0 turns",
+    ),
+    ("everywhere", &["0 s deny a x", "9 - off skill-gate"], "skill-gate overridden after 9s, 0 turns"),
+    (
+        "in this session",
+        &["0 s deny a x", "9 - off skill-gate @s"],
+        "skill-gate overridden after 9s, 0 turns",
+    ),
+    (
+        "in another one",
+        &["0 s deny a x", "9 - off skill-gate @t", "9 - off skill-gate /q"],
+        "skill-gate open",
+    ),
+    ("another policy", &["0 s deny a x", "9 - off pressure /p"], "skill-gate open"),
+    (
+        "it was off when the next hook ran",
+        &["0 s deny a x", "9 s was-off skill-gate"],
+        "skill-gate overridden after 9s, 0 turns",
+    ),
+    ("off in another session", &["0 s deny a x", "9 t was-off skill-gate"], "skill-gate open"),
+    (
+        "the client is started again without it",
+        &["0 s deny a x", "9 s end", "20 t variable skill-gate"],
+        "skill-gate overridden after 20s, 0 turns",
+    ),
+    (
+        "an agent starts one without it",
+        &["0 s deny a x", "20 t alone-variable skill-gate"],
+        "skill-gate open",
+    ),
+    ("what asks for nothing is not settled", &["0 s tell", "9 s end"], "pressure unasked"),
+    ("what was left out for length was not said", &["0 s left-out"], ""),
+    (
+        "a shadow would have been satisfied",
+        &["0 s shadow a x", "9 s skill a"],
+        "shadowed skill-gate satisfied after 9s, 0 turns",
+    ),
+    (
+        "a shadow is nothing to override",
+        &["0 s shadow a x", "9 - off skill-gate"],
+        "shadowed skill-gate open",
+    ),
+    (
+        "a shadow and the real one are two",
+        &["0 s shadow a x", "9 s deny a x", "10 s skill a"],
+        "shadowed skill-gate satisfied after 10s, 0 turns; skill-gate satisfied after 1s, 0 turns",
+    ),
+];
+
+fn record(step: &str) -> Record {
+    let words: Vec<&str> = step.split(' ').collect();
+    let seconds = |text: &str| match text.strip_suffix('h') {
+        Some(hours) => hours.parse::<u64>().expect("hours") * 3600,
+        None => text.parse().expect("seconds"),
+    };
+    let names = |text: &str| text.split('+').map(str::to_owned).collect::<Vec<_>>();
+    let of = |verdict: VerdictRecord, event: &str, ruling: &str| {
+        let said = Said { model: verdict.says.model.clone(), ..Said::default() };
+        Record {
+            event: event.into(),
+            ruling: ruling.into(),
+            verdicts: vec![verdict],
+            said,
+            ..Record::default()
+        }
+    };
+    let verdict = |policy: &str, call: &str, asks: Asks| VerdictRecord {
+        policy: policy.into(),
+        call: call.into(),
+        reason: (call == "deny").then(|| "because".into()),
+        asks,
+        ..VerdictRecord::default()
+    };
+    let says = |policy: &str, asks: Asks| VerdictRecord {
+        says: Said { model: Some("a text".into()), ..Said::default() },
+        ..verdict(policy, "pass", asks)
+    };
+    let did = |did: Deeds| Record { event: "PostToolUse".into(), did, ..Record::default() };
+    let list = |text: &str| vec![text.to_owned()];
+    let base = match words[2..] {
+        ["deny", skills, file] => {
+            of(verdict("skill-gate", "deny", Asks::skills(names(skills), file)), "PreToolUse", "deny")
+        }
+        ["shadow", skills, file] => {
+            let shadowed = verdict("skill-gate", "deny", Asks::skills(names(skills), file));
+            of(VerdictRecord { shadow: true, ..shadowed }, "PreToolUse", "pass")
+        }
+        ["block"] => Record {
+            cost: crate::record::Cost { turns: 1, ..Default::default() },
+            ..of(verdict("verify-stop", "deny", Asks::verified()), "Stop", "deny")
+        },
+        ["waits"] => of(verdict("verify-stop", "pass", Asks::verified()), "Stop", "pass"),
+        ["task"] => of(verdict("task-gate", "deny", Asks::verified()), "TaskCompleted", "deny"),
+        ["advise", wanted] => {
+            let (files, skills) = names(wanted).into_iter().partition(|name| name.contains('/'));
+            of(says("phase", Asks::any(skills, files)), "UserPromptSubmit", "pass")
+        }
+        ["tell"] => of(says("pressure", Asks::default()), "UserPromptSubmit", "pass"),
+        ["left-out"] => Record {
+            said: Said::default(),
+            ..of(says("phase", Asks::any(list("a"), Vec::new())), "UserPromptSubmit", "pass")
+        },
+        ["stop"] => Record { event: "Stop".into(), ruling: "pass".into(), ..Record::default() },
+        ["start"] => Record { event: "SessionStart".into(), ..Record::default() },
+        ["end"] => Record { event: "SessionEnd".into(), ..Record::default() },
+        ["prompt"] => did(Deeds { prompt: true, ..Deeds::default() }),
+        ["skill", name] => did(Deeds { skills: list(name), ..Deeds::default() }),
+        ["shell", file] => did(Deeds { edited_by_shell: list(file), ..Deeds::default() }),
+        ["read", file] => did(Deeds { read: list(file), ..Deeds::default() }),
+        ["verify"] => did(Deeds { verified: list("test"), ..Deeds::default() }),
+        ["was-off", policy] => Record { off_by_command: list(policy), ..Record::default() },
+        ["variable", policy] => Record { off: list(policy), attended: true, ..Record::default() },
+        ["alone-variable", policy] => Record { off: list(policy), ..Record::default() },
+        ["off", policy, ref place @ ..] => {
+            let place = place.first().copied().unwrap_or_default();
+            did(Deeds {
+                switched_off: Some(SwitchedOff {
+                    policy: policy.into(),
+                    session: place.strip_prefix('@').map(str::to_owned),
+                    project: place.starts_with('/').then(|| place.to_owned()),
+                }),
+                ..Deeds::default()
+            })
+        }
+        ["up", policy] => did(Deeds { stepped_up: Some(policy.into()), ..Deeds::default() }),
+        _ => panic!("no such step: {step}"),
+    };
+    Record {
+        at: Millis(seconds(words[0]) * 1000).iso(),
+        session: (words[1] != "-").then(|| words[1].to_owned()),
+        project: Some("/p".into()),
+        ..base
+    }
+}
+
+fn folded(steps: &[&str]) -> Friction {
+    let mut friction = Friction::default();
+    steps.iter().for_each(|step| friction.take(&record(step)));
+    friction
+}
+
+/// Told soon after the last step.
+fn interruptions(steps: &[&str]) -> Vec<Interruption> {
+    let last = steps.last().and_then(|step| Millis::from_iso(&record(step).at)).unwrap_or_default();
+    folded(steps).finish(last)
+}
+
+fn described(said: &Interruption) -> String {
+    let shadow = if said.shadow { "shadowed " } else { "" };
+    let settlement = format!("{:?}", said.settlement).to_lowercase();
+    let after = match said.settlement {
+        Settlement::Open | Settlement::Unasked => String::new(),
+        _ => format!(" after {}s, {} turns", said.after_ms / 1000, said.turns),
+    };
+    format!("{shadow}{} {settlement}{after}", said.policy)
+}
+
+#[test]
+fn what_becomes_of_what_was_said() {
+    for (name, steps, expected) in TABLE {
+        let is: Vec<String> = interruptions(steps).iter().map(described).collect();
+        assert_eq!(is.join("; "), *expected, "{name}");
+    }
+}
+
+#[test]
+fn five_of_the_last_ten() {
+    // `o` is overridden, `i` ignored, `u` is stepped up by hand.
+    let often = |story: &str, project: &str| {
+        let mut steps = Vec::new();
+        for (at, c) in story.chars().enumerate() {
+            let (seconds, session) = (at * 100, at);
+            match c {
+                'u' => steps.push(format!("{seconds} - up skill-gate")),
+                // A message with several calls is one interruption.
+                'o' => {
+                    steps.extend((0..3).map(|_| format!("{seconds} {session} deny a x")));
+                    steps.push(format!("{} - off skill-gate /p", seconds + 9));
+                }
+                _ => {
+                    steps.push(format!("{seconds} {session} deny a x"));
+                    steps.push(format!("{} {session} shell x", seconds + 9));
+                }
+            }
+        }
+        let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+        folded(&steps).often_overridden("skill-gate", |found| found == project)
+    };
+    for (story, stepped_down) in [
+        ("oooo", false),
+        ("ooooo", true),
+        ("oooooiiiii", true),
+        ("oooooiiiiii", false),
+        ("iiiiiiiiii", false),
+        ("oiooioio", true),
+        ("ooooou", false),
+        ("ooooouoooo", false),
+        ("ooooouooooo", true),
+    ] {
+        assert_eq!(often(story, "/p"), stepped_down, "{story}");
+        assert!(!often(story, "/q"), "{story}");
+    }
+}
+
+#[test]
+fn counted_per_policy() {
+    let steps = [
+        "0 s tell",
+        "10 s deny a x",
+        "20 s skill a",
+        "30 s deny b y",
+        "35 s prompt",
+        "50 s skill b",
+        "60 s deny c z",
+        "61 s shell z",
+        "70 s block",
+        "80 s stop",
+        "90 s shadow d x",
+        "99 s skill d",
+        "100 s shadow d y",
+    ];
+    let tallies = tallies(&interruptions(&steps));
+    let names: Vec<&str> = tallies.iter().map(|tally| tally.policy.as_str()).collect();
+    assert_eq!(names, ["pressure", "skill-gate", "verify-stop"]);
+    let gate = &tallies[1];
+    assert_eq!((gate.spoke.denied, gate.satisfied, gate.bypassed, gate.open), (3, 2, 1, 0));
+    assert_eq!((gate.median_ms, gate.median_turns), (Some(10_000), Some(0)));
+    let would = gate.shadow.expect("shadowed too");
+    assert_eq!((would.spoken.denied, would.anyway, would.not), (2, 1, 0));
+    assert_eq!((tallies[2].spoke.blocked, tallies[2].ignored, tallies[2].forced_turns), (1, 1, 1));
+    assert_eq!((tallies[0].unasked, tallies[0].spoke.all(), tallies[0].settled()), (1, 1, 0));
+    assert!(tallies.iter().all(|tally| !tally.is_void()), "too few to tell");
+    let void: Vec<String> = (0..6).map(|n| format!("{} s block", n * 10)).collect();
+    let void = super::tallies(&interruptions(&void.iter().map(String::as_str).collect::<Vec<_>>()));
+    assert!(void[0].is_void());
+}

@@ -1,0 +1,100 @@
+//! What became of what was said lately, read from the journal.
+
+use std::io;
+use std::path::Path;
+
+use tidegate_core::config::Config;
+use tidegate_core::friction::Friction;
+use tidegate_core::record::Record;
+use tidegate_core::time::Millis;
+
+use crate::journal;
+use crate::off::{self, SteppedDown};
+use crate::place::StateDir;
+
+/// What could not be read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unread {
+    /// Lines that are torn or of a newer version.
+    pub lines: usize,
+    /// Whole files.
+    pub files: usize,
+}
+
+/// Folds the records of the last days, of each day only the last bytes, and shows each record on the way.
+pub fn read(
+    state: &StateDir,
+    now: Millis,
+    days: u64,
+    of_a_day: u64,
+    mut see: impl FnMut(&Record),
+) -> io::Result<(Friction, Unread)> {
+    let oldest = Millis(now.0.saturating_sub(days.saturating_sub(1) * 86_400_000)).day();
+    let (mut friction, mut unread) = (Friction::default(), Unread::default());
+    for path in journal::files(&state.journal())? {
+        let day = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+        if *day < *oldest {
+            continue;
+        }
+        let take = |record: Record| {
+            see(&record);
+            friction.take(&record);
+        };
+        match journal::each(&path, of_a_day, take) {
+            Ok(skipped) => unread.lines += skipped,
+            Err(_) => unread.files += 1,
+        }
+    }
+    Ok((friction, unread))
+}
+
+/// How much of the journal is read to see whether a policy should step down.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach {
+    /// Days looked back.
+    pub days: u64,
+    /// Bytes of each.
+    pub of_a_day: u64,
+}
+
+/// Lets those of the policies step down that people overrode too often in this project. Returns them.
+pub fn step_down(
+    state: &StateDir,
+    now: Millis,
+    config: &Config,
+    root: &Path,
+    policies: &[String],
+    reach: Reach,
+) -> io::Result<Vec<String>> {
+    let places = off::places(Some(root));
+    let known = off::read(state).stepped_down;
+    let is_down = |policy: &String| known.iter().any(|down| down.policy == *policy && down.is_in(&places));
+    if !off::may_step_down(config) || policies.iter().all(is_down) {
+        return Ok(Vec::new());
+    }
+    let (friction, _) = read(state, now, reach.days, reach.of_a_day, |_| {})?;
+    let is_here = |project: &str| places.iter().any(|place| place == Path::new(project));
+    let often = |policy: &&String| !is_down(policy) && friction.often_overridden(policy, is_here);
+    let down: Vec<String> = policies.iter().filter(often).cloned().collect();
+    if !down.is_empty() {
+        let stepped_down_in = root.to_string_lossy();
+        let entry = |policy: &String| SteppedDown {
+            policy: policy.clone(),
+            stepped_down_in: stepped_down_in.clone().into_owned(),
+            since: now,
+            told: false,
+        };
+        off::change(state, now, |switches| switches.stepped_down.extend(down.iter().map(entry)))?;
+    }
+    Ok(down)
+}
+
+/// Remembers that a person was told.
+pub fn told(state: &StateDir, now: Millis, root: &Path, policies: &[String]) -> io::Result<()> {
+    let places = off::places(Some(root));
+    off::change(state, now, |switches| {
+        for down in &mut switches.stepped_down {
+            down.told |= policies.contains(&down.policy) && down.is_in(&places);
+        }
+    })
+}
