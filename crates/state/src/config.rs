@@ -649,6 +649,6 @@ mod tests {
         assert_eq!(config.problems, Vec::<String>::new());
         assert_eq!(config.policies.skill_gate.require.skills("a.rs"), ["a", "b"]);
         assert_eq!(config.policies.phase.ship.names().collect::<Vec<_>>(), ["c"]);
-        assert!(!config.friction.step_down);
+        assert!(!config.policies.friction.step_down);
     }
 }
