@@ -40,6 +40,7 @@ pub(crate) const REGISTRATIONS: &[Registration] = &[
     advice(EventKind::PostCompact),
     advice(EventKind::PostModelSwitch),
     advice(EventKind::ConfigChange),
+    advice(EventKind::DirectoryAdded),
     advice(EventKind::SessionEnd),
 ];
 

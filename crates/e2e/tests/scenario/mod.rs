@@ -8,6 +8,7 @@ mod install;
 mod parallel;
 #[cfg(unix)]
 mod people;
+mod phase;
 #[cfg(unix)]
 mod plugin;
 mod prefix;
@@ -15,6 +16,7 @@ mod pressure;
 mod registrations;
 mod skill_gate;
 mod statusline;
+mod task_gate;
 mod verify_stop;
 mod windows;
 mod work;
