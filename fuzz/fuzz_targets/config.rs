@@ -34,7 +34,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(strangers.policies.approval.unattended.0.is_empty());
     assert!(strangers.policies.pressure.mode.strictness() >= default.policies.pressure.mode.strictness());
     assert!(strangers.policies.own_settings.mode.strictness() >= default.policies.own_settings.mode.strictness());
-    let (gates, built_in) = (&strangers.gates, &default.gates);
+    let (gates, built_in) = (&strangers.policies, &default.policies);
     assert!(gates.skill_gate.mode.strictness() >= built_in.skill_gate.mode.strictness());
     assert!(gates.skill_gate.exempt.0.is_empty() && gates.skill_gate.preloaded.0.is_empty());
     assert!(gates.skill_gate.require.skills("a.rs").contains(&"code-quality-rules"));

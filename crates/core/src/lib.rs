@@ -28,10 +28,13 @@ pub mod record;
 pub mod friction;
 
 // What they all use.
+pub mod checks;
 pub mod config;
 pub mod file_class;
 pub mod gate;
 pub mod glob;
 pub mod host_file;
+pub mod phase;
+pub mod shell;
 pub mod time;
 pub mod words;

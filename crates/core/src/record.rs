@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, EventKind};
 use crate::facts::Facts;
+use crate::facts::marks::Mark;
 use crate::meter::Meter;
 use crate::ruling::{Outcome, Ruling};
 use crate::time::Millis;
@@ -151,10 +152,26 @@ impl Deeds {
         *self == Deeds::default()
     }
 
-    /// What the event itself shows.
-    fn of(event: &Event<'_>) -> Deeds {
+    /// What the event shows, and what it left in the marks.
+    fn of(event: &Event<'_>, marks: &[Mark]) -> Deeds {
         let prompt = event.kind == EventKind::UserPromptSubmit && event.main_thread();
-        Deeds { prompt: prompt && event.human_prompt().is_some(), ..Deeds::default() }
+        let mut deeds = Deeds { prompt: prompt && event.human_prompt().is_some(), ..Deeds::default() };
+        deeds.read.extend(event.knowledge_read().map(str::to_owned));
+        for mark in marks {
+            match mark {
+                Mark::Skill { name, .. } => deeds.skills.push(name.clone()),
+                Mark::Edit(edit) if edit.shell => deeds.edited_by_shell.push(edit.file.clone()),
+                Mark::Edit(edit) => deeds.edited.push(edit.file.clone()),
+                Mark::Checked(checked) if checked.verified && checked.kinds.is_empty() => {
+                    deeds.verified.push("skill".to_owned());
+                }
+                Mark::Checked(checked) if checked.verified => {
+                    deeds.verified.extend(checked.kinds.iter().map(|kind| kind.name().to_owned()));
+                }
+                _ => {}
+            }
+        }
+        deeds
     }
 }
 
@@ -297,8 +314,8 @@ pub fn estimate_tokens(text: &str) -> usize {
 }
 
 impl Record {
-    /// Writes down a ruling and what came of it.
-    pub fn of(facts: &Facts<'_>, ruling: &Ruling, outcome: &Outcome) -> Record {
+    /// Writes down a ruling and what came of it; `marks` is what the event leaves behind.
+    pub fn of(facts: &Facts<'_>, ruling: &Ruling, outcome: &Outcome, marks: &[Mark]) -> Record {
         let event = facts.event;
         let payload = &event.payload;
         let owned = |field: &crate::event::wire::Field<std::borrow::Cow<'_, str>>| {
@@ -327,7 +344,7 @@ impl Record {
                     us: part.micros,
                 })
                 .collect(),
-            did: Deeds::of(event),
+            did: Deeds::of(event, marks),
             meter: match &facts.meter {
                 Meter::Unknown(crate::meter::Unknown::NotNeeded) => None,
                 meter => Some(MeterRecord::of(meter, facts.forecast(), facts.now)),

@@ -75,7 +75,9 @@ fn form_of(kind: EventKind) -> Form {
         E::SubagentStop => form(No::Decision, Text::No, false, true),
         E::PreCompact => form(No::Decision, Text::Plain, false, false),
         E::ConfigChange => form(No::Decision, Text::No, false, false),
-        E::TaskCreated | E::TaskCompleted | E::TeammateIdle => form(No::Exit, Text::No, true, false),
+        E::TaskCreated | E::TeammateIdle => form(No::Exit, Text::No, true, false),
+        // Its message is shown nowhere (2.1.325).
+        E::TaskCompleted => form(No::Exit, Text::No, false, false),
         E::PostToolUseFailure => form(No::Tell, Text::Context, true, true),
         E::SessionStart | E::Setup | E::PostModelSwitch => form(No::Tell, Text::Context, true, false),
         E::SubagentStart => form(No::Tell, Text::Context, false, false),

@@ -70,6 +70,19 @@ impl Ruling {
         self.parts.iter().filter(|part| !part.shadow)
     }
 
+    /// What policies in the shadow would have marked: what is said once they would have said once, too.
+    fn shadowed_marks(&self, main_thread: bool) -> impl Iterator<Item = Effect> {
+        let of = move |part: &Part| {
+            let said = part.verdict.says.iter().filter(move |_| main_thread).flat_map(|say| &say.when_said);
+            part.verdict.effects.iter().chain(said).cloned().collect::<Vec<_>>()
+        };
+        self.parts
+            .iter()
+            .filter(|part| part.shadow)
+            .flat_map(of)
+            .filter(|effect| matches!(effect, Effect::Mark(_)))
+    }
+
     /// What is carried out at this event. `main_thread`: in a subagent nothing but a call is carried, since
     /// what is said there reaches nobody else. `budget` counts characters for the model.
     pub fn settle(&self, kind: EventKind, main_thread: bool, budget: usize) -> Outcome {
@@ -102,6 +115,7 @@ impl Ruling {
             reason = shorten(&reason, budget.saturating_sub(context.chars().count()));
         }
         effects.extend(said().flat_map(|say| say.when_said.clone()));
+        effects.extend(self.shadowed_marks(main_thread));
         Outcome { call, reason, context, user: text(Audience::User), effects, dropped }
     }
 }
@@ -242,6 +256,28 @@ mod tests {
         };
         let ruling = Ruling::of(with(Call::Pass, 1)).merge(Ruling::of(with(Call::Deny, 2)));
         assert_eq!(ruling.settle(EventKind::Stop, true, 1200).effects, [Effect::Mark(Mark::Relay(2))]);
+    }
+
+    #[test]
+    fn what_is_only_recorded_is_marked_as_if_it_had_been_said() {
+        use crate::facts::marks::Mark;
+        let notice = Effect::Mark(Mark::Notice("once".into()));
+        let once = Say { when_said: vec![notice.clone()], ..say(Audience::User, "x", 1) };
+        let verdict = Verdict {
+            call: Call::Deny,
+            says: vec![once],
+            effects: vec![
+                Effect::Mark(Mark::Held),
+                Effect::PublishPressure(crate::facts::marks::PressureLevel::Info),
+            ],
+            ..Verdict::pass()
+        };
+        let ruling = Ruling::of(Part { policy: "p", verdict, shadow: true, micros: 0 });
+        let outcome = ruling.settle(EventKind::Stop, true, 1200);
+        assert_eq!(
+            outcome,
+            Outcome { effects: vec![Effect::Mark(Mark::Held), notice], ..Outcome::default() }
+        );
     }
 
     #[test]

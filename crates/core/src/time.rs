@@ -13,6 +13,12 @@ impl Millis {
         self.0.saturating_sub(earlier.0)
     }
 
+    /// So many milliseconds earlier.
+    #[must_use]
+    pub fn before(self, ms: u64) -> Millis {
+        Millis(self.0.saturating_sub(ms))
+    }
+
     /// `2026-11-15`, the day in UTC.
     pub fn day(self) -> String {
         let (year, month, day) = civil(self.0 / 86_400_000);

@@ -3,12 +3,15 @@
 //! A table is a test when its header is one that [`TABLES`] knows; a table nobody knows fails, so that a typo
 //! does not silently switch a rule off.
 
+#[path = "policies/gates.rs"]
+mod gates;
+
 use std::fmt::Write as _;
 
 use tidegate_core::config::Config;
 use tidegate_core::event::{self, Event};
 use tidegate_core::facts::marks::{Approval, ApprovalStage, Mark, Marks, Pressure, PressureLevel};
-use tidegate_core::facts::{Facts, Known, OwnFile};
+use tidegate_core::facts::{Facts, Known, OwnFile, Proof};
 use tidegate_core::meter::models::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
 use tidegate_core::policy;
@@ -22,12 +25,21 @@ type Row<'a> = Vec<&'a str>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 5] = [
+const TABLES: [(&str, Runner); 14] = [
     ("event stepped down told", step_downs),
     ("event what request attended becomes because", approvals),
     ("event tool file mode call because", own_files),
     ("event used window compacts said says marks", pressure_levels),
     ("event used window compacts relays text", pressure_words),
+    ("preset file invoked call because", gates::skill_gate_files),
+    ("settings thread invoked call because", gates::skill_gate_settings),
+    ("to thread text", gates::skill_gate_words),
+    ("preset edits background stop hook call says because", gates::stops),
+    ("wants project passed verified missing", gates::wants),
+    ("attended edits project text", gates::stop_words),
+    ("preset edits task call because", gates::tasks),
+    ("event now guess enters because", gates::phases),
+    ("enters stock invoked text", gates::phase_words),
 ];
 
 #[test]
@@ -60,8 +72,17 @@ fn every_row_of_every_policy() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
+/// A bar that belongs to a cell is written `\|`.
 fn cells(line: &str) -> Row<'_> {
-    line.trim().trim_matches('|').split('|').map(str::trim).collect()
+    let line = line.trim().trim_matches('|');
+    let mut cells = Vec::new();
+    let mut from = 0;
+    for (at, _) in line.match_indices('|').filter(|(at, _)| !line[..*at].ends_with('\\')) {
+        cells.push(line[from..at].trim());
+        from = at + 1;
+    }
+    cells.push(line[from..].trim());
+    cells
 }
 
 /// All rows of all tables, with their line and their header.
@@ -134,6 +155,11 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         tool_input: "",
         tool_response: "",
         own_file: None,
+        files: Vec::new(),
+        proof: Proof::default(),
+        checks: None,
+        guess: None,
+        stock: Vec::new(),
     }
 }
 
@@ -181,7 +207,7 @@ fn own_files(row: &Row<'_>) -> Vec<String> {
     };
     let json = format!(
         r#"{{"session_id": "s", "hook_event_name": "{name}", "tool_name": "{}",
-            "tool_input": {{"file_path": "/p/f", "notebook_path": "/p/f"}}{agent}{mode}}}"#,
+            "tool_input": {{"file_path": "/p/f", "notebook_path": "/p/f", "command": "x"}}{agent}{mode}}}"#,
         row[1]
     );
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");

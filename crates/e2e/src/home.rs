@@ -146,6 +146,15 @@ impl Home {
         path
     }
 
+    /// Adds to the user's own config of Tidegate.
+    pub fn write_config(&self, text: &str) {
+        let path = self.config().join("tidegate/config.toml");
+        fs::create_dir_all(path.parent().expect("a file has a directory")).expect("the config's directory");
+        let before = fs::read_to_string(&path).unwrap_or_default();
+        // What `init` wrote are sections of its own: ours may stand before them.
+        fs::write(&path, format!("{text}\n{before}")).expect("the user's config");
+    }
+
     /// Reads the settings that `tidegate init` or a test wrote into the project.
     pub fn read_settings(&self) -> Value {
         let text = fs::read_to_string(self.local_settings()).expect("the project's local settings");

@@ -15,6 +15,21 @@ const GATE: Duration = Duration::from_secs(2);
 /// What a run gets on top that is writing down its ruling when time is up.
 const GRACE: Duration = Duration::from_millis(300);
 
+/// Whether a gate decides at this event, or rests on what the event leaves in the marks: an edit that is forgotten because
+/// the machine was busy would be an edit that nobody verifies.
+fn of_gate(kind: EventKind) -> bool {
+    use EventKind as E;
+    matches!(
+        kind,
+        E::PreToolUse
+            | E::PostToolUse
+            | E::PostToolUseFailure
+            | E::UserPromptExpansion
+            | E::Stop
+            | E::TaskCompleted
+    )
+}
+
 /// How long this run may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline {
@@ -25,8 +40,7 @@ pub(crate) struct Deadline {
 impl Deadline {
     /// A registration that does not say its event may turn out to be a gate.
     pub(crate) fn of(registration: Registration, start: Instant) -> Deadline {
-        let advice =
-            registration.advice || registration.event.is_some_and(|kind| kind != EventKind::PreToolUse);
+        let advice = registration.advice || registration.event.is_some_and(|kind| !of_gate(kind));
         Deadline { start, limit: if advice { ADVICE } else { GATE } }
     }
 

@@ -34,6 +34,8 @@ pub(crate) struct Fallback {
     pub off: Arc<OnceLock<(Switches, Vec<PathBuf>)>>,
     /// What the payload turned out to be.
     pub seen: Arc<OnceLock<Seen>>,
+    /// Whether the config, once read, has the gate close.
+    pub closes: Arc<OnceLock<bool>>,
 }
 
 /// What a payload says about itself, as far as it could be read.
@@ -104,20 +106,19 @@ impl Fallback {
     /// Whether a gate stays closed by a failure: one that nobody switched off, as far as that is known.
     fn closes(&self, config: Option<&Config>) -> bool {
         let env = self.env.get();
-        let off = config.map_or_else(
-            || {
-                let variable = env.and_then(|env| env.off.as_deref()).map(split_off).unwrap_or_default();
-                variable.iter().chain(&self.switched_off()).any(|id| id == EDIT_GATE)
-            },
-            |config| config.switched_off(EDIT_GATE),
-        );
+        let unknown = || {
+            let variable = env.and_then(|env| env.off.as_deref()).map(split_off).unwrap_or_default();
+            !variable.iter().chain(&self.switched_off()).any(|id| id == EDIT_GATE)
+        };
+        let known = config.map(Config::edit_gate_closes).or_else(|| self.closes.get().copied());
+        let closes = known.unwrap_or_else(unknown);
         let kind = self.seen.get().and_then(|seen| seen.kind);
-        self.registration.gates(kind) && !off && !env.is_some_and(|env| env.guard)
+        self.registration.gates(kind) && closes && !env.is_some_and(|env| env.guard)
     }
 
     /// What is switched off by command, as far as project and session are known. Reads nothing: what is read from may be
     /// what hangs.
-    fn switched_off(&self) -> Vec<String> {
+    pub(crate) fn switched_off(&self) -> Vec<String> {
         let Some((switches, places)) = self.off.get() else { return Vec::new() };
         let session = self.seen.get().and_then(|seen| seen.session.as_deref());
         switches.off_here(self.now, places, session)

@@ -2,19 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
+use tidegate_core::checks::{self, Place, Project, Seen, could_check};
 use tidegate_core::config::Config;
 use tidegate_core::config::setting::Whole;
 use tidegate_core::event::Event;
 use tidegate_core::event::wire::{ContextWindow, RawTool};
 use tidegate_core::facts::marks::Marks;
 use tidegate_core::facts::sources::Sources;
-use tidegate_core::facts::{Facts, Known, Needs, OwnFile, session};
+use tidegate_core::facts::{Facts, Known, Needs, OwnFile, Proof, Touched, evidence, session};
+use tidegate_core::file_class::FileClass;
 use tidegate_core::meter::models::HostSettings;
 use tidegate_core::meter::transcript::Evidence;
 use tidegate_core::meter::{Meter, Unknown};
+use tidegate_core::phase::{self, Phase};
 use tidegate_core::policy;
+use tidegate_core::shell::{self, Script};
 use tidegate_core::time::Millis;
-use tidegate_state::{bridge, host_settings, own_files, project, transcript};
+use tidegate_state::checks::Manifest;
+use tidegate_state::touched::changed_since;
+use tidegate_state::{bridge, host_settings, own_files, project, touched, transcript};
 
 use crate::environment::Environment;
 
@@ -27,6 +33,52 @@ pub struct Gathered<'a> {
     pub root: Option<PathBuf>,
     /// The host's settings, if this event was a reason to read them.
     pub host: Option<HostSettings>,
+}
+
+/// What a call has to do with the code.
+#[derive(Default)]
+struct Work {
+    files: Vec<Touched>,
+    own_file: Option<OwnFile>,
+    proof: Proof,
+    /// The command line holds a check whose failure would not have shown.
+    hides: bool,
+    checks: Option<Project>,
+}
+
+/// As long as the host lets a command run without being told otherwise; where it does not say how long it ran.
+const LONGEST_CALL_MS: u64 = 120_000;
+
+/// Between the end of a command and our start lies the start of a process, on a busy machine a long time.
+const START_SLACK_MS: u64 = 2_000;
+
+/// More files than a command line names on purpose.
+const MOST_FILES: usize = 64;
+
+/// Enough of a command line to know it again.
+fn one_line(line: &str) -> String {
+    const SHOWN: usize = 80;
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let line = words.join(" ");
+    if line.chars().count() <= SHOWN { line } else { line.chars().take(SHOWN).chain(['…']).collect() }
+}
+
+/// The folder that a command line started in. The payload's own is where it ended; only a subagent is always put back.
+fn start(event: &Event<'_>, marks: Option<&Marks>, root: &Path) -> String {
+    let ended = event.payload.cwd.get().map(ToString::to_string);
+    let before = marks.and_then(|marks| marks.cwd.clone()).filter(|_| event.main_thread());
+    before.or(ended).unwrap_or_else(|| root.to_string_lossy().into_owned())
+}
+
+/// The stock that a phase may name and that is there.
+fn stock(root: Option<&Path>) -> Vec<String> {
+    let Some(folder) = root.map(|root| root.join(".claude/context")) else { return Vec::new() };
+    let all = policy::phase::stock(Phase::Research).iter();
+    all.filter(|name| folder.join(name).is_file()).map(ToString::to_string).collect()
+}
+
+fn touched(path: &Path, named: &str, roots: &[PathBuf], step: Option<usize>) -> Touched {
+    Touched { inside: touched::inside(path, roots), class: FileClass::of(named), step }
 }
 
 /// The project this event belongs to.
@@ -65,7 +117,11 @@ impl Gather<'_> {
         });
         let of_relay =
             Needs { meter: event.main_thread() && event.human_prompt().is_some(), ..Needs::default() };
-        let needs = policy::needs(event, marks.value(), self.config).and(of_relay);
+        let needs = policy::needs(event, marks.value(), self.config).and(of_relay).and(evidence::needs(
+            event,
+            marks.value(),
+            self.config,
+        ));
         let meter = if needs.meter {
             let settings = host.as_ref().or(marks.value().and_then(|marks| marks.host.as_ref()));
             self.meter(event, marks.value(), &settings.cloned().unwrap_or_default())
@@ -75,6 +131,7 @@ impl Gather<'_> {
         let lang = self.env.lang(self.config.general.lang, marks.value().and_then(|marks| marks.lang));
         let tool = if needs.tool { RawTool::read(self.payload) } else { RawTool::default() };
         let target = event.edit_target().and_then(Result::ok).filter(|_| needs.own_file);
+        let work = self.work(event, marks.value(), root.as_deref(), needs);
         let facts = Facts {
             now: self.now,
             event,
@@ -85,9 +142,113 @@ impl Gather<'_> {
             lang,
             tool_input: tool.input,
             tool_response: tool.response,
-            own_file: target.and_then(|target| self.own_file(Path::new(target), root.as_deref())),
+            own_file: target
+                .and_then(|target| self.own_file(Path::new(target), root.as_deref()))
+                .or(work.own_file),
+            files: work.files,
+            proof: work.proof,
+            checks: work.checks,
+            guess: event.free_prompt().filter(|_| needs.phase).map(|prompt| phase::classify(&prompt)),
+            stock: if needs.phase { stock(root.as_deref()) } else { Vec::new() },
         };
         Gathered { facts, root, host }
+    }
+
+    /// What the call writes or has written, and the verifying commands of the project.
+    fn work(&self, event: &Event<'_>, marks: Option<&Marks>, root: Option<&Path>, needs: Needs) -> Work {
+        let mut work = Work::default();
+        let Some(root) = root else { return work };
+        let start = start(event, marks, root);
+        let mut script = None;
+        if needs.files {
+            let target =
+                evidence::written(event, self.config).or_else(|| event.edit_target().and_then(Result::ok));
+            let roots = self.roots(root, marks);
+            if let Some(target) = target {
+                work.files.push(touched(&root.join(target), target, &roots, None));
+            } else if let Some(parsed) = event.command().and_then(|line| shell::parse(&line)) {
+                let written = self.written(event, &parsed, &start, root);
+                let code = written.iter().filter(|(path, _)| FileClass::of(path) == FileClass::Code);
+                work.files =
+                    code.map(|(path, step)| touched(Path::new(path), path, &roots, Some(*step))).collect();
+                if needs.own_file {
+                    work.own_file =
+                        written.iter().find_map(|(path, _)| self.own_file(Path::new(path), Some(root)));
+                }
+                script = Some(parsed);
+            }
+        }
+        let edited = work.files.iter().any(|file| file.inside.is_some() && file.class == FileClass::Code);
+        let script = script.filter(|_| evidence::wants_checks(marks, edited));
+        if script.is_some() || needs.checks {
+            let unverified = marks.and_then(|marks| marks.work.changes.as_ref());
+            let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
+            self.checks(&mut work, script.as_ref(), &start, root, files, needs.checks);
+        }
+        if work.hides {
+            work.proof.hidden = event.command().map(|line| one_line(&line));
+        }
+        work
+    }
+
+    /// The files that a command line names as written and that have changed since it began, each with its step.
+    fn written(&self, event: &Event<'_>, script: &Script, start: &str, root: &Path) -> Vec<(String, usize)> {
+        let ran = event.payload.duration_ms.get().copied().unwrap_or(LONGEST_CALL_MS);
+        let began = self.now.before(ran + START_SLACK_MS);
+        let root = root.to_string_lossy();
+        let named = script.writes().iter().take(MOST_FILES);
+        named
+            .filter_map(|write| Some((write.path.resolve(&root, start)?, write.step)))
+            .filter(|(path, _)| changed_since(Path::new(path), began))
+            .collect()
+    }
+
+    /// The verifying commands of the project, as its files show them, and what a command line proves by them. The files are
+    /// read only for a line that may hold such a command, and for who has to name them.
+    fn checks(
+        &self,
+        work: &mut Work,
+        script: Option<&Script>,
+        start: &str,
+        root: &Path,
+        edited: &[String],
+        named: bool,
+    ) {
+        let extra = self.config.policies.verify_stop.commands.extra();
+        let revealed = script.map(Script::revealed);
+        let script = revealed.as_ref().filter(|revealed| could_check(revealed, &extra)).and(script);
+        if script.is_none() && !named {
+            return;
+        }
+        let root_text = root.to_string_lossy();
+        let place = Place { root: &root_text, cwd: start };
+        let mut folders = script.map(|script| checks::folders(&script.revealed(), place)).unwrap_or_default();
+        folders.extend(
+            edited.iter().filter_map(|file| file.rsplit_once('/')).map(|(folder, _)| folder.to_owned()),
+        );
+        let manifests = tidegate_state::checks::read(root, &folders);
+        let seen: Vec<Seen<'_>> = manifests.iter().map(Manifest::seen).collect();
+        let project = checks::project(&seen);
+        if let (Some(script), Some(revealed)) = (script, revealed) {
+            work.proof.evidence = project.evidence(script, place, &extra);
+            let hides =
+                work.proof.evidence.is_empty() && !project.evidence(&revealed, place, &extra).is_empty();
+            work.hides = hides;
+        }
+        work.checks = Some(project);
+    }
+
+    /// Where the project's files are.
+    fn roots(&self, root: &Path, marks: Option<&Marks>) -> Vec<PathBuf> {
+        let main = project::main_worktree(root);
+        let added = marks.map(|marks| marks.directories.as_slice()).unwrap_or_default();
+        let mut roots: Vec<PathBuf> = [Some(root.to_owned()), self.env.project.clone(), main]
+            .into_iter()
+            .flatten()
+            .chain(added.iter().map(PathBuf::from))
+            .collect();
+        roots.dedup();
+        roots
     }
 
     /// Which of our files this is.

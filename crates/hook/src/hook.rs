@@ -13,7 +13,7 @@ use tidegate_core::event::wire::Field;
 use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
 use tidegate_core::facts::marks::{Mark, Marks};
 use tidegate_core::facts::{Facts, Known, session};
-use tidegate_core::gate::{self, EDIT_GATE};
+use tidegate_core::gate;
 use tidegate_core::policy;
 use tidegate_core::record::Record;
 use tidegate_core::reply::{self, Reply};
@@ -48,6 +48,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
         state: Arc::default(),
         off: Arc::default(),
         seen: Arc::default(),
+        closes: Arc::default(),
     };
     // Before the first thing that can hang: files may be on a file system that does not answer.
     let deadline = Deadline::of(arguments.registration, start);
@@ -83,13 +84,13 @@ impl Hook {
         }
         let bytes = match read_payload() {
             Ok(bytes) => bytes,
-            Err(why) => return self.fail(&FailedStep::Stdin(why), None, None).into(),
+            Err(why) => return self.fail_unread(state.as_ref().ok(), &FailedStep::Stdin(why)),
         };
         let event = match event::parse(&bytes, self.fallback.registration.event) {
             Ok(event) => event,
             Err(Unreadable { kind, name, step }) => {
                 let _ = self.fallback.seen.set(Seen { kind, name: name.into_owned(), ..Seen::default() });
-                return self.fail(&step, None, None).into();
+                return self.fail_unread(state.as_ref().ok(), &step);
             }
         };
         let root = project_root(&event, &self.env);
@@ -102,14 +103,7 @@ impl Hook {
             tool: owned(&event.payload.tool_name),
             project: root.as_deref().map(|root| root.to_string_lossy().into_owned()),
         });
-        let user = self.env.place.config();
-        let mut config = config::read(&config::Sources {
-            user: user.as_deref(),
-            root: root.as_deref(),
-            state: state.as_ref().ok(),
-            variables: &self.env.settings,
-            off: self.env.off.as_deref(),
-        });
+        let mut config = self.config(state.as_ref().ok(), root.as_deref());
         if let Some((switches, _)) = self.fallback.off.get() {
             let session = Some(event.session.as_str());
             switches.apply(&mut config, self.fallback.now, root.as_deref(), session);
@@ -117,6 +111,7 @@ impl Hook {
         let ignored =
             |name: &String| format!("{name} is ignored: the project's settings set it, or cannot be read");
         config.problems.extend(self.env.ignored.iter().map(ignored));
+        let _ = self.fallback.closes.set(config.edit_gate_closes());
         let state = match state {
             Ok(state) => state,
             Err(why) => {
@@ -138,6 +133,24 @@ impl Hook {
         let prompt = marks.value().and_then(|marks| marks.lang);
         let run = Run { hook: self, event: &event, payload: &bytes, config: &config, state, folder };
         run.rule(marks, root).unwrap_or_else(|step| self.fail(&step, Some(&config), prompt).into())
+    }
+
+    /// A payload that could not be read: what is known of the project is what the host's environment says.
+    fn fail_unread(&self, state: Option<&StateDir>, step: &FailedStep) -> Answer {
+        let mut config = self.config(state, self.env.project.as_deref());
+        config.off_by_command = self.fallback.switched_off();
+        self.fail(step, Some(&config), None).into()
+    }
+
+    fn config(&self, state: Option<&StateDir>, root: Option<&Path>) -> Config {
+        let user = self.env.place.config();
+        config::read(&config::Sources {
+            user: user.as_deref(),
+            root,
+            state,
+            variables: &self.env.settings,
+            off: self.env.off.as_deref(),
+        })
     }
 
     /// What can be said to a call without state, where the gate that needs it is switched off: an edit of our own files is
@@ -222,7 +235,7 @@ impl Run<'_> {
 
     /// Whether this is a gate that nobody switched off.
     fn gates(&self) -> bool {
-        self.hook.fallback.registration.gates(Some(self.event.kind)) && !self.config.switched_off(EDIT_GATE)
+        self.hook.fallback.registration.gates(Some(self.event.kind)) && self.config.edit_gate_closes()
     }
 
     /// Asks the policies. Hooks of parallel calls see the same marks: what is to happen once is decided a second time,
@@ -255,14 +268,14 @@ impl Run<'_> {
     ) -> Result<Answer, FailedStep> {
         let now = self.hook.fallback.now;
         let failed = |error: std::io::Error| FailedStep::Marks(error.to_string());
-        let new_marks = marks_of(gathered, outcome);
+        let new_marks = marks_of(gathered, self.config, outcome);
         let lock = match lock {
             None if !new_marks.is_empty() => Some(marks::lock_shared(&self.folder).map_err(failed)?),
             lock => lock,
         };
 
         answer::start_recording();
-        let mut record = Record::of(&gathered.facts, ruling, outcome);
+        let mut record = Record::of(&gathered.facts, ruling, outcome, &new_marks);
         record.id = record_id(now);
         record.project = gathered.root.as_deref().map(|root| root.to_string_lossy().into_owned());
         record.config.clone_from(&self.config.problems);
@@ -279,8 +292,13 @@ impl Run<'_> {
                 later.extend(later::copies(gathered, outcome));
                 later.extend(later::told(&self.state, gathered, outcome));
             }
-            // Advice that cannot be marked as given would come again and again.
-            Err(step) if self.gates() || outcome.call == Call::Pass => return Err(step),
+            // Advice that cannot be marked as given would come again and again, and a stop that is held without being
+            // counted would be held for ever.
+            Err(step)
+                if self.gates() || outcome.call == Call::Pass || self.event.kind != EventKind::PreToolUse =>
+            {
+                return Err(step);
+            }
             Err(_) => {}
         }
         if self.event.kind == EventKind::SessionStart {
@@ -312,9 +330,9 @@ impl Run<'_> {
 }
 
 /// What this event leaves in the session's marks, and what the ruling adds.
-fn marks_of(gathered: &Gathered<'_>, outcome: &Outcome) -> Vec<Mark> {
+fn marks_of(gathered: &Gathered<'_>, config: &Config, outcome: &Outcome) -> Vec<Mark> {
     let root = gathered.root.as_deref().map(Path::to_string_lossy);
-    let mut marks = session::marks(&gathered.facts, root.as_deref(), gathered.host.as_ref());
+    let mut marks = session::marks(&gathered.facts, config, root.as_deref(), gathered.host.as_ref());
     marks.extend(outcome.effects.iter().filter_map(|effect| match effect {
         Effect::Mark(mark) => Some(mark.clone()),
         Effect::PublishPressure(_) | Effect::StepDownTold(_) => None,

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use tidegate_core::config::setting::Whole;
 use tidegate_core::event::SessionId;
 use tidegate_core::event::wire::{self, ContextWindow, StatusPayload};
+use tidegate_core::facts::marks::Marks;
 use tidegate_core::facts::sources::{Bridge, Sources};
 use tidegate_core::meter::forecast::{self, Forecast};
 use tidegate_core::meter::models::HostSettings;
@@ -116,7 +117,8 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
         // In a host that we started ourselves the hooks keep out of the way on purpose.
         Some(_) => (written.unheard >= STOPPED && !env.guard).then_some(words.hooks_stopped),
     };
-    draw(reading, forecast.as_ref(), sign, words, env.columns)
+    let armed = known.map(|known| armed(known, words)).unwrap_or_default();
+    draw(reading, forecast.as_ref(), sign, &armed, words, env.columns)
 }
 
 /// The project that the client says it works in.
@@ -127,11 +129,18 @@ fn root_of(status: &StatusPayload<'_>, env: &Environment) -> Option<PathBuf> {
     project::root(host.or(env.project.as_deref()), cwd)
 }
 
+/// What a gate is waiting for.
+fn armed(marks: &Marks, words: &Words) -> Vec<String> {
+    let unverified = marks.work.changes.as_ref().map(|changes| (words.unverified_files)(changes.count()));
+    unverified.into_iter().collect()
+}
+
 /// As many pieces as fit, the most important first.
 fn draw(
     reading: &Reading,
     forecast: Option<&Forecast>,
     sign: Option<&str>,
+    armed: &[String],
     words: &Words,
     columns: Option<usize>,
 ) -> String {
@@ -147,6 +156,7 @@ fn draw(
         pieces.insert(1, sign.to_owned());
     }
     pieces.extend(forecast.map(|forecast| (words.turns)(forecast.turns)));
+    pieces.extend_from_slice(armed);
     let room = columns.unwrap_or(usize::MAX);
     let mut line = String::new();
     for piece in pieces {
@@ -255,16 +265,18 @@ mod tests {
         let window = Some(Window { tokens: 200_000, compact_at: Some(167_000) });
         let reading = Reading { used: 124_000, window, source: Source::Payload, at: Millis(0) };
         let forecast = Forecast { turns: 6, fewest: 4, most: 9 };
-        draw(&reading, Some(&forecast), None, lang.words(), Some(columns))
+        let armed = [(lang.words().unverified_files)(2)];
+        draw(&reading, Some(&forecast), None, &armed, lang.words(), Some(columns))
     }
 
     #[test]
     fn it_fits_the_terminal() {
-        assert_eq!(drawn(80, Lang::En), "62% used · 43k to compaction · ~6 turns");
+        assert_eq!(drawn(80, Lang::En), "62% used · 43k to compaction · ~6 turns · 2 files unverified");
+        assert_eq!(drawn(50, Lang::En), "62% used · 43k to compaction · ~6 turns");
         assert_eq!(drawn(30, Lang::En), "62% used · 43k to compaction");
         assert_eq!(drawn(10, Lang::En), "62% used");
         assert_eq!(drawn(5, Lang::En), "");
-        assert_eq!(drawn(80, Lang::Ja), "62% 使用 · 圧縮まで 43k · 約6ターン");
+        assert_eq!(drawn(80, Lang::Ja), "62% 使用 · 圧縮まで 43k · 約6ターン · 未検証 2 ファイル");
         assert_eq!(drawn(22, Lang::Ja), "62% 使用");
     }
 

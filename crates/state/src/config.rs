@@ -528,7 +528,7 @@ mod tests {
              [phase]\nship.skills = [\"release\"]\n[verify_stop]\ncommands = { test = [\"make check\"] }\n",
         );
         assert_eq!(config.problems, Vec::<String>::new());
-        let gates = &config.gates;
+        let gates = &config.policies;
         assert_eq!(gates.skill_gate.require.skills("migrations/1/up.sql"), ["a", "b", "sql"]);
         assert_eq!(gates.skill_gate.require.skills("src/main.rs"), ["a", "b"]);
         assert_eq!(gates.skill_gate.require.skills("README.md"), Vec::<&str>::new());
@@ -590,7 +590,7 @@ mod tests {
             ),
         ] {
             let config = user_config(text);
-            assert_eq!(config.gates, Config::default().gates, "{text}");
+            assert_eq!(config.policies, Config::default().policies, "{text}");
             assert_eq!(config.problems.len(), 1, "{text}: {:?}", config.problems);
             let problem = &config.problems[0];
             assert!(problem.ends_with(&format!("config.toml:{said}")), "{text}: {problem}");
@@ -604,12 +604,12 @@ mod tests {
         let project = "[skill_gate]\nexempt = [\"gen/\"]\nsubagents = \"exempt\"\n[skill_gate.require]\ncode = [\"x\"]\n\"*.rs\" = []\n\"*.sql\" = [\"sql\"]\n[verify_stop.commands]\ntest = [\"true\"]\n";
         scene.set(user, project, "[skill_gate]\nexempt = [\"src/\"]\n[skill_gate.require]\ncode = []\n");
         let config = scene.read();
-        let gate = &config.gates.skill_gate;
+        let gate = &config.policies.skill_gate;
         assert_eq!(gate.require.skills("a.rs"), ["a", "x", "rust"]);
         assert_eq!(gate.require.skills("a.sql"), ["a", "x", "sql"]);
         let exempt: Vec<&str> = gate.exempt.0.iter().map(tidegate_core::glob::Glob::text).collect();
         assert_eq!(exempt, ["gen/"], "a shorter list tightens, another one does not");
-        assert!(config.gates.verify_stop.commands.test.0.is_empty());
+        assert!(config.policies.verify_stop.commands.test.0.is_empty());
         let waiting: Vec<String> = config.waiting.iter().map(|waiting| waiting.assignment.path()).collect();
         let expected = [
             "skill_gate.subagents",
@@ -625,7 +625,7 @@ mod tests {
 
         trust::remember(&scene.state(), &scene.root().join(PROJECT_FILES[0]), project).unwrap();
         let config = scene.read();
-        assert_eq!(config.gates.skill_gate.require.skills("a.rs"), ["x"]);
+        assert_eq!(config.policies.skill_gate.require.skills("a.rs"), ["x"]);
     }
 
     #[test]
@@ -633,11 +633,11 @@ mod tests {
         let scene = Scene::new();
         scene.set("preset = \"strict\"\n", "", "");
         let config = scene.read();
-        assert_eq!(config.gates.skill_gate.require.skills("README.md"), ["document-quality-rules"]);
-        assert_eq!(config.gates.verify_stop.blocks.get(), 3);
+        assert_eq!(config.policies.skill_gate.require.skills("README.md"), ["document-quality-rules"]);
+        assert_eq!(config.policies.verify_stop.blocks.get(), 3);
         scene.set("[skill_gate.require]\ndocument = [\"mine\"]\n", "preset = \"strict\"\n", "");
         let config = scene.read();
-        assert_eq!(config.gates.skill_gate.require.skills("a.md"), ["mine", "document-quality-rules"]);
+        assert_eq!(config.policies.skill_gate.require.skills("a.md"), ["mine", "document-quality-rules"]);
         let origin = config.origin("skill_gate.require.document").to_string();
         assert!(origin.contains(" and preset at "), "{origin}");
         scene.set("", "", "");
@@ -647,8 +647,8 @@ mod tests {
             ("TIDEGATE_FRICTION_STEP_DOWN", "false"),
         ]);
         assert_eq!(config.problems, Vec::<String>::new());
-        assert_eq!(config.gates.skill_gate.require.skills("a.rs"), ["a", "b"]);
-        assert_eq!(config.gates.phase.ship.names().collect::<Vec<_>>(), ["c"]);
+        assert_eq!(config.policies.skill_gate.require.skills("a.rs"), ["a", "b"]);
+        assert_eq!(config.policies.phase.ship.names().collect::<Vec<_>>(), ["c"]);
         assert!(!config.policies.friction.step_down);
     }
 }

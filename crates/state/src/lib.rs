@@ -13,6 +13,7 @@ pub mod place;
 pub mod project;
 
 pub mod bridge;
+pub mod checks;
 pub mod claims;
 pub mod clock;
 pub mod config;
@@ -24,5 +25,6 @@ pub mod marks;
 pub mod off;
 pub mod own_files;
 pub mod pressure_file;
+pub mod touched;
 pub mod transcript;
 pub mod trust;

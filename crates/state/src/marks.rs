@@ -11,8 +11,8 @@ use crate::private;
 
 const FILE: &str = "marks";
 
-/// From here on the file is rewritten: a short one is a few hundred bytes, so this is rare.
-const LONG: u64 = 8 * 1024;
+/// From here on the file is rewritten: a short one is a few hundred bytes and hardly ever more than half of this, so it is rare.
+const LONG: u64 = 12 * 1024;
 
 /// More than this is damage.
 const LARGEST: u64 = 4 * 1024 * 1024;

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use tidegate_core::facts::OwnFile;
 
 use crate::config::PROJECT_FILES;
+use crate::touched::without_dots;
 
 /// Where our files are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,18 +28,6 @@ pub fn which(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
     // The system follows `..` through links, a program may take it out of the text first: either may be meant.
     let dotted = target.components().any(|part| part == Component::ParentDir);
     find(target, places).or_else(|| find(&without_dots(target), places).filter(|_| dotted))
-}
-
-fn without_dots(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(clean.pop()),
-            Component::CurDir => {}
-            part => clean.push(part),
-        }
-    }
-    clean
 }
 
 fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {

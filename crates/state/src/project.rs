@@ -33,6 +33,13 @@ pub fn main_worktree(root: &Path) -> Option<PathBuf> {
     common.parent().filter(|_| common.ends_with(".git")).map(Path::to_owned)
 }
 
+/// The worktree that a path is in, if it is one of the same repository as `root`.
+pub fn worktree_of(path: &Path, root: &Path) -> Option<PathBuf> {
+    let top = top_level(path.parent()?)?;
+    let common = common_dir(&top)?;
+    (top_level(root).and_then(|root| common_dir(&root)) == Some(common)).then_some(top)
+}
+
 fn top_level(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok()).map(Path::to_owned)
 }
@@ -90,6 +97,10 @@ mod tests {
         fs::write(tree.join(".git"), "gitdir: ../../.git/worktrees/one\n").unwrap();
         fs::write(main.join(".git/worktrees/one/gitdir"), "../../../.trees/one/.git\n").unwrap();
         assert_eq!(main_worktree(&tree), Some(main.clone()));
+
+        assert_eq!(worktree_of(&tree.join("src/a.rs"), &main), Some(tree.clone()));
+        assert_eq!(worktree_of(&main.join("src/a.rs"), &tree), Some(main.clone()));
+        assert_eq!(worktree_of(&other.join("a.rs"), &main), None);
 
         // A folder that only says it is a worktree of `main`.
         let stranger = base.join("stranger");

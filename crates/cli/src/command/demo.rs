@@ -56,6 +56,8 @@ impl Demo {
         let folder =
             tempfile::tempdir().map_err(|error| CliError::new(format!("no temporary folder: {error}")))?;
         fs::create_dir_all(folder.path().join("project")).map_err(CliError::new)?;
+        fs::write(folder.path().join("project/package.json"), r#"{ "scripts": { "test": "vitest run" } }"#)
+            .map_err(CliError::new)?;
         let binary = std::env::current_exe().map_err(CliError::new)?;
         Ok(Demo { folder, binary, calls: 0, events: 0, micros: 0, last_said: None })
     }
@@ -76,12 +78,13 @@ impl Demo {
             self.event("UserPromptSubmit", &format!("you: {prompt}"), json!({ "prompt": prompt }))?;
             self.answer(used)?;
         }
+        self.edit()?;
         self.event(
             "UserPromptSubmit",
-            "you: now the tests, all of them",
-            json!({ "prompt": "now the tests, all of them" }),
+            "you: now look through the logs",
+            json!({ "prompt": "now look through the logs" }),
         )?;
-        self.tool("a long test run", 122_000, None)?;
+        self.tool("a long log", 122_000, None)?;
         self.tool("the next call", 127_000, None)?;
         self.tool("a subagent's call, past the next level", 151_000, Some("agent-1"))?;
         self.tool("back in the main thread", 152_000, None)?;
@@ -96,12 +99,38 @@ impl Demo {
         self.answer(40_000)?;
         self.tool("use climbs again", 124_000, None)?;
         self.gate("an edit whose payload arrives in half", true)?;
-        self.gate("the same edit, whole", false)?;
-        self.event(
-            "Stop",
-            "the turn ends",
-            json!({ "stop_hook_active": false, "last_assistant_message": "done" }),
-        )
+        self.stop("the turn ends")
+    }
+
+    /// An edit too early, then with the skill; a stop too early, then with the tests.
+    fn edit(&mut self) -> Result<(), CliError> {
+        self.gate("the agent edits login.ts", false)?;
+        let skill = json!({ "tool_name": "Skill", "tool_input": { "skill": "code-quality-rules" },
+            "tool_response": { "success": true }, "tool_use_id": "toolu_skill" });
+        self.event("PostToolUse", "the agent invokes the skill", skill)?;
+        self.gate("the same edit again", false)?;
+        let target = self.folder.path().join("project/login.ts");
+        let done = json!({ "tool_name": "Write", "tool_input": { "file_path": target },
+            "tool_response": { "type": "create" }, "tool_use_id": "toolu_write" });
+        self.event("PostToolUse", "the edit is made", done)?;
+        self.stop("the agent calls it done")?;
+        self.bash("npm test | tail -1", "tests, with their exit status hidden")?;
+        self.bash("npm test", "tests")?;
+        self.stop("the agent calls it done again")
+    }
+
+    fn stop(&mut self, what: &str) -> Result<(), CliError> {
+        self.event("Stop", what, json!({ "stop_hook_active": false, "last_assistant_message": "done" }))
+    }
+
+    fn bash(&mut self, command: &str, what: &str) -> Result<(), CliError> {
+        let members = json!({
+            "tool_name": "Bash",
+            "tool_input": { "command": command },
+            "tool_response": { "stdout": "ok", "interrupted": false },
+            "tool_use_id": format!("toolu_{}_{}", self.calls, self.events),
+        });
+        self.event("PostToolUse", &format!("{what}: {command}"), members)
     }
 
     /// A tool's result; its call is in the transcript by then.
@@ -109,7 +138,7 @@ impl Demo {
         self.answer(used)?;
         let mut members = json!({
             "tool_name": "Bash",
-            "tool_input": { "command": "npm test" },
+            "tool_input": { "command": "cat server.log" },
             "tool_response": { "stdout": "ok" },
             "tool_use_id": format!("toolu_{}", self.calls),
         });
@@ -124,7 +153,7 @@ impl Demo {
         let members = json!({
             "tool_name": "Write",
             "tool_input": { "file_path": target, "content": "export {}" },
-            "tool_use_id": format!("toolu_{}", self.calls),
+            "tool_use_id": format!("toolu_{}_{}", self.calls, self.events),
         });
         let payload = self.payload("PreToolUse", members);
         let sent = if broken { &payload.as_bytes()[..payload.len() / 2] } else { payload.as_bytes() };
@@ -166,6 +195,10 @@ impl Demo {
             print::line(&format!("{indent}model <- {}", err.trim()));
         }
         let answer: Value = serde_json::from_str(&out).unwrap_or_default();
+        let reason = answer["hookSpecificOutput"]["permissionDecisionReason"].as_str();
+        if let Some(reason) = reason.or(answer["reason"].as_str()) {
+            print::line(&format!("{indent}model <- {reason}"));
+        }
         if let Some(context) = answer["hookSpecificOutput"]["additionalContext"].as_str() {
             print::line(&format!("{indent}model <- {context}"));
             self.last_said = Some(record);

@@ -25,6 +25,7 @@ const fn advice(event: EventKind) -> Registration {
 pub(crate) const REGISTRATIONS: &[Registration] = &[
     advice(EventKind::SessionStart),
     advice(EventKind::UserPromptSubmit),
+    advice(EventKind::UserPromptExpansion),
     Registration {
         event: EventKind::PreToolUse,
         matcher: Some("Edit|Write|MultiEdit|NotebookEdit"),
@@ -34,10 +35,12 @@ pub(crate) const REGISTRATIONS: &[Registration] = &[
     advice(EventKind::PostToolUse),
     advice(EventKind::PostToolUseFailure),
     advice(EventKind::Stop),
+    advice(EventKind::TaskCompleted),
     advice(EventKind::PreCompact),
     advice(EventKind::PostCompact),
     advice(EventKind::PostModelSwitch),
     advice(EventKind::ConfigChange),
+    advice(EventKind::DirectoryAdded),
     advice(EventKind::SessionEnd),
 ];
 

@@ -159,7 +159,8 @@ fn a_project_may_tighten_what_the_user_loosened() {
     own_config(&sandbox, "[pressure]\nmode = \"advise\"\n");
     assert!(at_use(&sandbox, 155_000).context().is_some());
     let shown = sandbox.run(&["config", "show", "--origin"]);
-    let line = shown.ok().lines().find(|line| line.starts_with("mode = \"advise\"")).expect("the line");
+    let section = shown.ok().split("[pressure]").nth(1).expect("the section").to_owned();
+    let line = section.lines().find(|line| line.starts_with("mode = \"advise\"")).expect("the line");
     assert!(line.ends_with(".claude/tidegate.toml:2"), "{line}");
 }
 

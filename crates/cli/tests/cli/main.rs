@@ -11,6 +11,7 @@ mod concurrency;
 mod config;
 mod doctor;
 mod friction;
+mod gates;
 mod install;
 #[cfg(target_os = "linux")]
 mod killed;

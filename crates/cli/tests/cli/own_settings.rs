@@ -38,7 +38,6 @@ fn a_person_is_asked() {
         assert_eq!(sandbox.one_record()["ruling"], "ask", "{path}");
     }
     for path in [
-        "project/src/main.rs",
         "project/settings.json",
         "project/.claude/context/progress.md",
         "project/.claude/context/learnings.md",

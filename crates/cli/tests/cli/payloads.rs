@@ -309,8 +309,8 @@ fn a_stdin_that_is_never_closed_is_not_waited_for() {
         (&["--event", "PreToolUse"], &whole[..60]),
         (&["--event", "PreToolUse"], &whole),
         (&["--event", "PreToolUse", "--advice"], &whole[..60]),
-        (&["--event", "PostToolUse"], ""),
-        (&["--event", "Stop"], &whole[..60]),
+        (&["--event", "UserPromptSubmit"], ""),
+        (&["--event", "SessionStart"], &whole[..60]),
         (&["--event", "SomethingNew"], ""),
     ];
     std::thread::scope(|scope| {

@@ -4,7 +4,6 @@
 //! environment are laid over each other ([`layer`]); a preset is one word for many values ([`preset`]).
 
 pub mod by_path;
-pub mod gates;
 pub mod layer;
 pub mod list;
 pub mod near;
@@ -16,9 +15,10 @@ pub mod value;
 
 use std::collections::BTreeMap;
 
+use crate::gate::EDIT_GATE;
 use crate::policy::PolicySettings;
+use crate::policy::skill_gate::settings::SkillGateMode;
 use crate::words::Lang;
-use gates::Gates;
 use layer::{Origin, Waiting};
 use list::{Required, Tool};
 use preset::Preset;
@@ -38,8 +38,6 @@ pub struct Config {
     pub tools: ToolSettings,
     /// One section per policy.
     pub policies: PolicySettings,
-    /// What the gates and the phases require.
-    pub gates: Gates,
     /// Policies that `TIDEGATE_OFF` switches off.
     pub off: Vec<String>,
     /// Policies that `tidegate off` switched off here.
@@ -96,7 +94,7 @@ impl Config {
     /// All sections, in the order in which they are shown.
     pub fn sections(&self) -> Vec<&dyn Section> {
         let mut sections: Vec<&dyn Section> = Vec::with_capacity(32);
-        for section in self.top().chain(self.policies.sections()).chain(self.gates.sections()) {
+        for section in self.top().chain(self.policies.sections()) {
             sections.push(section);
             sections.extend(section.nested());
         }
@@ -105,7 +103,7 @@ impl Config {
 
     /// The section of this name.
     pub fn section(&self, name: &str) -> Option<&dyn Section> {
-        let mut top = self.top().chain(self.policies.sections()).chain(self.gates.sections());
+        let mut top = self.top().chain(self.policies.sections());
         match name.split_once('.') {
             None => top.find(|section| section.name() == name),
             Some((outer, _)) => {
@@ -124,8 +122,7 @@ impl Config {
     fn section_mut(&mut self, name: &str) -> Option<&mut dyn Section> {
         let general: [&mut dyn Section; 4] =
             [&mut self.general, &mut self.meter, &mut self.journal, &mut self.tools];
-        let mut top =
-            general.into_iter().chain(self.policies.sections_mut()).chain(self.gates.sections_mut());
+        let mut top = general.into_iter().chain(self.policies.sections_mut());
         match name.split_once('.') {
             None => top.find(|section| section.name() == name),
             Some((outer, _)) => {
@@ -138,6 +135,17 @@ impl Config {
     /// Where a value comes from.
     pub fn origin(&self, path: &str) -> &Origin {
         self.origins.get(path).unwrap_or(&Origin::BuiltIn)
+    }
+
+    /// Whether a policy only advises here because people kept overriding it.
+    pub fn stepped_down(&self, policy: &str) -> bool {
+        self.stepped_down.iter().any(|down| down == policy)
+    }
+
+    /// Whether an edit that cannot be checked is not let through.
+    pub fn edit_gate_closes(&self) -> bool {
+        let denies = self.policies.skill_gate.mode == SkillGateMode::Deny;
+        denies && !self.switched_off(EDIT_GATE) && !self.stepped_down(EDIT_GATE)
     }
 
     /// Whether a person switched this policy off.

@@ -12,6 +12,9 @@ use wire::{Field, NotAnObject, Payload};
 /// How much of a prompt is decoded.
 const PROMPT_HEAD: usize = 8 * 1024;
 
+/// A longer command line is not looked into.
+const COMMAND_LONGEST: usize = 64 * 1024;
+
 /// One hook call, as far as it is our business.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event<'a> {
@@ -23,6 +26,24 @@ pub struct Event<'a> {
     pub session: SessionId,
     /// The rest of the payload.
     pub payload: Payload<'a>,
+}
+
+/// A subagent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agent<'a> {
+    /// The host's name for it.
+    pub id: &'a str,
+    /// What kind of agent it is.
+    pub kind: Option<&'a str>,
+}
+
+/// A task in the background that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedTask {
+    /// The host's name for it.
+    pub id: String,
+    /// A command that ended with status 0.
+    pub succeeded: bool,
 }
 
 /// A session id that can be a file name: 1 to 128 of `A-Z a-z 0-9 _ -`.
@@ -211,6 +232,112 @@ impl Event<'_> {
             && matches!(source, None | Some("user" | "sdk"))
             && !MACHINE.iter().any(|start| prompt.trim_start().starts_with(start));
         typed.then_some(prompt)
+    }
+
+    /// A prompt that a person typed in words of their own: no command.
+    pub fn free_prompt(&self) -> Option<Cow<'_, str>> {
+        self.human_prompt().filter(|prompt| !prompt.trim_start().starts_with('/'))
+    }
+
+    /// The skill that was invoked, by the model or by a typed command, as the host names it.
+    pub fn skill(&self) -> Option<&str> {
+        let payload = &self.payload;
+        match (self.kind, payload.tool_name.get().map(AsRef::as_ref)) {
+            (EventKind::UserPromptExpansion, _) => payload.command_name.get().map(AsRef::as_ref),
+            (EventKind::PostToolUse, Some("Skill")) => {
+                let failed = payload
+                    .tool_response
+                    .get()
+                    .is_some_and(|response| response.success == Field::Value(false));
+                payload
+                    .tool_input
+                    .get()
+                    .and_then(|input| input.skill.get())
+                    .map(AsRef::as_ref)
+                    .filter(|_| !failed)
+            }
+            _ => None,
+        }
+        // The model may call it as a person would type it.
+        .map(|name| name.strip_prefix('/').unwrap_or(name))
+        .filter(|name| !name.is_empty())
+    }
+
+    /// The command line that has run or has been started.
+    pub fn command(&self) -> Option<Cow<'_, str>> {
+        let ran = matches!(self.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure)
+            && self.payload.tool_name.get().is_some_and(|tool| tool == "Bash");
+        let input = self.payload.tool_input.get().filter(|_| ran)?;
+        input.command.get()?.whole(COMMAND_LONGEST)
+    }
+
+    /// Whether a command line ended with status 0. The host takes a 1 of `grep`, `diff` and the like for a success and
+    /// explains it (seen with 2.1.325).
+    pub fn succeeded(&self) -> bool {
+        let response = self.payload.tool_response.get();
+        let hitch = response.is_some_and(|response| {
+            response.interrupted == Field::Value(true) || response.status_explained != Field::Missing
+        });
+        self.kind == EventKind::PostToolUse && !hitch
+    }
+
+    /// The files that an editing tool, or one that the config names as a writer, has written.
+    pub fn written<'e>(&'e self, writers: impl Fn(&str) -> bool) -> Option<&'e str> {
+        let tool = self.payload.tool_name.get().filter(|_| self.kind == EventKind::PostToolUse)?;
+        if let Some(target) = self.edit_target() {
+            return target.ok();
+        }
+        let input = self.payload.tool_input.get().filter(|_| writers(tool))?;
+        [&input.file_path, &input.path, &input.notebook_path]
+            .into_iter()
+            .find_map(Field::get)
+            .map(AsRef::as_ref)
+    }
+
+    /// A file of flow or stock that was read.
+    pub fn knowledge_read(&self) -> Option<&str> {
+        let tool = self.payload.tool_name.get().filter(|_| self.kind == EventKind::PostToolUse)?;
+        let input = self.payload.tool_input.get().filter(|_| tool == "Read")?;
+        input.file_path.get().map(AsRef::as_ref).filter(|path| path.contains("/.claude/context/"))
+    }
+
+    /// The task in the background that the model has ended.
+    pub fn stopped_task(&self) -> Option<&str> {
+        let tool = self.payload.tool_name.get().filter(|_| self.kind == EventKind::PostToolUse)?;
+        let input =
+            self.payload.tool_input.get().filter(|_| matches!(tool.as_ref(), "TaskStop" | "KillShell"))?;
+        input.task_id.get().map(AsRef::as_ref)
+    }
+
+    /// The subagent that this event comes from.
+    pub fn agent(&self) -> Option<Agent<'_>> {
+        let kind = self.payload.agent_type.get().map(AsRef::as_ref);
+        match &self.payload.agent_id {
+            Field::Missing => None,
+            Field::Value(id) => Some(Agent { id, kind }),
+            Field::WrongType => Some(Agent { id: "?", kind }),
+        }
+    }
+
+    /// Whether the conversation was just compacted.
+    pub fn compacted(&self) -> bool {
+        self.kind == EventKind::SessionStart
+            && self.payload.source.get().is_some_and(|source| source == "compact")
+    }
+
+    /// The task in the background that this prompt of the host's says has ended, and how.
+    pub fn ended_task(&self) -> Option<EndedTask> {
+        let prompt = self.payload.prompt.get().filter(|_| self.kind == EventKind::UserPromptSubmit)?;
+        let prompt = prompt.head(PROMPT_HEAD);
+        let text = prompt.trim_start().strip_prefix("<task-notification>")?;
+        let between = |tag: &str| {
+            let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+            rest.split_once(&format!("</{tag}>")).map(|(inner, _)| inner)
+        };
+        let completed = between("status") == Some("completed");
+        let status = between("summary").and_then(|summary| summary.rsplit_once("(exit code "));
+        let zero = status.is_some_and(|(_, rest)| rest == "0)");
+        Some(EndedTask { id: between("task-id")?.to_owned(), succeeded: completed && zero })
     }
 
     /// The file an editing tool is about to write; `None` when the tool edits no file.

@@ -193,6 +193,7 @@ wire_object! {
         cwd: Cow<'a, str>,
         prompt_id: Cow<'a, str>,
         agent_id: Cow<'a, str>,
+        agent_type: Cow<'a, str>,
         permission_mode: Cow<'a, str>,
         source: Cow<'a, str>,
         trigger: Cow<'a, str>,
@@ -202,6 +203,13 @@ wire_object! {
         tool_name: Cow<'a, str>,
         tool_use_id: Cow<'a, str>,
         tool_input: ToolInput<'a>,
+        tool_response: ToolResponse<'a>,
+        duration_ms: u64,
+        command_name: Cow<'a, str>,
+        task_subject: Cow<'a, str>,
+        directory: Cow<'a, str>,
+        stop_hook_active: bool,
+        background_tasks: BackgroundTasks<'a>,
         last_assistant_message: LongText<'a>,
         context_tokens: u64,
         context_window: ContextWindow<'a>,
@@ -209,10 +217,47 @@ wire_object! {
 }
 
 wire_object! {
-    /// The members of a tool's input that gates look at.
+    /// The members of a tool's input that somebody here looks at.
     pub struct ToolInput<'a> {
         file_path: Cow<'a, str>,
         notebook_path: Cow<'a, str>,
+        path: Cow<'a, str>,
+        skill: Cow<'a, str>,
+        command: LongText<'a>,
+        task_id: Cow<'a, str>,
+    }
+}
+
+wire_object! {
+    /// The members of a tool's response that somebody here looks at.
+    pub struct ToolResponse<'a> {
+        success: bool,
+        interrupted: bool,
+        status_explained as "returnCodeInterpretation": Cow<'a, str>,
+        background_task as "backgroundTaskId": Cow<'a, str>,
+    }
+}
+
+wire_object! {
+    /// Something that still runs when a turn ends.
+    pub struct BackgroundTask<'a> {
+        id: Cow<'a, str>,
+        kind as "type": Cow<'a, str>,
+        status: Cow<'a, str>,
+    }
+}
+
+/// All of them; what is no object is passed over.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BackgroundTasks<'a>(pub Vec<BackgroundTask<'a>>);
+
+impl<'de> Member<'de> for BackgroundTasks<'de> {
+    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
+        let mut tasks = Vec::new();
+        while let Some(task) = seq.next_element::<Field<BackgroundTask<'de>>>()? {
+            tasks.extend(task.value());
+        }
+        Ok(Some(BackgroundTasks(tasks)))
     }
 }
 

@@ -6,8 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::work::{Background, ChangeSet, Checked, Edit, Work};
 use crate::meter::forecast::SAMPLES;
 use crate::meter::models::HostSettings;
+use crate::phase::Phase;
 use crate::time::Millis;
 use crate::words::Lang;
 
@@ -47,6 +49,42 @@ pub enum Mark {
     Pressure(Pressure),
     /// A command that waits for a person, and how far it has come.
     Approval(Approval),
+    /// A skill was invoked, by the model or by a typed command.
+    Skill {
+        /// As the host names it: `name` or `plugin:name`.
+        name: String,
+        /// The subagent that did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+    },
+    /// Code was edited.
+    Edit(Edit),
+    /// Checks succeeded.
+    Checked(Checked),
+    /// A check ran whose exit status was hidden: its command line.
+    Hidden(String),
+    /// When code was last verified.
+    Verified(Millis),
+    /// A check runs in the background.
+    Launched(Background),
+    /// A task in the background has ended.
+    Ended(String),
+    /// A stop was held for the change set.
+    Held,
+    /// A tool ran since a stop was held.
+    Ran,
+    /// The person was told that the change set stays unverified.
+    Told,
+    /// The change set as it is.
+    Changes(ChangeSet),
+    /// Something that is said once in a session was said: what.
+    Notice(String),
+    /// A directory that the person added to the project.
+    Directory(String),
+    /// The phase that the session entered.
+    Phase(Phase),
+    /// The folder that the main thread's next command line starts in.
+    Cwd(String),
 }
 
 /// A command that loosens something, called by an agent.
@@ -180,9 +218,25 @@ pub struct Marks {
     pub pressure: Pressure,
     /// Commands that waited for a person, oldest first.
     pub approvals: Vec<Approval>,
+    /// What it did to the code, and what was proved since.
+    pub work: Work,
+    /// What was said that is said once, oldest first.
+    pub notices: Vec<String>,
+    /// Directories that the person added to the project.
+    pub directories: Vec<String>,
+    /// The folder that the main thread's next command line starts in.
+    pub cwd: Option<String>,
+    /// What the session is about now.
+    pub phase: Option<Phase>,
     /// Lines we could not read: torn, or of a newer version.
     pub unread: Vec<String>,
 }
+
+/// Texts that are said once in a session are few; tasks by their subject may be more.
+const NOTICES_KEPT: usize = 24;
+
+/// More than anybody adds.
+const DIRECTORIES_KEPT: usize = 8;
 
 /// Enough for the marks of any version; more is damage and not worth carrying along.
 const UNREAD_KEPT: usize = 64;
@@ -237,7 +291,36 @@ impl Marks {
                     self.approvals.remove(at);
                 }
             }
+            Mark::Skill { name, agent } => self.work.invoke(name, agent),
+            Mark::Edit(edit) => self.work.changes.get_or_insert_default().add(&edit),
+            Mark::Checked(checked) => self.work.check(&checked),
+            Mark::Verified(at) => self.work.verified = Some(at),
+            Mark::Launched(background) => self.work.launch(background),
+            Mark::Ended(task) => self.work.end(&task),
+            Mark::Changes(changes) => self.work.changes = Some(changes),
+            Mark::Hidden(command) => self.change(|changes| changes.hidden = Some(command)),
+            Mark::Held => self.change(|changes| {
+                changes.held += 1;
+                changes.ran = false;
+            }),
+            Mark::Ran => self.change(|changes| changes.ran = true),
+            Mark::Told => self.change(|changes| changes.told = true),
+            Mark::Notice(what) => keep(&mut self.notices, what, NOTICES_KEPT),
+            Mark::Phase(phase) => self.phase = Some(phase),
+            Mark::Cwd(path) => self.cwd = Some(path),
+            Mark::Directory(path) => keep(&mut self.directories, path, DIRECTORIES_KEPT),
         }
+    }
+
+    fn change(&mut self, how: impl FnOnce(&mut ChangeSet)) {
+        if let Some(changes) = &mut self.work.changes {
+            how(changes);
+        }
+    }
+
+    /// Whether this was said already.
+    pub fn noticed(&self, what: &str) -> bool {
+        self.notices.iter().any(|known| known == what)
     }
 
     /// The shortest file that reads back the same.
@@ -255,12 +338,33 @@ impl Marks {
         marks.extend(self.relays.iter().copied().map(Mark::Relay));
         marks.extend((self.pressure != Pressure::default()).then_some(Mark::Pressure(self.pressure)));
         marks.extend(self.approvals.iter().cloned().map(Mark::Approval));
+        let skill = |(name, agent): &(String, Option<String>)| Mark::Skill {
+            name: name.clone(),
+            agent: agent.clone(),
+        };
+        marks.extend(self.work.skills.iter().map(skill));
+        marks.extend(self.work.verified.map(Mark::Verified));
+        marks.extend(self.work.changes.clone().map(Mark::Changes));
+        marks.extend(self.work.background.iter().cloned().map(Mark::Launched));
+        marks.extend(self.notices.iter().cloned().map(Mark::Notice));
+        marks.extend(self.directories.iter().cloned().map(Mark::Directory));
+        marks.extend(self.phase.map(Mark::Phase));
+        marks.extend(self.cwd.clone().map(Mark::Cwd));
         let mut lines = write_lines(&marks);
         for line in &self.unread {
             lines.push_str(line);
             lines.push('\n');
         }
         lines
+    }
+}
+
+/// The newest last, each once.
+fn keep(list: &mut Vec<String>, new: String, most: usize) {
+    list.retain(|known| *known != new);
+    list.push(new);
+    if list.len() > most {
+        list.remove(0);
     }
 }
 
@@ -277,6 +381,7 @@ pub fn write_lines(marks: &[Mark]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checks::Kinds;
     use proptest::prelude::*;
 
     fn mark() -> impl Strategy<Value = Mark> {
@@ -303,6 +408,32 @@ mod tests {
                 stage: ApprovalStage::Questioned("toolu_1".into()),
             })),
             (0u64..1 << 40).prop_map(|at| Mark::Attached(Millis(at))),
+            ("[a-z:]{1,24}", proptest::option::of("[a-z0-9]{8}"))
+                .prop_map(|(name, agent)| Mark::Skill { name, agent }),
+            ("[a-z/]{1,40}", 0u64..1 << 40, any::<bool>()).prop_map(|(file, at, shell)| Mark::Edit(Edit {
+                file,
+                at: Millis(at),
+                shell
+            })),
+            (0u64..1 << 40, any::<bool>()).prop_map(|(at, verified)| Mark::Checked(Checked {
+                kinds: Kinds::TEST,
+                at: Millis(at),
+                verified,
+            })),
+            Just(Mark::Hidden("cargo test | tail".into())),
+            ("[a-z0-9]{9}", 0u64..1 << 40).prop_map(|(task, at)| Mark::Launched(Background {
+                task,
+                kinds: Kinds::BUILD,
+                at: Millis(at),
+            })),
+            "[a-z0-9]{9}".prop_map(Mark::Ended),
+            Just(Mark::Held),
+            Just(Mark::Ran),
+            Just(Mark::Told),
+            "[a-z/]{1,24}".prop_map(Mark::Notice),
+            "/[a-z/]{1,24}".prop_map(Mark::Directory),
+            Just(Mark::Phase(Phase::Debug)),
+            "/[a-z/]{1,24}".prop_map(Mark::Cwd),
         ]
     }
 
@@ -311,7 +442,7 @@ mod tests {
         fn the_short_file_reads_back_the_same(marks in proptest::collection::vec(mark(), 0..200)) {
             let long = Marks::fold(write_lines(&marks).as_bytes());
             prop_assert_eq!(&Marks::fold(long.lines().as_bytes()), &long);
-            prop_assert!(long.lines().len() < 4096);
+            prop_assert!(long.lines().len() < 8 * 1024);
         }
 
         #[test]

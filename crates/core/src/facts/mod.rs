@@ -1,12 +1,17 @@
 //! 2. What is known about an event: plain data, gathered by the hook or written by hand in a test.
 
+pub mod evidence;
 pub mod marks;
 pub mod session;
 pub mod sources;
+pub mod work;
 
+use crate::checks::{Evidence, Project};
 use crate::event::Event;
+use crate::file_class::FileClass;
 use crate::meter::Meter;
 use crate::meter::forecast::{self, Forecast};
+use crate::phase::Guess;
 use crate::time::Millis;
 use crate::words::Lang;
 use marks::Marks;
@@ -42,6 +47,23 @@ pub struct Needs {
     pub tool: bool,
     /// Whether the file to be edited is one of ours.
     pub own_file: bool,
+    /// The files that the call is about to write or has written.
+    pub files: bool,
+    /// The verifying commands of the project.
+    pub checks: bool,
+    /// What the prompt asks for, and which stock is there.
+    pub phase: bool,
+}
+
+/// A file that a call is about to write or has written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// Its path below the project, or below a directory that belongs to it; `None` outside.
+    pub inside: Option<String>,
+    /// What it is for.
+    pub class: FileClass,
+    /// Which step of the command line wrote it; `None` for an editing tool.
+    pub step: Option<usize>,
 }
 
 /// A file that decides what Tidegate does.
@@ -65,8 +87,20 @@ impl Needs {
             meter: self.meter || other.meter,
             tool: self.tool || other.tool,
             own_file: self.own_file || other.own_file,
+            files: self.files || other.files,
+            checks: self.checks || other.checks,
+            phase: self.phase || other.phase,
         }
     }
+}
+
+/// What the success of a command line proves about the project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Proof {
+    /// Checks without which it could not have succeeded.
+    pub evidence: Vec<Evidence>,
+    /// A check in it whose failure would not have shown: the line.
+    pub hidden: Option<String>,
 }
 
 /// Everything a policy may look at.
@@ -92,6 +126,16 @@ pub struct Facts<'a> {
     pub tool_response: &'a str,
     /// Which of our files is about to be edited.
     pub own_file: Option<OwnFile>,
+    /// Files that the call is about to write or, of a command line, has changed.
+    pub files: Vec<Touched>,
+    /// What the command line that ran proves, if it succeeded.
+    pub proof: Proof,
+    /// The verifying commands of the project, where somebody needs them.
+    pub checks: Option<Project>,
+    /// What the prompt asks for, where somebody needs it.
+    pub guess: Option<Guess>,
+    /// Stock files in the project's `.claude/context/`, by name.
+    pub stock: Vec<String>,
 }
 
 impl Facts<'_> {

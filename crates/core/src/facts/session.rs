@@ -1,9 +1,11 @@
 //! What every event leaves in a session's marks, whatever the policies think of it.
 
 use super::marks::Mark;
-use super::{Facts, Known};
+use super::{Facts, Known, evidence};
+use crate::config::Config;
 use crate::event::EventKind;
 use crate::meter::models::HostSettings;
+use crate::policy;
 use crate::words::Lang;
 
 /// Whether this event is a reason to read the host's settings files again.
@@ -13,7 +15,12 @@ pub fn wants_host_settings(kind: EventKind, marks: &Known<super::marks::Marks>) 
 }
 
 /// The marks of this event. `root` is the project as the hook found it, `host` the settings if they were read.
-pub fn marks(facts: &Facts<'_>, root: Option<&str>, host: Option<&HostSettings>) -> Vec<Mark> {
+pub fn marks(
+    facts: &Facts<'_>,
+    config: &Config,
+    root: Option<&str>,
+    host: Option<&HostSettings>,
+) -> Vec<Mark> {
     let payload = &facts.event.payload;
     let mut marks = Vec::new();
     let source = payload.source.get().map(AsRef::as_ref);
@@ -32,6 +39,12 @@ pub fn marks(facts: &Facts<'_>, root: Option<&str>, host: Option<&HostSettings>)
     if starts && source != Some("compact") || known.is_none() {
         marks.push(Mark::Attached(facts.now));
     }
+    // A client that starts anew has none of the old one's tasks.
+    if starts && source != Some("compact") {
+        let tasks = known.map(|known| known.work.background.as_slice()).unwrap_or_default();
+        marks.extend(tasks.iter().map(|check| Mark::Ended(check.task.clone())));
+    }
+    marks.extend(evidence::marks(facts, config));
     if !facts.event.main_thread() {
         return marks;
     }
@@ -45,6 +58,8 @@ pub fn marks(facts: &Facts<'_>, root: Option<&str>, host: Option<&HostSettings>)
     marks.extend(
         changed(known.and_then(|known| known.transcript.as_deref()), transcript).map(Mark::Transcript),
     );
+    let cwd = payload.cwd.get().map(AsRef::as_ref);
+    marks.extend(changed(known.and_then(|known| known.cwd.as_deref()), cwd).map(Mark::Cwd));
     if let Some(host) = host.filter(|host| known.and_then(|known| known.host.as_ref()) != Some(*host)) {
         marks.push(Mark::Host(host.clone()));
     }
@@ -57,6 +72,8 @@ pub fn marks(facts: &Facts<'_>, root: Option<&str>, host: Option<&HostSettings>)
     if starts && source == Some("compact") {
         marks.push(Mark::Boundary(facts.now));
     }
+    let phase = facts.guess.is_some() || facts.event.skill().is_some();
+    marks.extend(phase.then(|| policy::phase::change(facts, config).ok()).flatten().map(Mark::Phase));
     if let Some(prompt) = facts.event.human_prompt() {
         let lang = Lang::of_text(&prompt);
         marks.extend(lang.filter(|lang| known.and_then(|known| known.lang) != Some(*lang)).map(Mark::Lang));

@@ -68,14 +68,35 @@ policies! {
     approval => approval::Approval,
     friction => friction::Friction,
     own_settings => own_settings::OwnSettings,
+    skill_gate => skill_gate::SkillGate,
+    verify_stop => verify_stop::VerifyStop,
+    task_gate => task_gate::TaskGate,
+    phase => phase::PhaseAdvice,
     pressure => pressure::Pressure,
 }
 
 /// The policies that a person can switch off, by their ids.
 pub fn switchable() -> impl Iterator<Item = &'static str> {
     let ours = [approval::ID, friction::ID];
-    let policies = POLICIES.iter().map(|policy| policy.id()).filter(move |id| !ours.contains(id));
-    policies.chain([crate::gate::EDIT_GATE])
+    POLICIES.iter().map(|policy| policy.id()).filter(move |id| !ours.contains(id))
+}
+
+impl PolicySettings {
+    /// Every skill that something here asks for, each once.
+    pub fn skills(&self) -> Vec<&str> {
+        let require = &self.skill_gate.require;
+        let of_paths = require.paths.0.iter().map(|(_, skills)| skills);
+        let of_classes = [&require.code, &require.document, &require.config, &require.other];
+        let mut names: Vec<&str> = Vec::new();
+        names.extend(
+            of_classes.into_iter().chain(of_paths).flat_map(|skills| &skills.0).map(|skill| skill.0.as_str()),
+        );
+        names.push(verify_stop::SKILL);
+        names.extend(self.phase.labels().into_iter().flat_map(|label| label.names()));
+        let mut seen = std::collections::BTreeSet::new();
+        names.retain(|name| seen.insert(*name));
+        names
+    }
 }
 
 /// The policies that take part in this event.

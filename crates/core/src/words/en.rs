@@ -31,6 +31,32 @@ pub(super) const WORDS: Words = Words {
             own_file(file)
         )
     },
+    own_file_changed: |file| {
+        format!(
+            "A command of the agent has just changed {}, without anybody being asked. It can switch gates off; \
+             `tidegate doctor` and `tidegate config show --origin` tell what stands there now.",
+            own_file(file)
+        )
+    },
+    skill_required: |file, skills, policy| {
+        format!(
+            "Tidegate held back an edit of {file} until the agent has invoked the skill {skills}. To work without this gate: \
+             `tidegate off {policy} --for 1h` in another terminal."
+        )
+    },
+    stop_held: |changes, policy| {
+        format!(
+            "Tidegate let the agent go on: code was edited and not verified since ({}). To work without this gate: \
+             `tidegate off {policy} --for 1h` in another terminal.",
+            changes.listed()
+        )
+    },
+    unverified: |changes| {
+        format!("Code was edited and nothing was run to verify it since: {}.", changes.listed())
+    },
+    unverified_files: |count| {
+        if count == 1 { "1 file unverified".to_owned() } else { format!("{count} files unverified") }
+    },
     approved: |command| format!("Approved, once and for ten minutes: `tidegate {command}`."),
     nothing_to_approve: |code| {
         format!(

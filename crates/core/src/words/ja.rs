@@ -4,6 +4,7 @@ use super::Words;
 use crate::event::FailedStep;
 use crate::event::wire::NotAnObject;
 use crate::facts::OwnFile;
+use crate::facts::work::ChangeSet;
 
 pub(super) const WORDS: Words = Words {
     gate_closed: |step, policy| {
@@ -34,6 +35,30 @@ pub(super) const WORDS: Words = Words {
             own_file(file)
         )
     },
+    own_file_changed: |file| {
+        format!(
+            "エージェントのコマンドが{}を、誰にも確認せずに変更しました。ゲートを無効にできるファイルです。現在の内容は \
+             `tidegate doctor` と `tidegate config show --origin` で確認できます。",
+            own_file(file)
+        )
+    },
+    skill_required: |file, skills, policy| {
+        format!(
+            "エージェントがスキル {skills} を呼び出すまで、{file} の編集を保留しました。このゲートなしで作業するには、別の端末で \
+             `tidegate off {policy} --for 1h` を実行してください。"
+        )
+    },
+    stop_held: |changes, policy| {
+        format!(
+            "コードが編集された後に検証されていないため、エージェントに作業を続けさせました（{}）。このゲートなしで作業するには、\
+             別の端末で `tidegate off {policy} --for 1h` を実行してください。",
+            listed(changes)
+        )
+    },
+    unverified: |changes| {
+        format!("コードが編集されましたが、その後の検証は実行されていません: {}。", listed(changes))
+    },
+    unverified_files: |count| format!("未検証 {count} ファイル"),
     approved: |command| format!("承認しました（1回限り、10分間有効）: `tidegate {command}`"),
     nothing_to_approve: |code| {
         format!(
@@ -60,6 +85,14 @@ pub(super) const WORDS: Words = Words {
     hooks_silent: "! フック無応答 (tidegate doctor)",
     hooks_stopped: "! フック停止 (tidegate doctor)",
 };
+
+fn listed(changes: &ChangeSet) -> String {
+    let names = changes.files.join("、");
+    match changes.others.len() {
+        0 => names,
+        more => format!("{names} ほか{more}件"),
+    }
+}
 
 fn own_file(file: OwnFile) -> &'static str {
     match file {

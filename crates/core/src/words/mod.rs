@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::FailedStep;
 use crate::facts::OwnFile;
+use crate::facts::work::ChangeSet;
 
 /// A language we speak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +63,16 @@ pub struct Words {
     pub own_file: fn(OwnFile, &str) -> String,
     /// The same where the host would ask nobody (which, the path, the mode, the policy that can be switched off).
     pub own_file_denied: fn(OwnFile, &str, &str, &str) -> String,
+    /// A command line of the agent has changed one of our files.
+    pub own_file_changed: fn(OwnFile) -> String,
+    /// An edit was held back (the file, the skills, the policy that can be switched off).
+    pub skill_required: fn(&str, &str, &str) -> String,
+    /// A stop was held (what is unverified, the policy that can be switched off).
+    pub stop_held: fn(&ChangeSet, &str) -> String,
+    /// A turn ended although code is unverified.
+    pub unverified: fn(&ChangeSet) -> String,
+    /// Status line: so many files are unverified.
+    pub unverified_files: fn(usize) -> String,
     /// A person approved this command.
     pub approved: fn(&str) -> String,
     /// A person approved a code that no request waits with.

@@ -8,13 +8,18 @@ mod install;
 mod parallel;
 #[cfg(unix)]
 mod people;
+mod phase;
 #[cfg(unix)]
 mod plugin;
 mod prefix;
 mod pressure;
 mod registrations;
+mod skill_gate;
 mod statusline;
+mod task_gate;
+mod verify_stop;
 mod windows;
+mod work;
 
 /// Enough text that the client finds something to compact.
 fn filler() -> String {

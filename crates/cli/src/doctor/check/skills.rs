@@ -29,7 +29,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         !name.contains(['/', '\\']) && text.is_ok_and(|text| !text.trim_ascii().is_empty())
     };
     // Where other plugins keep theirs is not known: `plugin:name` is taken on trust.
-    let required: Vec<&str> = seen.config.gates.skills();
+    let required: Vec<&str> = seen.config.policies.skills();
     let looked_for: Vec<&str> = required.iter().copied().filter(|name| !name.contains(':')).collect();
     for name in looked_for.iter().filter(|name| !places.iter().any(|place| is_there(place, name))) {
         // `init` keeps what is not its own.

@@ -54,11 +54,14 @@ impl Policy for OwnSettings {
 
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
         let edits = event.kind == EventKind::PreToolUse && event.edit_target().is_some();
-        edits.then_some(Needs { own_file: true, ..Needs::default() })
+        (edits || event.command().is_some()).then_some(Needs { own_file: true, ..Needs::default() })
     }
 
     fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
         let Some(file) = facts.own_file else { return Verdict::silent("none of our files") };
+        if facts.event.kind != EventKind::PreToolUse {
+            return tell(facts, file);
+        }
         let path = facts.event.edit_target().and_then(Result::ok).unwrap_or_default();
         let words = facts.lang.words();
         match asks_nobody(facts.event, file) {
@@ -86,6 +89,13 @@ impl Policy for OwnSettings {
             }
         }
     }
+}
+
+/// What a command line writes is known only afterwards: the person is told.
+fn tell(facts: &Facts<'_>, file: OwnFile) -> Verdict {
+    let text = (facts.lang.words().own_file_changed)(file);
+    let say = Say { to: Audience::User, text, weight: 90, explains: true, when_said: Vec::new() };
+    Verdict { because: "a command line changed one of our files", says: vec![say], ..Verdict::pass() }
 }
 
 /// The mode in which the host asks nobody about this file, whatever we answer: for files in its own folder it lets its own

@@ -39,7 +39,7 @@ section! {
 
 impl Settings {
     /// The labels, in the order in which work goes through them.
-    pub(super) fn labels(&self) -> [&Label; 10] {
+    pub fn labels(&self) -> [&Label; 10] {
         [
             &self.research,
             &self.brainstorm,

@@ -1,11 +1,9 @@
 //! Section `[verify_stop]`: what has to be run before a turn that edited code ends.
 
+use crate::checks::{Extra, Kind, Kinds};
 use crate::config::list::{CommandLine, Listed};
 use crate::config::section::section;
 use crate::config::setting::{Count, choices};
-
-/// The skill that verifies without a command of ours to look for.
-pub const SKILL: &str = "verification-before-completion";
 
 section! {
     /// Section `[verify_stop]`.
@@ -64,3 +62,28 @@ pub enum Wants {
 }
 
 choices!(Wants { "one" => Wants::One, "each" => Wants::Each });
+
+impl Commands {
+    /// Each command line with what it proves.
+    pub fn all(&self) -> impl Iterator<Item = (Kind, &str)> {
+        let kinds = [
+            (Kind::Test, &self.test),
+            (Kind::Typecheck, &self.typecheck),
+            (Kind::Build, &self.build),
+            (Kind::Lint, &self.lint),
+        ];
+        kinds.into_iter().flat_map(|(kind, lines)| lines.0.iter().map(move |line| (kind, line.0.as_str())))
+    }
+
+    /// As they are looked for in a command line.
+    pub fn extra(&self) -> Extra {
+        let mut extra = Extra::default();
+        self.all().for_each(|(kind, line)| extra.add(kind, line));
+        extra
+    }
+
+    /// What they prove together.
+    pub fn kinds(&self) -> Kinds {
+        self.all().map(|(kind, _)| kind).collect()
+    }
+}

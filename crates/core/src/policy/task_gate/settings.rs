@@ -1,7 +1,7 @@
 //! Section `[task_gate]`: what has to be run before a task counts as completed.
 
-use super::verify_stop::VerifyMode;
 use crate::config::section::section;
+use crate::policy::verify_stop::settings::VerifyMode;
 
 section! {
     /// Section `[task_gate]`.

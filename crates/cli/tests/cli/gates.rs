@@ -1,0 +1,435 @@
+//! The gates as processes: what each event leaves behind, what the next one makes of it, and every way to fail.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::sandbox::{Sandbox, in_parallel};
+
+/// A session in a project of its own.
+struct Work {
+    sandbox: Sandbox,
+    session: &'static str,
+    calls: std::cell::Cell<u32>,
+}
+
+impl Work {
+    /// In a Rust project.
+    fn new() -> Work {
+        let sandbox = Sandbox::new();
+        fs::write(sandbox.project().join("Cargo.toml"), "[package]\nname = \"a\"\n").expect("a new file");
+        fs::create_dir(sandbox.project().join("src")).expect("a new folder");
+        Work { sandbox, session: "s-1", calls: std::cell::Cell::new(0) }
+    }
+
+    fn payload(&self, event: &str, mut members: Value) -> Value {
+        self.calls.set(self.calls.get() + 1);
+        members["session_id"] = json!(self.session);
+        members["hook_event_name"] = json!(event);
+        members["cwd"] = json!(self.sandbox.project());
+        members["prompt_id"] = json!(format!("p-{}", self.calls.get()));
+        if event.contains("ToolUse") {
+            members["tool_use_id"] = json!(format!("toolu_{}", self.calls.get()));
+        }
+        members
+    }
+
+    fn event(&self, event: &str, members: Value) -> Answer {
+        self.sandbox.event(&self.payload(event, members))
+    }
+
+    fn skill(&self, name: &str) {
+        let answer = self.event(
+            "PostToolUse",
+            json!({ "tool_name": "Skill", "tool_input": { "skill": name }, "tool_response": { "success": true } }),
+        );
+        assert_eq!(answer.exit, 0);
+    }
+
+    fn asks_to_edit(&self, file: &str) -> Answer {
+        let path = self.sandbox.project().join(file);
+        self.event(
+            "PreToolUse",
+            json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": "" } }),
+        )
+    }
+
+    fn edits(&self, file: &str) {
+        let path = self.sandbox.project().join(file);
+        let members = json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": "" } });
+        self.event("PostToolUse", members).silent();
+    }
+
+    fn ran(&self, command: &str, response: Value) {
+        let members = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_response": response,
+            "duration_ms": 5 });
+        assert_eq!(self.event("PostToolUse", members).exit, 0);
+    }
+
+    fn bash(&self, command: &str) {
+        self.ran(command, json!({ "stdout": "", "interrupted": false }));
+    }
+
+    fn stop(&self) -> Answer {
+        self.stop_with(json!({ "stop_hook_active": false }))
+    }
+
+    fn stop_with(&self, members: Value) -> Answer {
+        self.event("Stop", members)
+    }
+
+    fn is_held(&self) -> bool {
+        let answer = self.stop();
+        !answer.stdout.is_empty() && answer.output()["decision"] == "block"
+    }
+}
+
+fn denied(answer: &Answer) -> bool {
+    !answer.stdout.is_empty() && answer.output()["hookSpecificOutput"]["permissionDecision"] == "deny"
+}
+
+#[test]
+fn an_edit_waits_for_the_skill() {
+    for name in ["code-quality-rules", "tidegate:code-quality-rules", "/code-quality-rules"] {
+        let work = Work::new();
+        let answer = work.asks_to_edit("src/main.rs");
+        assert!(denied(&answer), "{answer:?}");
+        assert!(!answer.stdout.contains("tidegate off") || answer.output()["systemMessage"].is_string());
+        work.skill(name);
+        work.asks_to_edit("src/main.rs").silent();
+    }
+    let work = Work::new();
+    let typed = json!({ "command_name": "code-quality-rules", "prompt": "/code-quality-rules" });
+    assert_eq!(work.event("UserPromptExpansion", typed).exit, 0);
+    work.asks_to_edit("src/main.rs").silent();
+}
+
+/// Every way in which the check itself can fail, in every mode.
+#[test]
+fn a_check_that_fails_closes_only_a_gate_that_denies() {
+    let mut cases: Vec<(&str, String, &str)> = vec![
+        ("empty", String::new(), "the payload is empty"),
+        ("garbage", "{".into(), "the payload is not JSON"),
+        ("no object", "[1]".into(), "the payload is not a JSON object"),
+    ];
+    let work = Work::new();
+    let whole = |members: Value| work.payload("PreToolUse", members);
+    let edit = json!({ "tool_name": "Edit", "tool_input": { "file_path": "/p/a.rs" } });
+    for (name, spoil, step) in [
+        ("no session", json!({ "session_id": null }), "session_id is missing"),
+        ("session of a wrong type", json!({ "session_id": 7 }), "session_id is not a string"),
+        ("session that is a path", json!({ "session_id": "../x" }), "session_id has characters"),
+        ("no tool", json!({ "tool_name": null }), "tool_name is missing"),
+        ("no input", json!({ "tool_input": null }), "tool_input is missing"),
+        ("no path", json!({ "tool_input": {} }), "tool_input.file_path is missing"),
+        (
+            "path of a wrong type",
+            json!({ "tool_input": { "file_path": 7 } }),
+            "tool_input.file_path has a wrong type",
+        ),
+        (
+            "no path of a notebook",
+            json!({ "tool_name": "NotebookEdit", "tool_input": { "file_path": "/p/a.ipynb" } }),
+            "tool_input.notebook_path is missing",
+        ),
+    ] {
+        let mut payload = whole(edit.clone());
+        for (member, value) in spoil.as_object().expect("members") {
+            payload[member] = value.clone();
+        }
+        cases.push((name, payload.to_string(), step));
+    }
+    for mode in ["deny", "remind", "shadow", "off"] {
+        let sandbox = Sandbox::new();
+        sandbox.config(format!("[skill_gate]\nmode = \"{mode}\"\n"));
+        in_parallel(&cases, |_, (name, payload, step)| {
+            let answer = sandbox.hook_once(&["--event", "PreToolUse"], payload);
+            if mode == "deny" {
+                answer.closed(step);
+            } else {
+                assert_eq!((answer.exit, answer.stdout.as_str()), (0, ""), "{mode}: {name}: {answer:?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn marks_that_cannot_be_read_close_the_edit_and_let_the_stop_pass() {
+    let work = Work::new();
+    work.edits("src/main.rs");
+    let marks = work.sandbox.session("s-1").join("marks");
+    fs::remove_file(&marks).expect("the marks");
+    fs::create_dir(&marks).expect("a folder in their place");
+    work.asks_to_edit("src/main.rs").closed("the session's marks cannot be used");
+    work.stop().silent();
+}
+
+/// A stop that is held without being counted would be held for ever.
+#[cfg(unix)]
+#[test]
+fn a_stop_that_cannot_be_counted_passes() {
+    use std::os::unix::fs::PermissionsExt;
+    let work = Work::new();
+    work.edits("src/main.rs");
+    let folder = work.sandbox.session("s-1");
+    let only_root = fs::metadata("/proc/self").is_ok_and(|of| std::os::unix::fs::MetadataExt::uid(&of) == 0);
+    let allow =
+        |mode| fs::set_permissions(folder.join("marks"), fs::Permissions::from_mode(mode)).expect("allowed");
+    if only_root {
+        // Nothing is forbidden to it: a file that only grows by itself has to do.
+        let link = folder.join("lock");
+        fs::remove_file(&link).expect("the lock");
+        fs::create_dir(&link).expect("a folder in its place");
+    } else {
+        allow(0o400);
+    }
+    work.stop().silent();
+}
+
+#[test]
+fn a_stop_is_held_once_for_a_change_set() {
+    let work = Work::new();
+    work.stop().silent();
+    work.edits("docs/a.md");
+    work.stop().silent();
+    work.edits("src/main.rs");
+    assert!(work.is_held());
+    let told = work.stop();
+    let message = told.output()["systemMessage"].as_str().unwrap_or_default().to_owned();
+    assert!(message.contains("src/main.rs") && told.output().get("decision").is_none(), "{told:?}");
+    work.stop().silent();
+    work.edits("src/other.rs");
+    work.stop().silent();
+    work.bash("cargo test");
+    work.stop().silent();
+    work.edits("src/other.rs");
+    assert!(work.is_held(), "a change set of its own");
+}
+
+#[test]
+fn evidence_is_what_succeeded_after_the_last_edit() {
+    for (command, settles) in [
+        ("cargo test", true),
+        ("cargo check --workspace", true),
+        ("cd src && cargo test", true),
+        ("set -o pipefail; cargo test | tail -3", true),
+        ("cargo test > log 2>&1", true),
+        ("cargo test | tail -3", false),
+        ("cargo test || true", false),
+        ("cargo test; echo $?", false),
+        ("cargo test --no-run", false),
+        ("cargo test &", false),
+        ("echo cargo test", false),
+        ("cargo clippy", true),
+        ("cargo fmt --check", false),
+        ("npm test", false),
+    ] {
+        let work = Work::new();
+        work.edits("src/main.rs");
+        work.bash(command);
+        assert_eq!(!work.is_held(), settles, "{command}");
+    }
+    let work = Work::new();
+    work.bash("cargo test");
+    work.edits("src/main.rs");
+    assert!(work.is_held(), "before the edit");
+    let work = Work::new();
+    work.edits("src/main.rs");
+    let failed =
+        json!({ "tool_name": "Bash", "tool_input": { "command": "cargo test" }, "error": "Exit code 101" });
+    work.event("PostToolUseFailure", failed).silent();
+    assert!(work.is_held(), "failed");
+    let work = Work::new();
+    work.edits("src/main.rs");
+    work.ran(
+        "cargo test && grep x y",
+        json!({ "stdout": "", "returnCodeInterpretation": "No matches found" }),
+    );
+    assert!(work.is_held(), "a status of 1 that the client explains away");
+    let work = Work::new();
+    work.edits("src/main.rs");
+    work.ran("cargo test", json!({ "stdout": "", "interrupted": true }));
+    assert!(work.is_held(), "interrupted");
+    let work = Work::new();
+    work.edits("src/main.rs");
+    work.skill("verification-before-completion");
+    work.stop().silent();
+}
+
+#[test]
+fn a_check_in_the_background_counts_from_its_end() {
+    let ended = |status: &str, summary: &str| {
+        let text = format!(
+            "<task-notification>\n<task-id>b1</task-id>\n<status>{status}</status>\n<summary>Background command \
+             \"(exit code 0)\" {summary}</summary>\n</task-notification>"
+        );
+        json!({ "prompt": text })
+    };
+    let running = json!({ "background_tasks": [{ "id": "b1", "type": "shell", "status": "running" }] });
+    for (status, summary, settles) in
+        [("completed", "completed (exit code 0)", true), ("failed", "failed with exit code 101", false)]
+    {
+        let work = Work::new();
+        work.edits("src/main.rs");
+        work.ran("cargo test", json!({ "stdout": "", "backgroundTaskId": "b1" }));
+        work.stop_with(running.clone()).silent();
+        work.event("UserPromptSubmit", ended(status, summary)).silent();
+        assert_eq!(!work.is_held(), settles, "{summary}");
+    }
+    let work = Work::new();
+    work.edits("src/main.rs");
+    work.ran("cargo test", json!({ "stdout": "", "backgroundTaskId": "b1" }));
+    work.edits("src/main.rs");
+    work.event("UserPromptSubmit", ended("completed", "completed (exit code 0)")).silent();
+    assert!(work.is_held(), "an edit meanwhile makes it void");
+    let work = Work::new();
+    work.edits("src/main.rs");
+    work.ran("cargo test", json!({ "stdout": "", "backgroundTaskId": "b1" }));
+    work.event("PostToolUse", json!({ "tool_name": "TaskStop", "tool_input": { "task_id": "b1" } })).silent();
+    assert!(work.is_held(), "stopped by the model");
+    let work = Work::new();
+    work.edits("src/main.rs");
+    work.ran("npm run dev", json!({ "stdout": "", "backgroundTaskId": "b1" }));
+    let held = work.stop_with(running);
+    assert_eq!(held.output()["decision"], "block", "a server is no check");
+}
+
+/// The file has to have changed since the call began; what the line only names has not.
+#[test]
+fn a_command_line_edits_what_it_changed() {
+    let cases = [
+        ("sed -i s/a/b/ src/main.rs", true),
+        ("echo x > src/main.rs", true),
+        ("cat <<'E' | tee src/main.rs\nx\nE", true),
+        ("cd src && perl -pi -e s/a/b/ main.rs", true),
+        ("python3 - <<'E'\nopen('src/main.rs','w').write('')\nE", true),
+        ("cat src/main.rs", false),
+        ("git checkout src/main.rs", false),
+        ("git pull", false),
+        ("make generate", false),
+    ];
+    for (command, edits) in cases {
+        for changed in [true, false] {
+            let work = Work::new();
+            work.stop().silent();
+            let file = work.sandbox.project().join("src/main.rs");
+            fs::write(&file, "").expect("a new file");
+            if !changed {
+                let before = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+                fs::File::options()
+                    .write(true)
+                    .open(&file)
+                    .and_then(|file| file.set_modified(before))
+                    .expect("older");
+            }
+            work.bash(command);
+            assert_eq!(work.is_held(), edits && changed, "{command}, changed: {changed}");
+        }
+    }
+}
+
+#[test]
+fn writers_of_servers_count_where_the_config_names_them() {
+    let call = |work: &Work| {
+        let path = work.sandbox.project().join("src/main.rs");
+        let members = json!({ "tool_name": "mcp__files__write", "tool_input": { "path": path },
+            "tool_response": [{ "type": "text", "text": "ok" }] });
+        work.event("PostToolUse", members).silent();
+    };
+    let work = Work::new();
+    call(&work);
+    assert!(!work.is_held());
+    work.sandbox.config("[tools]\nwriters = [\"mcp__files__write\"]\n");
+    call(&work);
+    assert!(work.is_held());
+}
+
+#[test]
+fn what_survives_and_what_does_not() {
+    let start = |work: &Work, source: &str| work.event("SessionStart", json!({ "source": source }));
+    for (source, armed) in [("compact", true), ("resume", true), ("startup", false), ("clear", false)] {
+        let work = Work::new();
+        work.skill("code-quality-rules");
+        work.edits("src/main.rs");
+        let told = start(&work, source).context();
+        assert_eq!(told.is_some_and(|text| text.contains("src/main.rs")), source == "compact", "{source}");
+        assert_eq!(!denied(&work.asks_to_edit("src/a.rs")), armed, "{source}");
+        assert_eq!(work.is_held(), armed, "{source}");
+    }
+}
+
+#[test]
+fn sessions_do_not_see_each_others_marks() {
+    let mut work = Work::new();
+    work.skill("code-quality-rules");
+    work.edits("src/main.rs");
+    work.session = "s-2";
+    assert!(denied(&work.asks_to_edit("src/main.rs")));
+    work.stop().silent();
+    work.bash("cargo test");
+    work.session = "s-1";
+    assert!(work.is_held(), "another session's tests verify nothing here");
+}
+
+/// Hooks of parallel calls run at once: none of their edits is lost, and the stop is held once.
+#[test]
+fn at_once() {
+    let work = Work::new();
+    let payloads: Vec<String> = (0..32)
+        .map(|number| {
+            let path = work.sandbox.project().join(format!("src/{number}.rs"));
+            let members = json!({ "tool_name": "Write", "tool_input": { "file_path": path } });
+            work.payload("PostToolUse", members).to_string()
+        })
+        .collect();
+    in_parallel(&payloads, |_, payload| {
+        work.sandbox.hook(&["--event", "PostToolUse"], payload).silent();
+    });
+    let answer = work.stop();
+    let reason = answer.output()["reason"].as_str().unwrap_or_default().to_owned();
+    assert!(reason.contains("and 27 more"), "{reason}");
+}
+
+#[test]
+fn a_task_is_held_once_per_subject() {
+    let work = Work::new();
+    work.sandbox.config("preset = \"strict\"\n");
+    work.edits("src/main.rs");
+    let complete =
+        |subject: &str| work.event("TaskCompleted", json!({ "task_id": "1", "task_subject": subject }));
+    let held = complete("parser");
+    assert_eq!(held.exit, 2, "{held:?}");
+    assert!(held.stderr.contains("src/main.rs") && held.stderr.contains("cargo test"), "{held:?}");
+    complete("parser").silent();
+    assert_eq!(complete("lexer").exit, 2);
+    work.bash("cargo test && cargo clippy && cargo build");
+    complete("printer").silent();
+}
+
+#[test]
+fn a_repository_can_tighten_the_gates_and_not_loosen_them() {
+    let work = Work::new();
+    let folder = work.sandbox.project().join(".claude");
+    fs::create_dir_all(&folder).expect("a new folder");
+    let text = "[skill_gate]\nmode = \"off\"\nexempt = [\"**\"]\n[skill_gate.require]\ncode = []\ndocument = \
+                [\"document-quality-rules\"]\n[verify_stop]\nmode = \"off\"\n[verify_stop.commands]\ntest = [\"true\"]\n";
+    fs::write(folder.join("tidegate.toml"), text).expect("a new file");
+    assert!(denied(&work.asks_to_edit("src/main.rs")));
+    assert!(denied(&work.asks_to_edit("docs/a.md")), "what it adds counts");
+    work.edits("src/main.rs");
+    work.bash("true");
+    assert!(work.is_held());
+}
+
+#[test]
+fn the_users_own_commands_count() {
+    let work = Work::new();
+    work.sandbox.config("[verify_stop.commands]\ntest = [\"./scripts/check.sh --all\"]\n");
+    work.edits("src/main.rs");
+    work.bash("./scripts/check.sh");
+    assert!(work.is_held());
+    work.edits("src/other.rs");
+    work.bash("./scripts/check.sh --all -v");
+    work.stop().silent();
+}

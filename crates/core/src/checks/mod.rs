@@ -1,0 +1,396 @@
+//! The verifying commands of a project, and whether a command line is evidence that one of them succeeded.
+//!
+//! One file per ecosystem: which files show that a project belongs to it, which commands verify there and what their
+//! success tells. A command counts only where the project has the ecosystem's file in the folder meant or above it, and
+//! only if the line could not have succeeded without it ([`Status::Decides`]). What success implies is part of the
+//! table: `cargo test` has built what it tests, so nobody is asked for `cargo build` besides.
+
+mod kind;
+mod recipe;
+mod tool;
+
+mod dotnet;
+mod go;
+mod java;
+mod just;
+mod make;
+mod node;
+mod other;
+mod php;
+mod python;
+mod ruby;
+mod rust;
+
+use crate::shell::{self, Script, Sort, Spot, Status, Step, Word};
+
+pub use kind::{Kind, Kinds};
+use recipe::Recipe;
+
+/// One ecosystem's rows.
+struct Ecosystem {
+    /// Files of which one has to be there for its commands to mean anything.
+    manifests: &'static [&'static str],
+    /// Other files that tell something.
+    beside: &'static [&'static str],
+    /// Those of both whose text is needed.
+    texts: &'static [&'static str],
+    /// The commands that are judged here.
+    commands: &'static [&'static str],
+    /// What a file says.
+    read: fn(&str, &str) -> Contents,
+    /// What the success of a command tells.
+    judge: fn(&Call<'_>) -> Kinds,
+    /// Options by which a command is told to work in another folder, or on a file in one.
+    folder_options: &'static [&'static str],
+    /// What a person would run, where this is the project's file.
+    examples: fn(&Project, &File) -> Vec<(Kind, String)>,
+}
+
+const ECOSYSTEMS: [&Ecosystem; 11] = [
+    &rust::ECOSYSTEM,
+    &node::ECOSYSTEM,
+    &python::ECOSYSTEM,
+    &go::ECOSYSTEM,
+    &java::ECOSYSTEM,
+    &ruby::ECOSYSTEM,
+    &php::ECOSYSTEM,
+    &dotnet::ECOSYSTEM,
+    &other::ECOSYSTEM,
+    &make::ECOSYSTEM,
+    &just::ECOSYSTEM,
+];
+
+/// Files that say that the project's commands may run in a container.
+const COMPOSE: [&str; 4] = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
+
+/// A file that is there.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Its folder relative to the root, empty for the root itself.
+    pub folder: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// What is in it, where [`wants_text`] says so and it could be read.
+    pub text: Option<&'a str>,
+}
+
+/// Every name that is worth looking for in a folder.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let of = |ecosystem: &&'static Ecosystem| ecosystem.manifests.iter().chain(ecosystem.beside).copied();
+    ECOSYSTEMS.iter().flat_map(of).filter(|name| !name.starts_with('*')).chain(COMPOSE)
+}
+
+/// Whether the text of a file is needed, too.
+pub fn wants_text(name: &str) -> bool {
+    ECOSYSTEMS.iter().any(|ecosystem| ecosystem.texts.contains(&name))
+}
+
+/// Endings of files that can only be found by listing a folder.
+pub fn endings() -> impl Iterator<Item = &'static str> {
+    ECOSYSTEMS.iter().flat_map(|ecosystem| ecosystem.manifests).filter_map(|name| name.strip_prefix('*'))
+}
+
+/// What a manifest says.
+#[derive(Clone, Debug, Default)]
+struct Contents {
+    recipes: Vec<Recipe>,
+    /// Kinds that the file itself shows the project has.
+    shows: Kinds,
+    /// Recipes may also stand somewhere else: workspaces, includes.
+    open: bool,
+}
+
+impl Contents {
+    fn shows(shows: Kinds) -> Contents {
+        Contents { shows, ..Contents::default() }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct File {
+    folder: String,
+    name: String,
+    contents: Contents,
+}
+
+/// What a project's files say about how it is verified.
+#[derive(Clone, Debug, Default)]
+pub struct Project {
+    files: Vec<File>,
+}
+
+/// Commands that the config adds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extra {
+    commands: Vec<(Kind, Vec<Word>)>,
+}
+
+impl Extra {
+    /// Adds a command: it counts for every command that begins with its words.
+    pub fn add(&mut self, kind: Kind, command: &str) {
+        let words =
+            shell::parse(command).and_then(|script| script.steps.into_iter().next()).map(|step| step.words);
+        if let Some(words) = words.filter(|words| !words.is_empty()) {
+            self.commands.push((kind, words));
+        }
+    }
+
+    fn kinds(&self, step: &Step) -> Kinds {
+        let begins = |words: &Vec<Word>| step.words.starts_with(words);
+        let fitting = self.commands.iter().filter(|(_, words)| begins(words));
+        fitting.map(|(kind, _)| *kind).collect()
+    }
+}
+
+/// Where a line runs: both absolute.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The project's root.
+    pub root: &'a str,
+    /// The folder in which the line starts.
+    pub cwd: &'a str,
+}
+
+/// One verification that a line's success proves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// What was verified.
+    pub kind: Kind,
+    /// By which step of the line.
+    pub step: usize,
+}
+
+/// A command that is to be judged.
+struct Call<'a> {
+    project: &'a Project,
+    name: &'a str,
+    arguments: &'a [Word],
+    step: &'a Step,
+    /// Where it runs, relative to the root.
+    folder: &'a str,
+    depth: usize,
+}
+
+impl Call<'_> {
+    /// The nearest of the files, from the folder up to the root.
+    fn nearest(&self, names: &[&str]) -> Option<&File> {
+        self.project.nearest(self.folder, names)
+    }
+
+    fn recipe(&self, file: &File, name: &str, more: &[Word]) -> Option<Kinds> {
+        recipe::judge(self.project, file, name, more, self.depth + 1)
+    }
+}
+
+/// With one of these, a command lists, prints or explains.
+const ONLY_TELLS: [&str; 18] = [
+    "--help",
+    "-h",
+    "-help",
+    "--version",
+    "-version",
+    "--dry-run",
+    "--dryrun",
+    "--list",
+    "--listTests",
+    "--list-tests",
+    "--collect-only",
+    "--co",
+    "--collectonly",
+    "--show-only",
+    "--print-config",
+    "--showConfig",
+    "--no-run",
+    "--explain",
+];
+
+/// Deepest chain of recipes that call recipes.
+const DEEPEST: usize = 5;
+
+/// Takes in the files of a project.
+pub fn project(seen: &[Seen<'_>]) -> Project {
+    let files = seen.iter().map(|seen| {
+        let mut contents = Contents::default();
+        let reader = ECOSYSTEMS.iter().find(|ecosystem| {
+            ecosystem.manifests.contains(&seen.name)
+                || ecosystem.beside.contains(&seen.name)
+                || is_kind_of(ecosystem, seen.name)
+        });
+        if let Some(ecosystem) = reader {
+            contents = (ecosystem.read)(seen.name, seen.text.unwrap_or_default());
+        }
+        File { folder: shell::tidy(seen.folder), name: seen.name.to_owned(), contents }
+    });
+    Project { files: files.collect() }
+}
+
+/// Whether a name has an ending of the ecosystem's (`*.csproj`).
+fn is_kind_of(ecosystem: &Ecosystem, name: &str) -> bool {
+    ecosystem
+        .manifests
+        .iter()
+        .filter_map(|known| known.strip_prefix('*'))
+        .any(|ending| name.ends_with(ending))
+}
+
+/// Whether a line may contain a verifying command at all, so that the project's files are worth reading.
+pub fn could_check(script: &Script, extra: &Extra) -> bool {
+    script.steps.iter().any(|step| worth_judging(step) && (is_known(step) || !extra.kinds(step).is_empty()))
+}
+
+fn worth_judging(step: &Step) -> bool {
+    step.status == Status::Decides && !step.background
+}
+
+fn is_known(step: &Step) -> bool {
+    step.name().is_some_and(|name| ECOSYSTEMS.iter().any(|ecosystem| ecosystem.commands.contains(&name)))
+}
+
+/// The folders, relative to the root, in which the files that matter to a line may be; those above them matter, too.
+pub fn folders(script: &Script, place: Place<'_>) -> Vec<String> {
+    let mut folders = Vec::new();
+    for step in script.steps.iter().filter(|step| worth_judging(step) && is_known(step)) {
+        if let Some(folder) = folder_of(step).below(place.root, place.cwd)
+            && !folders.contains(&folder)
+        {
+            folders.push(folder);
+        }
+    }
+    folders
+}
+
+/// Where a command works, by its own options.
+fn folder_of(step: &Step) -> Spot {
+    let name = step.name().unwrap_or_default();
+    let options = ECOSYSTEMS
+        .iter()
+        .filter(|ecosystem| ecosystem.commands.contains(&name))
+        .flat_map(|ecosystem| ecosystem.folder_options)
+        // The same letter means something else elsewhere: `package.manager:-C`.
+        .filter_map(|option| match option.split_once(' ') {
+            Some((command, option)) => (command == name).then_some(option),
+            None => Some(*option),
+        });
+    let mut folder = step.folder.clone();
+    for option in options {
+        let found = step.words.iter().enumerate().find_map(|(number, word)| {
+            if word.text == option {
+                return step.words.get(number + 1).cloned();
+            }
+            let value = word.text.strip_prefix(option)?.strip_prefix('=')?;
+            Some(Word { text: value.to_owned(), sort: word.sort })
+        });
+        let Some(value) = found else { continue };
+        let Some(path) = value.known() else { return Spot::Unknown };
+        // A file: its folder is meant.
+        let file = path.ends_with(".toml") || path.ends_with(".xml");
+        let path = if file { path.rsplit_once('/').map_or("", |(folder, _)| folder) } else { path };
+        if !path.is_empty() {
+            folder = folder.join(path);
+        }
+    }
+    folder
+}
+
+impl Project {
+    /// The kinds of verification that this project's own files show it has.
+    pub fn kinds(&self) -> Kinds {
+        let mut kinds = Kinds::NONE;
+        for file in &self.files {
+            kinds = kinds.and(file.contents.shows);
+            for recipe in &file.contents.recipes {
+                if !recipe::kinds_of_name(&recipe.name).is_empty() {
+                    kinds = kinds.and(recipe::judge(self, file, &recipe.name, &[], 0).unwrap_or_default());
+                }
+            }
+        }
+        kinds
+    }
+
+    /// What a person would run here, at most one command per kind, the most telling kind first.
+    pub fn examples(&self) -> Vec<(Kind, String)> {
+        let mut examples: Vec<(Kind, String)> = Vec::new();
+        let kinds = self.kinds();
+        let mut files: Vec<&File> = self.files.iter().collect();
+        files.sort_by_key(|file| file.folder.matches('/').count() + usize::from(!file.folder.is_empty()));
+        for file in files {
+            let ecosystem = ECOSYSTEMS.iter().find(|ecosystem| {
+                ecosystem.manifests.contains(&file.name.as_str()) || is_kind_of(ecosystem, &file.name)
+            });
+            let Some(ecosystem) = ecosystem else { continue };
+            for (kind, command) in (ecosystem.examples)(self, file) {
+                if kinds.has(kind) && !examples.iter().any(|(known, _)| *known == kind) {
+                    let command = match file.folder.as_str() {
+                        "" => command,
+                        folder => format!("cd {folder} && {command}"),
+                    };
+                    examples.push((kind, command));
+                }
+            }
+        }
+        examples.sort_by_key(|(kind, _)| *kind);
+        examples
+    }
+
+    /// What the success of a line proves about this project.
+    pub fn evidence(&self, script: &Script, place: Place<'_>, extra: &Extra) -> Vec<Evidence> {
+        let mut evidence = Vec::new();
+        for (number, step) in script.steps.iter().enumerate().filter(|(_, step)| worth_judging(step)) {
+            let own = folder_of(step)
+                .below(place.root, place.cwd)
+                .map_or(Kinds::NONE, |folder| self.judge(step, &folder, &step.words, 0));
+            let added = if only_tells(&step.words) { Kinds::NONE } else { extra.kinds(step) };
+            evidence.extend(own.and(added).iter().map(|kind| Evidence { kind, step: number }));
+        }
+        evidence
+    }
+
+    /// What the success of one command tells.
+    fn judge(&self, step: &Step, folder: &str, words: &[Word], depth: usize) -> Kinds {
+        let Some(name) = step.name() else { return Kinds::NONE };
+        let arguments = words.get(1..).unwrap_or_default();
+        if depth > DEEPEST
+            || only_tells(arguments)
+            || step.contained && self.nearest(folder, &COMPOSE).is_none()
+        {
+            return Kinds::NONE;
+        }
+        let call = Call { project: self, name, arguments, step, folder, depth };
+        ECOSYSTEMS
+            .iter()
+            .filter(|ecosystem| ecosystem.commands.contains(&name))
+            .filter(|ecosystem| self.has_manifest(ecosystem, folder))
+            .map(|ecosystem| (ecosystem.judge)(&call))
+            .fold(Kinds::NONE, Kinds::and)
+    }
+
+    fn has_manifest(&self, ecosystem: &Ecosystem, folder: &str) -> bool {
+        self.nearest(folder, ecosystem.manifests).is_some()
+            || self
+                .files
+                .iter()
+                .any(|file| is_kind_of(ecosystem, &file.name) && is_at_or_above(&file.folder, folder))
+    }
+
+    fn nearest(&self, folder: &str, names: &[&str]) -> Option<&File> {
+        self.files
+            .iter()
+            .filter(|file| names.contains(&file.name.as_str()) && is_at_or_above(&file.folder, folder))
+            .max_by_key(|file| file.folder.len())
+    }
+}
+
+fn only_tells(arguments: &[Word]) -> bool {
+    arguments.iter().any(|word| word.sort != Sort::Unknown && ONLY_TELLS.contains(&word.text.as_str()))
+}
+
+fn is_at_or_above(above: &str, folder: &str) -> bool {
+    above.is_empty()
+        || folder == above
+        || folder.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Examples that are the same in every project, as far as it has the kind.
+fn examples_of(list: &[(Kind, &str)]) -> Vec<(Kind, String)> {
+    list.iter().map(|(kind, command)| (*kind, (*command).to_owned())).collect()
+}

@@ -1,0 +1,66 @@
+//! Task gate: a task is not completed while code is unverified. The same test as [`super::verify_stop`], once per task.
+//!
+//! The rules, case by case, are in `task_gate.md` beside this file.
+
+use super::{Mode, Policy, verify_stop};
+use crate::config::Config;
+use crate::event::{Event, EventKind};
+use crate::facts::marks::{Mark, Marks};
+use crate::facts::work::hash;
+use crate::facts::{Facts, Known, Needs};
+use crate::verdict::{Asks, Call, Effect, Verdict};
+use super::verify_stop::settings::VerifyMode;
+
+pub mod settings;
+
+pub use settings::Settings;
+
+/// The policy's name.
+const ID: &str = "task-gate";
+
+/// The policy.
+pub struct TaskGate;
+
+impl Policy for TaskGate {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.task_gate.mode {
+            VerifyMode::Block => Mode::Live,
+            VerifyMode::Shadow => Mode::Shadow,
+            VerifyMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
+        let unverified = marks.is_some_and(|marks| marks.work.changes.is_some());
+        (event.kind == EventKind::TaskCompleted).then_some(Needs { checks: unverified, ..Needs::default() })
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        let marks = match &facts.marks {
+            Known::Value(marks) => marks,
+            Known::Absent => return Verdict::silent("no code was edited"),
+            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+        };
+        let Some(changes) = &marks.work.changes else { return Verdict::silent("nothing is unverified") };
+        let subject = facts.event.payload.task_subject.get().map(AsRef::as_ref).unwrap_or_default();
+        let notice = format!("{ID}/{:08x}", hash(subject));
+        if marks.noticed(&notice) {
+            return Verdict::silent("this task was held already");
+        }
+        if config.stepped_down(ID) {
+            return Verdict::silent("stepped down");
+        }
+        Verdict {
+            call: Call::Deny,
+            reason: Some(verify_stop::reason(facts, config, changes)),
+            because: "code was edited and not verified since",
+            effects: vec![Effect::Mark(Mark::Notice(notice))],
+            asks: Asks::verified(),
+            ..Verdict::pass()
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! File names in texts: string literals of an inline script, and the headers of a patch.
+
+/// Most names that are taken from one text.
+const MOST: usize = 64;
+
+/// Longest literal that is looked at.
+const LONGEST: usize = 256;
+
+/// File names without an extension that are code all the same.
+const KNOWN: [&str; 9] = [
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "Dockerfile",
+    "Containerfile",
+    "justfile",
+    "Justfile",
+    "Rakefile",
+    "Gemfile",
+];
+
+/// Whether a text looks like the name of a file.
+pub(super) fn looks_like_file(text: &str) -> bool {
+    if text.is_empty() || text.len() > LONGEST || text.contains("://") || text.starts_with('-') {
+        return false;
+    }
+    if text.contains(|c: char| c.is_whitespace() || c.is_control() || "*?<>|$\"'`(){}=;,:\\^&!%#".contains(c))
+    {
+        return false;
+    }
+    let name = text.rsplit('/').next().unwrap_or_default();
+    if KNOWN.contains(&name) {
+        return true;
+    }
+    name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty()
+            && (1..=10).contains(&extension.len())
+            && extension.starts_with(|c: char| c.is_ascii_alphabetic())
+            && extension.chars().all(|c| c.is_ascii_alphanumeric())
+    })
+}
+
+/// The string literals of a script that look like files. A quote that opens nothing is passed over, so that an
+/// apostrophe in a comment hides nothing.
+pub(super) fn in_script(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut at = 0;
+    while let Some(found) = text[at..].find(['"', '\'', '`']) {
+        let start = at + found + 1;
+        let quote = text.as_bytes()[start - 1];
+        let window = &text.as_bytes()[start..(start + LONGEST + 1).min(text.len())];
+        let end = window.iter().position(|byte| *byte == quote || *byte == b'\n');
+        at = start;
+        let Some(end) = end.filter(|end| window[*end] == quote) else { continue };
+        let literal = &text[start..start + end];
+        if looks_like_file(literal) {
+            at = start + end + 1;
+            if !names.iter().any(|name| name == literal) {
+                names.push(literal.to_owned());
+            }
+            if names.len() == MOST {
+                break;
+            }
+        }
+    }
+    names
+}
+
+/// The files that a patch changes.
+pub(super) fn in_patch(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for line in text.lines() {
+        let name =
+            ["+++ ", "*** Update File: ", "*** Add File: "].iter().find_map(|start| line.strip_prefix(start));
+        let Some(name) = name.map(|name| name.split('\t').next().unwrap_or_default().trim()) else {
+            continue;
+        };
+        let name = name.strip_prefix("b/").unwrap_or(name);
+        if !name.is_empty() && name != "/dev/null" && names.len() < MOST {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}

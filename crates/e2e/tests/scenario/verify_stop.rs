@@ -1,0 +1,421 @@
+//! Verify before stop: it holds on fact, once, and what was run settles it.
+
+use serde_json::{Value, json};
+use tidegate_e2e::client::SONNET_4_6;
+use tidegate_e2e::home::Home;
+use tidegate_e2e::hooks::Hooks;
+use tidegate_e2e::model::{Model, Reply, Request, Script};
+use tidegate_e2e::prefix::assert_extending;
+use tidegate_e2e::tidegate::Tidegate;
+
+use super::work::{CODE_RULES, gradle, launch, skill};
+
+const HELD: &str = "Code was edited and not verified since";
+const TOLD: &str = "nothing was run to verify it since";
+
+fn edit(home: &Home) -> Reply {
+    Reply::write(home.in_project("src/B.java"), "class B {}\n")
+}
+
+/// How often a stop was held, over the whole conversation. The client gives the reason a second time, as the error of a
+/// command (seen with 2.1.325).
+fn held(request: &Request) -> usize {
+    request.texts().iter().filter(|text| text.contains("Stop hook feedback") && text.contains(HELD)).count()
+}
+
+/// What the Stop records say the policy found, oldest first.
+fn stops(tidegate: &Tidegate<'_>) -> Vec<String> {
+    let because = |record: Value| {
+        let verdicts = record["verdicts"].as_array().cloned().unwrap_or_default();
+        let ours = verdicts.into_iter().find(|verdict| verdict["policy"] == "verify-stop");
+        ours.map(|verdict| verdict["because"].as_str().unwrap_or_default().to_owned())
+    };
+    tidegate.records_of("Stop").into_iter().filter_map(because).collect()
+}
+
+#[test]
+fn a_stop_is_held_once_and_passes_after_the_tests() {
+    let home = Home::new();
+    gradle(&home);
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(skill(CODE_RULES))
+        .main(edit(&home))
+        .main(Reply::text("done"))
+        .main(Reply::bash("./gradlew test"))
+        .main(Reply::text("tested and done"));
+    let model = Model::start(script);
+    let run = launch(&home, &model).ask("add a class");
+
+    tidegate.assert_unfailing();
+    let requests = model.main_requests();
+    let feedback = requests[3].texts().join("\n");
+    assert!(feedback.contains("Stop hook feedback") && feedback.contains(HELD), "{feedback}");
+    assert!(feedback.contains("src/B.java") && feedback.contains("`./gradlew test`"), "{feedback}");
+    assert!(feedback.contains("give the whole final answer again"), "nobody is there: {feedback}");
+    assert_eq!(held(&requests[4]), 1, "once");
+    assert_eq!(stops(&tidegate), ["code was edited and not verified since", "verified since the last edit"]);
+    assert_eq!(run.answer(), "tested and done");
+    assert_extending(&model.requests());
+    model.finish();
+}
+
+#[test]
+fn a_model_that_does_not_listen_is_let_go_and_the_person_told_once() {
+    let home = Home::new();
+    gradle(&home);
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(skill(CODE_RULES))
+        .main(edit(&home))
+        .main(Reply::text("done"))
+        .main(Reply::text("really done"))
+        .main(Reply::text("next answer"));
+    let model = Model::start(script);
+    let mut session = launch(&home, &model).start();
+    let first = session.ask("add a class");
+    let second = session.ask("and now?");
+    session.finish();
+
+    tidegate.assert_unfailing();
+    let told = |shown: Vec<String>| shown.iter().filter(|text| text.contains(TOLD)).count();
+    assert_eq!((told(first.shown()), told(second.shown())), (1, 0), "{:?}", first.shown());
+    assert_eq!(held(&model.last_main()), 1, "never again for this change set");
+    model.finish();
+}
+
+/// A run whose status is hidden, one that fails, one that only prints: none of them is evidence.
+#[test]
+fn no_evidence_does_not_settle_it() {
+    for (command, hint) in [
+        ("./gradlew test | tail -1", true),
+        ("./gradlew test || true", true),
+        ("./gradlew test; echo finished", true),
+        ("echo ./gradlew test", false),
+        ("./gradlew test --dry-run", false),
+        ("./gradlew --version", false),
+    ] {
+        let home = Home::new();
+        gradle(&home);
+        let tidegate = Tidegate::init(&home);
+        let script = Script::new()
+            .main(skill(CODE_RULES))
+            .main(edit(&home))
+            .main(Reply::bash(command))
+            .main(Reply::text("done"))
+            .main(Reply::bash("set -o pipefail; ./gradlew test | tail -1"))
+            .main(Reply::text("tested and done"));
+        let model = Model::start(script);
+        launch(&home, &model).ask("add a class");
+
+        tidegate.assert_unfailing();
+        let feedback = model.main_requests()[4].texts().join("\n");
+        assert!(feedback.contains(HELD), "{command}: {feedback}");
+        assert_eq!(feedback.contains("is no evidence"), hint, "{command}: {feedback}");
+        assert_eq!(
+            stops(&tidegate).last().map(String::as_str),
+            Some("verified since the last edit"),
+            "pipefail makes it evidence"
+        );
+        model.finish();
+    }
+}
+
+#[test]
+fn a_failing_test_and_an_edit_after_the_test_do_not_settle_it() {
+    let home = Home::new();
+    gradle(&home);
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(skill(CODE_RULES))
+        .main(Reply::write(home.in_project("src/B.java"), "broken\n"))
+        .main(Reply::bash("./gradlew test"))
+        .main(Reply::bash("./gradlew -q assemble"))
+        .main(Reply::text("done"))
+        .main(Reply::bash("printf 'class B {}\\n' > src/B.java && ./gradlew test"))
+        .main(Reply::bash("sed -i s/B/C/ src/B.java"))
+        .main(Reply::text("done again"))
+        .main(Reply::text("and again"));
+    let model = Model::start(script);
+    launch(&home, &model).ask("add a class");
+
+    tidegate.assert_unfailing();
+    assert_eq!(
+        stops(&tidegate),
+        [
+            "code was edited and not verified since",
+            "code was edited and not verified since",
+            "held as often as the config allows"
+        ],
+        "the edit after the test begins a change set of its own"
+    );
+    model.finish();
+}
+
+#[test]
+fn edits_through_the_shell_count() {
+    for command in [
+        "sed -i 's/A/Z/' src/A.java",
+        "echo 'class D {}' > src/D.java",
+        "cat > src/D.java <<'EOF'\nclass D {}\nEOF",
+        "echo 'class D {}' | tee src/D.java >/dev/null",
+        "cd src && echo 'class D {}' > D.java",
+        "python3 -c \"open('src/D.java','w').write('class D {}')\"",
+    ] {
+        let home = Home::new();
+        gradle(&home);
+        let tidegate = Tidegate::init(&home);
+        let script = Script::new()
+            .main(Reply::bash(command))
+            .main(Reply::text("done"))
+            .main(Reply::text("done again"));
+        let model = Model::start(script);
+        launch(&home, &model).ask("change it");
+
+        tidegate.assert_unfailing();
+        let feedback = model.last_main().texts().join("\n");
+        let file = if command.contains("A.java") { "src/A.java" } else { "src/D.java" };
+        assert!(feedback.contains(HELD) && feedback.contains(file), "{command}: {feedback}");
+        model.finish();
+    }
+}
+
+/// Reading, asking, writing documents: nothing of that is held, whatever else changes meanwhile.
+#[test]
+fn research_and_somebody_elses_edits_are_never_held() {
+    let home = Home::new();
+    gradle(&home);
+    let tidegate = Tidegate::init(&home);
+    let elsewhere = home.in_project("src/A.java");
+    let script = Script::new()
+        .main(Reply::bash("cat src/A.java; ls > /dev/null 2>&1"))
+        .main(Reply::tool("Read", json!({ "file_path": elsewhere.display().to_string() })))
+        // The person's editor, in the middle of the turn.
+        .main_with(move |_| {
+            std::fs::write(&elsewhere, "class A { int x; }\n").expect("the person's own edit");
+            Reply::bash("cat src/A.java")
+        })
+        .main(Reply::write(home.in_project("docs/found.md"), "what I found\n"))
+        .main(Reply::bash("git stash list; git status --short"))
+        .main(Reply::text("that is how it works"));
+    let model = Model::start(script);
+    let run = launch(&home, &model).ask("find out how it works");
+
+    tidegate.assert_unfailing();
+    assert_eq!(stops(&tidegate), ["no code was edited"]);
+    assert_eq!(held(&model.last_main()), 0);
+    assert!(!run.shown().iter().any(|text| text.contains(TOLD)));
+    model.finish();
+}
+
+#[test]
+fn a_dev_server_in_the_background_changes_nothing_and_a_check_there_does() {
+    let home = Home::new();
+    gradle(&home);
+    let tidegate = Tidegate::init(&home);
+    let background =
+        |command: &str| Reply::tool("Bash", json!({ "command": command, "run_in_background": true }));
+    let script = Script::new()
+        .main(skill(CODE_RULES))
+        .main(edit(&home))
+        .main(background("for second in 1 2 3 4 5 6 7 8; do sleep 1; done"))
+        .main(Reply::text("done, the server runs"))
+        // Held: a server is no evidence. A check in the background is awaited instead.
+        .main(background("sleep 1; ./gradlew test"))
+        .main(Reply::text("the tests run"))
+        .main_with(|request| {
+            assert!(request.mentions("completed (exit code 0)"), "the client tells the end of it");
+            Reply::text("the tests passed")
+        })
+        .main(Reply::text("the server has ended"));
+    let model = Model::start(script);
+    launch(&home, &model).ask("add a class");
+
+    tidegate.assert_unfailing();
+    assert_eq!(
+        stops(&tidegate),
+        [
+            "code was edited and not verified since",
+            "a check still runs in the background",
+            "verified since the last edit",
+            "verified since the last edit"
+        ]
+    );
+    model.finish();
+}
+
+#[test]
+fn agents_in_the_background_are_awaited() {
+    let home = Home::new();
+    gradle(&home);
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(skill(CODE_RULES))
+        .main(Reply::tool(
+            "Agent",
+            json!({ "description": "errand", "prompt": "background errand", "subagent_type": "general-purpose",
+                "run_in_background": true }),
+        ))
+        .subagent("background errand", Reply::bash("sleep 1"))
+        .subagent("background errand", edit(&home))
+        .subagent("background errand", Reply::text("written"))
+        .main(edit(&home))
+        .main(Reply::text("the agent still works"))
+        .main(Reply::text("the agent is back"))
+        .main(Reply::bash("./gradlew test"))
+        .main(Reply::text("tested and done"));
+    let model = Model::start(script);
+    launch(&home, &model).ask("have it written");
+
+    tidegate.assert_unfailing();
+    assert_eq!(
+        stops(&tidegate),
+        [
+            "agents still run in the background",
+            "code was edited and not verified since",
+            "verified since the last edit"
+        ]
+    );
+    model.finish();
+}
+
+#[test]
+fn what_a_subagent_edits_is_its_sessions() {
+    let home = Home::new();
+    gradle(&home);
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(skill(CODE_RULES))
+        .main(Reply::agent("errand"))
+        .subagent("errand", edit(&home))
+        .subagent("errand", Reply::text("written"))
+        .main(Reply::text("done"))
+        .main(Reply::bash("./gradlew test"))
+        .main(Reply::text("tested and done"));
+    let model = Model::start(script);
+    launch(&home, &model).ask("have it written");
+
+    tidegate.assert_unfailing();
+    assert_eq!(stops(&tidegate), ["code was edited and not verified since", "verified since the last edit"]);
+    model.finish();
+}
+
+/// Another hook blocked the stop first: that alone is no reason to let ours pass.
+#[test]
+fn another_hooks_block_does_not_disarm_it() {
+    let home = Home::new();
+    gradle(&home);
+    let tidegate = Tidegate::init(&home);
+    // Blocks the first stop only.
+    let once = home.scratch("blocked-once");
+    let foreign = format!(
+        "cat >/dev/null; [ -e {0} ] || {{ touch {0}; echo '{{\"decision\":\"block\",\"reason\":\"say please\"}}'; }}",
+        once.display()
+    );
+    let hooks = Hooks::new().program("Stop", None, &["/bin/sh", "-c", &foreign], false);
+    let script = Script::new()
+        .main(Reply::text("done"))
+        .main(skill(CODE_RULES))
+        .main(edit(&home))
+        .main(Reply::text("please"))
+        .main(Reply::bash("./gradlew test"))
+        .main(Reply::text("tested and done"));
+    let model = Model::start(script);
+    launch(&home, &model).settings(&hooks.settings()).ask("add a class");
+
+    tidegate.assert_unfailing();
+    assert!(model.last_main().mentions("say please"));
+    assert_eq!(
+        stops(&tidegate),
+        ["no code was edited", "code was edited and not verified since", "verified since the last edit"]
+    );
+    model.finish();
+}
+
+#[test]
+fn a_compaction_between_edit_and_stop_leaves_it_armed() {
+    let home = Home::new();
+    gradle(&home);
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(skill(CODE_RULES))
+        .main(edit(&home))
+        .main(Reply::bash("true").used(180_000))
+        .main(Reply::text("done"))
+        .main(Reply::bash("./gradlew test"))
+        .main(Reply::text("tested and done"));
+    let model = Model::start(script);
+    let mut session = launch(&home, &model).on(SONNET_4_6).start();
+    let turn = session.ask(&format!("add a class\n{}", super::filler()));
+    session.finish();
+
+    tidegate.assert_unfailing();
+    assert_eq!(turn.compactions(), ["auto"]);
+    let after = model.main_requests()[3].clone();
+    assert!(
+        after.mentions("is not verified since: src/B.java"),
+        "the model is told what the summary may have lost"
+    );
+    assert_eq!(stops(&tidegate), ["code was edited and not verified since", "verified since the last edit"]);
+    model.finish();
+}
+
+#[test]
+fn a_resumed_session_is_still_armed_and_another_one_is_not() {
+    let home = Home::new();
+    gradle(&home);
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(skill(CODE_RULES))
+        .main(edit(&home))
+        .main(Reply::text("done"))
+        .main(Reply::text("really"));
+    let model = Model::start(script);
+    let first = launch(&home, &model).ask("add a class");
+    model.then(Reply::text("hello"));
+    launch(&home, &model).ask("hello");
+    model.then(Reply::write(home.in_project("src/C.java"), "class C {}\n"));
+    model.then(Reply::text("done"));
+    launch(&home, &model).resume(first.session_id()).ask("go on");
+
+    tidegate.assert_unfailing();
+    assert_eq!(
+        stops(&tidegate),
+        [
+            "code was edited and not verified since",
+            "held as often as the config allows",
+            "no code was edited",
+            "held as often as the config allows",
+        ],
+        "the skill and the change set are the session's, and only the session's"
+    );
+    model.finish();
+}
+
+#[test]
+fn strict_wants_each_kind_and_holds_more_than_once() {
+    let home = Home::new();
+    gradle(&home);
+    let tidegate = Tidegate::init_with(&home, &["--preset", "strict"]);
+    let script = Script::new()
+        .main(skill(CODE_RULES))
+        .main(edit(&home))
+        .main(Reply::text("done"))
+        .main(Reply::bash("ls"))
+        .main(Reply::text("done, I looked"))
+        .main(Reply::bash("./gradlew test"))
+        .main(Reply::text("tested and done"));
+    let model = Model::start(script);
+    launch(&home, &model).ask("add a class");
+
+    tidegate.assert_unfailing();
+    assert_eq!(
+        stops(&tidegate),
+        [
+            "code was edited and not verified since",
+            "code was edited and not verified since",
+            "verified since the last edit"
+        ]
+    );
+    model.finish();
+}

@@ -1,0 +1,152 @@
+//! Reads the files that say how a project is verified. No tree is walked: only folders that somebody names, and those
+//! above them up to the root, are looked at, each with one bounded listing.
+
+use std::fs;
+use std::path::Path;
+
+use tidegate_core::checks::{self, Seen};
+
+use crate::bounded;
+
+/// Most folders that are looked at.
+const MOST_FOLDERS: usize = 8;
+
+/// Most files that are taken.
+const MOST_FILES: usize = 64;
+
+/// Most entries of a folder that are listed; in a larger one every name is tried by itself.
+const MOST_ENTRIES: usize = 512;
+
+/// Longest text that is read.
+const LONGEST: u64 = 256 * 1024;
+
+/// A file that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest {
+    /// Its folder relative to the root, empty for the root itself.
+    pub folder: String,
+    /// Its name.
+    pub name: String,
+    /// What is in it, where that matters.
+    pub text: Option<String>,
+}
+
+impl Manifest {
+    /// As the core takes it.
+    pub fn seen(&self) -> Seen<'_> {
+        Seen { folder: &self.folder, name: &self.name, text: self.text.as_deref() }
+    }
+}
+
+/// The files in the root, in each of the folders (relative to it) and in those between.
+pub fn read(root: &Path, folders: &[String]) -> Vec<Manifest> {
+    let mut wanted: Vec<&str> = vec![""];
+    for folder in folders {
+        let mut above = Some(folder.as_str());
+        while let Some(folder) = above.filter(|folder| !folder.is_empty()) {
+            if !wanted.contains(&folder) && !folder.split('/').any(|part| part == "..") {
+                wanted.push(folder);
+            }
+            above = folder.rsplit_once('/').map(|(above, _)| above);
+        }
+    }
+    let mut manifests = Vec::new();
+    for folder in wanted.into_iter().take(MOST_FOLDERS) {
+        let path = root.join(folder);
+        for name in names_in(&path) {
+            if manifests.len() == MOST_FILES {
+                return manifests;
+            }
+            let text = checks::wants_text(&name).then(|| text_of(&path.join(&name))).flatten();
+            manifests.push(Manifest { folder: folder.to_owned(), name, text });
+        }
+    }
+    manifests
+}
+
+/// The names in a folder that tell something.
+fn names_in(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let is_there = |name: &str| fs::metadata(folder.join(name)).is_ok_and(|found| found.is_file());
+    let mut found: Vec<String> = Vec::new();
+    for (number, entry) in entries.enumerate() {
+        if number == MOST_ENTRIES {
+            found = checks::names().filter(|name| is_there(name)).map(str::to_owned).collect();
+            return found;
+        }
+        let Ok(entry) = entry else { continue };
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let known = checks::names().any(|known| known == name)
+            || checks::endings().any(|ending| name.len() > ending.len() && name.ends_with(ending));
+        if known && entry.file_type().is_ok_and(|kind| !kind.is_dir()) {
+            found.push(name);
+        }
+    }
+    found.extend(checks::names().filter(|name| name.contains('/') && is_there(name)).map(str::to_owned));
+    // A folder's own order is no order.
+    found.sort_unstable();
+    found
+}
+
+fn text_of(path: &Path) -> Option<String> {
+    String::from_utf8(bounded::read(path, LONGEST).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_core::checks::{Kind, Place, project};
+    use tidegate_core::shell;
+
+    use super::*;
+
+    fn names(manifests: &[Manifest]) -> Vec<String> {
+        manifests.iter().map(|file| format!("{}/{}", file.folder, file.name)).collect()
+    }
+
+    #[test]
+    fn only_the_named_folders_and_those_above_are_read() {
+        let root = tempfile::tempdir().unwrap();
+        for file in ["Cargo.toml", "src/Makefile", "web/app/package.json", "web/README.md", "other/go.mod"] {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "{}").unwrap();
+        }
+        fs::create_dir(root.path().join("web/Makefile")).unwrap();
+        let found = read(root.path(), &["web/app".into(), "../elsewhere".into(), "gone/for/good".into()]);
+        assert_eq!(names(&found), ["/Cargo.toml", "web/app/package.json"]);
+        assert_eq!(found[1].text.as_deref(), Some("{}"));
+        assert_eq!(names(&read(root.path(), &[])), ["/Cargo.toml"]);
+    }
+
+    #[test]
+    fn a_large_folder_is_not_listed_to_its_end() {
+        let root = tempfile::tempdir().unwrap();
+        for number in 0..MOST_ENTRIES + 8 {
+            fs::write(root.path().join(format!("{number}.txt")), "").unwrap();
+        }
+        fs::write(root.path().join("go.mod"), "module x").unwrap();
+        assert_eq!(names(&read(root.path(), &[])), ["/go.mod"]);
+    }
+
+    #[test]
+    fn what_is_read_is_what_the_core_judges() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("package.json"), r#"{"scripts": {"test": "vitest run"}}"#).unwrap();
+        fs::write(root.path().join("App.csproj"), "").unwrap();
+        let found = read(root.path(), &[]);
+        let seen: Vec<Seen<'_>> = found.iter().map(Manifest::seen).collect();
+        let project = project(&seen);
+        let place = Place { root: "/r", cwd: "/r" };
+        let kinds = |line: &str| -> Vec<Kind> {
+            let script = shell::parse(line).unwrap();
+            project
+                .evidence(&script, place, &checks::Extra::default())
+                .iter()
+                .map(|found| found.kind)
+                .collect()
+        };
+        assert_eq!(kinds("npm test"), [Kind::Test]);
+        assert_eq!(kinds("dotnet build"), [Kind::Typecheck, Kind::Build]);
+        assert_eq!(kinds("cargo test"), []);
+    }
+}
