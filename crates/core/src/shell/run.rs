@@ -334,11 +334,12 @@ impl Run<'_> {
                 let plain = Pipeline { negated: false, stages: first.stages.clone() };
                 self.pipeline(&plain, Context { decides: true, guarded: true, ..context }, shell);
                 // In the order in which they are written.
+                let failed = shell.clone();
                 for list in [Some(body), otherwise].into_iter().flatten() {
                     if on_success.is_some_and(|success| std::ptr::eq(success, list)) {
                         self.list(list, context, shell);
                     } else {
-                        self.list(list, hidden, &mut shell.clone());
+                        self.list(list, hidden, &mut failed.clone());
                     }
                 }
                 return;
@@ -366,20 +367,18 @@ impl Run<'_> {
         }
         let words = self.words(values.unwrap_or_default(), shell);
         let known = !words.is_empty() && words.iter().all(|word| word.sort == Sort::Literal);
-        let why = if context.decides { Why::Loop } else { context.why };
         let before = shell.cut;
-        // Each turn is certain only while no turn before it may have ended the loop; then only the first one counts.
-        let mut context = Context { decides: false, why, certain: context.certain && known, ..context };
-        let start = shell.clone();
-        for word in words.iter().take(MOST_VALUES) {
-            shell.variables.insert(name.to_owned(), word.clone());
-            self.list(body, context, shell);
-            context.certain &= !shell.cut;
-        }
-        if !known || words.len() > MOST_VALUES {
+        if known && words.len() <= MOST_VALUES {
+            // Each turn is certain as long as none before it may have ended the loop.
+            let why = if context.decides { Why::Loop } else { context.why };
+            let context = Context { decides: false, why, ..context };
+            for word in &words {
+                shell.variables.insert(name.to_owned(), word.clone());
+                self.list(body, context, shell);
+            }
+        } else {
             shell.variables.remove(name);
             self.maybe(body, context.hidden(Why::Loop), shell);
-            shell.merge(start);
         }
         shell.cut = before;
     }
