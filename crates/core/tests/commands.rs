@@ -87,14 +87,13 @@ fn projects(text: &str) -> Projects {
         let Some(name) = line.strip_prefix("```project ") else { continue };
         let files = projects.entry(name.to_owned()).or_default();
         for line in lines.by_ref().take_while(|line| *line != "```") {
-            match line.strip_prefix("== ") {
-                Some(path) => files.push((path.to_owned(), String::new())),
-                None => {
-                    let (_, text) = files.last_mut().expect("a file begins with `== path`");
-                    text.push_str(line);
-                    text.push('\n');
-                }
+            if let Some(path) = line.strip_prefix("== ") {
+                files.push((path.to_owned(), String::new()));
+                continue;
             }
+            let (_, text) = files.last_mut().expect("a file begins with `== path`");
+            text.push_str(line);
+            text.push('\n');
         }
     }
     projects

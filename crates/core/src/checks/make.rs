@@ -48,10 +48,8 @@ fn judge_make(call: &Call<'_>) -> Kinds {
         let text = word.text.as_str();
         if VALUED.contains(&text) {
             words.next();
-        } else if matches!(text, "-j" | "-l") {
-            // The number may be missing.
-            continue;
         } else if !text.starts_with('-') && !text.contains('=') && text.parse::<u32>().is_err() {
+            // A number belongs to `-j`.
             targets.push(text);
         }
     }

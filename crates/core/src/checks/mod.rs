@@ -286,7 +286,7 @@ fn folder_of(step: &Step) -> Spot {
         let Some(value) = found else { continue };
         let Some(path) = value.known() else { return Spot::Unknown };
         // A file: its folder is meant.
-        let file = path.ends_with(".toml") || path.ends_with(".xml");
+        let file = path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "toml" | "xml"));
         let path = if file { path.rsplit_once('/').map_or("", |(folder, _)| folder) } else { path };
         if !path.is_empty() {
             folder = folder.join(path);
