@@ -200,7 +200,7 @@ pub fn verifies(checks: Option<&Project>, config: &Config, passed: Kinds) -> boo
 }
 
 /// Command lines that a person would run, one for each kind.
-fn examples(checks: Option<&Project>, config: &Config, missing: Kinds) -> Vec<String> {
+pub fn examples(checks: Option<&Project>, config: &Config, missing: Kinds) -> Vec<String> {
     let configured = config.policies.verify_stop.commands.all().map(|(kind, line)| (kind, line.to_owned()));
     let found = checks.map(Project::examples).unwrap_or_default();
     let mut kinds = Kinds::default();
