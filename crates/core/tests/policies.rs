@@ -25,7 +25,7 @@ type Row<'a> = Vec<&'a str>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 14] = [
+const TABLES: [(&str, Runner); 15] = [
     ("event stepped down told", step_downs),
     ("event what request attended becomes because", approvals),
     ("event tool file mode call because", own_files),
@@ -39,6 +39,7 @@ const TABLES: [(&str, Runner); 14] = [
     ("attended edits project text", gates::stop_words),
     ("preset edits task call because", gates::tasks),
     ("event now guess enters because", gates::phases),
+    ("event now answer guess enters then because", gates::late_phases),
     ("enters stock invoked text", gates::phase_words),
 ];
 
