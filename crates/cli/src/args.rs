@@ -100,6 +100,9 @@ was written through the shell instead, `overridden` a person switched the
 policy off, `open` not known yet. `within` and `turns` are medians of the time
 and of the prompts until it was done; 0 turns is within the same turn.")]
     Report(Report),
+    /// Says which phase of work a prompt asks for
+    #[command(subcommand, hide = true)]
+    Phase(PhaseCommand),
     /// Shows the settings and where each comes from; prints their schema
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -328,6 +331,23 @@ pub(crate) struct ConfigShow {
     /// Print JSON, with origins
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PhaseCommand {
+    /// Has a language model asked about the prompt on stdin (called by a hook)
+    #[command(hide = true)]
+    Ask(PhaseAsk),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PhaseAsk {
+    /// The session that the prompt belongs to
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: String,
+    /// When the prompt came, in milliseconds
+    #[arg(long, value_name = "MS")]
+    pub(crate) prompt_at: u64,
 }
 
 #[derive(Debug, clap::Args)]

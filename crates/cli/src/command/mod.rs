@@ -8,6 +8,7 @@ mod journal;
 mod mcp;
 mod meter;
 pub(crate) mod off;
+mod phase_ask;
 mod reference;
 mod report;
 mod status;
@@ -15,7 +16,7 @@ mod trust;
 
 use std::process::ExitCode;
 
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, Command, PhaseCommand};
 use crate::doctor;
 use crate::error::CliError;
 use crate::install;
@@ -33,6 +34,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Journal(args) => journal::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Phase(PhaseCommand::Ask(args)) => phase_ask::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Completions(args) => {

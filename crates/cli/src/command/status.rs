@@ -125,7 +125,8 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
             entries
                 .records
                 .into_iter()
-                .filter(|record| record.session.as_deref() == Some(session.id.as_str())),
+                .filter(|record| record.session.as_deref() == Some(session.id.as_str()))
+                .filter(|record| record.backend.is_none()),
         );
     }
     let spoke = |record: &&Record| {

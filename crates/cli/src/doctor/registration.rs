@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::program::{find_on_path, is_program};
+use crate::program::{find_on_path, is_program};
 use crate::host::settings_file::{Scope, SettingsFile};
 use crate::install::registrations::{self, Calls, is_tidegate};
 use crate::install::{shell, status_line};
