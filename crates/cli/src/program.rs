@@ -94,12 +94,7 @@ pub(crate) enum NotRun {
 }
 
 /// Runs a program with this on its stdin, and takes so much of what it prints.
-pub(crate) fn run(
-    command: &mut Command,
-    input: &[u8],
-    largest: u64,
-    limit: Duration,
-) -> Result<Ran, NotRun> {
+pub(crate) fn run(command: &mut Command, input: &[u8], largest: u64, limit: Duration) -> Result<Ran, NotRun> {
     let until = Instant::now() + limit;
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -135,9 +130,7 @@ pub(crate) fn run(
         }
     };
     match status {
-        Some(status) => {
-            Ok(Ran { status, stdout: printed.ok().and_then(Result::ok).unwrap_or_default() })
-        }
+        Some(status) => Ok(Ran { status, stdout: printed.ok().and_then(Result::ok).unwrap_or_default() }),
         None => {
             child::end(&mut child);
             Err(NotRun::Late)

@@ -81,7 +81,8 @@ pub(crate) fn prepare(
         return Some(find("claude").map(|program| Ready::Claude { program }));
     };
     Some(find("curl").and_then(|curl| {
-        let key = variable(&target.key_variable).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
+        let key =
+            variable(&target.key_variable).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
         let why = match &key {
             None if !target.loopback => "is not set",
             Some(key) if !key.bytes().all(|b| b.is_ascii_graphic()) => "holds no key",
@@ -97,8 +98,7 @@ pub(crate) fn ask(ready: &Ready, settings: &Backend, prompt: &str) -> Asked {
     match ready {
         Ready::Claude { program } => claude::ask(program, settings.model(), prompt, limit),
         Ready::Endpoint { curl, target, key } => {
-            let request =
-                endpoint::Request { form: settings.backend, target, key: key.as_deref(), limit };
+            let request = endpoint::Request { form: settings.backend, target, key: key.as_deref(), limit };
             request.ask(curl, settings.model(), prompt)
         }
     }

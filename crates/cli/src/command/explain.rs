@@ -86,11 +86,9 @@ fn asked(call: &BackendCall) -> String {
     let why = call.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
     let tokens = match (call.input_tokens, call.output_tokens) {
         (None, None) => String::new(),
-        (input, output) => format!(
-            ", {} tokens in and {} out",
-            input.unwrap_or_default(),
-            output.unwrap_or_default()
-        ),
+        (input, output) => {
+            format!(", {} tokens in and {} out", input.unwrap_or_default(), output.unwrap_or_default())
+        }
     };
     format!(
         "  the backend `{}` was to be asked about a prompt, with {}; {came}{why}, after {} ms{tokens}",

@@ -87,11 +87,9 @@ impl Backend {
     fn line(&self) -> String {
         let others = self.by_outcome.iter().filter(|(outcome, _)| **outcome != "answered");
         let others: Vec<String> = others.map(|(outcome, number)| format!("{outcome} {number}")).collect();
-        let others =
-            if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+        let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
         let median = self.median_ms.map(|ms| format!(", median {}", time(ms))).unwrap_or_default();
-        let tokens =
-            if self.tokens == 0 { String::new() } else { format!(", {} tokens", self.tokens) };
+        let tokens = if self.tokens == 0 { String::new() } else { format!(", {} tokens", self.tokens) };
         format!(
             "the backend of phases: {}, {}{others}{median}{tokens}",
             count(self.calls, "call"),

@@ -76,9 +76,8 @@ pub fn marks(
     if facts.guess.is_some() || facts.event.skill().is_some() {
         let told = policy::phase::told(facts, config).ok();
         // Told anew, the present phase makes an answer void that is still to come.
-        let news = |phase: &Phase| {
-            known.is_none_or(|known| known.phase != Some(*phase) || known.late.is_some())
-        };
+        let news =
+            |phase: &Phase| known.is_none_or(|known| known.phase != Some(*phase) || known.late.is_some());
         marks.extend(told.filter(news).map(Mark::Phase));
     }
     if let Some(prompt) = facts.event.human_prompt() {

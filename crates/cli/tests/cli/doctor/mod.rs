@@ -189,9 +189,9 @@ fn a_healthy_project() {
     let findings = findings(&sandbox);
     assert!(findings.iter().all(|finding| finding["state"] == "ok"), "{findings:#?}");
     let ids: Vec<&str> = findings.iter().filter_map(|finding| finding["id"].as_str()).collect();
-    insta::assert_snapshot!(ids.join(" "), @"binary paths settings hooks installs disabled skills client state clock disk config off transcript crashes latency life");
+    insta::assert_snapshot!(ids.join(" "), @"binary paths settings hooks installs disabled skills client state clock disk config off backend transcript crashes latency life");
     let ran = sandbox.run(&["doctor"]);
-    assert_eq!(ran.ok().lines().count(), 18, "{ran:?}");
+    assert_eq!(ran.ok().lines().count(), 19, "{ran:?}");
     assert!(ran.stdout.ends_with("\n18 checks: nothing wrong\n"), "{ran:?}");
     // Nothing is left behind.
     let left: Vec<PathBuf> = sandbox.everything();
