@@ -129,13 +129,11 @@ pub(crate) fn run(command: &mut Command, input: &[u8], largest: u64, limit: Dura
             Err(_) => break None,
         }
     };
-    match status {
-        Some(status) => Ok(Ran { status, stdout: printed.ok().and_then(Result::ok).unwrap_or_default() }),
-        None => {
-            child::end(&mut child);
-            Err(NotRun::Late)
-        }
-    }
+    let Some(status) = status else {
+        child::end(&mut child);
+        return Err(NotRun::Late);
+    };
+    Ok(Ran { status, stdout: printed.ok().and_then(Result::ok).unwrap_or_default() })
 }
 
 #[cfg(all(test, unix))]

@@ -71,7 +71,6 @@ impl Later {
 
 /// Starts the process and leaves it: the client waits for us, and a model takes seconds. Its output goes nowhere, so that the
 /// client does not wait for that either.
-#[expect(clippy::zombie_processes, reason = "it outlives us")]
 fn ask_backend(session: &SessionId, prompt: &str, at: Millis) {
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = Command::new(program);

@@ -444,11 +444,25 @@ fn http(status: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
 }
 
+/// Without it no endpoint can be asked. CI does not accept that.
+#[expect(clippy::print_stdout, reason = "says what a run left out")]
+fn curl_is_missing() -> bool {
+    let found = std::path::Path::new("/usr/bin/curl").exists();
+    assert!(found || std::env::var_os("CI").is_none(), "curl is missing: `cargo xtask test` installs it");
+    if !found {
+        println!("left out: curl is missing");
+    }
+    !found
+}
+
 const RECORDING_CURL: &str =
     "printf '%s\\n' \"$@\" > \"$at/argv\"\nenv > \"$at/env\"\nexec /usr/bin/curl \"$@\"";
 
 #[test]
 fn endpoints_of_both_forms() {
+    if curl_is_missing() {
+        return;
+    }
     let messages = json!({ "content": [{ "type": "text", "text": "ship" }],
         "usage": { "input_tokens": 250, "output_tokens": 2 } });
     let completions = json!({ "choices": [{ "message": { "role": "assistant", "content": "ship" } }],
@@ -506,6 +520,9 @@ fn endpoints_of_both_forms() {
 
 #[test]
 fn every_way_an_endpoint_can_fail() {
+    if curl_is_missing() {
+        return;
+    }
     let good = json!({ "choices": [{ "message": { "content": "debug" } }] }).to_string();
     let endless = format!("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{}", "x".repeat(600_000));
     let cases = [
@@ -548,10 +565,13 @@ fn a_key_that_is_not_there_costs_no_call() {
 
 #[test]
 fn a_slow_endpoint_is_given_up() {
-    let bench = Bench::new("backend = \"openai\"\nendpoint = \"http://127.0.0.1:9\"\ntimeout_s = 1");
+    if curl_is_missing() {
+        return;
+    }
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    bench.config(&format!("backend = \"openai\"\nendpoint = \"http://127.0.0.1:{port}\"\ntimeout_s = 1"));
+    let bench =
+        Bench::new(&format!("backend = \"openai\"\nendpoint = \"http://127.0.0.1:{port}\"\ntimeout_s = 1"));
     // It takes the connection and says nothing.
     bench.prompt("s", PROMPT);
     let call = &bench.calls(1)[0];

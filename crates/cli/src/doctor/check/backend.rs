@@ -10,12 +10,9 @@ use crate::backend::{self, Ready};
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     let settings = &seen.config.policies.phase.llm;
     let variable = |name: &str| std::env::var(name).ok();
-    let ready = match backend::prepare(settings, &seen.path, seen.project.as_deref(), variable) {
-        None => {
-            found.ok("none: nothing is asked about prompts");
-            return;
-        }
-        Some(ready) => ready,
+    let Some(ready) = backend::prepare(settings, &seen.path, seen.project.as_deref(), variable) else {
+        found.ok("none: no language model is asked about prompts");
+        return;
     };
     let who = format!("`{}` with {}", settings.backend.name(), settings.model());
     match ready {
