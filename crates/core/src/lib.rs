@@ -30,5 +30,6 @@ pub mod record;
 pub mod config;
 pub mod gate;
 pub mod host_file;
+pub mod phase;
 pub mod time;
 pub mod words;

@@ -1,0 +1,125 @@
+//! What of a prompt is looked at: its beginning and its end, line by line, without what was pasted.
+
+/// Bytes of a long prompt that are looked at. A request stands before or behind what is pasted, not inside.
+const HEAD: usize = 1600;
+const TAIL: usize = 800;
+
+/// A line of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line<'a> {
+    /// Somebody wrote it.
+    Written(&'a str),
+    /// A message of a program that something failed. Its words tell as much as a person's.
+    Failure(&'a str),
+    /// Code, logs, tables: one line or many.
+    Pasted,
+}
+
+/// The lines that are looked at, in order, blank ones left out.
+pub(super) fn lines(prompt: &str) -> impl Iterator<Item = Line<'_>> {
+    let (head, tail) = if prompt.len() <= HEAD + TAIL {
+        (prompt, "")
+    } else {
+        let (head, tail) = (prompt.floor_char_boundary(HEAD), prompt.ceil_char_boundary(prompt.len() - TAIL));
+        (&prompt[..head], &prompt[tail..])
+    };
+    let only = tail.is_empty() && !prompt.trim().contains('\n');
+    let mut fenced = false;
+    let mut pasted = false;
+    let lines = head.lines().chain(tail.lines()).map(str::trim).filter(|line| !line.is_empty());
+    lines.filter_map(move |line| {
+        if line.starts_with("```") || line.starts_with("~~~") {
+            fenced = !fenced;
+            let first = !std::mem::replace(&mut pasted, true);
+            return first.then_some(Line::Pasted);
+        }
+        if is_failure(line) && !only {
+            pasted = false;
+            return Some(Line::Failure(line));
+        }
+        if fenced || (!only && is_pasted(line)) {
+            let first = !std::mem::replace(&mut pasted, true);
+            return first.then_some(Line::Pasted);
+        }
+        pasted = false;
+        Some(Line::Written(line))
+    })
+}
+
+/// How a program says that something failed.
+fn is_failure(line: &str) -> bool {
+    const SIGNS: [&str; 14] = [
+        "Error:", "error:", "error[", "Exception", "panicked at", "FAILED", "FATAL", "fatal:", "Traceback",
+        "ERROR", "Caused by", "failed:", "ERR!", "Segmentation fault",
+    ];
+    SIGNS.iter().any(|sign| line.contains(sign))
+}
+
+/// Whether a line is code or a program's output rather than a sentence.
+fn is_pasted(line: &str) -> bool {
+    const BEGINNINGS: [&str; 9] = ["at ", "File \"", "$ ", "> ", "|", "+++", "---", "@@", "}"];
+    if BEGINNINGS.iter().any(|beginning| line.starts_with(beginning)) && !line.starts_with("at least") {
+        return line.starts_with(['$', '>', '|', '+', '-', '@', '}']) || line.contains(['(', '"', ':']);
+    }
+    if line.ends_with(['{', ';']) {
+        return true;
+    }
+    let (mut all, mut signs) = (0_usize, 0_usize);
+    for c in line.chars() {
+        all += 1;
+        signs += usize::from(c.is_ascii_punctuation() || c.is_ascii_digit());
+    }
+    all > 12 && signs * 3 > all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(prompt: &str) -> Vec<Line<'_>> {
+        lines(prompt).collect()
+    }
+
+    #[test]
+    fn what_was_pasted_is_one_line() {
+        assert_eq!(
+            read("why is this slow?\n```rust\nfn main() {}\nlet fix = 1;\n```\nthanks"),
+            [Line::Written("why is this slow?"), Line::Pasted, Line::Written("thanks")]
+        );
+        assert_eq!(
+            read("12:00:01.123 [main] 10.2.3.4:8080 -> 200 OK\n12:00:02.123 [main] 10.2.3.4:8080 -> 200 OK\nok?"),
+            [Line::Pasted, Line::Written("ok?")]
+        );
+    }
+
+    #[test]
+    fn a_failure_keeps_its_words() {
+        assert_eq!(
+            read("npm run build\n\nError: Cannot find module 'x'"),
+            [Line::Written("npm run build"), Line::Failure("Error: Cannot find module 'x'")]
+        );
+    }
+
+    #[test]
+    fn a_prompt_of_one_line_was_written() {
+        for prompt in ["Error: Cannot find module 'x'", "let x = f(1, 2, 3)[0] + {};", "```"] {
+            assert!(!matches!(read(prompt).first(), Some(Line::Failure(_))), "{prompt}");
+        }
+        assert_eq!(read("a = b[1] + (c[2]);"), [Line::Written("a = b[1] + (c[2]);")]);
+    }
+
+    #[test]
+    fn beginning_and_end_of_a_long_prompt() {
+        let prompt = format!("look at this\n{}\nand tell me why", "あいう えお\n".repeat(1000));
+        let lines = read(&prompt);
+        assert_eq!(lines.first(), Some(&Line::Written("look at this")));
+        assert_eq!(lines.last(), Some(&Line::Written("and tell me why")));
+        assert!(lines.len() < 200);
+    }
+
+    #[test]
+    fn nothing() {
+        assert_eq!(read(""), []);
+        assert_eq!(read(" \n\t\n"), []);
+    }
+}
