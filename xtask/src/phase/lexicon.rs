@@ -20,7 +20,8 @@ fn encode_text(text: &str) -> Result<Vec<u8>, String> {
         let (_, phrases) = line.split_once(": ").ok_or_else(|| format!("cannot read {line:?}"))?;
         for text in phrases.split(", ") {
             let hashes = phrase(text);
-            let (whole, beginnings) = hashes.split_last().ok_or_else(|| format!("an empty phrase in {line:?}"))?;
+            let (whole, beginnings) =
+                hashes.split_last().ok_or_else(|| format!("an empty phrase in {line:?}"))?;
             match classes.insert(*whole, number as u8) {
                 None | Some(BEGINNING) => {}
                 Some(_) => return Err(format!("`{text}` stands twice, as the classifier reads it")),

@@ -102,7 +102,8 @@ struct Examples {
 impl Examples {
     fn read(language: &str) -> Done<Examples> {
         let bytes = lexicon::encode(language)?;
-        let (lexicon, _) = Lexicon::read(&bytes).ok_or_else(|| Failure::new("a lexicon that cannot be read"))?;
+        let (lexicon, _) =
+            Lexicon::read(&bytes).ok_or_else(|| Failure::new("a lexicon that cannot be read"))?;
         let examples = corpus::read("train", language)?;
         let documents = |examples: &[corpus::Example]| {
             examples.iter().map(|example| Document::of(example, lexicon)).collect()

@@ -26,7 +26,8 @@ fn phases_in_order() {
         ("", "other"),
         ("ok, thanks", "other"),
     ];
-    let input: String = prompts.iter().map(|(prompt, _)| json!({ "prompt": prompt }).to_string() + "\n").collect();
+    let input: String =
+        prompts.iter().map(|(prompt, _)| json!({ "prompt": prompt }).to_string() + "\n").collect();
     let ran = classify(input);
     ran.ok();
     let answers = lines(&ran);
@@ -78,7 +79,9 @@ fn nothing_in_nothing_out() {
 
 #[test]
 fn a_prompt_of_a_megabyte() {
-    let ran = classify(json!({ "prompt": "why does this fail?\n".to_owned() + &"x = 1;\n".repeat(150_000) }).to_string());
+    let ran = classify(
+        json!({ "prompt": "why does this fail?\n".to_owned() + &"x = 1;\n".repeat(150_000) }).to_string(),
+    );
     ran.ok();
     assert_eq!(lines(&ran)[0]["phase"], "debug");
 }

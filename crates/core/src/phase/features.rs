@@ -66,7 +66,8 @@ impl Features {
     }
 
     fn add(&mut self, group: usize, about: About, hash: u64) {
-        let mixed = (hash ^ (about as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        let mixed = (hash ^ (about as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            .wrapping_mul(0xff51_afd7_ed55_8ccd);
         self.groups[group].push((mixed >> 32) as u32);
     }
 
@@ -169,11 +170,14 @@ impl Features {
         while at < tokens.all.len() {
             let kind = tokens.all[at].kind;
             let length = match kind {
-                Kind::Kanji | Kind::Katakana => tokens.all[at..].iter().take_while(|token| token.kind == kind).count(),
+                Kind::Kanji | Kind::Katakana => {
+                    tokens.all[at..].iter().take_while(|token| token.kind == kind).count()
+                }
                 _ => 1,
             };
             if matches!(kind, Kind::Kanji | Kind::Katakana | Kind::Word | Kind::Class) {
-                let run = tokens.all[at..at + length].iter().fold(0, |joined, token| join(joined, token.hash));
+                let run =
+                    tokens.all[at..at + length].iter().fold(0, |joined, token| join(joined, token.hash));
                 self.add(0, About::Content, run);
                 if let Some(previous) = previous {
                     self.add(0, About::Skip, join(previous, run));

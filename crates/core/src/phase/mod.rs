@@ -102,7 +102,8 @@ static PARAMETERS: &[u8] = include_bytes!("parameters.bin");
 /// What a prompt asks for. One that says nothing is [`Phase::Other`].
 pub fn classify(prompt: &str) -> Guess {
     let table = |language| Table::read(PARAMETERS, language);
-    let features = Features::of(prompt, |language| table(language).map(|table| table.lexicon).unwrap_or_default());
+    let features =
+        Features::of(prompt, |language| table(language).map(|table| table.lexicon).unwrap_or_default());
     match table(features.language) {
         Some(table) if !features.is_empty() => table::guess(&table.scores(&features)),
         _ => Guess { phase: Phase::Other, confidence: 1.0 },

@@ -75,7 +75,9 @@ impl<'a> Table<'a> {
         };
         (start(bucket)?..start(bucket + 1)?).find(|row| {
             let at = 2 * usize::from(*row);
-            self.lower.get(at..at + 2).is_some_and(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]) == low as u16)
+            self.lower
+                .get(at..at + 2)
+                .is_some_and(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]) == low as u16)
         })
     }
 
@@ -89,11 +91,16 @@ impl<'a> Table<'a> {
         let mut scores = self.bias;
         for (group, hashes) in features.groups.iter().enumerate() {
             let mut found: Vec<u16> = hashes.iter().filter_map(|hash| self.find(*hash)).collect();
-            values(&mut found, group_weight(features.language, group), |row| f64::from(self.row(row)[0]) / RARITY_UNIT, |row, value| {
-                for (score, weight) in scores.iter_mut().zip(&self.row(row)[1..]) {
-                    *score += value * self.unit * f64::from(weight.cast_signed());
-                }
-            });
+            values(
+                &mut found,
+                group_weight(features.language, group),
+                |row| f64::from(self.row(row)[0]) / RARITY_UNIT,
+                |row, value| {
+                    for (score, weight) in scores.iter_mut().zip(&self.row(row)[1..]) {
+                        *score += value * self.unit * f64::from(weight.cast_signed());
+                    }
+                },
+            );
         }
         scores
     }
@@ -110,7 +117,12 @@ pub fn split(hash: u32) -> [usize; 2] {
 }
 
 /// How much each feature of a group counts: rare ones more, repeated ones a little more, all together always the same.
-pub fn values<T: Copy + Ord>(found: &mut [T], weight: f64, rarity: impl Fn(T) -> f64, mut each: impl FnMut(T, f64)) {
+pub fn values<T: Copy + Ord>(
+    found: &mut [T],
+    weight: f64,
+    rarity: impl Fn(T) -> f64,
+    mut each: impl FnMut(T, f64),
+) {
     found.sort_unstable();
     let value = |run: &[T]| rarity(run[0]) * REPEATED[run.len().min(REPEATED.len()) - 1];
     let mut length = 0.0;

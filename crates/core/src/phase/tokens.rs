@@ -217,7 +217,9 @@ fn classify(chunk: &str) -> Option<&'static str> {
         if letters <= 2 && chunk.starts_with(|c: char| c.is_ascii_digit() || c == '~' || c == '$') {
             return Some("<number>");
         }
-        if letters >= 2 && chunk.contains('-') && chunk.ends_with(|c: char| c.is_ascii_digit())
+        if letters >= 2
+            && chunk.contains('-')
+            && chunk.ends_with(|c: char| c.is_ascii_digit())
             && chunk.starts_with(|c: char| c.is_ascii_uppercase())
         {
             return Some("<ticket>");
@@ -261,7 +263,9 @@ fn starts_chunk(c: char) -> bool {
 
 /// A letter of neither ASCII nor Japanese.
 fn is_other_letter(c: char) -> bool {
-    !c.is_ascii() && c.is_alphabetic() && !matches!(c, '\u{3005}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}')
+    !c.is_ascii()
+        && c.is_alphabetic()
+        && !matches!(c, '\u{3005}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}')
 }
 
 fn chunk_length(text: &str) -> usize {
@@ -284,7 +288,8 @@ fn fold_width(c: char) -> char {
 
 /// FNV-1a: short texts, no state.
 pub(super) fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// A row of hashes as one.
