@@ -57,7 +57,12 @@ fn find(table: Table, word: &str) -> Option<FileClass> {
 }
 
 fn has(words: &str, word: &str) -> bool {
-    words.split(' ').any(|known| known == word)
+    let words = words.as_bytes();
+    let is_whole = |at: usize| {
+        let begins = at == 0 || words[at - 1] == b' ';
+        begins && words.get(at + word.len()).is_none_or(|after| *after == b' ')
+    };
+    !word.is_empty() && !word.contains(' ') && memchr::memmem::find_iter(words, word).any(is_whole)
 }
 
 /// Whole names, in lower case.
