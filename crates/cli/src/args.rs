@@ -103,6 +103,9 @@ and of the prompts until it was done; 0 turns is within the same turn.")]
     /// Shows the settings and where each comes from; prints their schema
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Says which phase of work a prompt asks for
+    #[command(subcommand)]
+    Phase(PhaseCommand),
     /// Trusts what a project's own config says beyond tightening
     #[command(after_help = "\
 Examples:
@@ -315,6 +318,31 @@ TIDEGATE_* variables. A project's own files can only tighten until trusted.")]
     /// Prints the JSON schema of a config file
     #[command(after_help = "Examples:\n  tidegate config schema > config.schema.json")]
     Schema,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PhaseCommand {
+    /// Reads prompts as JSON lines and prints the phase of each
+    #[command(after_help = "\
+Examples:
+  echo '{\"prompt\": \"why does the build fail?\"}' | tidegate phase classify
+  jq -c '{prompt}' prompts.json | tidegate phase classify --time
+
+One line of JSON for each line of input, in order: the phase and how sure the
+classifier is, from 0 to 1. Phases: research, brainstorm, spec, design, plan,
+implement, debug, review, ship, reflect, other. Other members of an object are
+ignored. A line that is no such object is answered with its error, on stderr
+with its number, and the command goes on.
+
+Exit codes: 0 all lines were read, 1 some were not.")]
+    Classify(PhaseClassify),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PhaseClassify {
+    /// Add how long each prompt took, in microseconds
+    #[arg(long)]
+    pub(crate) time: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -125,6 +125,9 @@ pub struct Deeds {
     /// By what the work came to count as verified: kinds of commands, or the skill.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verified: Vec<String>,
+    /// A check whose failure would not have shown, and that therefore verified nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<String>,
     /// A person switched a policy off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub switched_off: Option<Switched>,
@@ -165,6 +168,7 @@ impl Deeds {
                 Mark::Checked(checked) if checked.verified && checked.kinds.is_empty() => {
                     deeds.verified.push("skill".to_owned());
                 }
+                Mark::Hidden(line) => deeds.hidden = Some(line.clone()),
                 Mark::Checked(checked) if checked.verified => {
                     deeds.verified.extend(checked.kinds.iter().map(|kind| kind.name().to_owned()));
                 }

@@ -207,7 +207,7 @@ fn own_files(row: &Row<'_>) -> Vec<String> {
     };
     let json = format!(
         r#"{{"session_id": "s", "hook_event_name": "{name}", "tool_name": "{}",
-            "tool_input": {{"file_path": "/p/f", "notebook_path": "/p/f", "command": "x"}}{agent}{mode}}}"#,
+            "tool_input": {{"file_path": "/p/f", "notebook_path": "/p/f", "command": "echo > .claude/settings.json"}}{agent}{mode}}}"#,
         row[1]
     );
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");

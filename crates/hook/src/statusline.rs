@@ -129,10 +129,11 @@ fn root_of(status: &StatusPayload<'_>, env: &Environment) -> Option<PathBuf> {
     project::root(host.or(env.project.as_deref()), cwd)
 }
 
-/// What a gate is waiting for.
+/// What a gate is waiting for, and what the session is about.
 fn armed(marks: &Marks, words: &Words) -> Vec<String> {
     let unverified = marks.work.changes.as_ref().map(|changes| (words.unverified_files)(changes.count()));
-    unverified.into_iter().collect()
+    let phase = marks.phase.map(|phase| phase.name().to_owned());
+    unverified.into_iter().chain(phase).collect()
 }
 
 /// As many pieces as fit, the most important first.

@@ -63,7 +63,9 @@ fn wanted(asks: &Asks) -> Vec<String> {
 }
 
 /// What was done that settles what was said before.
-fn done(did: &Deeds) -> impl Iterator<Item = String> {
+pub(super) fn done(did: &Deeds) -> impl Iterator<Item = String> {
+    let hidden =
+        did.hidden.as_ref().map(|line| format!("a check verified nothing, its status is hidden: {line}"));
     let lists = [
         ("a skill was invoked", &did.skills),
         ("code was edited", &did.edited),
@@ -75,6 +77,7 @@ fn done(did: &Deeds) -> impl Iterator<Item = String> {
         .into_iter()
         .filter(|(_, list)| !list.is_empty())
         .map(|(what, list)| format!("{what}: {}", list.join(", ")))
+        .chain(hidden)
 }
 
 /// Nothing said, nothing refused, nothing failed.

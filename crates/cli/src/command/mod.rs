@@ -8,6 +8,7 @@ mod journal;
 mod mcp;
 mod meter;
 pub(crate) mod off;
+mod phase;
 mod reference;
 mod report;
 mod status;
@@ -34,6 +35,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Config(args) => config::run(&args),
+        Command::Phase(args) => phase::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Completions(args) => {
             completions::completions(&args);

@@ -4,10 +4,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tidegate_core::checks::Kinds;
 use tidegate_core::config::Config;
 use tidegate_core::facts::marks::{Approval, PressureLevel};
+use tidegate_core::phase::Phase;
+use tidegate_core::policy::verify_stop;
 use tidegate_core::record::{MeterRecord, Record};
 use tidegate_core::time::Millis;
+use tidegate_state::checks::{self, Manifest};
 use tidegate_state::{journal, off};
 
 use super::Outcome;
@@ -29,6 +33,15 @@ struct Status {
     pressure_said: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_boundary: Option<String>,
+    /// What the session is about now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase: Option<Phase>,
+    /// Code that was edited and not verified since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unverified: Option<Unverified>,
+    /// Skills that were invoked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    skills: Vec<String>,
     /// Hook runs of this session in the journal.
     events: usize,
     /// Of them: rulings other than a pass, and texts given.
@@ -54,6 +67,49 @@ struct Status {
     stepped_down: Vec<String>,
     /// Lines of the journal that could not be read.
     unreadable_lines: usize,
+}
+
+#[derive(Serialize)]
+struct Unverified {
+    /// The first files.
+    files: Vec<String>,
+    /// How many there are.
+    count: usize,
+    /// The first edit.
+    since: String,
+    /// What succeeded since the last edit and is not enough.
+    checked: Kinds,
+    /// How often a stop was held for it.
+    held: u32,
+    /// What would verify it.
+    settled_by: Vec<String>,
+}
+
+impl Unverified {
+    fn of(here: &Here, session: &Session) -> Option<Unverified> {
+        let changes = session.marks.work.changes.as_ref()?;
+        let root = session.marks.root.as_deref().map(Path::new);
+        let folders: Vec<String> = changes
+            .files
+            .iter()
+            .filter_map(|file| file.rsplit_once('/'))
+            .map(|(folder, _)| folder.to_owned())
+            .collect();
+        let manifests = root.map(|root| checks::read(root, &folders)).unwrap_or_default();
+        let seen: Vec<_> = manifests.iter().map(Manifest::seen).collect();
+        let project = tidegate_core::checks::project(&seen);
+        let missing = verify_stop::missing(Some(&project), &here.config, changes.checked);
+        let mut settled_by = verify_stop::examples(Some(&project), &here.config, missing);
+        settled_by.push(format!("the skill {}", verify_stop::SKILL));
+        Some(Unverified {
+            files: changes.files.clone(),
+            count: changes.count(),
+            since: changes.began.iso(),
+            checked: changes.checked,
+            held: changes.held,
+            settled_by,
+        })
+    }
 }
 
 pub(crate) fn run(args: &args::Status) -> Outcome {
@@ -85,6 +141,9 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         meter: MeterRecord::of(&meter, forecast, here.now),
         pressure_said: session.marks.pressure.level.name(),
         last_boundary: session.marks.boundary.map(Millis::iso),
+        phase: session.marks.phase,
+        unverified: Unverified::of(&here, &session),
+        skills: session.marks.work.skills.iter().map(|(name, _)| name.clone()).collect(),
         events: records.len(),
         interruptions: records.iter().filter(spoke).count(),
         failures: records.iter().filter(|record| record.failure.is_some()).count(),
@@ -129,6 +188,21 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     print::line(&format!("pressure {said}"));
     if let Some(boundary) = &status.last_boundary {
         print::line(&format!("compacted {boundary}"));
+    }
+    if let Some(phase) = status.phase {
+        print::line(&format!("phase    {}", phase.name()));
+    }
+    if !status.skills.is_empty() {
+        print::line(&format!("skills   {}", status.skills.join(", ")));
+    }
+    if let Some(unverified) = &status.unverified {
+        let more = unverified.count - unverified.files.len();
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        print::line(&format!(
+            "armed    verify-stop: edited and not verified since: {}{more}",
+            unverified.files.join(", ")
+        ));
+        print::line(&format!("         settled by {}", unverified.settled_by.join(", ")));
     }
     print::line(&format!(
         "hooks    {} runs, {} interruptions, {} failed checks, about {} tokens added to the context",

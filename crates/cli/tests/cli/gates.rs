@@ -61,14 +61,14 @@ impl Work {
         self.event("PostToolUse", members).silent();
     }
 
-    fn ran(&self, command: &str, response: Value) {
+    fn ran(&self, command: &str, response: &Value) {
         let members = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_response": response,
             "duration_ms": 5 });
         assert_eq!(self.event("PostToolUse", members).exit, 0);
     }
 
     fn bash(&self, command: &str) {
-        self.ran(command, json!({ "stdout": "", "interrupted": false }));
+        self.ran(command, &json!({ "stdout": "", "interrupted": false }));
     }
 
     fn stop(&self) -> Answer {
@@ -244,12 +244,12 @@ fn evidence_is_what_succeeded_after_the_last_edit() {
     work.edits("src/main.rs");
     work.ran(
         "cargo test && grep x y",
-        json!({ "stdout": "", "returnCodeInterpretation": "No matches found" }),
+        &json!({ "stdout": "", "returnCodeInterpretation": "No matches found" }),
     );
     assert!(work.is_held(), "a status of 1 that the client explains away");
     let work = Work::new();
     work.edits("src/main.rs");
-    work.ran("cargo test", json!({ "stdout": "", "interrupted": true }));
+    work.ran("cargo test", &json!({ "stdout": "", "interrupted": true }));
     assert!(work.is_held(), "interrupted");
     let work = Work::new();
     work.edits("src/main.rs");
@@ -272,25 +272,25 @@ fn a_check_in_the_background_counts_from_its_end() {
     {
         let work = Work::new();
         work.edits("src/main.rs");
-        work.ran("cargo test", json!({ "stdout": "", "backgroundTaskId": "b1" }));
+        work.ran("cargo test", &json!({ "stdout": "", "backgroundTaskId": "b1" }));
         work.stop_with(running.clone()).silent();
         work.event("UserPromptSubmit", ended(status, summary)).silent();
         assert_eq!(!work.is_held(), settles, "{summary}");
     }
     let work = Work::new();
     work.edits("src/main.rs");
-    work.ran("cargo test", json!({ "stdout": "", "backgroundTaskId": "b1" }));
+    work.ran("cargo test", &json!({ "stdout": "", "backgroundTaskId": "b1" }));
     work.edits("src/main.rs");
     work.event("UserPromptSubmit", ended("completed", "completed (exit code 0)")).silent();
     assert!(work.is_held(), "an edit meanwhile makes it void");
     let work = Work::new();
     work.edits("src/main.rs");
-    work.ran("cargo test", json!({ "stdout": "", "backgroundTaskId": "b1" }));
+    work.ran("cargo test", &json!({ "stdout": "", "backgroundTaskId": "b1" }));
     work.event("PostToolUse", json!({ "tool_name": "TaskStop", "tool_input": { "task_id": "b1" } })).silent();
     assert!(work.is_held(), "stopped by the model");
     let work = Work::new();
     work.edits("src/main.rs");
-    work.ran("npm run dev", json!({ "stdout": "", "backgroundTaskId": "b1" }));
+    work.ran("npm run dev", &json!({ "stdout": "", "backgroundTaskId": "b1" }));
     let held = work.stop_with(running);
     assert_eq!(held.output()["decision"], "block", "a server is no check");
 }
@@ -316,7 +316,7 @@ fn a_command_line_edits_what_it_changed() {
             let file = work.sandbox.project().join("src/main.rs");
             fs::write(&file, "").expect("a new file");
             if !changed {
-                let before = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+                let before = std::time::SystemTime::now() - std::time::Duration::from_mins(1);
                 fs::File::options()
                     .write(true)
                     .open(&file)

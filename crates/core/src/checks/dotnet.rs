@@ -2,7 +2,7 @@
 
 use super::kind::{Kind, Kinds};
 use super::tool::{Tool, judge, tool};
-use super::{Call, Contents, Ecosystem, examples_of};
+use super::{Call, Contents, Ecosystem, examples_of, runs_nothing};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: &[
@@ -22,6 +22,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     read: |_, _| Contents::shows(Kinds::COMPILES),
     judge: |call: &Call<'_>| judge(TOOLS, call.name, call.arguments).unwrap_or_default(),
     folder_options: &[],
+    runs: runs_nothing,
     examples: |_, _| {
         examples_of(&[
             (Kind::Test, "dotnet test"),

@@ -2,7 +2,7 @@
 
 use super::kind::{Kind, Kinds};
 use super::tool::{Tool, has, judge, text_of, tool};
-use super::{Call, Contents, Ecosystem, examples_of};
+use super::{Call, Contents, Ecosystem, examples_of, runs_nothing};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: &["go.mod", "go.work"],
@@ -15,6 +15,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     },
     judge: judge_go,
     folder_options: &["go -C"],
+    runs: runs_nothing,
     examples: |_, _| {
         examples_of(&[
             (Kind::Test, "go test ./..."),

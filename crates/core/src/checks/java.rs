@@ -2,7 +2,7 @@
 
 use super::kind::{Kind, Kinds};
 use super::tool::{Tool, has, judge, operands, tool};
-use super::{Call, Contents, Ecosystem, File, Project};
+use super::{Call, Contents, Ecosystem, File, Project, runs_nothing};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: &[
@@ -30,6 +30,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
         "gradle --project-dir",
         "gradlew --project-dir",
     ],
+    runs: runs_nothing,
     examples,
 };
 

@@ -3,7 +3,7 @@
 use super::kind::Kinds;
 use super::recipe::{Recipe, kinds_of_name};
 use super::tool::{has, operands};
-use super::{Call, Contents, Ecosystem, File, Project};
+use super::{Call, Contents, Ecosystem};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: &["justfile", "Justfile", ".justfile"],
@@ -13,7 +13,8 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     read: |_, text| read(text),
     judge: judge_just,
     folder_options: &[],
-    examples: |project: &Project, file: &File| super::recipe::examples(project, file, "just"),
+    runs: |_, _| "just",
+    examples: |_, _| Vec::new(),
 };
 
 const TELLS: &[&str] = &[

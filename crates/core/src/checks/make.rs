@@ -3,7 +3,7 @@
 use super::kind::Kinds;
 use super::recipe::{Recipe, kinds_of_name};
 use super::tool::has;
-use super::{Call, Contents, Ecosystem, File, Project};
+use super::{Call, Contents, Ecosystem};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: &["Makefile", "makefile", "GNUmakefile"],
@@ -13,7 +13,8 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     read: |_, text| read(text),
     judge: judge_make,
     folder_options: &["-C", "--directory"],
-    examples: |project: &Project, file: &File| super::recipe::examples(project, file, "make"),
+    runs: |_, _| "make",
+    examples: |_, _| Vec::new(),
 };
 
 /// Options with a value in the next word.
@@ -47,10 +48,8 @@ fn judge_make(call: &Call<'_>) -> Kinds {
         let text = word.text.as_str();
         if VALUED.contains(&text) {
             words.next();
-        } else if matches!(text, "-j" | "-l") {
-            // The number may be missing.
-            continue;
         } else if !text.starts_with('-') && !text.contains('=') && text.parse::<u32>().is_err() {
+            // A number belongs to `-j`.
             targets.push(text);
         }
     }

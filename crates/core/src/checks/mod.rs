@@ -24,7 +24,7 @@ mod rust;
 use crate::shell::{self, Script, Sort, Spot, Status, Step, Word};
 
 pub use kind::{Kind, Kinds};
-use recipe::Recipe;
+use recipe::{Example, Recipe};
 
 /// One ecosystem's rows.
 struct Ecosystem {
@@ -42,8 +42,10 @@ struct Ecosystem {
     judge: fn(&Call<'_>) -> Kinds,
     /// Options by which a command is told to work in another folder, or on a file in one.
     folder_options: &'static [&'static str],
-    /// What a person would run, where this is the project's file.
-    examples: fn(&Project, &File) -> Vec<(Kind, String)>,
+    /// What runs a recipe of the file; empty where it has none.
+    runs: fn(&Project, &File) -> &'static str,
+    /// What a person would run besides, where this is the project's file.
+    examples: fn(&Project, &File) -> Vec<Example>,
 }
 
 const ECOSYSTEMS: [&Ecosystem; 11] = [
@@ -211,11 +213,9 @@ const DEEPEST: usize = 5;
 pub fn project(seen: &[Seen<'_>]) -> Project {
     let files = seen.iter().map(|seen| {
         let mut contents = Contents::default();
-        let reader = ECOSYSTEMS.iter().find(|ecosystem| {
-            ecosystem.manifests.contains(&seen.name)
-                || ecosystem.beside.contains(&seen.name)
-                || is_kind_of(ecosystem, seen.name)
-        });
+        let reader = ECOSYSTEMS
+            .iter()
+            .find(|ecosystem| is_manifest(ecosystem, seen.name) || ecosystem.beside.contains(&seen.name));
         if let Some(ecosystem) = reader {
             contents = (ecosystem.read)(seen.name, seen.text.unwrap_or_default());
         }
@@ -224,8 +224,12 @@ pub fn project(seen: &[Seen<'_>]) -> Project {
     Project { files: files.collect() }
 }
 
+fn is_manifest(ecosystem: &Ecosystem, name: &str) -> bool {
+    ecosystem.manifests.contains(&name) || has_ending(ecosystem, name)
+}
+
 /// Whether a name has an ending of the ecosystem's (`*.csproj`).
-fn is_kind_of(ecosystem: &Ecosystem, name: &str) -> bool {
+fn has_ending(ecosystem: &Ecosystem, name: &str) -> bool {
     ecosystem
         .manifests
         .iter()
@@ -283,7 +287,7 @@ fn folder_of(step: &Step) -> Spot {
         let Some(value) = found else { continue };
         let Some(path) = value.known() else { return Spot::Unknown };
         // A file: its folder is meant.
-        let file = path.ends_with(".toml") || path.ends_with(".xml");
+        let file = path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "toml" | "xml"));
         let path = if file { path.rsplit_once('/').map_or("", |(folder, _)| folder) } else { path };
         if !path.is_empty() {
             folder = folder.join(path);
@@ -307,25 +311,29 @@ impl Project {
         kinds
     }
 
-    /// What a person would run here, at most one command per kind, the most telling kind first.
-    pub fn examples(&self) -> Vec<(Kind, String)> {
-        let mut examples: Vec<(Kind, String)> = Vec::new();
+    /// What a person would run here, at most one command per kind, the most telling kind first. What the project itself
+    /// has named after a kind comes before what its tools have.
+    pub fn examples(&self) -> Vec<Example> {
+        let mut found: Vec<(usize, usize, &str, Example)> = Vec::new();
+        for file in &self.files {
+            let Some(ecosystem) = ECOSYSTEMS.iter().find(|ecosystem| is_manifest(ecosystem, &file.name))
+            else {
+                continue;
+            };
+            let depth = file.folder.split('/').filter(|part| !part.is_empty()).count();
+            let (named, other) = recipe::examples(self, file, (ecosystem.runs)(self, file));
+            for (rank, examples) in [named, (ecosystem.examples)(self, file), other].into_iter().enumerate() {
+                found
+                    .extend(examples.into_iter().map(|example| (depth, rank, file.folder.as_str(), example)));
+            }
+        }
+        found.sort_by_key(|(depth, rank, ..)| (*depth, *rank));
         let kinds = self.kinds();
-        let mut files: Vec<&File> = self.files.iter().collect();
-        files.sort_by_key(|file| file.folder.matches('/').count() + usize::from(!file.folder.is_empty()));
-        for file in files {
-            let ecosystem = ECOSYSTEMS.iter().find(|ecosystem| {
-                ecosystem.manifests.contains(&file.name.as_str()) || is_kind_of(ecosystem, &file.name)
-            });
-            let Some(ecosystem) = ecosystem else { continue };
-            for (kind, command) in (ecosystem.examples)(self, file) {
-                if kinds.has(kind) && !examples.iter().any(|(known, _)| *known == kind) {
-                    let command = match file.folder.as_str() {
-                        "" => command,
-                        folder => format!("cd {folder} && {command}"),
-                    };
-                    examples.push((kind, command));
-                }
+        let mut examples: Vec<Example> = Vec::new();
+        for (_, _, folder, (kind, command)) in found {
+            if kinds.has(kind) && !examples.iter().any(|(known, _)| *known == kind) {
+                let command = if folder.is_empty() { command } else { format!("cd {folder} && {command}") };
+                examples.push((kind, command));
             }
         }
         examples.sort_by_key(|(kind, _)| *kind);
@@ -369,7 +377,7 @@ impl Project {
             || self
                 .files
                 .iter()
-                .any(|file| is_kind_of(ecosystem, &file.name) && is_at_or_above(&file.folder, folder))
+                .any(|file| has_ending(ecosystem, &file.name) && is_at_or_above(&file.folder, folder))
     }
 
     fn nearest(&self, folder: &str, names: &[&str]) -> Option<&File> {
@@ -391,6 +399,11 @@ fn is_at_or_above(above: &str, folder: &str) -> bool {
 }
 
 /// Examples that are the same in every project, as far as it has the kind.
-fn examples_of(list: &[(Kind, &str)]) -> Vec<(Kind, String)> {
+fn examples_of(list: &[(Kind, &str)]) -> Vec<Example> {
     list.iter().map(|(kind, command)| (*kind, (*command).to_owned())).collect()
+}
+
+/// A file without recipes.
+fn runs_nothing(_: &Project, _: &File) -> &'static str {
+    ""
 }

@@ -7,7 +7,7 @@ use crate::shell::Word;
 use super::kind::{Kind, Kinds};
 use super::recipe::{Recipe, kinds_of_name};
 use super::tool::{Tool, has, judge, tool};
-use super::{Call, Contents, Ecosystem, File, Project};
+use super::{Call, Contents, Ecosystem, File, Project, examples_of};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: &["package.json", "deno.json", "deno.jsonc"],
@@ -101,7 +101,11 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     read,
     judge: judge_node,
     folder_options: &["npm --prefix", "pnpm -C", "pnpm --dir", "yarn --cwd", "bun --cwd"],
-    examples,
+    runs,
+    examples: |project, file| {
+        let typed = project.nearest(&file.folder, &["tsconfig.json"]).is_some();
+        if typed { examples_of(&[(Kind::Typecheck, "npx tsc --noEmit")]) } else { Vec::new() }
+    },
 };
 
 const EMITS_OR_CHECKS: &[&str] = &["--init", "--listFilesOnly", "--all", "-v", "--build-info", "--clean"];
@@ -368,9 +372,9 @@ pub(super) fn scripts(text: &str, member: &str) -> Contents {
     contents
 }
 
-fn examples(project: &Project, file: &File) -> Vec<(Kind, String)> {
+fn runs(project: &Project, file: &File) -> &'static str {
     let at = |name: &str| project.nearest(&file.folder, &[name]).is_some();
-    let run = if file.name.starts_with("deno") {
+    if file.name.starts_with("deno") {
         "deno task"
     } else if at("pnpm-lock.yaml") {
         "pnpm run"
@@ -380,15 +384,5 @@ fn examples(project: &Project, file: &File) -> Vec<(Kind, String)> {
         "bun run"
     } else {
         "npm run"
-    };
-    let mut examples = super::recipe::examples(project, file, run);
-    for (_, command) in &mut examples {
-        if command == "npm run test" || command == "pnpm run test" || command == "yarn run test" {
-            *command = command.replace(" run ", " ");
-        }
     }
-    if at("tsconfig.json") {
-        examples.push((Kind::Typecheck, "npx tsc --noEmit".into()));
-    }
-    examples
 }

@@ -2,7 +2,7 @@
 
 use super::kind::{Kind, Kinds};
 use super::tool::{Tool, has, judge, tool};
-use super::{Call, Contents, Ecosystem, File, Project};
+use super::{Call, Contents, Ecosystem, File, Project, runs_nothing};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: &[
@@ -55,6 +55,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     },
     judge: judge_other,
     folder_options: &["ninja -C"],
+    runs: runs_nothing,
     examples,
 };
 

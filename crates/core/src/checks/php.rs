@@ -2,7 +2,7 @@
 
 use super::kind::{Kind, Kinds};
 use super::tool::{Tool, has, judge, tool};
-use super::{Call, Contents, Ecosystem, File, Project, node};
+use super::{Call, Contents, Ecosystem, examples_of, node};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: &["composer.json"],
@@ -30,7 +30,14 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     },
     judge: judge_php,
     folder_options: &["composer -d", "composer --working-dir"],
-    examples,
+    runs: |_, _| "composer",
+    examples: |_, _| {
+        examples_of(&[
+            (Kind::Test, "vendor/bin/phpunit"),
+            (Kind::Typecheck, "vendor/bin/phpstan analyse"),
+            (Kind::Lint, "vendor/bin/phpcs"),
+        ])
+    },
 };
 
 const TOOLS: &[Tool] = &[
@@ -89,14 +96,4 @@ fn composer(call: &Call<'_>) -> Kinds {
     };
     let Some(file) = call.nearest(&["composer.json"]) else { return Kinds::NONE };
     call.recipe(file, script, &[]).unwrap_or_default()
-}
-
-fn examples(project: &Project, file: &File) -> Vec<(Kind, String)> {
-    let mut examples = super::recipe::examples(project, file, "composer");
-    examples.extend([
-        (Kind::Test, "vendor/bin/phpunit".to_owned()),
-        (Kind::Typecheck, "vendor/bin/phpstan analyse".to_owned()),
-        (Kind::Lint, "vendor/bin/phpcs".to_owned()),
-    ]);
-    examples
 }

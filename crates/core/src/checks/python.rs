@@ -4,7 +4,7 @@ use crate::shell::Word;
 
 use super::kind::{Kind, Kinds};
 use super::tool::{Tool, has, judge, text_of, tool};
-use super::{Call, Contents, Ecosystem, File, Project};
+use super::{Call, Contents, Ecosystem, File, Project, runs_nothing};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: &[
@@ -58,6 +58,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     read,
     judge: judge_python,
     folder_options: &[],
+    runs: runs_nothing,
     examples,
 };
 

@@ -125,22 +125,27 @@ fn is_trivial(step: &Step) -> bool {
     }
 }
 
-/// The shortest names that give each kind, behind the words that run one.
-pub(super) fn examples(project: &Project, file: &File, run: &str) -> Vec<(Kind, String)> {
-    let mut named: Vec<(&str, Kinds)> = Vec::new();
-    for recipe in &file.contents.recipes {
-        if !kinds_of_name(&recipe.name).is_empty() {
-            named.push((&recipe.name, judge(project, file, &recipe.name, &[], 0).unwrap_or_default()));
-        }
-    }
-    // A recipe named after the kind is what a person would run; else the shortest name.
-    named.sort_by_key(|(name, _)| name.len());
-    let mut examples = Vec::new();
+/// Commands that run a recipe, per kind: the one that is named after it, and the one that gives little besides.
+pub(super) fn examples(project: &Project, file: &File, run: &str) -> (Vec<Example>, Vec<Example>) {
+    let named: Vec<(&str, Kinds)> = file
+        .contents
+        .recipes
+        .iter()
+        .filter(|recipe| !kinds_of_name(&recipe.name).is_empty())
+        .map(|recipe| (recipe.name.as_str(), judge(project, file, &recipe.name, &[], 0).unwrap_or_default()))
+        .collect();
+    let (mut sure, mut other) = (Vec::new(), Vec::new());
     for kind in Kind::ALL {
-        let by_name = named.iter().find(|(name, kinds)| kinds.has(kind) && kinds_of_name(name).has(kind));
-        if let Some((name, _)) = by_name.or_else(|| named.iter().find(|(_, kinds)| kinds.has(kind))) {
-            examples.push((kind, format!("{run} {name}")));
-        }
+        let giving = || named.iter().filter(|(_, kinds)| kinds.has(kind));
+        let best = giving()
+            .filter(|(name, _)| kinds_of_name(name).has(kind))
+            .min_by_key(|(name, _)| (*name != kind.name(), name.len()));
+        let any = giving().min_by_key(|(name, kinds)| (kinds.iter().count(), name.len()));
+        sure.extend(best.map(|(name, _)| (kind, format!("{run} {name}"))));
+        other.extend(any.map(|(name, _)| (kind, format!("{run} {name}"))));
     }
-    examples
+    (sure, other)
 }
+
+/// A kind, and a command that gives it.
+pub(super) type Example = (Kind, String);

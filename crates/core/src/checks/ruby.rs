@@ -2,7 +2,7 @@
 
 use super::kind::{Kind, Kinds};
 use super::tool::{Tool, has, judge, operands, tool};
-use super::{Call, Contents, Ecosystem, File, Project};
+use super::{Call, Contents, Ecosystem, File, Project, runs_nothing};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: &["Gemfile", "Rakefile", ".rspec"],
@@ -29,6 +29,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     },
     judge: judge_ruby,
     folder_options: &["rake -C"],
+    runs: runs_nothing,
     examples,
 };
 

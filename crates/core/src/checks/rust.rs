@@ -2,7 +2,7 @@
 
 use super::kind::{Kind, Kinds};
 use super::tool::{Tool, judge, tool};
-use super::{Call, Contents, Ecosystem, examples_of};
+use super::{Call, Contents, Ecosystem, examples_of, runs_nothing};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: &["Cargo.toml"],
@@ -12,6 +12,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     read,
     judge: |call: &Call<'_>| judge(TOOLS, call.name, call.arguments).unwrap_or_default(),
     folder_options: &["--manifest-path", "-C"],
+    runs: runs_nothing,
     examples: |_, _| {
         examples_of(&[
             (Kind::Test, "cargo test"),

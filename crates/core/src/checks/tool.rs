@@ -47,8 +47,10 @@ impl Tool {
         {
             return None;
         }
-        let fits = self.needs.is_empty() || has(arguments, self.needs);
-        Some(if fits && !has(arguments, self.unless) { self.gives } else { Kinds::NONE })
+        if !self.needs.is_empty() && !has(arguments, self.needs) {
+            return None;
+        }
+        Some(if has(arguments, self.unless) { Kinds::NONE } else { self.gives })
     }
 }
 

@@ -282,7 +282,7 @@ impl Event<'_> {
     }
 
     /// The files that an editing tool, or one that the config names as a writer, has written.
-    pub fn written<'e>(&'e self, writers: impl Fn(&str) -> bool) -> Option<&'e str> {
+    pub fn written(&self, writers: impl Fn(&str) -> bool) -> Option<&str> {
         let tool = self.payload.tool_name.get().filter(|_| self.kind == EventKind::PostToolUse)?;
         if let Some(target) = self.edit_target() {
             return target.ok();

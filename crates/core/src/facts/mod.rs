@@ -40,6 +40,7 @@ impl<T> Known<T> {
 
 /// What policies want to know. Nothing else is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "a list of questions, each asked or not")]
 pub struct Needs {
     /// The context meter: the bridge and the end of the transcript.
     pub meter: bool,

@@ -7,6 +7,7 @@ mod tally;
 
 use std::collections::BTreeMap;
 
+use crate::facts::work::satisfies;
 use crate::record::{Record, VerdictRecord, estimate_tokens};
 use crate::time::Millis;
 use crate::verdict::Asks;
@@ -307,18 +308,13 @@ fn overrides(record: &Record, said: &Interruption, same_session: bool) -> bool {
 /// Takes what was done off what is missing, and says whether that was all.
 fn is_satisfied(asks: &mut Asks, record: &Record) -> bool {
     let did = &record.did;
-    let invoked = |asked: &String| did.skills.iter().any(|skill| is_skill(skill, asked));
+    let invoked = |asked: &String| did.skills.iter().any(|skill| satisfies(skill, asked));
     let wanted = !asks.skills.is_empty();
     asks.skills.retain(|asked| !invoked(asked));
     (wanted && asks.skills.is_empty())
         || asks.any_skill.iter().any(invoked)
         || asks.any_file.iter().any(|asked| did.read.iter().any(|file| same_file(file, asked)))
         || (asks.verified && !did.verified.is_empty())
-}
-
-/// Whether invoking one skill counts as another: `plugin:name` as `name`.
-pub fn is_skill(invoked: &str, asked: &str) -> bool {
-    invoked == asked || invoked.rsplit_once(':').is_some_and(|(_, name)| name == asked)
 }
 
 /// A path from the project's root and a whole one can mean the same file.

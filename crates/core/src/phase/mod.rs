@@ -10,6 +10,7 @@
 
 pub mod exponential;
 pub mod features;
+pub mod lexicon;
 pub mod table;
 mod excerpt;
 mod tokens;
@@ -100,10 +101,11 @@ static PARAMETERS: &[u8] = include_bytes!("parameters.bin");
 
 /// What a prompt asks for. One that says nothing is [`Phase::Other`].
 pub fn classify(prompt: &str) -> Guess {
-    let features = Features::of(prompt);
-    let silent = Guess { phase: Phase::Other, confidence: 1.0 };
-    if features.is_empty() {
-        return silent;
+    let table = |language| Table::read(PARAMETERS, language);
+    let features =
+        Features::of(prompt, |language| table(language).map(|table| table.lexicon).unwrap_or_default());
+    match table(features.language) {
+        Some(table) if !features.is_empty() => table::guess(&table.scores(&features)),
+        _ => Guess { phase: Phase::Other, confidence: 1.0 },
     }
-    Table::read(PARAMETERS, features.language).map_or(silent, |table| table::guess(&table.scores(&features)))
 }

@@ -291,3 +291,8 @@ pub(super) fn hash(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
+
+/// A row of hashes as one.
+pub(super) fn join(joined: u64, next: u64) -> u64 {
+    (joined.rotate_left(23) ^ next).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}

@@ -92,7 +92,7 @@ impl PolicySettings {
             of_classes.into_iter().chain(of_paths).flat_map(|skills| &skills.0).map(|skill| skill.0.as_str()),
         );
         names.push(verify_stop::SKILL);
-        names.extend(self.phase.labels().into_iter().flat_map(|label| label.names()));
+        names.extend(self.phase.labels().into_iter().flat_map(phase::settings::Label::names));
         let mut seen = std::collections::BTreeSet::new();
         names.retain(|name| seen.insert(*name));
         names

@@ -7,6 +7,7 @@
 //! `set -e` does nothing for the line itself: the host runs it as `eval … && pwd …` (client 2.1.325), and on the left
 //! of `&&` a shell ignores it, in subshells too. It counts in shells that the line starts (`bash -ec …`).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::syntax::{self, Body, Command, Document, Item, Joint, List, Parsed, Part, Pipeline, Redirect};
@@ -19,10 +20,20 @@ const MOST_STEPS: usize = 512;
 /// Most values of a loop that are written out.
 const MOST_VALUES: usize = 16;
 
+/// Most work that is put into one line, in bytes gone through: loops, inner shells and variables multiply what is written.
+const MOST_WORK: usize = 1024 * 1024;
+
+/// Most variables, and most functions, that are kept in mind.
+const MOST_NAMES: usize = 64;
+
+/// Longest value of a variable that is kept in mind.
+const LONGEST_VALUE: usize = 4096;
+
 /// Shells within shells (`bash -c "bash -c …"`).
 const DEEPEST_SHELL: usize = 4;
 
 /// How far the status of a node is that of the line.
+#[expect(clippy::struct_excessive_bools, reason = "independent questions, each asked by its own name")]
 #[derive(Clone, Copy, Debug)]
 struct Context {
     /// The line succeeds only if this succeeds.
@@ -66,6 +77,7 @@ impl Context {
 }
 
 /// What one shell knows while it runs.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 #[derive(Clone, Debug)]
 struct Shell {
     folder: Spot,
@@ -140,7 +152,7 @@ fn flat(parsed: &Parsed, context: Context) -> Option<Script> {
     };
     let mut run = Run { documents: &parsed.documents, depth: 0, out: Out::default() };
     run.list(&parsed.list, context, &mut shell);
-    let Out { mut steps, writes, trapped, too_many } = run.out;
+    let Out { mut steps, writes, trapped, too_many, .. } = run.out;
     if too_many {
         return None;
     }
@@ -157,7 +169,9 @@ struct Out {
     steps: Vec<Step>,
     writes: Vec<Write>,
     trapped: bool,
+    /// More than anybody writes: the line is given up.
     too_many: bool,
+    work: usize,
 }
 
 struct Run<'a> {
@@ -167,9 +181,17 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    fn spend(&mut self, work: usize) {
+        self.out.work = self.out.work.saturating_add(work);
+        self.out.too_many |= self.out.work > MOST_WORK;
+    }
+
     fn list(&mut self, list: &List, context: Context, shell: &mut Shell) {
         let last = list.0.len().saturating_sub(1);
         for (number, item) in list.0.iter().enumerate() {
+            if self.out.too_many {
+                return;
+            }
             if item.background {
                 let apart = Context { background: true, ..context.apart(Why::Background) };
                 self.chain(item, item.rest.len(), apart, false, &mut shell.clone());
@@ -258,6 +280,7 @@ impl Run<'_> {
     }
 
     fn command(&mut self, command: &Command, context: Context, shell: &mut Shell) {
+        self.spend(64);
         if let Body::Simple { assigned, words } = &command.body {
             return self.simple(assigned, words, &command.redirects, context, shell);
         }
@@ -298,6 +321,7 @@ impl Run<'_> {
                     loosens: (copy.errexit, copy.pipefail) != (shell.errexit, shell.pipefail),
                 };
                 shell.functions.insert(name.clone(), called);
+                self.out.too_many |= shell.functions.len() > MOST_NAMES;
             }
         }
         let step = self.out.steps.len().saturating_sub(1);
@@ -334,11 +358,12 @@ impl Run<'_> {
                 let plain = Pipeline { negated: false, stages: first.stages.clone() };
                 self.pipeline(&plain, Context { decides: true, guarded: true, ..context }, shell);
                 // In the order in which they are written.
+                let failed = shell.clone();
                 for list in [Some(body), otherwise].into_iter().flatten() {
                     if on_success.is_some_and(|success| std::ptr::eq(success, list)) {
                         self.list(list, context, shell);
                     } else {
-                        self.list(list, hidden, &mut shell.clone());
+                        self.list(list, hidden, &mut failed.clone());
                     }
                 }
                 return;
@@ -366,20 +391,21 @@ impl Run<'_> {
         }
         let words = self.words(values.unwrap_or_default(), shell);
         let known = !words.is_empty() && words.iter().all(|word| word.sort == Sort::Literal);
-        let why = if context.decides { Why::Loop } else { context.why };
         let before = shell.cut;
-        // Each turn is certain only while no turn before it may have ended the loop; then only the first one counts.
-        let mut context = Context { decides: false, why, certain: context.certain && known, ..context };
-        let start = shell.clone();
-        for word in words.iter().take(MOST_VALUES) {
-            shell.variables.insert(name.to_owned(), word.clone());
-            self.list(body, context, shell);
-            context.certain &= !shell.cut;
-        }
-        if !known || words.len() > MOST_VALUES {
+        if known && words.len() <= MOST_VALUES {
+            // Each turn is certain as long as none before it may have ended the loop.
+            let why = if context.decides { Why::Loop } else { context.why };
+            let context = Context { decides: false, why, ..context };
+            for word in &words {
+                if self.out.too_many {
+                    return;
+                }
+                shell.variables.insert(name.to_owned(), word.clone());
+                self.list(body, context, shell);
+            }
+        } else {
             shell.variables.remove(name);
             self.maybe(body, context.hidden(Why::Loop), shell);
-            shell.merge(start);
         }
         shell.cut = before;
     }
@@ -417,20 +443,18 @@ impl Run<'_> {
             .iter()
             .map(|redirect| (redirect.clone(), self.words(std::slice::from_ref(&redirect.target), shell)))
             .collect();
-        let documents: Vec<&Document> = redirects
-            .iter()
-            .filter_map(|redirect| match redirect.kind {
-                syntax::RedirectKind::Document(number) => self.documents.get(number),
-                _ => None,
-            })
-            .collect();
-        let document = documents.last().copied().cloned().or_else(|| {
-            let text = targets.iter().rev().find(|(redirect, _)| redirect.kind == syntax::RedirectKind::Text);
-            text.and_then(|(_, words)| {
-                let text = words.first()?.known()?.to_owned();
-                Some(Document { text, literal: true })
-            })
+        let documents = self.documents;
+        let document = redirects.iter().rev().find_map(|redirect| match redirect.kind {
+            syntax::RedirectKind::Document(number) => documents.get(number).map(Cow::Borrowed),
+            _ => None,
         });
+        let document = document.or_else(|| {
+            let text = targets.iter().rev().find(|(redirect, _)| redirect.kind == syntax::RedirectKind::Text);
+            let text = text?.1.first()?.known()?.to_owned();
+            Some(Cow::Owned(Document { text, literal: true }))
+        });
+        let document = document.as_deref();
+        self.spend(document.map_or(0, |document| document.text.len()));
 
         let redefined = resolved.first().and_then(|word| shell.functions.get(&word.text)).copied();
         let Stripped { words, set: more, folder: at, replaces, contained } =
@@ -445,12 +469,13 @@ impl Run<'_> {
                 assign(shell, name, value);
             }
         }
-        if let Some(text) = wrappers::inner_text(&words, document.as_ref()) {
-            if let Some(parsed) = Some(&text)
-                .filter(|_| self.depth < DEEPEST_SHELL)
-                .and_then(|text| syntax::parse(&text.text).filter(|_| text.text.len() <= super::LONGEST))
-            {
-                return self.inner(&parsed, &text, context, at, shell);
+        if let Some(text) = wrappers::inner_text(&words, document) {
+            self.spend(text.text.len());
+            let parsed = if self.depth < DEEPEST_SHELL { syntax::parse(&text.text) } else { None };
+            match parsed {
+                Some(parsed) => return self.inner(&parsed, &text, context, at, shell),
+                // Nobody knows what it does to this shell.
+                None => shell.left |= text.same_shell,
             }
         }
 
@@ -464,7 +489,7 @@ impl Run<'_> {
         } else {
             Status::Hidden(context.why)
         };
-        self.out.writes.extend(writes::of_command(&words, document.as_ref(), &at, step));
+        self.out.writes.extend(writes::of_command(&words, document, &at, step));
         self.builtin(&words, shell);
         if let Some(called) = redefined {
             shell.left |= called.leaves;
@@ -552,10 +577,15 @@ impl Run<'_> {
         }
     }
 
-    fn words(&self, words: &[syntax::Parts], shell: &Shell) -> Vec<Word> {
+    fn words(&mut self, words: &[syntax::Parts], shell: &Shell) -> Vec<Word> {
         let mut resolved = Vec::new();
         for parts in words {
+            if self.out.too_many {
+                break;
+            }
+            let first = resolved.len();
             resolve(parts, shell, &mut resolved);
+            self.spend(resolved[first..].iter().map(|word: &Word| word.text.len()).sum());
         }
         resolved
     }
@@ -565,7 +595,12 @@ fn assign(shell: &mut Shell, name: String, value: Word) {
     if name == "PATH" {
         shell.path |= !harmless_path(&value);
     }
-    shell.variables.insert(name, value);
+    let kept = value.text.len() <= LONGEST_VALUE && shell.variables.len() < MOST_NAMES;
+    if kept {
+        shell.variables.insert(name, value);
+    } else {
+        shell.variables.remove(&name);
+    }
 }
 
 /// A search path that only adds whole folders, or those a package manager fills, to what was there.
@@ -590,11 +625,11 @@ fn value(parts: &[Part], shell: &Shell) -> Word {
             Part::Plain(text) | Part::Quoted(text) => word.text.push_str(text),
             Part::Pattern(pattern) => word.text.push(*pattern),
             Part::Variable { name, .. } => match shell.variables.get(name) {
-                Some(known) => {
+                Some(known) if word.text.len() <= LONGEST_VALUE => {
                     word.text.push_str(&known.text);
                     word.sort = word.sort.max(known.sort);
                 }
-                None => unknown(&mut word, &format!("${name}")),
+                _ => unknown(&mut word, &format!("${name}")),
             },
             Part::Commands { raw, .. } | Part::Other(raw) => unknown(&mut word, raw),
         }
@@ -633,7 +668,11 @@ fn resolve(parts: &[Part], shell: &Shell, out: &mut Vec<Word>) {
                     current.sort = current.sort.max(Sort::Pattern);
                 }
             }
-            Part::Variable { name, quoted } => match shell.variables.get(name) {
+            Part::Variable { name, quoted } => match shell
+                .variables
+                .get(name)
+                .filter(|_| word.as_ref().is_none_or(|word| word.text.len() <= LONGEST_VALUE))
+            {
                 Some(known) if *quoted || known.sort == Sort::Unknown => {
                     let current = word.get_or_insert_with(|| Word::literal(""));
                     current.text.push_str(&known.text);
@@ -679,7 +718,7 @@ fn expand_braces(word: &Word, out: &mut Vec<Word>) {
         (inner.contains(',') || inner.contains("..")).then_some((before, inner, after))
     });
     let Some((before, inner, after)) = inner else { return out.push(word.clone()) };
-    if inner.contains('{') || after.contains('{') || !inner.contains(',') {
+    if inner.contains('{') || after.contains('{') || !inner.contains(',') || word.text.len() > LONGEST_VALUE {
         return out.push(Word { text: word.text.clone(), sort: word.sort.max(Sort::Pattern) });
     }
     for choice in inner.split(',').take(64) {
@@ -783,6 +822,12 @@ fn keeps_status(items: &[Item]) -> bool {
     leaves_with(&items[2..], name)
 }
 
+/// Commands that cannot end the shell or change its variables.
+const HARMLESS: [&str; 16] = [
+    "echo", "printf", "cat", "tail", "head", "grep", "rm", "ls", "sleep", "true", "tee", "sed", "awk", "wc",
+    "mv", "cp",
+];
+
 /// Whether these end in `exit $name`, past harmless commands only.
 fn leaves_with(items: &[Item], name: &str) -> bool {
     for item in items {
@@ -801,12 +846,8 @@ fn leaves_with(items: &[Item], name: &str) -> bool {
         if words == ["exit".to_owned(), format!("${name}")] {
             return true;
         }
-        const HARMLESS: [&str; 16] = [
-            "echo", "printf", "cat", "tail", "head", "grep", "rm", "ls", "sleep", "true", "tee", "sed",
-            "awk", "wc", "mv", "cp",
-        ];
         if !words.first().is_some_and(|word| HARMLESS.contains(&word.as_str()))
-            || words.iter().any(|word| word == "-v")
+            || words[0] == "printf" && words.iter().any(|word| word == "-v")
         {
             return false;
         }

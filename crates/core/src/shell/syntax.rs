@@ -7,6 +7,9 @@
 /// Deepest nesting of groups, substitutions and compound commands.
 pub(super) const DEEPEST: usize = 40;
 
+/// Most pipelines that are joined by `&&` and `||`: they are gone through one within the other.
+const LONGEST_CHAIN: usize = 256;
+
 /// Commands one after the other or in the background.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct List(pub Vec<Item>);
@@ -300,6 +303,9 @@ impl<'a> Parser<'a> {
             };
             self.space();
             rest.push((joint, self.pipeline()?));
+            if rest.len() > LONGEST_CHAIN {
+                return None;
+            }
         }
     }
 
@@ -351,10 +357,7 @@ impl<'a> Parser<'a> {
     }
 
     fn command(&mut self) -> Option<Command> {
-        let body = match self.compound()? {
-            Some(body) => body,
-            None => return self.simple(),
-        };
+        let Some(body) = self.compound()? else { return self.simple() };
         let redirects = if matches!(body, Body::Function { .. }) { Vec::new() } else { self.redirects()? };
         Some(Command { body, redirects })
     }
@@ -374,11 +377,11 @@ impl<'a> Parser<'a> {
     #[expect(clippy::option_option, reason = "outer: not understood; inner: not compound")]
     fn compound(&mut self) -> Option<Option<Body>> {
         self.blanks();
-        if self.rest().starts_with("((") {
-            if let Some(end) = self.arithmetic_end(self.at + 2) {
-                self.at = end;
-                return Some(Some(Body::Test));
-            }
+        if self.rest().starts_with("((")
+            && let Some(end) = self.arithmetic_end(self.at + 2)
+        {
+            self.at = end;
+            return Some(Some(Body::Test));
         }
         if self.eat("(") {
             let list = self.commands(&[])?;
@@ -616,8 +619,10 @@ impl<'a> Parser<'a> {
     fn redirect(&mut self) -> Option<Option<Redirect>> {
         let rest = self.rest();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let named = match rest.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
-            Some((name, after)) if is_name(name) && after.starts_with(['<', '>']) => name.len() + 2,
+        let name = rest.strip_prefix('{').unwrap_or_default();
+        let length = name.bytes().take_while(|byte| *byte == b'_' || byte.is_ascii_alphanumeric()).count();
+        let named = match &name.as_bytes()[length..] {
+            [b'}', b'<' | b'>', ..] if is_name(&name[..length]) => length + 2,
             _ => 0,
         };
         let operator = &rest[digits.max(named)..];
@@ -883,7 +888,7 @@ fn assignment(parts: &Parts) -> Option<(String, Parts)> {
     }
     let mut parts = parts.clone();
     match &mut parts[0] {
-        Part::Plain(first) if !value.is_empty() => *first = value.to_owned(),
+        Part::Plain(first) if !value.is_empty() => value.clone_into(first),
         _ => drop(parts.remove(0)),
     }
     if appended.is_some() {

@@ -317,7 +317,7 @@ pub(super) fn inner_text(words: &[Word], document: Option<&Document>) -> Option<
         }
         "nix-shell" => {
             let run = words.iter().position(|word| matches!(word.text.as_str(), "--run" | "--command"))?;
-            inner.text = words.get(run + 1)?.known()?.to_owned();
+            words.get(run + 1)?.known()?.clone_into(&mut inner.text);
         }
         "bash" | "sh" | "zsh" | "dash" | "ash" | "ksh" => {
             let mut at = 1;

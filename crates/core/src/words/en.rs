@@ -46,7 +46,7 @@ pub(super) const WORDS: Words = Words {
     },
     stop_held: |changes, policy| {
         format!(
-            "Tidegate let the agent go on: code was edited and not verified since ({}). To work without this gate: \
+            "Tidegate had the agent go on: code was edited and not verified since ({}). To work without this gate: \
              `tidegate off {policy} --for 1h` in another terminal.",
             changes.listed()
         )

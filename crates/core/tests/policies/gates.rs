@@ -43,7 +43,9 @@ fn words(list: &[&str]) -> Value {
 
 fn fold(marks: Vec<Mark>) -> Marks {
     let mut all = Marks::default();
-    marks.into_iter().for_each(|mark| all.apply(mark));
+    for mark in marks {
+        all.apply(mark);
+    }
     all
 }
 

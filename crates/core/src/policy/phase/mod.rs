@@ -54,13 +54,16 @@ impl Policy for PhaseAdvice {
         if skills.is_empty() && stock.is_empty() {
             return Verdict::silent("another phase; nothing to name");
         }
-        let mut text = format!("This session enters the phase `{}`.", phase.name());
-        if !skills.is_empty() {
-            text.push_str(&format!(" Skills for it: {}.", skills.join(", ")));
-        }
-        if !stock.is_empty() {
-            text.push_str(&format!(" Worth reading first, in .claude/context/: {}.", stock.join(", ")));
-        }
+        let named = |what: &str, names: &[&str]| match names {
+            [] => String::new(),
+            names => format!(" {what}: {}.", names.join(", ")),
+        };
+        let text = format!(
+            "This session enters the phase `{}`.{}{}",
+            phase.name(),
+            named("Skills for it", &skills),
+            named("Worth reading first, in .claude/context/", &stock)
+        );
         let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
         let asks = Asks::any(owned(&skills), owned(&stock));
         Verdict {
@@ -101,7 +104,7 @@ fn of_skill(config: &Config, name: &str, now: Option<Phase>) -> Option<Phase> {
 }
 
 fn skills(config: &Config, phase: Phase) -> impl Iterator<Item = &str> {
-    config.policies.phase.label(phase.name()).into_iter().flat_map(|label| label.names())
+    config.policies.phase.label(phase.name()).into_iter().flat_map(settings::Label::names)
 }
 
 /// The stock that helps before a phase.

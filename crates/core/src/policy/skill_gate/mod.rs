@@ -81,7 +81,7 @@ impl Policy for SkillGate {
 /// Flow and stock: what an agent writes down has to get through whatever else is going on.
 fn is_knowledge(inside: &str) -> bool {
     let Some(name) = inside.strip_prefix(".claude/context/") else { return false };
-    let stock = name.starts_with("learnings") && name.ends_with(".md");
+    let stock = name.strip_suffix(".md").is_some_and(|name| name.starts_with("learnings"));
     stock || matches!(name, "progress.md" | "progress.archive.md" | "task_plan.md")
 }
 

@@ -150,30 +150,31 @@ fn hold(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdict {
 
 /// Which edits, and what would count as verification here.
 pub(super) fn reason(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> String {
-    let mut reason = format!("Code was edited and not verified since: {}.", changes.listed());
-    if let Some(command) = &changes.hidden {
-        reason.push_str(&format!(
+    let hidden = changes.hidden.as_ref().map(|command| {
+        format!(
             " The run of `{command}` is no evidence: its exit status was hidden by what stands around it."
-        ));
-    }
+        )
+    });
     let checks = facts.checks.as_ref();
-    let missing = missing(checks, config, changes.checked);
-    let examples = examples(checks, config, missing);
-    let each = config.policies.verify_stop.wants == Wants::Each;
-    let what = if each { "each of these, succeeding" } else { "one of these, succeeding" };
-    if examples.is_empty() {
-        reason.push_str(&format!(
-            " No test, type check or build of this project is known. What counts is the skill {SKILL}, invoked after the \
+    let examples = examples(checks, config, missing(checks, config, changes.checked));
+    let counts = if examples.is_empty() {
+        format!(
+            "No test, type check or build of this project is known. What counts is the skill {SKILL}, invoked after the \
              last edit."
-        ));
+        )
     } else {
-        reason.push_str(&format!(
-            " What counts is {what} after the last edit with its exit status not hidden by a pipe, `;` or `|| true`: {}. \
-             Or the skill {SKILL}, invoked after the last edit.",
+        let how_many = match config.policies.verify_stop.wants {
+            Wants::One => "one",
+            Wants::Each => "each",
+        };
+        format!(
+            "What counts is {how_many} of these, succeeding after the last edit with its exit status not hidden by a pipe, \
+             `;` or `|| true`: {}. Or the skill {SKILL}, invoked after the last edit.",
             examples.join(", ")
-        ));
-    }
-    reason
+        )
+    };
+    let edited = changes.listed();
+    format!("Code was edited and not verified since: {edited}.{} {counts}", hidden.unwrap_or_default())
 }
 
 /// The kinds that are still wanted.
@@ -199,7 +200,7 @@ pub fn verifies(checks: Option<&Project>, config: &Config, passed: Kinds) -> boo
 }
 
 /// Command lines that a person would run, one for each kind.
-fn examples(checks: Option<&Project>, config: &Config, missing: Kinds) -> Vec<String> {
+pub fn examples(checks: Option<&Project>, config: &Config, missing: Kinds) -> Vec<String> {
     let configured = config.policies.verify_stop.commands.all().map(|(kind, line)| (kind, line.to_owned()));
     let found = checks.map(Project::examples).unwrap_or_default();
     let mut kinds = Kinds::default();

@@ -1,0 +1,35 @@
+//! Any command line: it is understood or not, and nothing that could be hidden is evidence.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tidegate_core::checks::{Extra, Place, Seen, could_check, folders, project};
+use tidegate_core::shell::{self, Status};
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    // The first line is what the project's files say, the rest is what was run.
+    let (file, line) = text.split_once('\n').unwrap_or(("", text));
+    let seen = ["Cargo.toml", "package.json", "Makefile", "justfile", "pyproject.toml", "go.mod", "composer.json"]
+        .map(|name| Seen { folder: "", name, text: Some(file) });
+    let project = project(&seen);
+    let _ = (project.kinds(), project.examples());
+    let place = Place { root: "/repo", cwd: "/repo/web" };
+    let extra = Extra::default();
+    let _ = shell::parse_process(line);
+    let Some(script) = shell::parse(line) else { return };
+    let _ = folders(&script, place);
+    for write in script.writes() {
+        assert!(write.step <= script.steps.len());
+        let _ = write.path.resolve(place.root, place.cwd);
+    }
+    for evidence in project.evidence(&script, place, &extra) {
+        assert_eq!(script.steps[evidence.step].status, Status::Decides);
+        assert!(could_check(&script, &extra));
+    }
+    // Where the line cannot end the parentheses itself.
+    if !line.contains(')')
+        && let Some(script) = shell::parse(&format!("({line}\n) || true"))
+    {
+        assert!(project.evidence(&script, place, &extra).is_empty());
+    }
+});
