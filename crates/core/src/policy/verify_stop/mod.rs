@@ -92,35 +92,37 @@ fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
         task.kind.get().is_some_and(|kind| ["agent", "teammate", "workflow"].iter().any(|word| kind.contains(word)))
     };
     if tasks.iter().filter(runs).any(is_agent) {
-        return Some(Verdict::silent("agents still run in the background"));
+        return Some(waits("agents still run in the background"));
     }
     let listed = |id: &str| tasks.iter().filter(runs).any(|task| task.id.get().is_some_and(|task| task == id));
     let checks = &marks.work.background;
     if checks.iter().any(|check| listed(&check.task)) {
-        return Some(Verdict::silent("a check still runs in the background"));
+        return Some(waits("a check still runs in the background"));
     }
     // One that has just ended is not listed any more, and its end is told after this stop (seen with 2.1.325). A task
     // that ended with its client is never told of: one stop has to be enough.
     let notice = |task: &str| format!("{ID}/awaits/{task}");
     let ended = checks.iter().find(|check| !marks.noticed(&notice(&check.task)))?;
     Some(Verdict {
-        because: "a check in the background has just ended",
         effects: vec![Effect::Mark(Mark::Notice(notice(&ended.task)))],
-        ..Verdict::pass()
+        ..waits("a check in the background has just ended")
     })
+}
+
+/// A pass that still waits: the block before it is not ignored yet.
+fn waits(because: &'static str) -> Verdict {
+    Verdict { asks: Asks::verified(), ..Verdict::silent(because) }
 }
 
 /// The stop passes; the person is told once that nothing was verified.
 fn let_go(facts: &Facts<'_>, changes: &ChangeSet, because: &'static str) -> Verdict {
-    // It is still waited for: the record of a stop that passes says so.
-    let asks = Asks::verified();
     if changes.told {
-        return Verdict { asks, ..Verdict::silent(because) };
+        return Verdict::silent(because);
     }
     let text = (facts.lang.words().unverified)(changes);
     let when_said = vec![Effect::Mark(Mark::Told)];
     let say = Say { to: Audience::User, text, weight: 60, explains: false, when_said };
-    Verdict { because, says: vec![say], asks, ..Verdict::pass() }
+    Verdict { says: vec![say], ..Verdict::silent(because) }
 }
 
 fn hold(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdict {
