@@ -245,8 +245,15 @@ fn worth_judging(step: &Step) -> bool {
     step.status == Status::Decides && !step.background
 }
 
+/// The name under which a command stands in the tables.
+fn name_of(step: &Step) -> Option<&str> {
+    let name = step.name()?;
+    let interpreter = name == "py" || name == "pypy3" || name.starts_with("python3.");
+    Some(if interpreter { "python3" } else { name })
+}
+
 fn is_known(step: &Step) -> bool {
-    step.name().is_some_and(|name| ECOSYSTEMS.iter().any(|ecosystem| ecosystem.commands.contains(&name)))
+    name_of(step).is_some_and(|name| ECOSYSTEMS.iter().any(|ecosystem| ecosystem.commands.contains(&name)))
 }
 
 /// The folders, relative to the root, in which the files that matter to a line may be; those above them matter, too.
@@ -264,12 +271,12 @@ pub fn folders(script: &Script, place: Place<'_>) -> Vec<String> {
 
 /// Where a command works, by its own options.
 fn folder_of(step: &Step) -> Spot {
-    let name = step.name().unwrap_or_default();
+    let name = name_of(step).unwrap_or_default();
     let options = ECOSYSTEMS
         .iter()
         .filter(|ecosystem| ecosystem.commands.contains(&name))
         .flat_map(|ecosystem| ecosystem.folder_options)
-        // The same letter means something else elsewhere: `package.manager:-C`.
+        // The same option means something else elsewhere: `pnpm -C` is a folder.
         .filter_map(|option| match option.split_once(' ') {
             Some((command, option)) => (command == name).then_some(option),
             None => Some(*option),
@@ -343,9 +350,8 @@ impl Project {
     pub fn evidence(&self, script: &Script, place: Place<'_>, extra: &Extra) -> Vec<Evidence> {
         let mut evidence = Vec::new();
         for (number, step) in script.steps.iter().enumerate().filter(|(_, step)| worth_judging(step)) {
-            let own = folder_of(step)
-                .below(place.root, place.cwd)
-                .map_or(Kinds::NONE, |folder| self.judge(step, &folder, &step.words, 0));
+            let Some(folder) = folder_of(step).below(place.root, place.cwd) else { continue };
+            let own = self.judge(step, &folder, &step.words, 0);
             let added = if only_tells(&step.words) { Kinds::NONE } else { extra.kinds(step) };
             evidence.extend(own.and(added).iter().map(|kind| Evidence { kind, step: number }));
         }
@@ -354,7 +360,7 @@ impl Project {
 
     /// What the success of one command tells.
     fn judge(&self, step: &Step, folder: &str, words: &[Word], depth: usize) -> Kinds {
-        let Some(name) = step.name() else { return Kinds::NONE };
+        let Some(name) = name_of(step) else { return Kinds::NONE };
         let arguments = words.get(1..).unwrap_or_default();
         if depth > DEEPEST
             || only_tells(arguments)

@@ -194,7 +194,11 @@ pub(super) fn strip(mut words: Vec<Word>, folder: &Spot) -> Stripped {
         contained: false,
     };
     for _ in 0..MOST {
-        let found = WRAPPERS.iter().find_map(|wrapper| {
+        let Some(name) = words.first().and_then(Word::known).and_then(|called| called.rsplit('/').next())
+        else {
+            break;
+        };
+        let found = WRAPPERS.iter().filter(|wrapper| wrapper.names[0] == name).find_map(|wrapper| {
             let (rest, set, folder) = carried(wrapper, &words, &stripped.folder)?;
             Some((wrapper, rest, set, folder))
         });
@@ -219,10 +223,6 @@ type Carried = (usize, Vec<(String, Word)>, Spot);
 
 /// Where the carried command begins, with what is set for it and where it runs.
 fn carried(wrapper: &Wrapper, words: &[Word], folder: &Spot) -> Option<Carried> {
-    let called = words.first()?.known()?;
-    if called.rsplit('/').next() != Some(wrapper.names[0]) {
-        return None;
-    }
     let moving = FOLDER_OPTIONS
         .iter()
         .find(|(name, _)| *name == wrapper.names[0])
