@@ -8,11 +8,13 @@ mod named;
 mod run;
 mod spot;
 mod syntax;
+mod table;
 mod wrappers;
 mod writes;
 
 pub use spot::Spot;
 pub(crate) use spot::tidy;
+pub(crate) use table::{Words, among, each};
 
 /// Longest line that is looked at.
 pub const LONGEST: usize = 64 * 1024;
