@@ -68,7 +68,7 @@ pub(super) fn has(arguments: &[Word], options: Words) -> bool {
 }
 
 /// The arguments that are no options.
-pub(super) fn operands<'a>(arguments: &'a [Word], valued: Words) -> impl Iterator<Item = &'a str> {
+pub(super) fn operands(arguments: &[Word], valued: Words) -> impl Iterator<Item = &str> {
     let mut skip = false;
     arguments.iter().filter_map(move |word| {
         if std::mem::take(&mut skip) {
@@ -81,12 +81,12 @@ pub(super) fn operands<'a>(arguments: &'a [Word], valued: Words) -> impl Iterato
 }
 
 /// The value of an option: the next word, or what stands behind `=`.
-pub(super) fn value_of<'a>(arguments: &'a [Word], options: Words) -> Option<&'a Word> {
+pub(super) fn value_of(arguments: &[Word], options: Words) -> Option<&Word> {
     arguments.iter().position(|word| among(options, &word.text)).and_then(|at| arguments.get(at + 1))
 }
 
 /// The text of an option's value, in either form.
-pub(super) fn text_of<'a>(arguments: &'a [Word], options: Words) -> Option<&'a str> {
+pub(super) fn text_of(arguments: &[Word], options: Words) -> Option<&str> {
     if let Some(word) = value_of(arguments, options) {
         return word.known();
     }
