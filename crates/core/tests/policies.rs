@@ -157,6 +157,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         own_file: None,
         files: Vec::new(),
         proof: Proof::default(),
+        edits_gone: false,
         checks: None,
         guess: None,
         stock: Vec::new(),

@@ -72,6 +72,8 @@ pub(super) fn done(did: &Deeds) -> impl Iterator<Item = String> {
         ("code was written through the shell", &did.edited_by_shell),
         ("a file was read", &did.read),
         ("the work was verified", &did.verified),
+        ("checks succeeded, and are not enough", &did.checked),
+        ("checks run in the background", &did.launched),
     ];
     lists
         .into_iter()

@@ -6,6 +6,7 @@ use crate::config::Config;
 use crate::event::EventKind;
 use crate::meter::models::HostSettings;
 use crate::policy;
+use crate::policy::phase::settings::PhaseMode;
 use crate::words::Lang;
 
 /// Whether this event is a reason to read the host's settings files again.
@@ -72,7 +73,8 @@ pub fn marks(
     if starts && source == Some("compact") {
         marks.push(Mark::Boundary(facts.now));
     }
-    let phase = facts.guess.is_some() || facts.event.skill().is_some();
+    let told = config.policies.phase.mode != PhaseMode::Off;
+    let phase = told && (facts.guess.is_some() || facts.event.skill().is_some());
     marks.extend(phase.then(|| policy::phase::change(facts, config).ok()).flatten().map(Mark::Phase));
     if let Some(prompt) = facts.event.human_prompt() {
         let lang = Lang::of_text(&prompt);
