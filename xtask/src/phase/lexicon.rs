@@ -20,7 +20,8 @@ fn encode_text(text: &str) -> Result<Vec<u8>, String> {
         let (_, phrases) = line.split_once(": ").ok_or_else(|| format!("cannot read {line:?}"))?;
         for text in phrases.split(", ") {
             let hashes = phrase(text);
-            let (whole, beginnings) = hashes.split_last().ok_or_else(|| format!("an empty phrase in {line:?}"))?;
+            let (whole, beginnings) =
+                hashes.split_last().ok_or_else(|| format!("an empty phrase in {line:?}"))?;
             match classes.insert(*whole, number as u8) {
                 None | Some(BEGINNING) => {}
                 Some(_) => return Err(format!("`{text}` stands twice, as the classifier reads it")),
@@ -48,7 +49,7 @@ mod tests {
         let mut classes = bytes[20..].to_vec();
         classes.sort_unstable();
         assert_eq!(classes, [0, 0, 1, BEGINNING]);
-        for wrong in ["one: a, A", "one", "one: ,x"] {
+        for wrong in ["one: a, A", "one", "one: x, , y"] {
             assert!(encode_text(wrong).is_err(), "{wrong}");
         }
     }

@@ -77,6 +77,15 @@ fn train() -> Done<Vec<u8>> {
     Ok(file)
 }
 
+/// The prompts that nothing was learned from, to be timed on.
+pub(crate) fn held_out() -> Done<Vec<String>> {
+    let mut prompts = Vec::new();
+    for language in LANGUAGES {
+        prompts.extend(corpus::read("held-out", language)?.into_iter().map(|example| example.prompt));
+    }
+    Ok(prompts)
+}
+
 /// Does the same for each language, side by side.
 fn each_language<T: Send>(work: impl Fn(usize, &'static str) -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
@@ -102,7 +111,8 @@ struct Examples {
 impl Examples {
     fn read(language: &str) -> Done<Examples> {
         let bytes = lexicon::encode(language)?;
-        let (lexicon, _) = Lexicon::read(&bytes).ok_or_else(|| Failure::new("a lexicon that cannot be read"))?;
+        let (lexicon, _) =
+            Lexicon::read(&bytes).ok_or_else(|| Failure::new("a lexicon that cannot be read"))?;
         let examples = corpus::read("train", language)?;
         let documents = |examples: &[corpus::Example]| {
             examples.iter().map(|example| Document::of(example, lexicon)).collect()

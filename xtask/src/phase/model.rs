@@ -62,7 +62,8 @@ impl Vocabulary {
     fn of(documents: &[&Document]) -> Vocabulary {
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         for document in documents {
-            let mut keys: Vec<u32> = document.features.groups.iter().flatten().map(|hash| key(*hash)).collect();
+            let mut keys: Vec<u32> =
+                document.features.groups.iter().flatten().map(|hash| key(*hash)).collect();
             keys.sort_unstable();
             keys.dedup();
             for key in keys {
@@ -219,7 +220,9 @@ impl Model {
         }
         for (rarity, weights) in self.vocabulary.rarity.iter().zip(self.weights.chunks_exact(WIDTH)) {
             bytes.push(*rarity);
-            bytes.extend(weights[..PHASES].iter().map(|weight| ((weight / unit).round() as i8).cast_unsigned()));
+            bytes.extend(
+                weights[..PHASES].iter().map(|weight| ((weight / unit).round() as i8).cast_unsigned()),
+            );
         }
         bytes
     }
@@ -248,7 +251,12 @@ mod tests {
             ("why does this fail", Phase::Debug),
             ("why does that fail", Phase::Debug),
         ]
-        .map(|(prompt, phase)| Example { phase, hard: false, prompt: prompt.to_owned(), weight: 1.0 });
+        .map(|(prompt, phase)| Example {
+            phase,
+            hard: false,
+            prompt: prompt.to_owned(),
+            weight: 1.0,
+        });
         let documents = examples.each_ref().map(|example| Document::of(example, Lexicon::default()));
         let settings = Settings { decay: 1e-3, rows: 1000, temperature: 1.0 };
         let model = train(&documents.each_ref(), &settings);

@@ -1,6 +1,7 @@
 //! `phase classify`: a line for each line, also for those that cannot be read, and answers that do not wait.
 
-use std::io::{BufRead, BufReader, Write};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -26,7 +27,8 @@ fn phases_in_order() {
         ("", "other"),
         ("ok, thanks", "other"),
     ];
-    let input: String = prompts.iter().map(|(prompt, _)| json!({ "prompt": prompt }).to_string() + "\n").collect();
+    let input: String =
+        prompts.iter().map(|(prompt, _)| json!({ "prompt": prompt }).to_string() + "\n").collect();
     let ran = classify(input);
     ran.ok();
     let answers = lines(&ran);
@@ -59,7 +61,7 @@ fn lines_that_cannot_be_read_keep_their_place() {
     let mut told = String::new();
     for (number, error) in wrong {
         assert_eq!(answers[number - 1], json!({ "error": error }));
-        told += &format!("error: line {number}: {error}\n");
+        let _ = writeln!(told, "error: line {number}: {error}");
     }
     assert_eq!(ran.stderr, told);
 }
@@ -78,7 +80,9 @@ fn nothing_in_nothing_out() {
 
 #[test]
 fn a_prompt_of_a_megabyte() {
-    let ran = classify(json!({ "prompt": "why does this fail?\n".to_owned() + &"x = 1;\n".repeat(150_000) }).to_string());
+    let ran = classify(
+        json!({ "prompt": "why does this fail?\n".to_owned() + &"x = 1;\n".repeat(150_000) }).to_string(),
+    );
     ran.ok();
     assert_eq!(lines(&ran)[0]["phase"], "debug");
 }

@@ -1,8 +1,8 @@
 //! What of a prompt is looked at: its beginning and its end, line by line, without what was pasted.
 
 /// Bytes of a long prompt that are looked at. A request stands before or behind what is pasted, not inside.
-const HEAD: usize = 1600;
-const TAIL: usize = 800;
+const HEAD: usize = 1000;
+const TAIL: usize = 500;
 
 /// A line of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +49,20 @@ pub(super) fn lines(prompt: &str) -> impl Iterator<Item = Line<'_>> {
 /// How a program says that something failed.
 fn is_failure(line: &str) -> bool {
     const SIGNS: [&str; 14] = [
-        "Error:", "error:", "error[", "Exception", "panicked at", "FAILED", "FATAL", "fatal:", "Traceback",
-        "ERROR", "Caused by", "failed:", "ERR!", "Segmentation fault",
+        "Error:",
+        "error:",
+        "error[",
+        "Exception",
+        "panicked at",
+        "FAILED",
+        "FATAL",
+        "fatal:",
+        "Traceback",
+        "ERROR",
+        "Caused by",
+        "failed:",
+        "ERR!",
+        "Segmentation fault",
     ];
     SIGNS.iter().any(|sign| line.contains(sign))
 }
@@ -87,7 +99,9 @@ mod tests {
             [Line::Written("why is this slow?"), Line::Pasted, Line::Written("thanks")]
         );
         assert_eq!(
-            read("12:00:01.123 [main] 10.2.3.4:8080 -> 200 OK\n12:00:02.123 [main] 10.2.3.4:8080 -> 200 OK\nok?"),
+            read(
+                "12:00:01.123 [main] 10.2.3.4:8080 -> 200 OK\n12:00:02.123 [main] 10.2.3.4:8080 -> 200 OK\nok?"
+            ),
             [Line::Pasted, Line::Written("ok?")]
         );
     }

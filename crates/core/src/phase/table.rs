@@ -75,7 +75,9 @@ impl<'a> Table<'a> {
         };
         (start(bucket)?..start(bucket + 1)?).find(|row| {
             let at = 2 * usize::from(*row);
-            self.lower.get(at..at + 2).is_some_and(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]) == low as u16)
+            self.lower
+                .get(at..at + 2)
+                .is_some_and(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]) == low as u16)
         })
     }
 
@@ -89,11 +91,16 @@ impl<'a> Table<'a> {
         let mut scores = self.bias;
         for (group, hashes) in features.groups.iter().enumerate() {
             let mut found: Vec<u16> = hashes.iter().filter_map(|hash| self.find(*hash)).collect();
-            values(&mut found, group_weight(features.language, group), |row| f64::from(self.row(row)[0]) / RARITY_UNIT, |row, value| {
-                for (score, weight) in scores.iter_mut().zip(&self.row(row)[1..]) {
-                    *score += value * self.unit * f64::from(weight.cast_signed());
-                }
-            });
+            values(
+                &mut found,
+                group_weight(features.language, group),
+                |row| f64::from(self.row(row)[0]) / RARITY_UNIT,
+                |row, value| {
+                    for (score, weight) in scores.iter_mut().zip(&self.row(row)[1..]) {
+                        *score += value * self.unit * f64::from(weight.cast_signed());
+                    }
+                },
+            );
         }
         scores
     }
@@ -110,7 +117,12 @@ pub fn split(hash: u32) -> [usize; 2] {
 }
 
 /// How much each feature of a group counts: rare ones more, repeated ones a little more, all together always the same.
-pub fn values<T: Copy + Ord>(found: &mut [T], weight: f64, rarity: impl Fn(T) -> f64, mut each: impl FnMut(T, f64)) {
+pub fn values<T: Copy + Ord>(
+    found: &mut [T],
+    weight: f64,
+    rarity: impl Fn(T) -> f64,
+    mut each: impl FnMut(T, f64),
+) {
     found.sort_unstable();
     let value = |run: &[T]| rarity(run[0]) * REPEATED[run.len().min(REPEATED.len()) - 1];
     let mut length = 0.0;
@@ -139,4 +151,38 @@ pub fn guess(scores: &[f64; PHASES]) -> Guess {
     }
     let sum: f64 = scores.iter().map(|score| exp(score - scores[best])).sum();
     Guess { phase: Phase::ALL[best], confidence: 1.0 / sum }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_one_length() {
+        let mut seen = Vec::new();
+        values(&mut [3, 1, 3, 2], 2.0, f64::from, |row, value| seen.push((row, value)));
+        assert_eq!(seen.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [1, 2, 3]);
+        let length: f64 = seen.iter().map(|(_, value)| value * value).sum();
+        assert!((length.sqrt() - 2.0).abs() < 1e-12, "{seen:?}");
+        assert!(seen[2].1 > 3.0 * seen[0].1, "twice is more than once: {seen:?}");
+        values(&mut [], 1.0, |_: u16| 1.0, |_, _| unreachable!());
+    }
+
+    #[test]
+    fn the_highest_score_is_the_guess() {
+        let mut scores = [0.0; PHASES];
+        assert!((guess(&scores).confidence - 1.0 / PHASES as f64).abs() < 1e-12);
+        scores[8] = 3.0;
+        let guess = guess(&scores);
+        assert!(guess.phase == Phase::Ship && guess.confidence > 0.6, "{guess:?}");
+    }
+
+    #[test]
+    fn bytes_that_are_no_table() {
+        for bytes in [&[] as &[u8], &[0; 4], &[255; 400], &[0; 200]] {
+            for language in [Language::English, Language::Japanese] {
+                assert!(Table::read(bytes, language).is_none());
+            }
+        }
+    }
 }
