@@ -5,12 +5,11 @@ mod binary;
 mod budget;
 mod callgrind;
 mod client;
-#[cfg(test)]
-mod corpus;
 mod deps;
 mod docs;
 mod e2e;
 mod failure;
+mod phase;
 mod print;
 mod stage;
 mod test;
@@ -29,6 +28,9 @@ Usage: cargo xtask COMMAND
   deps [--write]             what the hook depends on, against crates/hook/dependencies.txt
   docs [--write]             generated files: docs/, the plugin's hooks
   budget [--write]           instructions per hook run, against crates/hook/instructions.txt
+  train-phase [--write]      the phase classifier's parameters, trained from corpus/phase
+  train-phase --cross-validate  what they are worth, by parts of the training prompts
+  eval-phase                 accuracy and confusion on the prompts that are held out
   bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
 
 Examples:
@@ -65,6 +67,10 @@ fn dispatch(arguments: &[String]) -> Done {
         ["docs", "--write"] => docs::write(),
         ["budget"] => budget::check(),
         ["budget", "--write"] => budget::write(),
+        ["train-phase"] => phase::check(),
+        ["train-phase", "--write"] => phase::write(),
+        ["train-phase", "--cross-validate"] => phase::cross_validate(),
+        ["eval-phase"] => phase::evaluate(),
         ["bench"] => bench::run(bench::RUNS),
         ["bench", "--runs", runs] => match runs.parse() {
             Ok(runs) if runs > 0 => bench::run(runs),

@@ -4,7 +4,7 @@ use crate::client;
 use crate::failure::{Done, Failure};
 use crate::print;
 use crate::workspace::{self, cargo, step};
-use crate::{budget, deps, docs, e2e, tools};
+use crate::{budget, deps, docs, e2e, phase, tools};
 
 /// The command.
 pub(crate) fn run() -> Done {
@@ -26,6 +26,8 @@ pub(crate) fn run() -> Done {
         let mut tests = cargo(&["test", "--workspace", "--exclude", "tidegate-e2e", "--locked"]);
         workspace::run(tests.env("INSTA_UPDATE", "no"))
     })?;
+    step("parameters of the phase classifier", phase::check)?;
+    step("accuracy of the phase classifier", phase::evaluate)?;
     step("generated references", docs::check)?;
     match without("valgrind") {
         Some(missing) => left_out.push(format!("instruction budgets: no {missing}")),

@@ -100,12 +100,12 @@ was written through the shell instead, `overridden` a person switched the
 policy off, `open` not known yet. `within` and `turns` are medians of the time
 and of the prompts until it was done; 0 turns is within the same turn.")]
     Report(Report),
-    /// Says which phase of work a prompt asks for
-    #[command(subcommand, hide = true)]
-    Phase(PhaseCommand),
     /// Shows the settings and where each comes from; prints their schema
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Says which phase of work a prompt asks for
+    #[command(subcommand)]
+    Phase(PhaseCommand),
     /// Trusts what a project's own config says beyond tightening
     #[command(after_help = "\
 Examples:
@@ -320,6 +320,34 @@ TIDEGATE_* variables. A project's own files can only tighten until trusted.")]
     Schema,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum PhaseCommand {
+    /// Reads prompts as JSON lines and prints the phase of each
+    #[command(after_help = "\
+Examples:
+  echo '{\"prompt\": \"why does the build fail?\"}' | tidegate phase classify
+  jq -c '{prompt}' prompts.json | tidegate phase classify --time
+
+One line of JSON for each line of input, in order: the phase and how sure the
+classifier is, from 0 to 1. Phases: research, brainstorm, spec, design, plan,
+implement, debug, review, ship, reflect, other. Other members of an object are
+ignored. A line that is no such object is answered with its error, on stderr
+with its number, and the command goes on.
+
+Exit codes: 0 all lines were read, 1 some were not.")]
+    Classify(PhaseClassify),
+    /// Has a language model asked about the prompt on stdin (called by a hook)
+    #[command(hide = true)]
+    Ask(PhaseAsk),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PhaseClassify {
+    /// Add how long each prompt took, in microseconds
+    #[arg(long)]
+    pub(crate) time: bool,
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConfigShow {
     /// Print where each value comes from
@@ -331,13 +359,6 @@ pub(crate) struct ConfigShow {
     /// Print JSON, with origins
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum PhaseCommand {
-    /// Has a language model asked about the prompt on stdin (called by a hook)
-    #[command(hide = true)]
-    Ask(PhaseAsk),
 }
 
 #[derive(Debug, clap::Args)]

@@ -42,101 +42,84 @@ impl FileClass {
         }
         // `Dockerfile.prod`, `.env.local`, `config.yaml.example`: what the extension does not tell, the rest may.
         let stem = &name[..name.len() - rest.len() + stem.len()];
-        if find(NAMES, stem).is_some() || VARIANTS.contains(&extension) {
+        if find(NAMES, stem).is_some() || has(VARIANTS, extension) {
             return FileClass::of(stem);
         }
         FileClass::Other
     }
 }
 
-type Table = &'static [(FileClass, &'static [&'static str])];
+/// The words of a class stand in one text: a list of texts would cost every start of the program a relocation each.
+type Table = &'static [(FileClass, &'static str)];
 
 fn find(table: Table, word: &str) -> Option<FileClass> {
-    table.iter().find(|(_, words)| words.contains(&word)).map(|(class, _)| *class)
+    table.iter().find(|(_, words)| has(words, word)).map(|(class, _)| *class)
+}
+
+fn has(words: &str, word: &str) -> bool {
+    let words = words.as_bytes();
+    let is_whole = |at: usize| {
+        let begins = at == 0 || words[at - 1] == b' ';
+        begins && words.get(at + word.len()).is_none_or(|after| *after == b' ')
+    };
+    !word.is_empty() && !word.contains(' ') && memchr::memmem::find_iter(words, word).any(is_whole)
 }
 
 /// Whole names, in lower case.
 #[rustfmt::skip]
 const NAMES: Table = &[
-    (FileClass::Code, &[
-        "dockerfile", "containerfile", "makefile", "gnumakefile", "bsdmakefile", "justfile", ".justfile", "rakefile",
-        "gemfile", "guardfile", "capfile", "vagrantfile", "podfile", "fastfile", "appfile", "dangerfile", "brewfile",
-        "thorfile", "berksfile", "puppetfile", "procfile", "jenkinsfile", "earthfile", "tiltfile", "caddyfile",
-        "snakefile", "sconstruct", "sconscript", "wscript", "meson.build", "build", "build.bazel", "workspace",
-        "workspace.bazel", "module.bazel", "cmakelists.txt", "go.mod", "go.work", "dune", "dune-project", "gradlew",
-        "mvnw", "configure", "pkgbuild", ".bashrc", ".bash_profile", ".bash_aliases", ".zshrc", ".zshenv",
-        ".zprofile", ".profile", ".envrc", ".vimrc", ".emacs", "pom.xml", "taskfile.yml", "taskfile.yaml",
-    ]),
-    (FileClass::Document, &[
-        "readme", "license", "licence", "copying", "notice", "changelog", "changes", "history", "news", "authors",
-        "contributors", "contributing", "maintainers", "install", "todo", "security", "code_of_conduct",
-        "llms.txt", "robots.txt", "humans.txt",
-    ]),
-    (FileClass::Config, &[
-        ".env", ".gitignore", ".gitattributes", ".gitmodules", ".gitconfig", ".mailmap", ".dockerignore",
-        ".containerignore", ".npmignore", ".npmrc", ".yarnrc", ".nvmrc", ".node-version", ".python-version",
-        ".ruby-version", ".tool-versions", ".editorconfig", ".prettierrc", ".prettierignore", ".eslintrc",
-        ".eslintignore", ".stylelintrc", ".babelrc", ".browserslistrc", ".swcrc", ".clang-format", ".clang-tidy",
-        ".flake8", ".pylintrc", ".coveragerc", ".pypirc", ".netrc", ".inputrc", ".htaccess", ".helmignore",
-        ".terraformignore", ".rgignore", ".ignore", "codeowners", "pipfile", "kconfig", "requirements.txt",
-        "constraints.txt", "go.sum", ".terraform.lock.hcl", "package.json", "tsconfig.json", "chart.yaml",
-    ]),
+    (FileClass::Code, "\
+        dockerfile containerfile makefile gnumakefile bsdmakefile justfile .justfile rakefile gemfile \
+        guardfile capfile vagrantfile podfile fastfile appfile dangerfile brewfile thorfile berksfile \
+        puppetfile procfile jenkinsfile earthfile tiltfile caddyfile snakefile sconstruct sconscript wscript \
+        meson.build build build.bazel workspace workspace.bazel module.bazel cmakelists.txt go.mod go.work \
+        dune dune-project gradlew mvnw configure pkgbuild .bashrc .bash_profile .bash_aliases .zshrc .zshenv \
+        .zprofile .profile .envrc .vimrc .emacs pom.xml taskfile.yml taskfile.yaml"),
+    (FileClass::Document, "\
+        readme license licence copying notice changelog changes history news authors contributors \
+        contributing maintainers install todo security code_of_conduct llms.txt robots.txt humans.txt"),
+    (FileClass::Config, "\
+        .env .gitignore .gitattributes .gitmodules .gitconfig .mailmap .dockerignore .containerignore \
+        .npmignore .npmrc .yarnrc .nvmrc .node-version .python-version .ruby-version .tool-versions \
+        .editorconfig .prettierrc .prettierignore .eslintrc .eslintignore .stylelintrc .babelrc \
+        .browserslistrc .swcrc .clang-format .clang-tidy .flake8 .pylintrc .coveragerc .pypirc .netrc \
+        .inputrc .htaccess .helmignore .terraformignore .rgignore .ignore codeowners pipfile kconfig \
+        requirements.txt constraints.txt go.sum .terraform.lock.hcl package.json tsconfig.json chart.yaml"),
 ];
 
 /// Extensions, in lower case: what stands after the last dot.
 #[rustfmt::skip]
 const EXTENSIONS: Table = &[
-    (FileClass::Code, &[
-        // Systems and compiled
-        "rs", "c", "h", "cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "inl", "ipp", "ixx", "cppm", "m", "mm",
-        "go", "zig", "zon", "d", "di", "nim", "nims", "cr", "v", "vh", "sv", "svh", "vhd", "vhdl", "s", "asm", "ada",
-        "adb", "ads", "f", "for", "f77", "f90", "f95", "f03", "f08", "pas", "pp", "swift", "odin", "jai", "hx",
-        "hare", "ha", "cu", "cuh", "cl", "ispc", "ino", "pde", "mojo", "carbon", "vala", "vapi", "cob", "cbl",
-        // Virtual machines
-        "java", "kt", "kts", "scala", "sc", "sbt", "groovy", "gradle", "clj", "cljs", "cljc", "edn", "bb", "cs",
-        "csx", "fs", "fsi", "fsx", "vb", "erl", "hrl", "ex", "exs", "heex", "leex", "eex", "gleam", "dart", "jl",
-        "hs", "lhs", "purs", "elm", "idr", "agda", "lean", "coq", "ml", "mli", "mll", "mly", "re", "rei", "res",
-        "resi", "roc", "unison", "pl", "pm", "t", "raku", "rakumod", "lua", "luau", "moon", "fnl", "tcl", "r",
-        "rmd", "qmd", "lisp", "lsp", "el", "scm", "ss", "rkt", "hy", "pro", "prolog", "apl", "bqn", "st",
-        "factor", "forth", "4th", "sol", "vy", "move", "cairo", "nr", "circom", "wat", "wast",
-        // Scripts
-        "py", "pyi", "pyx", "pxd", "pyw", "ipynb", "rb", "erb", "rake", "gemspec", "ru", "podspec", "php", "phtml",
-        "php3", "php4", "php5", "sh", "bash", "zsh", "fish", "ksh", "csh", "tcsh", "nu", "elv", "bats", "ps1",
-        "psm1", "psd1", "bat", "cmd", "vbs", "applescript", "awk", "sed", "ahk", "au3", "gd", "gdshader", "vim",
-        // Web
-        "js", "mjs", "cjs", "jsx", "es6", "ts", "mts", "cts", "tsx", "vue", "svelte", "astro", "riot", "marko",
-        "html", "htm", "xhtml", "css", "scss", "sass", "less", "styl", "pcss", "postcss", "hbs", "handlebars",
-        "mustache", "ejs", "pug", "jade", "haml", "slim", "liquid", "njk", "nunjucks", "twig", "jinja", "jinja2",
-        "j2", "tmpl", "gotmpl", "gohtml", "templ", "razor", "cshtml", "vbhtml", "aspx", "jsp", "jspx", "ftl",
-        "blade", "coffee", "litcoffee", "civet", "imba", "wgsl", "glsl", "vert", "frag", "comp", "geom", "hlsl",
-        "metal", "qml", "xaml", "axaml", "fxml", "storyboard", "xib",
-        // Data, interfaces, infrastructure, builds
-        "sql", "psql", "plsql", "pgsql", "ddl", "dml", "prisma", "dbml", "graphql", "graphqls", "gql", "proto",
-        "thrift", "avdl", "avsc", "capnp", "fbs", "smithy", "wit", "tsp", "cue", "dhall", "jsonnet", "libsonnet",
-        "nix", "tf", "tfvars", "hcl", "bicep", "rego", "sentinel", "nomad", "pkl", "ncl", "kcl", "star", "bzl",
-        "bazel", "cmake", "mk", "mak", "make", "just", "ninja", "gn", "gni", "dockerfile", "containerfile",
-        "meson", "xsl", "xslt", "xquery", "sparql", "rq", "peg", "pest", "y", "yy", "l", "lex", "g4", "bnf", "ebnf",
-        "csproj", "fsproj", "vbproj", "sln", "pbxproj", "cabal", "feature", "robot", "http",
-        "typ", "ll", "td", "mlir", "dts", "dtsi", "ld", "lds", "x",
-    ]),
-    (FileClass::Document, &[
-        "md", "mdx", "markdown", "mdown", "mkd", "mdc", "rst", "rest", "adoc", "asciidoc", "asc", "txt", "text",
-        "org", "tex", "latex", "ltx", "sty", "bib", "textile", "wiki", "mediawiki", "creole", "pod", "rdoc", "rtf",
-        "doc", "docx", "odt", "pdf", "man", "1", "5", "7", "8", "texi", "texinfo",
-        "norg", "neorg", "puml", "plantuml", "mmd", "mermaid", "dot", "gv", "d2", "drawio", "excalidraw",
-    ]),
-    (FileClass::Config, &[
-        "json", "json5", "jsonc", "jsonl", "ndjson", "geojson", "webmanifest", "yaml", "yml", "toml", "ini", "cfg",
-        "conf", "config", "cnf", "env", "lock", "lockb", "properties", "props", "prefs", "plist", "xml", "xsd",
-        "dtd", "rc", "reg", "desktop", "service", "socket", "timer", "mount", "target", "rules", "editorconfig",
-        "csv", "tsv", "kdl", "ron", "hjson", "cson", "pem", "crt", "cer", "pub", "sum", "code-workspace", "iml",
-        "targets", "ruleset", "po", "pot", "xlf", "xliff", "arb", "strings", "resx",
-    ]),
+    (FileClass::Code, "\
+        rs c h cc cpp cxx c++ hh hpp hxx h++ inl ipp ixx cppm m mm go zig zon d di nim nims cr v vh sv svh \
+        vhd vhdl s asm ada adb ads f for f77 f90 f95 f03 f08 pas pp swift odin jai hx hare ha cu cuh cl ispc \
+        ino pde mojo carbon vala vapi cob cbl java kt kts scala sc sbt groovy gradle clj cljs cljc edn bb cs \
+        csx fs fsi fsx vb erl hrl ex exs heex leex eex gleam dart jl hs lhs purs elm idr agda lean coq ml \
+        mli mll mly re rei res resi roc unison pl pm t raku rakumod lua luau moon fnl tcl r rmd qmd lisp lsp \
+        el scm ss rkt hy pro prolog apl bqn st factor forth 4th sol vy move cairo nr circom wat wast py pyi \
+        pyx pxd pyw ipynb rb erb rake gemspec ru podspec php phtml php3 php4 php5 sh bash zsh fish ksh csh \
+        tcsh nu elv bats ps1 psm1 psd1 bat cmd vbs applescript awk sed ahk au3 gd gdshader vim js mjs cjs \
+        jsx es6 ts mts cts tsx vue svelte astro riot marko html htm xhtml css scss sass less styl pcss \
+        postcss hbs handlebars mustache ejs pug jade haml slim liquid njk nunjucks twig jinja jinja2 j2 tmpl \
+        gotmpl gohtml templ razor cshtml vbhtml aspx jsp jspx ftl blade coffee litcoffee civet imba wgsl \
+        glsl vert frag comp geom hlsl metal qml xaml axaml fxml storyboard xib sql psql plsql pgsql ddl dml \
+        prisma dbml graphql graphqls gql proto thrift avdl avsc capnp fbs smithy wit tsp cue dhall jsonnet \
+        libsonnet nix tf tfvars hcl bicep rego sentinel nomad pkl ncl kcl star bzl bazel cmake mk mak make \
+        just ninja gn gni dockerfile containerfile meson xsl xslt xquery sparql rq peg pest y yy l lex g4 \
+        bnf ebnf csproj fsproj vbproj sln pbxproj cabal feature robot http typ ll td mlir dts dtsi ld lds x"),
+    (FileClass::Document, "\
+        md mdx markdown mdown mkd mdc rst rest adoc asciidoc asc txt text org tex latex ltx sty bib textile \
+        wiki mediawiki creole pod rdoc rtf doc docx odt pdf man 1 5 7 8 texi texinfo norg neorg puml \
+        plantuml mmd mermaid dot gv d2 drawio excalidraw"),
+    (FileClass::Config, "\
+        json json5 jsonc jsonl ndjson geojson webmanifest yaml yml toml ini cfg conf config cnf env lock \
+        lockb properties props prefs plist xml xsd dtd rc reg desktop service socket timer mount target \
+        rules editorconfig csv tsv kdl ron hjson cson pem crt cer pub sum code-workspace iml targets ruleset \
+        po pot xlf xliff arb strings resx"),
 ];
 
 /// Extensions that only say which of several a file is.
-const VARIANTS: &[&str] =
-    &["example", "sample", "template", "dist", "default", "in", "bak", "backup", "orig", "old", "new", "tpl"];
+const VARIANTS: &str = "example sample template dist default in bak backup orig old new tpl";
 
 #[cfg(test)]
 mod tests {
@@ -178,7 +161,7 @@ mod tests {
     #[test]
     fn a_word_has_one_class() {
         for table in [NAMES, EXTENSIONS] {
-            let mut words: Vec<&str> = table.iter().flat_map(|(_, words)| words.iter().copied()).collect();
+            let mut words: Vec<&str> = table.iter().flat_map(|(_, words)| words.split(' ')).collect();
             assert!(words.iter().all(|word| *word == word.to_lowercase()));
             words.sort_unstable();
             let all = words.len();

@@ -4,9 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Event, EventKind};
+use crate::event::EventKind;
 use crate::facts::Facts;
 use crate::facts::marks::Mark;
+use crate::facts::work::Work;
 use crate::meter::Meter;
 use crate::phase::Phase;
 use crate::ruling::{Outcome, Ruling};
@@ -121,7 +122,7 @@ pub struct Deeds {
     /// Files of code that a tool edited.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edited: Vec<String>,
-    /// Files of code that a command line wrote.
+    /// Files that a command line wrote.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edited_by_shell: Vec<String>,
     /// Files that were read.
@@ -130,6 +131,15 @@ pub struct Deeds {
     /// By what the work came to count as verified: kinds of commands, or the skill.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verified: Vec<String>,
+    /// Checks that succeeded and did not verify the work: more are wanted, or code was edited since they began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checked: Vec<String>,
+    /// Checks that run in the background.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub launched: Vec<String>,
+    /// A check whose failure would not have shown, and that therefore verified nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<String>,
     /// A person switched a policy off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub switched_off: Option<Switched>,
@@ -158,20 +168,31 @@ impl Deeds {
     }
 
     /// What the event shows, and what it left in the marks.
-    fn of(event: &Event<'_>, marks: &[Mark]) -> Deeds {
+    fn of(facts: &Facts<'_>, marks: &[Mark]) -> Deeds {
+        let (event, before) = (facts.event, facts.marks.value());
         let prompt = event.kind == EventKind::UserPromptSubmit && event.main_thread();
         let mut deeds = Deeds { prompt: prompt && event.human_prompt().is_some(), ..Deeds::default() };
         deeds.read.extend(event.knowledge_read().map(str::to_owned));
+        let by_shell = facts.files.iter().filter(|file| file.step.is_some());
+        deeds.edited_by_shell.extend(by_shell.filter_map(|file| file.inside.clone()));
         for mark in marks {
             match mark {
                 Mark::Skill { name, .. } => deeds.skills.push(name.clone()),
-                Mark::Edit(edit) if edit.shell => deeds.edited_by_shell.push(edit.file.clone()),
-                Mark::Edit(edit) => deeds.edited.push(edit.file.clone()),
-                Mark::Checked(checked) if checked.verified && checked.kinds.is_empty() => {
-                    deeds.verified.push("skill".to_owned());
+                Mark::Edit(edit) if !edit.shell => deeds.edited.push(edit.file.clone()),
+                Mark::Hidden(line) => deeds.hidden = Some(line.clone()),
+                Mark::Launched(check) if check.awaited.is_none() => {
+                    deeds.launched.extend(check.kinds.iter().map(|kind| kind.name().to_owned()));
                 }
-                Mark::Checked(checked) if checked.verified => {
-                    deeds.verified.extend(checked.kinds.iter().map(|kind| kind.name().to_owned()));
+                Mark::Checked(checked) => {
+                    let after = |work: &Work| work.after(marks).changes.is_none();
+                    let verifies = before.is_some_and(|before| after(&before.work));
+                    let by = if checked.kinds.is_empty() {
+                        vec!["skill".to_owned()]
+                    } else {
+                        checked.kinds.iter().map(|kind| kind.name().to_owned()).collect()
+                    };
+                    // What came too late, or is not enough, verified nothing.
+                    if checked.verified && verifies { deeds.verified = by } else { deeds.checked = by }
                 }
                 _ => {}
             }
@@ -383,6 +404,11 @@ pub struct Failure {
     pub closed: bool,
 }
 
+/// Whether the model has to answer once more because of a denial at this event.
+fn repeats(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Stop | EventKind::PreToolUse | EventKind::TaskCompleted)
+}
+
 /// Tokens of a text, by estimate: about four Latin letters each, about one for every other letter. An estimate,
 /// and named as one wherever it is shown.
 pub fn estimate_tokens(text: &str) -> usize {
@@ -422,7 +448,7 @@ impl Record {
                     us: part.micros,
                 })
                 .collect(),
-            did: Deeds::of(event, marks),
+            did: Deeds::of(facts, marks),
             meter: match &facts.meter {
                 Meter::Unknown(crate::meter::Unknown::NotNeeded) => None,
                 meter => Some(MeterRecord::of(meter, facts.forecast(), facts.now)),
@@ -431,7 +457,7 @@ impl Record {
             cost: Cost {
                 bytes: to_model.len(),
                 tokens: estimate_tokens(&to_model),
-                turns: u32::from(outcome.call == Call::Deny && event.kind == EventKind::Stop),
+                turns: u32::from(outcome.call == Call::Deny && repeats(event.kind)),
                 us: 0,
             },
             ..Record::begin(&event.name, facts.now)

@@ -158,6 +158,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         own_file: None,
         files: Vec::new(),
         proof: Proof::default(),
+        edits_gone: false,
         checks: None,
         guess: None,
         stock: Vec::new(),
@@ -208,7 +209,7 @@ fn own_files(row: &Row<'_>) -> Vec<String> {
     };
     let json = format!(
         r#"{{"session_id": "s", "hook_event_name": "{name}", "tool_name": "{}",
-            "tool_input": {{"file_path": "/p/f", "notebook_path": "/p/f", "command": "x"}}{agent}{mode}}}"#,
+            "tool_input": {{"file_path": "/p/f", "notebook_path": "/p/f", "command": "echo > .claude/settings.json"}}{agent}{mode}}}"#,
         row[1]
     );
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");

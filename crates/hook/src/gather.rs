@@ -19,7 +19,6 @@ use tidegate_core::policy;
 use tidegate_core::shell::{self, Script};
 use tidegate_core::time::Millis;
 use tidegate_state::checks::Manifest;
-use tidegate_state::touched::changed_since;
 use tidegate_state::{bridge, host_settings, own_files, project, touched, transcript};
 
 use crate::environment::Environment;
@@ -43,6 +42,7 @@ struct Work {
     proof: Proof,
     /// The command line holds a check whose failure would not have shown.
     hides: bool,
+    edits_gone: bool,
     checks: Option<Project>,
 }
 
@@ -58,7 +58,12 @@ const MOST_FILES: usize = 64;
 /// Enough of a command line to know it again.
 fn one_line(line: &str) -> String {
     const SHOWN: usize = 80;
-    let words: Vec<&str> = line.split_whitespace().collect();
+    // A variable may hold a secret.
+    let shown = |word: &str| match word.split_once('=') {
+        Some((name, _)) if !name.starts_with('-') => format!("{name}=…"),
+        _ => word.to_owned(),
+    };
+    let words: Vec<String> = line.split_whitespace().map(shown).collect();
     let line = words.join(" ");
     if line.chars().count() <= SHOWN { line } else { line.chars().take(SHOWN).chain(['…']).collect() }
 }
@@ -147,6 +152,7 @@ impl Gather<'_> {
                 .or(work.own_file),
             files: work.files,
             proof: work.proof,
+            edits_gone: work.edits_gone,
             checks: work.checks,
             guess: event.free_prompt().filter(|_| needs.phase).map(|prompt| phase::classify(&prompt)),
             stock: if needs.phase { stock(root.as_deref()) } else { Vec::new() },
@@ -167,10 +173,11 @@ impl Gather<'_> {
             if let Some(target) = target {
                 work.files.push(touched(&root.join(target), target, &roots, None));
             } else if let Some(parsed) = event.command().and_then(|line| shell::parse(&line)) {
-                let written = self.written(event, &parsed, &start, root);
-                let code = written.iter().filter(|(path, _)| FileClass::of(path) == FileClass::Code);
-                work.files =
-                    code.map(|(path, step)| touched(Path::new(path), path, &roots, Some(*step))).collect();
+                let written = self.written(event, &parsed, &start, root, marks);
+                work.files = written
+                    .iter()
+                    .map(|(path, step)| touched(Path::new(path), path, &roots, Some(*step)))
+                    .collect();
                 if needs.own_file {
                     work.own_file =
                         written.iter().find_map(|(path, _)| self.own_file(Path::new(path), Some(root)));
@@ -183,6 +190,9 @@ impl Gather<'_> {
         if script.is_some() || needs.checks {
             let unverified = marks.and_then(|marks| marks.work.changes.as_ref());
             let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
+            // A script that was made for a moment and removed again; with more files than are known by name it is not asked.
+            let all_named = unverified.is_some_and(|changes| changes.count() == files.len());
+            work.edits_gone = needs.checks && all_named && !files.iter().any(|file| root.join(file).exists());
             self.checks(&mut work, script.as_ref(), &start, root, files, needs.checks);
         }
         if work.hides {
@@ -192,14 +202,31 @@ impl Gather<'_> {
     }
 
     /// The files that a command line names as written and that have changed since it began, each with its step.
-    fn written(&self, event: &Event<'_>, script: &Script, start: &str, root: &Path) -> Vec<(String, usize)> {
+    fn written(
+        &self,
+        event: &Event<'_>,
+        script: &Script,
+        start: &str,
+        root: &Path,
+        marks: Option<&Marks>,
+    ) -> Vec<(String, usize)> {
         let ran = event.payload.duration_ms.get().copied().unwrap_or(LONGEST_CALL_MS);
         let began = self.now.before(ran + START_SLACK_MS);
+        // What was seen before is not this line's: what was verified since, and the edits that are known.
+        let work = marks.map(|marks| &marks.work);
+        let verified = work.and_then(|work| work.verified).unwrap_or_default();
+        let changes = work.and_then(|work| work.changes.as_ref());
+        let known = |path: &str| {
+            changes.filter(|changes| changes.files.iter().any(|file| path.ends_with(file.as_str())))
+        };
         let root = root.to_string_lossy();
         let named = script.writes().iter().take(MOST_FILES);
         named
             .filter_map(|write| Some((write.path.resolve(&root, start)?, write.step)))
-            .filter(|(path, _)| changed_since(Path::new(path), began))
+            .filter(|(path, _)| {
+                let seen = known(path).map(|changes| changes.last).unwrap_or_default().max(verified);
+                touched::changed_at(Path::new(path)).is_some_and(|at| at >= began && at > seen)
+            })
             .collect()
     }
 

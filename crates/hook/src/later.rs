@@ -46,8 +46,8 @@ pub(crate) enum Later {
     AskBackend { session: SessionId, prompt: String, at: Millis },
 }
 
-/// The client waits until we end: what is read is bounded to what takes a tenth of a second.
-const REACH: Reach = Reach { days: 10, of_a_day: 2 * 1024 * 1024 };
+/// The client waits until we end: what is read is bounded to what takes about a tenth of a second.
+const REACH: Reach = Reach { days: 7, of_a_day: 1024 * 1024 };
 
 impl Later {
     pub(crate) fn carry_out(self) {

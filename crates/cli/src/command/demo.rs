@@ -190,6 +190,9 @@ impl Demo {
         let because = if because.is_empty() { String::new() } else { format!("  ({})", because.join("; ")) };
         print::line(&format!("{name:<17}{percent:>4}  {what}{because}"));
         let indent = " ".repeat(23);
+        for done in super::explain::done(&record.did) {
+            print::line(&format!("{indent}{done}"));
+        }
         if code == 2 {
             print::line(&format!("{indent}exit 2: the gate stays closed"));
             print::line(&format!("{indent}model <- {}", err.trim()));

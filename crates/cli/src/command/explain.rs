@@ -63,18 +63,23 @@ fn wanted(asks: &Asks) -> Vec<String> {
 }
 
 /// What was done that settles what was said before.
-fn done(did: &Deeds) -> impl Iterator<Item = String> {
+pub(super) fn done(did: &Deeds) -> impl Iterator<Item = String> {
+    let hidden =
+        did.hidden.as_ref().map(|line| format!("a check verified nothing, its status is hidden: {line}"));
     let lists = [
         ("a skill was invoked", &did.skills),
         ("code was edited", &did.edited),
         ("code was written through the shell", &did.edited_by_shell),
         ("a file was read", &did.read),
         ("the work was verified", &did.verified),
+        ("checks succeeded, and are not enough", &did.checked),
+        ("checks run in the background", &did.launched),
     ];
     lists
         .into_iter()
         .filter(|(_, list)| !list.is_empty())
         .map(|(what, list)| format!("{what}: {}", list.join(", ")))
+        .chain(hidden)
 }
 
 /// What came of asking a language model about a prompt.

@@ -8,6 +8,7 @@ mod journal;
 mod mcp;
 mod meter;
 pub(crate) mod off;
+mod phase;
 mod phase_ask;
 mod reference;
 mod report;
@@ -34,8 +35,9 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Journal(args) => journal::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
-        Command::Phase(PhaseCommand::Ask(args)) => phase_ask::run(&args),
         Command::Config(args) => config::run(&args),
+        Command::Phase(PhaseCommand::Classify(args)) => phase::run(&args),
+        Command::Phase(PhaseCommand::Ask(args)) => phase_ask::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Completions(args) => {
             completions::completions(&args);

@@ -105,7 +105,7 @@ fn without_a_locale_the_last_prompt_tells() {
     let sandbox = Sandbox::new();
     let mut prompt = fixtures::hook("UserPromptSubmit.plain");
     prompt["session_id"] = fixtures::status_lines()[1].json()["session_id"].clone();
-    prompt["prompt"] = json!("テストを直してください");
+    prompt["prompt"] = json!("よろしくお願いします");
     sandbox.event(&prompt).silent();
     let line = sandbox.run_with(&["statusline"], fixtures::status_lines()[1].text.as_bytes());
     assert_eq!(line.ok(), "5% 使用 · 圧縮まで 917k\n");

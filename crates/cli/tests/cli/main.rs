@@ -20,6 +20,7 @@ mod mutations;
 mod own_settings;
 mod payloads;
 mod people;
+mod phase;
 mod phase_llm;
 mod plugin;
 mod pressure;

@@ -5,23 +5,15 @@ use super::tool::{Tool, judge, tool};
 use super::{Call, Contents, Ecosystem, examples_of, runs_nothing};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
-    manifests: &[
-        "*.sln",
-        "*.slnx",
-        "*.csproj",
-        "*.fsproj",
-        "*.vbproj",
-        "global.json",
-        "Directory.Build.props",
-        "Directory.Packages.props",
-    ],
-    beside: &[],
-    texts: &[],
-    commands: &["dotnet", "msbuild"],
+    manifests: "*.sln *.slnx *.csproj *.fsproj *.vbproj global.json Directory.Build.props \
+        Directory.Packages.props",
+    beside: "",
+    texts: "",
+    commands: "dotnet msbuild",
     // Which projects are tests is not told by names.
     read: |_, _| Contents::shows(Kinds::COMPILES),
     judge: |call: &Call<'_>| judge(TOOLS, call.name, call.arguments).unwrap_or_default(),
-    folder_options: &[],
+    folder_options: "",
     runs: runs_nothing,
     examples: |_, _| {
         examples_of(&[
@@ -33,7 +25,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
 };
 
 const TOOLS: &[Tool] = &[
-    tool("dotnet", &["test", "vstest"], Kinds::COMPILED_TEST).unless(&["-t"]),
-    tool("dotnet", &["build", "publish", "msbuild", "pack"], Kinds::COMPILES),
-    tool("msbuild", &[], Kinds::COMPILES),
+    tool("dotnet", "test vstest", Kinds::COMPILED_TEST).unless("-t"),
+    tool("dotnet", "build publish msbuild pack", Kinds::COMPILES),
+    tool("msbuild", "", Kinds::COMPILES),
 ];

@@ -1,77 +1,36 @@
 //! Java, Kotlin and Scala: Maven, Gradle, sbt.
 
+use crate::shell::Words;
+
 use super::kind::{Kind, Kinds};
 use super::tool::{Tool, has, judge, operands, tool};
 use super::{Call, Contents, Ecosystem, File, Project, runs_nothing};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
-    manifests: &[
-        "pom.xml",
-        "build.gradle",
-        "build.gradle.kts",
-        "settings.gradle",
-        "settings.gradle.kts",
-        "build.sbt",
-    ],
-    beside: &["gradlew", "mvnw"],
-    texts: &[],
-    commands: &["mvn", "mvnw", "mvnd", "gradle", "gradlew", "sbt"],
+    manifests: "pom.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts build.sbt",
+    beside: "gradlew mvnw",
+    texts: "",
+    commands: "mvn mvnw mvnd gradle gradlew sbt",
     read: |name, _| match name {
         "gradlew" | "mvnw" => Contents::default(),
         _ => Contents::shows(Kinds::COMPILED_TEST),
     },
     judge: judge_java,
-    folder_options: &[
-        "mvn -f",
-        "mvn --file",
-        "mvnw -f",
-        "gradle -p",
-        "gradlew -p",
-        "gradle --project-dir",
-        "gradlew --project-dir",
-    ],
+    folder_options: "mvn:-f mvn:--file mvnw:-f gradle:-p gradlew:-p gradle:--project-dir gradlew:--project-dir",
     runs: runs_nothing,
     examples,
 };
 
 const SBT: &[Tool] = &[
-    tool("sbt", &["test", "testQuick", "testOnly"], Kinds::COMPILED_TEST),
-    tool("sbt", &["compile", "Test/compile"], Kinds::COMPILES),
+    tool("sbt", "test testQuick testOnly", Kinds::COMPILED_TEST),
+    tool("sbt", "compile Test/compile", Kinds::COMPILES),
 ];
 
-const MAVEN_VALUED: &[&str] = &[
-    "-f",
-    "--file",
-    "-pl",
-    "--projects",
-    "-P",
-    "--activate-profiles",
-    "-s",
-    "--settings",
-    "-T",
-    "--threads",
-    "-rf",
-    "--resume-from",
-    "-l",
-    "--log-file",
-];
+const MAVEN_VALUED: Words = "-f --file -pl --projects -P --activate-profiles -s --settings -T --threads -rf \
+        --resume-from -l --log-file";
 
-const GRADLE_VALUED: &[&str] = &[
-    "-p",
-    "--project-dir",
-    "-x",
-    "--exclude-task",
-    "-I",
-    "--init-script",
-    "-b",
-    "--build-file",
-    "-c",
-    "--tests",
-    "-g",
-    "--gradle-user-home",
-    "--max-workers",
-    "--console",
-];
+const GRADLE_VALUED: Words = "-p --project-dir -x --exclude-task -I --init-script -b --build-file -c --tests -g \
+        --gradle-user-home --max-workers --console";
 
 fn judge_java(call: &Call<'_>) -> Kinds {
     match call.name {
@@ -82,9 +41,8 @@ fn judge_java(call: &Call<'_>) -> Kinds {
 }
 
 fn maven(call: &Call<'_>) -> Kinds {
-    let ignores =
-        ["-fn", "--fail-never", "-Dmaven.test.failure.ignore", "-Dmaven.test.failure.ignore=true", "-v"];
-    if has(call.arguments, &ignores) {
+    let ignores = "-fn --fail-never -Dmaven.test.failure.ignore -Dmaven.test.failure.ignore=true -v";
+    if has(call.arguments, ignores) {
         return Kinds::NONE;
     }
     let mut kinds = Kinds::NONE;
@@ -106,7 +64,7 @@ fn maven(call: &Call<'_>) -> Kinds {
 }
 
 fn gradle(call: &Call<'_>) -> Kinds {
-    if has(call.arguments, &["-m", "--test-dry-run", "-t", "--continuous", "-v"]) {
+    if has(call.arguments, "-m --test-dry-run -t --continuous -v") {
         return Kinds::NONE;
     }
     let mut kinds = Kinds::NONE;
@@ -134,7 +92,7 @@ fn gradle(call: &Call<'_>) -> Kinds {
 }
 
 fn examples(project: &Project, file: &File) -> Vec<(Kind, String)> {
-    let at = |name: &str| project.nearest(&file.folder, &[name]).is_some();
+    let at = |name: &str| project.nearest(&file.folder, name).is_some();
     let (test, compile) = match file.name.as_str() {
         "pom.xml" if at("mvnw") => ("./mvnw test", "./mvnw compile"),
         "pom.xml" => ("mvn test", "mvn compile"),

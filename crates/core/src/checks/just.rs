@@ -1,51 +1,33 @@
 //! just: the recipes of a justfile.
 
+use crate::shell::Words;
+
 use super::kind::Kinds;
 use super::recipe::{Recipe, kinds_of_name};
 use super::tool::{has, operands};
 use super::{Call, Contents, Ecosystem};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
-    manifests: &["justfile", "Justfile", ".justfile"],
-    beside: &[],
-    texts: &["justfile", "Justfile", ".justfile"],
-    commands: &["just"],
+    manifests: "justfile Justfile .justfile",
+    beside: "",
+    texts: "justfile Justfile .justfile",
+    commands: "just",
     read: |_, text| read(text),
     judge: judge_just,
-    folder_options: &[],
+    folder_options: "",
     runs: |_, _| "just",
     examples: |_, _| Vec::new(),
 };
 
-const TELLS: &[&str] = &[
-    "-n",
-    "-l",
-    "-s",
-    "--show",
-    "--summary",
-    "--evaluate",
-    "--dump",
-    "--choose",
-    "--init",
-    "--fmt",
-    "-e",
-    "--edit",
-    "-f",
-    "--justfile",
-    "-d",
-    "--working-directory",
-    "--variables",
-    "--groups",
-    "-c",
-    "--command",
-];
+const TELLS: Words = "-n -l -s --show --summary --evaluate --dump --choose --init --fmt -e --edit -f --justfile \
+        -d --working-directory --variables --groups -c --command";
 
 fn judge_just(call: &Call<'_>) -> Kinds {
     let Some(file) = call.nearest(ECOSYSTEM.manifests).filter(|_| !has(call.arguments, TELLS)) else {
         return Kinds::NONE;
     };
     let recipes = &file.contents.recipes;
-    let name = operands(call.arguments, &["--set"]).find(|word| !word.contains('='));
+    let name = operands(call.arguments, "--set").find(|word| !word.contains('='));
     let name = name.or_else(|| recipes.first().map(|recipe| recipe.name.as_str())).unwrap_or_default();
     match call.recipe(file, name, &[]) {
         Some(kinds) => kinds,

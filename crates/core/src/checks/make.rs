@@ -1,25 +1,26 @@
 //! Make: the targets of a Makefile.
 
+use crate::shell::{Words, among};
+
 use super::kind::Kinds;
 use super::recipe::{Recipe, kinds_of_name};
 use super::tool::has;
 use super::{Call, Contents, Ecosystem};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
-    manifests: &["Makefile", "makefile", "GNUmakefile"],
-    beside: &[],
-    texts: &["Makefile", "makefile", "GNUmakefile"],
-    commands: &["make", "gmake"],
+    manifests: "Makefile makefile GNUmakefile",
+    beside: "",
+    texts: "Makefile makefile GNUmakefile",
+    commands: "make gmake",
     read: |_, text| read(text),
     judge: judge_make,
-    folder_options: &["-C", "--directory"],
+    folder_options: "-C --directory",
     runs: |_, _| "make",
     examples: |_, _| Vec::new(),
 };
 
 /// Options with a value in the next word.
-const VALUED: &[&str] =
-    &["-C", "--directory", "-f", "--file", "--makefile", "-I", "--include-dir", "-o", "-W", "--eval"];
+const VALUED: Words = "-C --directory -f --file --makefile -I --include-dir -o -W --eval";
 
 fn judge_make(call: &Call<'_>) -> Kinds {
     let tells = |text: &str| {
@@ -28,16 +29,16 @@ fn judge_make(call: &Call<'_>) -> Kinds {
         letters.starts_with(['n', 'i', 'q', 't', 'p', 'v'])
             || letters.starts_with(['k', 's', 'B', 'r', 'w']) && letters.contains(['n', 'i', 'q', 't'])
     };
-    let long = ["--just-print", "--recon", "--question", "--touch", "--ignore-errors", "--print-data-base"];
-    let other_file = has(call.arguments, &["-f", "--file", "--makefile"]);
+    let long = "--just-print --recon --question --touch --ignore-errors --print-data-base";
+    let other_file = has(call.arguments, "-f --file --makefile");
     if call.arguments.iter().any(|word| tells(&word.text))
-        || has(call.arguments, &long)
+        || has(call.arguments, long)
         || other_file
         || call.step.assigned.iter().any(|(name, _)| name == "MAKEFLAGS")
     {
         return Kinds::NONE;
     }
-    let Some(file) = call.nearest(&["GNUmakefile", "makefile", "Makefile"]) else { return Kinds::NONE };
+    let Some(file) = call.nearest("GNUmakefile makefile Makefile") else { return Kinds::NONE };
     // Make looks in its own folder only.
     if file.folder != call.folder {
         return Kinds::NONE;
@@ -46,7 +47,7 @@ fn judge_make(call: &Call<'_>) -> Kinds {
     let mut words = call.arguments.iter();
     while let Some(word) = words.next() {
         let text = word.text.as_str();
-        if VALUED.contains(&text) {
+        if among(VALUED, text) {
             words.next();
         } else if !text.starts_with('-') && !text.contains('=') && text.parse::<u32>().is_err() {
             // A number belongs to `-j`.

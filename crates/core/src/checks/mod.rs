@@ -21,7 +21,7 @@ mod python;
 mod ruby;
 mod rust;
 
-use crate::shell::{self, Script, Sort, Spot, Status, Step, Word};
+use crate::shell::{self, Script, Sort, Spot, Status, Step, Word, Words, among, each};
 
 pub use kind::{Kind, Kinds};
 use recipe::{Example, Recipe};
@@ -29,19 +29,19 @@ use recipe::{Example, Recipe};
 /// One ecosystem's rows.
 struct Ecosystem {
     /// Files of which one has to be there for its commands to mean anything.
-    manifests: &'static [&'static str],
+    manifests: Words,
     /// Other files that tell something.
-    beside: &'static [&'static str],
+    beside: Words,
     /// Those of both whose text is needed.
-    texts: &'static [&'static str],
+    texts: Words,
     /// The commands that are judged here.
-    commands: &'static [&'static str],
+    commands: Words,
     /// What a file says.
     read: fn(&str, &str) -> Contents,
     /// What the success of a command tells.
     judge: fn(&Call<'_>) -> Kinds,
-    /// Options by which a command is told to work in another folder, or on a file in one.
-    folder_options: &'static [&'static str],
+    /// Options by which a command is told to work in another folder, or on a file in one; `npm:--prefix` is npm's alone.
+    folder_options: Words,
     /// What runs a recipe of the file; empty where it has none.
     runs: fn(&Project, &File) -> &'static str,
     /// What a person would run besides, where this is the project's file.
@@ -63,7 +63,7 @@ const ECOSYSTEMS: [&Ecosystem; 11] = [
 ];
 
 /// Files that say that the project's commands may run in a container.
-const COMPOSE: [&str; 4] = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
+const COMPOSE: Words = "compose.yaml compose.yml docker-compose.yml docker-compose.yaml";
 
 /// A file that is there.
 #[derive(Clone, Copy, Debug)]
@@ -78,18 +78,21 @@ pub struct Seen<'a> {
 
 /// Every name that is worth looking for in a folder.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let of = |ecosystem: &&'static Ecosystem| ecosystem.manifests.iter().chain(ecosystem.beside).copied();
-    ECOSYSTEMS.iter().flat_map(of).filter(|name| !name.starts_with('*')).chain(COMPOSE)
+    let of = |ecosystem: &&'static Ecosystem| each(ecosystem.manifests).chain(each(ecosystem.beside));
+    ECOSYSTEMS.iter().flat_map(of).filter(|name| !name.starts_with('*')).chain(each(COMPOSE))
 }
 
 /// Whether the text of a file is needed, too.
 pub fn wants_text(name: &str) -> bool {
-    ECOSYSTEMS.iter().any(|ecosystem| ecosystem.texts.contains(&name))
+    ECOSYSTEMS.iter().any(|ecosystem| among(ecosystem.texts, name))
 }
 
 /// Endings of files that can only be found by listing a folder.
 pub fn endings() -> impl Iterator<Item = &'static str> {
-    ECOSYSTEMS.iter().flat_map(|ecosystem| ecosystem.manifests).filter_map(|name| name.strip_prefix('*'))
+    ECOSYSTEMS
+        .iter()
+        .flat_map(|ecosystem| each(ecosystem.manifests))
+        .filter_map(|name| name.strip_prefix('*'))
 }
 
 /// What a manifest says.
@@ -175,7 +178,7 @@ struct Call<'a> {
 
 impl Call<'_> {
     /// The nearest of the files, from the folder up to the root.
-    fn nearest(&self, names: &[&str]) -> Option<&File> {
+    fn nearest(&self, names: &str) -> Option<&File> {
         self.project.nearest(self.folder, names)
     }
 
@@ -185,26 +188,8 @@ impl Call<'_> {
 }
 
 /// With one of these, a command lists, prints or explains.
-const ONLY_TELLS: [&str; 18] = [
-    "--help",
-    "-h",
-    "-help",
-    "--version",
-    "-version",
-    "--dry-run",
-    "--dryrun",
-    "--list",
-    "--listTests",
-    "--list-tests",
-    "--collect-only",
-    "--co",
-    "--collectonly",
-    "--show-only",
-    "--print-config",
-    "--showConfig",
-    "--no-run",
-    "--explain",
-];
+const ONLY_TELLS: Words = "--help -h -help --version -version --dry-run --dryrun --list --listTests --list-tests \
+    --collect-only --co --collectonly --show-only --print-config --showConfig --no-run --explain";
 
 /// Deepest chain of recipes that call recipes.
 const DEEPEST: usize = 5;
@@ -215,7 +200,7 @@ pub fn project(seen: &[Seen<'_>]) -> Project {
         let mut contents = Contents::default();
         let reader = ECOSYSTEMS
             .iter()
-            .find(|ecosystem| is_manifest(ecosystem, seen.name) || ecosystem.beside.contains(&seen.name));
+            .find(|ecosystem| is_manifest(ecosystem, seen.name) || among(ecosystem.beside, seen.name));
         if let Some(ecosystem) = reader {
             contents = (ecosystem.read)(seen.name, seen.text.unwrap_or_default());
         }
@@ -225,16 +210,12 @@ pub fn project(seen: &[Seen<'_>]) -> Project {
 }
 
 fn is_manifest(ecosystem: &Ecosystem, name: &str) -> bool {
-    ecosystem.manifests.contains(&name) || has_ending(ecosystem, name)
+    among(ecosystem.manifests, name) || has_ending(ecosystem, name)
 }
 
 /// Whether a name has an ending of the ecosystem's (`*.csproj`).
 fn has_ending(ecosystem: &Ecosystem, name: &str) -> bool {
-    ecosystem
-        .manifests
-        .iter()
-        .filter_map(|known| known.strip_prefix('*'))
-        .any(|ending| name.ends_with(ending))
+    each(ecosystem.manifests).filter_map(|known| known.strip_prefix('*')).any(|ending| name.ends_with(ending))
 }
 
 /// Whether a line may contain a verifying command at all, so that the project's files are worth reading.
@@ -246,8 +227,15 @@ fn worth_judging(step: &Step) -> bool {
     step.status == Status::Decides && !step.background
 }
 
+/// The name under which a command stands in the tables.
+fn name_of(step: &Step) -> Option<&str> {
+    let name = step.name()?;
+    let interpreter = name == "py" || name == "pypy3" || name.starts_with("python3.");
+    Some(if interpreter { "python3" } else { name })
+}
+
 fn is_known(step: &Step) -> bool {
-    step.name().is_some_and(|name| ECOSYSTEMS.iter().any(|ecosystem| ecosystem.commands.contains(&name)))
+    name_of(step).is_some_and(|name| ECOSYSTEMS.iter().any(|ecosystem| among(ecosystem.commands, name)))
 }
 
 /// The folders, relative to the root, in which the files that matter to a line may be; those above them matter, too.
@@ -265,15 +253,15 @@ pub fn folders(script: &Script, place: Place<'_>) -> Vec<String> {
 
 /// Where a command works, by its own options.
 fn folder_of(step: &Step) -> Spot {
-    let name = step.name().unwrap_or_default();
+    let name = name_of(step).unwrap_or_default();
     let options = ECOSYSTEMS
         .iter()
-        .filter(|ecosystem| ecosystem.commands.contains(&name))
-        .flat_map(|ecosystem| ecosystem.folder_options)
-        // The same letter means something else elsewhere: `package.manager:-C`.
-        .filter_map(|option| match option.split_once(' ') {
+        .filter(|ecosystem| among(ecosystem.commands, name))
+        .flat_map(|ecosystem| each(ecosystem.folder_options))
+        // The same option means something else elsewhere: `pnpm -C` is a folder.
+        .filter_map(|option| match option.split_once(':') {
             Some((command, option)) => (command == name).then_some(option),
-            None => Some(*option),
+            None => Some(option),
         });
     let mut folder = step.folder.clone();
     for option in options {
@@ -344,9 +332,8 @@ impl Project {
     pub fn evidence(&self, script: &Script, place: Place<'_>, extra: &Extra) -> Vec<Evidence> {
         let mut evidence = Vec::new();
         for (number, step) in script.steps.iter().enumerate().filter(|(_, step)| worth_judging(step)) {
-            let own = folder_of(step)
-                .below(place.root, place.cwd)
-                .map_or(Kinds::NONE, |folder| self.judge(step, &folder, &step.words, 0));
+            let Some(folder) = folder_of(step).below(place.root, place.cwd) else { continue };
+            let own = self.judge(step, &folder, &step.words, 0);
             let added = if only_tells(&step.words) { Kinds::NONE } else { extra.kinds(step) };
             evidence.extend(own.and(added).iter().map(|kind| Evidence { kind, step: number }));
         }
@@ -355,18 +342,18 @@ impl Project {
 
     /// What the success of one command tells.
     fn judge(&self, step: &Step, folder: &str, words: &[Word], depth: usize) -> Kinds {
-        let Some(name) = step.name() else { return Kinds::NONE };
+        let Some(name) = name_of(step) else { return Kinds::NONE };
         let arguments = words.get(1..).unwrap_or_default();
         if depth > DEEPEST
             || only_tells(arguments)
-            || step.contained && self.nearest(folder, &COMPOSE).is_none()
+            || step.contained && self.nearest(folder, COMPOSE).is_none()
         {
             return Kinds::NONE;
         }
         let call = Call { project: self, name, arguments, step, folder, depth };
         ECOSYSTEMS
             .iter()
-            .filter(|ecosystem| ecosystem.commands.contains(&name))
+            .filter(|ecosystem| among(ecosystem.commands, name))
             .filter(|ecosystem| self.has_manifest(ecosystem, folder))
             .map(|ecosystem| (ecosystem.judge)(&call))
             .fold(Kinds::NONE, Kinds::and)
@@ -380,16 +367,16 @@ impl Project {
                 .any(|file| has_ending(ecosystem, &file.name) && is_at_or_above(&file.folder, folder))
     }
 
-    fn nearest(&self, folder: &str, names: &[&str]) -> Option<&File> {
+    fn nearest(&self, folder: &str, names: &str) -> Option<&File> {
         self.files
             .iter()
-            .filter(|file| names.contains(&file.name.as_str()) && is_at_or_above(&file.folder, folder))
+            .filter(|file| among(names, &file.name) && is_at_or_above(&file.folder, folder))
             .max_by_key(|file| file.folder.len())
     }
 }
 
 fn only_tells(arguments: &[Word]) -> bool {
-    arguments.iter().any(|word| word.sort != Sort::Unknown && ONLY_TELLS.contains(&word.text.as_str()))
+    arguments.iter().any(|word| word.sort != Sort::Unknown && among(ONLY_TELLS, &word.text))
 }
 
 fn is_at_or_above(above: &str, folder: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::shell::Word;
+use crate::shell::{Word, Words, among};
 
 use super::kind::{Kind, Kinds};
 use super::recipe::{Recipe, kinds_of_name};
@@ -10,208 +10,107 @@ use super::tool::{Tool, has, judge, tool};
 use super::{Call, Contents, Ecosystem, File, Project, examples_of};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
-    manifests: &["package.json", "deno.json", "deno.jsonc"],
-    beside: &[
-        "tsconfig.json",
-        "pnpm-workspace.yaml",
-        "pnpm-lock.yaml",
-        "yarn.lock",
-        "bun.lock",
-        "bun.lockb",
-        "turbo.json",
-        "nx.json",
-        "lerna.json",
-        "eslint.config.js",
-        "eslint.config.mjs",
-        "eslint.config.ts",
-        ".eslintrc.json",
-        ".eslintrc.js",
-        ".eslintrc.cjs",
-        ".eslintrc",
-        "biome.json",
-        "biome.jsonc",
-    ],
-    texts: &["package.json", "deno.json"],
-    commands: &[
-        "npm",
-        "pnpm",
-        "yarn",
-        "bun",
-        "deno",
-        "node",
-        "tsx",
-        "vitest",
-        "jest",
-        "mocha",
-        "ava",
-        "tap",
-        "jasmine",
-        "karma",
-        "playwright",
-        "cypress",
-        "wdio",
-        "tsc",
-        "tsgo",
-        "vue-tsc",
-        "svelte-check",
-        "flow",
-        "eslint",
-        "biome",
-        "@biomejs/biome",
-        "oxlint",
-        "stylelint",
-        "xo",
-        "standard",
-        "tslint",
-        "vite",
-        "webpack",
-        "rollup",
-        "esbuild",
-        "tsup",
-        "tsdown",
-        "next",
-        "nuxt",
-        "nuxi",
-        "astro",
-        "ng",
-        "react-scripts",
-        "vue-cli-service",
-        "parcel",
-        "remix",
-        "gatsby",
-        "c8",
-        "nyc",
-        "turbo",
-        "nx",
-        "lerna",
-        "run-s",
-        "run-p",
-        "npm-run-all",
-        "npm-run-all2",
-        "web-test-runner",
-        "wtr",
-        "typescript",
-        "react-router",
-        "svelte-kit",
-        "ember",
-        "qunit",
-        "hardhat",
-        "forge",
-    ],
+    manifests: "package.json deno.json deno.jsonc",
+    beside: "tsconfig.json pnpm-workspace.yaml pnpm-lock.yaml yarn.lock bun.lock bun.lockb turbo.json \
+        nx.json lerna.json eslint.config.js eslint.config.mjs eslint.config.ts .eslintrc.json \
+        .eslintrc.js .eslintrc.cjs .eslintrc biome.json biome.jsonc",
+    texts: "package.json deno.json",
+    commands: "npm pnpm yarn bun deno node tsx vitest jest mocha ava tap jasmine karma playwright cypress \
+        wdio tsc tsgo vue-tsc svelte-check flow eslint biome @biomejs/biome oxlint stylelint xo \
+        standard tslint vite webpack rollup esbuild tsup tsdown next nuxt nuxi astro ng \
+        react-scripts vue-cli-service parcel remix gatsby c8 nyc turbo nx lerna run-s run-p \
+        npm-run-all npm-run-all2 web-test-runner wtr typescript react-router svelte-kit ember \
+        qunit hardhat forge",
     read,
     judge: judge_node,
-    folder_options: &["npm --prefix", "pnpm -C", "pnpm --dir", "yarn --cwd", "bun --cwd"],
+    folder_options: "npm:--prefix pnpm:-C pnpm:--dir yarn:--cwd bun:--cwd",
     runs,
     examples: |project, file| {
-        let typed = project.nearest(&file.folder, &["tsconfig.json"]).is_some();
+        let typed = project.nearest(&file.folder, "tsconfig.json").is_some();
         if typed { examples_of(&[(Kind::Typecheck, "npx tsc --noEmit")]) } else { Vec::new() }
     },
 };
 
-const EMITS_OR_CHECKS: &[&str] = &["--init", "--listFilesOnly", "--all", "-v", "--build-info", "--clean"];
+const EMITS_OR_CHECKS: Words = "--init --listFilesOnly --all -v --build-info --clean";
 
 const TOOLS: &[Tool] = &[
-    tool("vitest", &["list", "init", "bench"], Kinds::NONE),
-    tool("vitest", &[], Kinds::TEST).unless(&["--clearCache"]),
-    tool("jest", &[], Kinds::TEST).unless(&["--init", "--clearCache"]),
-    tool("mocha", &["init"], Kinds::NONE),
-    tool("mocha", &[], Kinds::TEST),
-    tool("ava", &[], Kinds::TEST).unless(&["reset-cache"]),
-    tool("tap", &[], Kinds::TEST).unless(&["list", "dump-config", "plugin", "config"]),
-    tool("jasmine", &["init", "examples", "help"], Kinds::NONE),
-    tool("jasmine", &[], Kinds::TEST),
-    tool("qunit", &[], Kinds::TEST),
-    tool("karma", &["start", "run"], Kinds::TEST).needs(&["--single-run", "--singleRun", "run"]),
-    tool("playwright", &["test"], Kinds::TEST).unless(&["--ui"]),
-    tool("cypress", &["run"], Kinds::TEST),
-    tool("wdio", &[], Kinds::TEST).unless(&["config", "install", "repl"]),
-    tool("web-test-runner", &[], Kinds::TEST),
-    tool("wtr", &[], Kinds::TEST),
-    tool("ember", &["test", "exam"], Kinds::TEST),
-    tool("hardhat", &["test"], Kinds::TEST),
-    tool("hardhat", &["compile"], Kinds::COMPILES),
-    tool("node", &[], Kinds::TEST).needs(&["--test"]),
-    tool("node", &[], Kinds::LINT).needs(&["--check", "-c"]),
-    tool("tsx", &[], Kinds::TEST).needs(&["--test"]),
-    tool("bun", &["test"], Kinds::TEST),
-    tool("bun", &["build"], Kinds::BUILD),
-    tool("deno", &["test"], Kinds::TEST.and(Kinds::TYPECHECK)).unless(&["--no-check"]),
-    tool("deno", &["check"], Kinds::TYPECHECK),
-    tool("deno", &["lint"], Kinds::LINT).unless(&["--rules"]),
-    tool("deno", &["compile", "bundle"], Kinds::COMPILES),
-    tool("tsc", &[], Kinds::TYPECHECK).needs(&["--noEmit"]).unless(EMITS_OR_CHECKS),
-    tool("tsc", &[], Kinds::COMPILES).unless(EMITS_OR_CHECKS),
-    tool("tsgo", &[], Kinds::TYPECHECK).unless(EMITS_OR_CHECKS),
-    tool("vue-tsc", &[], Kinds::TYPECHECK).unless(EMITS_OR_CHECKS),
-    tool("svelte-check", &[], Kinds::TYPECHECK),
-    tool("flow", &["check", "status"], Kinds::TYPECHECK),
-    tool("eslint", &[], Kinds::LINT).unless(&["--init", "--env-info", "--inspect-config"]),
-    tool("biome", &["check", "lint", "ci"], Kinds::LINT),
-    tool("@biomejs/biome", &["check", "lint", "ci"], Kinds::LINT),
-    tool("oxlint", &[], Kinds::LINT).unless(&["--init", "--rules"]),
-    tool("stylelint", &[], Kinds::LINT),
-    tool("xo", &[], Kinds::LINT),
-    tool("standard", &[], Kinds::LINT),
-    tool("tslint", &[], Kinds::LINT),
-    tool("vite", &["build"], Kinds::BUILD),
-    tool("webpack", &["serve", "watch", "info", "init", "version"], Kinds::NONE),
-    tool("webpack", &[], Kinds::BUILD),
-    tool("rollup", &[], Kinds::BUILD).needs(&["-c", "--config", "-i", "--input"]),
-    tool("esbuild", &[], Kinds::BUILD).unless(&["--serve"]),
-    tool("tsup", &[], Kinds::BUILD),
-    tool("tsdown", &[], Kinds::BUILD),
-    tool("next", &["build"], Kinds::BUILD),
-    tool("next", &["lint"], Kinds::LINT),
-    tool("nuxt", &["build", "generate"], Kinds::BUILD),
-    tool("nuxt", &["typecheck"], Kinds::TYPECHECK),
-    tool("nuxi", &["build", "generate"], Kinds::BUILD),
-    tool("nuxi", &["typecheck"], Kinds::TYPECHECK),
-    tool("astro", &["check"], Kinds::TYPECHECK),
-    tool("astro", &["build"], Kinds::BUILD),
-    tool("ng", &["test", "t", "e2e"], Kinds::TEST),
-    tool("ng", &["build", "b"], Kinds::COMPILES),
-    tool("ng", &["lint"], Kinds::LINT),
-    tool("react-scripts", &["test"], Kinds::TEST),
-    tool("react-scripts", &["build"], Kinds::BUILD),
-    tool("vue-cli-service", &["test:unit", "test:e2e"], Kinds::TEST),
-    tool("vue-cli-service", &["build"], Kinds::BUILD),
-    tool("vue-cli-service", &["lint"], Kinds::LINT),
-    tool("parcel", &["build"], Kinds::BUILD),
-    tool("remix", &["build", "vite:build"], Kinds::BUILD),
-    tool("react-router", &["build"], Kinds::BUILD),
-    tool("gatsby", &["build"], Kinds::BUILD),
+    tool("vitest", "list init bench", Kinds::NONE),
+    tool("vitest", "", Kinds::TEST).unless("--clearCache"),
+    tool("jest", "", Kinds::TEST).unless("--init --clearCache"),
+    tool("mocha", "init", Kinds::NONE),
+    tool("mocha", "", Kinds::TEST),
+    tool("ava", "", Kinds::TEST).unless("reset-cache"),
+    tool("tap", "", Kinds::TEST).unless("list dump-config plugin config"),
+    tool("jasmine", "init examples help", Kinds::NONE),
+    tool("jasmine", "", Kinds::TEST),
+    tool("qunit", "", Kinds::TEST),
+    tool("karma", "start run", Kinds::TEST).needs("--single-run --singleRun run"),
+    tool("playwright", "test", Kinds::TEST).unless("--ui"),
+    tool("cypress", "run", Kinds::TEST),
+    tool("wdio", "", Kinds::TEST).unless("config install repl"),
+    tool("web-test-runner", "", Kinds::TEST),
+    tool("wtr", "", Kinds::TEST),
+    tool("ember", "test exam", Kinds::TEST),
+    tool("hardhat", "test", Kinds::TEST),
+    tool("hardhat", "compile", Kinds::COMPILES),
+    tool("node", "", Kinds::TEST).needs("--test"),
+    tool("node", "", Kinds::LINT).needs("--check -c"),
+    tool("tsx", "", Kinds::TEST).needs("--test"),
+    tool("bun", "test", Kinds::TEST),
+    tool("bun", "build", Kinds::BUILD),
+    tool("deno", "test", Kinds::TEST.and(Kinds::TYPECHECK)).unless("--no-check"),
+    tool("deno", "check", Kinds::TYPECHECK),
+    tool("deno", "lint", Kinds::LINT).unless("--rules"),
+    tool("deno", "compile bundle", Kinds::COMPILES),
+    tool("tsc", "", Kinds::TYPECHECK).needs("--noEmit").unless(EMITS_OR_CHECKS),
+    tool("tsc", "", Kinds::COMPILES).unless(EMITS_OR_CHECKS),
+    tool("tsgo", "", Kinds::TYPECHECK).unless(EMITS_OR_CHECKS),
+    tool("vue-tsc", "", Kinds::TYPECHECK).unless(EMITS_OR_CHECKS),
+    tool("svelte-check", "", Kinds::TYPECHECK),
+    tool("flow", "check status", Kinds::TYPECHECK),
+    tool("eslint", "", Kinds::LINT).unless("--init --env-info --inspect-config"),
+    tool("biome", "check lint ci", Kinds::LINT),
+    tool("@biomejs/biome", "check lint ci", Kinds::LINT),
+    tool("oxlint", "", Kinds::LINT).unless("--init --rules"),
+    tool("stylelint", "", Kinds::LINT),
+    tool("xo", "", Kinds::LINT),
+    tool("standard", "", Kinds::LINT),
+    tool("tslint", "", Kinds::LINT),
+    tool("vite", "build", Kinds::BUILD),
+    tool("webpack", "serve watch info init version", Kinds::NONE),
+    tool("webpack", "", Kinds::BUILD),
+    tool("rollup", "", Kinds::BUILD).needs("-c --config -i --input"),
+    tool("esbuild", "", Kinds::BUILD).unless("--serve"),
+    tool("tsup", "", Kinds::BUILD),
+    tool("tsdown", "", Kinds::BUILD),
+    tool("next", "build", Kinds::BUILD),
+    tool("next", "lint", Kinds::LINT),
+    tool("nuxt", "build generate", Kinds::BUILD),
+    tool("nuxt", "typecheck", Kinds::TYPECHECK),
+    tool("nuxi", "build generate", Kinds::BUILD),
+    tool("nuxi", "typecheck", Kinds::TYPECHECK),
+    tool("astro", "check", Kinds::TYPECHECK),
+    tool("astro", "build", Kinds::BUILD),
+    tool("ng", "test t e2e", Kinds::TEST),
+    tool("ng", "build b", Kinds::COMPILES),
+    tool("ng", "lint", Kinds::LINT),
+    tool("react-scripts", "test", Kinds::TEST),
+    tool("react-scripts", "build", Kinds::BUILD),
+    tool("vue-cli-service", "test:unit test:e2e", Kinds::TEST),
+    tool("vue-cli-service", "build", Kinds::BUILD),
+    tool("vue-cli-service", "lint", Kinds::LINT),
+    tool("parcel", "build", Kinds::BUILD),
+    tool("remix", "build vite:build", Kinds::BUILD),
+    tool("react-router", "build", Kinds::BUILD),
+    tool("gatsby", "build", Kinds::BUILD),
 ];
 
 /// Options of package managers whose value is the next word.
-const VALUED: &[&str] = &[
-    "--prefix",
-    "-C",
-    "--dir",
-    "--cwd",
-    "--filter",
-    "-F",
-    "-w",
-    "--workspace",
-    "--loglevel",
-    "--reporter",
-    "--workspace-concurrency",
-    "--config",
-    "--userconfig",
-];
+const VALUED: Words = "--prefix -C --dir --cwd --filter -F -w --workspace --loglevel --reporter \
+        --workspace-concurrency --config --userconfig";
 
 /// Options by which a script of other packages is meant.
-const ELSEWHERE: &[&str] = &[
-    "--filter",
-    "-F",
-    "-w",
-    "--workspace",
-    "--workspaces",
-    "-ws",
-    "-r",
-    "--recursive",
-    "workspace",
-    "workspaces",
-];
+const ELSEWHERE: Words = "--filter -F -w --workspace --workspaces -ws -r --recursive workspace workspaces";
 
 fn judge_node(call: &Call<'_>) -> Kinds {
     match call.name {
@@ -241,7 +140,7 @@ fn manager(call: &Call<'_>) -> Kinds {
             break;
         }
         if word.text.starts_with('-') {
-            at += 1 + usize::from(VALUED.contains(&word.text.as_str()));
+            at += 1 + usize::from(among(VALUED, &word.text));
             continue;
         }
         words.push((at, word.text.as_str()));
@@ -271,7 +170,7 @@ fn manager(call: &Call<'_>) -> Kinds {
     let more = call.arguments.get(script_at + 1..).unwrap_or_default();
     let more: Vec<Word> = more.iter().filter(|word| word.text != "--").cloned().collect();
     if elsewhere {
-        let spread = call.nearest(&["pnpm-workspace.yaml", "lerna.json", "turbo.json", "nx.json"]).is_some()
+        let spread = call.nearest("pnpm-workspace.yaml lerna.json turbo.json nx.json").is_some()
             || call.project.files.iter().any(|file| file.name == "package.json" && file.contents.open);
         return if spread { kinds_of_name(script) } else { Kinds::NONE };
     }
@@ -280,7 +179,7 @@ fn manager(call: &Call<'_>) -> Kinds {
         return kinds;
     }
     // A program of a package, as pnpm, Yarn and Bun find it.
-    if call.name == "npm" || call.name == "deno" || has(&more, &["--watch", "-w"]) {
+    if call.name == "npm" || call.name == "deno" || has(&more, "--watch -w") {
         return Kinds::NONE;
     }
     judge(TOOLS, script, &more).unwrap_or_default()
@@ -304,9 +203,9 @@ fn carried(call: &Call<'_>) -> Kinds {
 /// Tools that run the scripts of many packages: the names tell.
 fn orchestrator(call: &Call<'_>) -> Kinds {
     let mut tasks: Vec<&str> =
-        super::tool::operands(call.arguments, &["--filter", "-F", "--scope", "--projects", "-p"]).collect();
+        super::tool::operands(call.arguments, "--filter -F --scope --projects -p").collect();
     for option in ["-t", "--target", "--targets"] {
-        if let Some(names) = super::tool::text_of(call.arguments, &[option]) {
+        if let Some(names) = super::tool::text_of(call.arguments, option) {
             tasks.extend(names.split(','));
         }
     }
@@ -323,9 +222,9 @@ fn orchestrator(call: &Call<'_>) -> Kinds {
 
 /// `run-s lint test`.
 fn several(call: &Call<'_>) -> Kinds {
-    let Some(file) = call.nearest(&["package.json"]) else { return Kinds::NONE };
+    let Some(file) = call.nearest("package.json") else { return Kinds::NONE };
     let mut kinds = Kinds::NONE;
-    for pattern in super::tool::operands(call.arguments, &[]) {
+    for pattern in super::tool::operands(call.arguments, "") {
         let fits = |name: &str| match pattern.split_once('*') {
             Some((before, _)) => name.starts_with(before),
             None => name == pattern,
@@ -373,7 +272,7 @@ pub(super) fn scripts(text: &str, member: &str) -> Contents {
 }
 
 fn runs(project: &Project, file: &File) -> &'static str {
-    let at = |name: &str| project.nearest(&file.folder, &[name]).is_some();
+    let at = |name: &str| project.nearest(&file.folder, name).is_some();
     if file.name.starts_with("deno") {
         "deno task"
     } else if at("pnpm-lock.yaml") {

@@ -1,50 +1,19 @@
 //! Languages and build tools that need no more than a row each.
 
+use crate::shell::Words;
+
 use super::kind::{Kind, Kinds};
 use super::tool::{Tool, has, judge, tool};
 use super::{Call, Contents, Ecosystem, File, Project, runs_nothing};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
-    manifests: &[
-        "CMakeLists.txt",
-        "meson.build",
-        "build.ninja",
-        "MODULE.bazel",
-        "WORKSPACE",
-        "WORKSPACE.bazel",
-        "Package.swift",
-        "mix.exs",
-        "pubspec.yaml",
-        "build.zig",
-        "stack.yaml",
-        "cabal.project",
-        "dune-project",
-        "project.clj",
-        "foundry.toml",
-        ".pre-commit-config.yaml",
-    ],
-    beside: &[],
-    texts: &[],
-    commands: &[
-        "cmake",
-        "ctest",
-        "ninja",
-        "meson",
-        "bazel",
-        "bazelisk",
-        "swift",
-        "mix",
-        "dart",
-        "flutter",
-        "zig",
-        "stack",
-        "cabal",
-        "dune",
-        "lein",
-        "forge",
-        "pre-commit",
-        "prek",
-    ],
+    manifests: "CMakeLists.txt meson.build build.ninja MODULE.bazel WORKSPACE WORKSPACE.bazel \
+        Package.swift mix.exs pubspec.yaml build.zig stack.yaml cabal.project dune-project \
+        project.clj foundry.toml .pre-commit-config.yaml",
+    beside: "",
+    texts: "",
+    commands: "cmake ctest ninja meson bazel bazelisk swift mix dart flutter zig stack cabal dune lein \
+        forge pre-commit prek",
     read: |name, _| match name {
         "CMakeLists.txt" | "meson.build" | "build.ninja" | "build.zig" => Contents::shows(Kinds::COMPILES),
         "pubspec.yaml" => Contents::shows(Kinds::TYPECHECK),
@@ -54,80 +23,80 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
         _ => Contents::shows(Kinds::COMPILED_TEST),
     },
     judge: judge_other,
-    folder_options: &["ninja -C"],
+    folder_options: "ninja:-C",
     runs: runs_nothing,
     examples,
 };
 
 /// Which command belongs to which files: a `mix test` beside a `CMakeLists.txt` alone means nothing.
-const FILES: [(&str, &[&str]); 18] = [
-    ("cmake", &["CMakeLists.txt"]),
-    ("ctest", &["CMakeLists.txt"]),
-    ("ninja", &["build.ninja", "CMakeLists.txt", "meson.build"]),
-    ("meson", &["meson.build"]),
-    ("bazel", &["MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel"]),
-    ("bazelisk", &["MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel"]),
-    ("swift", &["Package.swift"]),
-    ("mix", &["mix.exs"]),
-    ("dart", &["pubspec.yaml"]),
-    ("flutter", &["pubspec.yaml"]),
-    ("zig", &["build.zig"]),
-    ("stack", &["stack.yaml"]),
-    ("cabal", &["cabal.project"]),
-    ("dune", &["dune-project"]),
-    ("lein", &["project.clj"]),
-    ("forge", &["foundry.toml"]),
-    ("pre-commit", &[".pre-commit-config.yaml"]),
-    ("prek", &[".pre-commit-config.yaml"]),
+const FILES: [(&str, Words); 18] = [
+    ("cmake", "CMakeLists.txt"),
+    ("ctest", "CMakeLists.txt"),
+    ("ninja", "build.ninja CMakeLists.txt meson.build"),
+    ("meson", "meson.build"),
+    ("bazel", "MODULE.bazel WORKSPACE WORKSPACE.bazel"),
+    ("bazelisk", "MODULE.bazel WORKSPACE WORKSPACE.bazel"),
+    ("swift", "Package.swift"),
+    ("mix", "mix.exs"),
+    ("dart", "pubspec.yaml"),
+    ("flutter", "pubspec.yaml"),
+    ("zig", "build.zig"),
+    ("stack", "stack.yaml"),
+    ("cabal", "cabal.project"),
+    ("dune", "dune-project"),
+    ("lein", "project.clj"),
+    ("forge", "foundry.toml"),
+    ("pre-commit", ".pre-commit-config.yaml"),
+    ("prek", ".pre-commit-config.yaml"),
 ];
 
 const TOOLS: &[Tool] = &[
-    tool("cmake", &[], Kinds::COMPILES).needs(&["--build"]),
-    tool("ctest", &[], Kinds::TEST).unless(&["-N"]),
-    tool("ninja", &["test", "check"], Kinds::COMPILED_TEST).unless(&["-n", "-t"]).valued(&["-C", "-j", "-f"]),
-    tool("ninja", &["clean", "install"], Kinds::NONE).valued(&["-C", "-j", "-f"]),
-    tool("ninja", &[], Kinds::COMPILES).unless(&["-n", "-t"]),
-    tool("meson", &["test"], Kinds::COMPILED_TEST),
-    tool("meson", &["compile"], Kinds::COMPILES),
-    tool("bazel", &["test", "coverage"], Kinds::COMPILED_TEST),
-    tool("bazel", &["build"], Kinds::COMPILES).unless(&["--nobuild"]),
-    tool("bazelisk", &["test", "coverage"], Kinds::COMPILED_TEST),
-    tool("bazelisk", &["build"], Kinds::COMPILES).unless(&["--nobuild"]),
-    tool("swift", &["test"], Kinds::COMPILED_TEST).unless(&["list", "-l"]),
-    tool("swift", &["build"], Kinds::COMPILES).unless(&["--show-bin-path"]),
-    tool("mix", &["test"], Kinds::COMPILED_TEST),
-    tool("mix", &["compile"], Kinds::COMPILES),
-    tool("mix", &["credo"], Kinds::LINT),
-    tool("mix", &["dialyzer"], Kinds::TYPECHECK),
-    tool("dart", &["test"], Kinds::TEST.and(Kinds::TYPECHECK)),
-    tool("dart", &["analyze"], Kinds::TYPECHECK.and(Kinds::LINT)),
-    tool("flutter", &["test"], Kinds::TEST.and(Kinds::TYPECHECK)),
-    tool("flutter", &["analyze"], Kinds::TYPECHECK.and(Kinds::LINT)),
-    tool("flutter", &["build"], Kinds::COMPILES),
-    tool("stack", &["test"], Kinds::COMPILED_TEST).unless(&["--no-run-tests"]),
-    tool("stack", &["build"], Kinds::COMPILES),
-    tool("cabal", &["test", "v2-test"], Kinds::COMPILED_TEST),
-    tool("cabal", &["build", "v2-build"], Kinds::COMPILES),
-    tool("dune", &["test", "runtest"], Kinds::COMPILED_TEST),
-    tool("dune", &["build"], Kinds::COMPILES),
-    tool("lein", &["test"], Kinds::TEST),
-    tool("forge", &["test", "t"], Kinds::COMPILED_TEST),
-    tool("forge", &["build", "b", "compile"], Kinds::COMPILES),
-    tool("pre-commit", &["run"], Kinds::LINT),
-    tool("prek", &["run"], Kinds::LINT),
+    tool("cmake", "", Kinds::COMPILES).needs("--build"),
+    tool("ctest", "", Kinds::TEST).unless("-N"),
+    tool("ninja", "test check", Kinds::COMPILED_TEST).unless("-n -t").valued("-C -j -f"),
+    tool("ninja", "clean install", Kinds::NONE).valued("-C -j -f"),
+    tool("ninja", "", Kinds::COMPILES).unless("-n -t"),
+    tool("meson", "test", Kinds::COMPILED_TEST),
+    tool("meson", "compile", Kinds::COMPILES),
+    tool("bazel", "test coverage", Kinds::COMPILED_TEST),
+    tool("bazel", "build", Kinds::COMPILES).unless("--nobuild"),
+    tool("bazelisk", "test coverage", Kinds::COMPILED_TEST),
+    tool("bazelisk", "build", Kinds::COMPILES).unless("--nobuild"),
+    tool("swift", "test", Kinds::COMPILED_TEST).unless("list -l"),
+    tool("swift", "build", Kinds::COMPILES).unless("--show-bin-path"),
+    tool("mix", "test", Kinds::COMPILED_TEST),
+    tool("mix", "compile", Kinds::COMPILES),
+    tool("mix", "credo", Kinds::LINT),
+    tool("mix", "dialyzer", Kinds::TYPECHECK),
+    tool("dart", "test", Kinds::TEST.and(Kinds::TYPECHECK)),
+    tool("dart", "analyze", Kinds::TYPECHECK.and(Kinds::LINT)),
+    tool("flutter", "test", Kinds::TEST.and(Kinds::TYPECHECK)),
+    tool("flutter", "analyze", Kinds::TYPECHECK.and(Kinds::LINT)),
+    tool("flutter", "build", Kinds::COMPILES),
+    tool("stack", "test", Kinds::COMPILED_TEST).unless("--no-run-tests"),
+    tool("stack", "build", Kinds::COMPILES),
+    tool("cabal", "test v2-test", Kinds::COMPILED_TEST),
+    tool("cabal", "build v2-build", Kinds::COMPILES),
+    tool("dune", "test runtest", Kinds::COMPILED_TEST),
+    tool("dune", "build", Kinds::COMPILES),
+    tool("lein", "test", Kinds::TEST),
+    tool("forge", "test t", Kinds::COMPILED_TEST),
+    tool("forge", "build b compile", Kinds::COMPILES),
+    tool("pre-commit", "run", Kinds::LINT),
+    tool("prek", "run", Kinds::LINT),
 ];
 
 fn judge_other(call: &Call<'_>) -> Kinds {
-    let files = FILES.iter().find(|(name, _)| *name == call.name).map_or(&[][..], |(_, files)| *files);
+    let files = FILES.iter().find(|(name, _)| *name == call.name).map_or("", |(_, files)| *files);
     if call.nearest(files).is_none() {
         return Kinds::NONE;
     }
     // `zig build test` is a step of the build.
     if call.name == "zig" {
-        let mut words = super::tool::operands(call.arguments, &[]);
+        let mut words = super::tool::operands(call.arguments, "");
         return match words.next() {
             Some("test") => Kinds::COMPILED_TEST,
-            Some("build") if has(call.arguments, &["test"]) => Kinds::COMPILED_TEST,
+            Some("build") if has(call.arguments, "test") => Kinds::COMPILED_TEST,
             Some("build") if words.next().is_none() => Kinds::COMPILES,
             _ => Kinds::NONE,
         };

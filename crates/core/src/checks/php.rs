@@ -5,22 +5,11 @@ use super::tool::{Tool, has, judge, tool};
 use super::{Call, Contents, Ecosystem, examples_of, node};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
-    manifests: &["composer.json"],
-    beside: &[
-        "phpunit.xml",
-        "phpunit.xml.dist",
-        "phpstan.neon",
-        "phpstan.neon.dist",
-        "psalm.xml",
-        "psalm.xml.dist",
-        "phpcs.xml",
-        "phpcs.xml.dist",
-        "artisan",
-    ],
-    texts: &["composer.json"],
-    commands: &[
-        "composer", "php", "phpunit", "pest", "paratest", "phpstan", "psalm", "phpcs", "artisan", "codecept",
-    ],
+    manifests: "composer.json",
+    beside: "phpunit.xml phpunit.xml.dist phpstan.neon phpstan.neon.dist psalm.xml psalm.xml.dist \
+        phpcs.xml phpcs.xml.dist artisan",
+    texts: "composer.json",
+    commands: "composer php phpunit pest paratest phpstan psalm phpcs artisan codecept",
     read: |name, text| match name {
         "composer.json" => scripts(text),
         name if name.starts_with("phpunit") => Contents::shows(Kinds::TEST),
@@ -29,7 +18,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
         _ => Contents::shows(Kinds::TYPECHECK),
     },
     judge: judge_php,
-    folder_options: &["composer -d", "composer --working-dir"],
+    folder_options: "composer:-d composer:--working-dir",
     runs: |_, _| "composer",
     examples: |_, _| {
         examples_of(&[
@@ -41,27 +30,23 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
 };
 
 const TOOLS: &[Tool] = &[
-    tool("phpunit", &[], Kinds::TEST).unless(&[
-        "--list-suites",
-        "--list-groups",
-        "--list-tests-xml",
-        "--list-test-files",
-        "--generate-configuration",
-        "--migrate-configuration",
-    ]),
-    tool("pest", &[], Kinds::TEST).unless(&["--init"]),
-    tool("paratest", &[], Kinds::TEST),
-    tool("codecept", &["run"], Kinds::TEST),
-    tool("artisan", &["test"], Kinds::TEST),
-    tool("phpstan", &["analyse", "analyze"], Kinds::TYPECHECK).unless(&["--generate-baseline"]),
-    tool("psalm", &[], Kinds::TYPECHECK).unless(&["--init", "--set-baseline"]),
-    tool("phpcs", &[], Kinds::LINT).unless(&["-i", "-e"]),
+    tool("phpunit", "", Kinds::TEST).unless(
+        "--list-suites --list-groups --list-tests-xml --list-test-files --generate-configuration \
+        --migrate-configuration",
+    ),
+    tool("pest", "", Kinds::TEST).unless("--init"),
+    tool("paratest", "", Kinds::TEST),
+    tool("codecept", "run", Kinds::TEST),
+    tool("artisan", "test", Kinds::TEST),
+    tool("phpstan", "analyse analyze", Kinds::TYPECHECK).unless("--generate-baseline"),
+    tool("psalm", "", Kinds::TYPECHECK).unless("--init --set-baseline"),
+    tool("phpcs", "", Kinds::LINT).unless("-i -e"),
 ];
 
 fn judge_php(call: &Call<'_>) -> Kinds {
     match call.name {
         "composer" => composer(call),
-        "php" if has(call.arguments, &["-l", "--syntax-check"]) => Kinds::LINT,
+        "php" if has(call.arguments, "-l --syntax-check") => Kinds::LINT,
         // `php artisan test`, `php vendor/bin/phpunit`.
         "php" => {
             let Some(at) = call.arguments.iter().position(|word| !word.text.starts_with('-')) else {
@@ -87,13 +72,12 @@ fn scripts(text: &str) -> Contents {
 }
 
 fn composer(call: &Call<'_>) -> Kinds {
-    let words: Vec<&str> =
-        super::tool::operands(call.arguments, &["-d", "--working-dir", "--timeout"]).collect();
+    let words: Vec<&str> = super::tool::operands(call.arguments, "-d --working-dir --timeout").collect();
     let script = match words.as_slice() {
         ["run" | "run-script", script, ..] => script,
         [script, ..] => script,
         [] => return Kinds::NONE,
     };
-    let Some(file) = call.nearest(&["composer.json"]) else { return Kinds::NONE };
+    let Some(file) = call.nearest("composer.json") else { return Kinds::NONE };
     call.recipe(file, script, &[]).unwrap_or_default()
 }

@@ -1,103 +1,49 @@
 //! Python.
 
-use crate::shell::Word;
+use crate::shell::{Word, Words, among};
 
 use super::kind::{Kind, Kinds};
 use super::tool::{Tool, has, judge, text_of, tool};
 use super::{Call, Contents, Ecosystem, File, Project, runs_nothing};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
-    manifests: &[
-        "pyproject.toml",
-        "setup.py",
-        "setup.cfg",
-        "tox.ini",
-        "noxfile.py",
-        "requirements.txt",
-        "pytest.ini",
-        "conftest.py",
-        "manage.py",
-        "Pipfile",
-    ],
-    beside: &[
-        "mypy.ini",
-        "pyrightconfig.json",
-        "ruff.toml",
-        ".flake8",
-        ".pylintrc",
-        "uv.lock",
-        "poetry.lock",
-    ],
-    texts: &["pyproject.toml", "setup.cfg", "tox.ini", "requirements.txt"],
-    commands: &[
-        "pytest",
-        "py.test",
-        "python",
-        "python3",
-        "tox",
-        "nox",
-        "mypy",
-        "dmypy",
-        "pyright",
-        "basedpyright",
-        "ty",
-        "pyre",
-        "pytype",
-        "ruff",
-        "flake8",
-        "pylint",
-        "coverage",
-        "hatch",
-        "rye",
-        "manage.py",
-        "maturin",
-        "nose2",
-        "ward",
-        "behave",
-    ],
+    manifests: "pyproject.toml setup.py setup.cfg tox.ini noxfile.py requirements.txt pytest.ini \
+        conftest.py manage.py Pipfile",
+    beside: "mypy.ini pyrightconfig.json ruff.toml .flake8 .pylintrc uv.lock poetry.lock",
+    texts: "pyproject.toml setup.cfg tox.ini requirements.txt",
+    commands: "pytest py.test python python3 tox nox mypy dmypy pyright basedpyright ty pyre pytype ruff \
+        flake8 pylint coverage hatch rye manage.py maturin nose2 ward behave",
     read,
     judge: judge_python,
-    folder_options: &[],
+    folder_options: "",
     runs: runs_nothing,
     examples,
 };
 
 const TOOLS: &[Tool] = &[
-    tool("pytest", &[], Kinds::TEST).unless(&[
-        "--fixtures",
-        "--markers",
-        "--setup-plan",
-        "--cache-show",
-        "-V",
-    ]),
-    tool("py.test", &[], Kinds::TEST).unless(&["--fixtures", "--markers", "--setup-plan"]),
-    tool("unittest", &[], Kinds::TEST),
-    tool("doctest", &[], Kinds::TEST),
-    tool("nose2", &[], Kinds::TEST),
-    tool("ward", &[], Kinds::TEST),
-    tool("behave", &[], Kinds::TEST),
-    tool("hatch", &["test"], Kinds::TEST).unless(&["--show", "-s"]),
-    tool("rye", &["test"], Kinds::TEST),
-    tool("mypy", &[], Kinds::TYPECHECK).unless(&["-V"]),
-    tool("dmypy", &["run", "check"], Kinds::TYPECHECK),
-    tool("pyright", &[], Kinds::TYPECHECK),
-    tool("basedpyright", &[], Kinds::TYPECHECK),
-    tool("ty", &["check"], Kinds::TYPECHECK),
-    tool("pyre", &["check"], Kinds::TYPECHECK),
-    tool("pytype", &[], Kinds::TYPECHECK),
-    tool("ruff", &["check"], Kinds::LINT).unless(&[
-        "--show-files",
-        "--show-settings",
-        "--exit-zero",
-        "-e",
-        "--add-noqa",
-    ]),
-    tool("flake8", &[], Kinds::LINT).unless(&["--exit-zero", "--bug-report"]),
-    tool("pylint", &[], Kinds::LINT).unless(&["--exit-zero", "--list-msgs", "--generate-rcfile"]),
-    tool("maturin", &["build", "develop"], Kinds::COMPILES),
+    tool("pytest", "", Kinds::TEST).unless("--fixtures --markers --setup-plan --cache-show -V"),
+    tool("py.test", "", Kinds::TEST).unless("--fixtures --markers --setup-plan"),
+    tool("unittest", "", Kinds::TEST),
+    tool("doctest", "", Kinds::TEST),
+    tool("nose2", "", Kinds::TEST),
+    tool("ward", "", Kinds::TEST),
+    tool("behave", "", Kinds::TEST),
+    tool("hatch", "test", Kinds::TEST).unless("--show -s"),
+    tool("rye", "test", Kinds::TEST),
+    tool("mypy", "", Kinds::TYPECHECK).unless("-V"),
+    tool("dmypy", "run check", Kinds::TYPECHECK),
+    tool("pyright", "", Kinds::TYPECHECK),
+    tool("basedpyright", "", Kinds::TYPECHECK),
+    tool("ty", "check", Kinds::TYPECHECK),
+    tool("pyre", "check", Kinds::TYPECHECK),
+    tool("pytype", "", Kinds::TYPECHECK),
+    tool("ruff", "check", Kinds::LINT).unless("--show-files --show-settings --exit-zero -e --add-noqa"),
+    tool("flake8", "", Kinds::LINT).unless("--exit-zero --bug-report"),
+    tool("pylint", "", Kinds::LINT).unless("--exit-zero --list-msgs --generate-rcfile"),
+    tool("maturin", "build develop", Kinds::COMPILES),
     // They read the syntax and nothing else.
-    tool("py_compile", &[], Kinds::LINT),
-    tool("compileall", &[], Kinds::LINT),
+    tool("py_compile", "", Kinds::LINT),
+    tool("compileall", "", Kinds::LINT),
 ];
 
 fn judge_python(call: &Call<'_>) -> Kinds {
@@ -126,7 +72,7 @@ fn judge_words(call: &Call<'_>, name: &str, arguments: &[Word]) -> Kinds {
 
 /// `python -m pytest`, `python manage.py test`.
 fn interpreter(call: &Call<'_>, arguments: &[Word]) -> Kinds {
-    const VALUED: [&str; 4] = ["-W", "-X", "--source", "--rcfile"];
+    const VALUED: Words = "-W -X --source --rcfile";
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
         match word.text.as_str() {
@@ -140,12 +86,12 @@ fn interpreter(call: &Call<'_>, arguments: &[Word]) -> Kinds {
                 });
             }
             "-c" => return Kinds::NONE,
-            text if text.starts_with('-') => at += 1 + usize::from(VALUED.contains(&text)),
+            text if text.starts_with('-') => at += 1 + usize::from(among(VALUED, text)),
             text => {
                 let name = text.rsplit('/').next().unwrap_or_default();
                 return match name {
                     "manage.py" => judge_words(call, name, &arguments[at + 1..]),
-                    "setup.py" if has(&arguments[at + 1..], &["test"]) => Kinds::TEST,
+                    "setup.py" if has(&arguments[at + 1..], "test") => Kinds::TEST,
                     // A file of tests that runs itself.
                     name if name.starts_with("test_")
                         || name.ends_with("_test.py")
@@ -163,25 +109,11 @@ fn interpreter(call: &Call<'_>, arguments: &[Word]) -> Kinds {
 
 /// tox and nox run environments and sessions whose names tell what they are for.
 fn environments(name: &str, arguments: &[Word]) -> Kinds {
-    let lists = [
-        "-l",
-        "-a",
-        "--listenvs",
-        "--notest",
-        "-n",
-        "list",
-        "config",
-        "l",
-        "c",
-        "devenv",
-        "--showconfig",
-        "--devenv",
-    ];
-    if has(arguments, &lists) {
+    let lists = "-l -a --listenvs --notest -n list config l c devenv --showconfig --devenv";
+    if has(arguments, lists) {
         return Kinds::NONE;
     }
-    let options: &[&str] =
-        if name == "tox" { &["-e", "--env"] } else { &["-s", "--session", "--sessions", "-e"] };
+    let options: Words = if name == "tox" { "-e --env" } else { "-s --session --sessions -e" };
     let Some(chosen) = text_of(arguments, options) else { return Kinds::TEST };
     let of = |name: &str| {
         if ["lint", "flake", "ruff", "style", "pylint", "pre-commit"].iter().any(|word| name.contains(word)) {
@@ -219,7 +151,7 @@ fn read(name: &str, text: &str) -> Contents {
 }
 
 fn examples(project: &Project, file: &File) -> Vec<(Kind, String)> {
-    let at = |name: &str| project.nearest(&file.folder, &[name]).is_some();
+    let at = |name: &str| project.nearest(&file.folder, name).is_some();
     let run = if at("uv.lock") {
         "uv run "
     } else if at("poetry.lock") {

@@ -1,7 +1,7 @@
 //! Commands that a project gives a name: scripts of `package.json`, targets of a Makefile, recipes of a justfile. What
 //! one of them verifies is told by its body, and by its name where the body runs something nobody knows.
 
-use crate::shell::{self, Status, Step, Word};
+use crate::shell::{self, Status, Step, Word, Words, among};
 
 use super::kind::{Kind, Kinds};
 use super::{File, Project};
@@ -17,11 +17,8 @@ pub(super) struct Recipe {
 }
 
 /// Commands that verify nothing and whose presence says nothing.
-const TRIVIAL: [&str; 36] = [
-    "echo", "printf", "true", "false", ":", "exit", "cd", "rm", "mkdir", "cp", "mv", "cat", "tee", "tail",
-    "head", "grep", "sleep", "export", "set", "source", ".", "touch", "ls", "find", "sed", "awk", "wait",
-    "kill", "wc", "sort", "test", "[", "rimraf", "del-cli", "shx", "unset",
-];
+const TRIVIAL: Words = "echo printf true false : exit cd rm mkdir cp mv cat tee tail head grep sleep export set source \
+    . touch ls find sed awk wait kill wc sort test [ rimraf del-cli shx unset";
 
 /// The kinds that a name promises.
 pub(super) fn kinds_of_name(name: &str) -> Kinds {
@@ -120,7 +117,7 @@ fn of_step(project: &Project, file: &File, step: &Step, depth: usize) -> Kinds {
 
 fn is_trivial(step: &Step) -> bool {
     match step.name() {
-        Some(name) => TRIVIAL.contains(&name) || super::only_tells(&step.words[1..]),
+        Some(name) => among(TRIVIAL, name) || super::only_tells(&step.words[1..]),
         None => step.words.is_empty(),
     }
 }

@@ -5,22 +5,10 @@ use super::tool::{Tool, has, judge, operands, tool};
 use super::{Call, Contents, Ecosystem, File, Project, runs_nothing};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
-    manifests: &["Gemfile", "Rakefile", ".rspec"],
-    beside: &[".rubocop.yml", "sorbet/config", "bin/rails"],
-    texts: &[],
-    commands: &[
-        "rspec",
-        "rake",
-        "rails",
-        "ruby",
-        "minitest",
-        "m",
-        "rubocop",
-        "standardrb",
-        "srb",
-        "steep",
-        "cucumber",
-    ],
+    manifests: "Gemfile Rakefile .rspec",
+    beside: ".rubocop.yml sorbet/config bin/rails",
+    texts: "",
+    commands: "rspec rake rails ruby minitest m rubocop standardrb srb steep cucumber",
     read: |name, _| match name {
         "Rakefile" | ".rspec" | "bin/rails" => Contents::shows(Kinds::TEST),
         ".rubocop.yml" => Contents::shows(Kinds::LINT),
@@ -28,28 +16,21 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
         _ => Contents::default(),
     },
     judge: judge_ruby,
-    folder_options: &["rake -C"],
+    folder_options: "rake:-C",
     runs: runs_nothing,
     examples,
 };
 
 const TOOLS: &[Tool] = &[
-    tool("rspec", &[], Kinds::TEST).unless(&["--init", "-v"]),
-    tool("minitest", &[], Kinds::TEST),
-    tool("m", &[], Kinds::TEST),
-    tool("cucumber", &[], Kinds::TEST).unless(&["-d"]),
-    tool("rails", &["test", "test:system", "test:all", "t", "spec"], Kinds::TEST),
-    tool("rubocop", &[], Kinds::LINT).unless(&[
-        "-L",
-        "--list-target-files",
-        "--init",
-        "--show-cops",
-        "-V",
-        "-v",
-    ]),
-    tool("standardrb", &[], Kinds::LINT),
-    tool("srb", &["tc", "typecheck"], Kinds::TYPECHECK),
-    tool("steep", &["check"], Kinds::TYPECHECK),
+    tool("rspec", "", Kinds::TEST).unless("--init -v"),
+    tool("minitest", "", Kinds::TEST),
+    tool("m", "", Kinds::TEST),
+    tool("cucumber", "", Kinds::TEST).unless("-d"),
+    tool("rails", "test test:system test:all t spec", Kinds::TEST),
+    tool("rubocop", "", Kinds::LINT).unless("-L --list-target-files --init --show-cops -V -v"),
+    tool("standardrb", "", Kinds::LINT),
+    tool("srb", "tc typecheck", Kinds::TYPECHECK),
+    tool("steep", "check", Kinds::TYPECHECK),
 ];
 
 fn judge_ruby(call: &Call<'_>) -> Kinds {
@@ -61,13 +42,13 @@ fn judge_ruby(call: &Call<'_>) -> Kinds {
 }
 
 fn rake(call: &Call<'_>) -> Kinds {
-    if has(call.arguments, &["-T", "-P", "-n", "-W", "-D", "--tasks", "--prereqs", "--where", "--describe"]) {
+    if has(call.arguments, "-T -P -n -W -D --tasks --prereqs --where --describe") {
         return Kinds::NONE;
     }
-    let mut tasks = operands(call.arguments, &["-f", "-C"]).filter(|task| !task.contains('=')).peekable();
+    let mut tasks = operands(call.arguments, "-f -C").filter(|task| !task.contains('=')).peekable();
     if tasks.peek().is_none() {
         // The default task of a library is its tests.
-        return if call.nearest(&["Rakefile"]).is_some() { Kinds::TEST } else { Kinds::NONE };
+        return if call.nearest("Rakefile").is_some() { Kinds::TEST } else { Kinds::NONE };
     }
     let of = |task: &str| match task.split([':', '[']).next() {
         Some("test" | "spec" | "tests" | "default" | "cucumber" | "features") => Kinds::TEST,
@@ -79,17 +60,17 @@ fn rake(call: &Call<'_>) -> Kinds {
 
 /// `ruby -Itest test/thing_test.rb`.
 fn ruby(call: &Call<'_>) -> Kinds {
-    if has(call.arguments, &["-c"]) {
+    if has(call.arguments, "-c") {
         return Kinds::LINT;
     }
-    let Some(file) = operands(call.arguments, &["-I", "-r", "-e"]).next() else { return Kinds::NONE };
+    let Some(file) = operands(call.arguments, "-I -r -e").next() else { return Kinds::NONE };
     let name = file.rsplit('/').next().unwrap_or_default();
     let test = name.ends_with("_test.rb") || name.ends_with("_spec.rb") || name.starts_with("test_");
     if test { Kinds::TEST } else { Kinds::NONE }
 }
 
 fn examples(project: &Project, file: &File) -> Vec<(Kind, String)> {
-    let at = |name: &str| project.nearest(&file.folder, &[name]).is_some();
+    let at = |name: &str| project.nearest(&file.folder, name).is_some();
     let test = if at(".rspec") {
         "bundle exec rspec"
     } else if at("bin/rails") {

@@ -1,17 +1,19 @@
 //! Rust: Cargo.
 
+use crate::shell::Words;
+
 use super::kind::{Kind, Kinds};
 use super::tool::{Tool, judge, tool};
 use super::{Call, Contents, Ecosystem, examples_of, runs_nothing};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
-    manifests: &["Cargo.toml"],
-    beside: &["clippy.toml", ".clippy.toml"],
-    texts: &["Cargo.toml"],
-    commands: &["cargo", "cross", "wasm-pack", "bacon"],
+    manifests: "Cargo.toml",
+    beside: "clippy.toml .clippy.toml",
+    texts: "Cargo.toml",
+    commands: "cargo cross wasm-pack bacon",
     read,
     judge: |call: &Call<'_>| judge(TOOLS, call.name, call.arguments).unwrap_or_default(),
-    folder_options: &["--manifest-path", "-C"],
+    folder_options: "--manifest-path -C",
     runs: runs_nothing,
     examples: |_, _| {
         examples_of(&[
@@ -24,28 +26,28 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
 };
 
 /// What Cargo takes before its verb.
-const BEFORE: &[&str] = &["--manifest-path", "--config", "--color", "-C", "-Z", "--target-dir"];
+const BEFORE: Words = "--manifest-path --config --color -C -Z --target-dir";
 
-const fn cargo(verbs: &'static [&'static str], gives: Kinds) -> Tool {
+const fn cargo(verbs: Words, gives: Kinds) -> Tool {
     tool("cargo", verbs, gives).valued(BEFORE)
 }
 
 const TOOLS: &[Tool] = &[
-    cargo(&["test", "t"], Kinds::COMPILED_TEST).unless(&["--build-plan"]),
-    cargo(&["nextest"], Kinds::COMPILED_TEST).needs(&["run", "r"]),
-    cargo(&["llvm-cov", "tarpaulin"], Kinds::COMPILED_TEST).unless(&["clean", "report", "show-env"]),
-    cargo(&["miri"], Kinds::COMPILED_TEST).needs(&["test", "nextest"]),
-    cargo(&["hack"], Kinds::COMPILED_TEST).needs(&["test"]),
-    cargo(&["hack"], Kinds::TYPECHECK).needs(&["check"]),
-    cargo(&["check", "c"], Kinds::TYPECHECK),
-    cargo(&["build", "b"], Kinds::COMPILES).unless(&["--build-plan", "--unit-graph"]),
-    cargo(&["clippy"], Kinds::LINT.and(Kinds::TYPECHECK)),
-    tool("cross", &["test", "t"], Kinds::COMPILED_TEST),
-    tool("cross", &["check", "c"], Kinds::TYPECHECK),
-    tool("cross", &["build", "b"], Kinds::COMPILES),
-    tool("cross", &["clippy"], Kinds::LINT.and(Kinds::TYPECHECK)),
-    tool("wasm-pack", &["test"], Kinds::COMPILED_TEST),
-    tool("wasm-pack", &["build"], Kinds::COMPILES),
+    cargo("test t", Kinds::COMPILED_TEST).unless("--build-plan"),
+    cargo("nextest", Kinds::COMPILED_TEST).needs("run r"),
+    cargo("llvm-cov tarpaulin", Kinds::COMPILED_TEST).unless("clean report show-env"),
+    cargo("miri", Kinds::COMPILED_TEST).needs("test nextest"),
+    cargo("hack", Kinds::COMPILED_TEST).needs("test"),
+    cargo("hack", Kinds::TYPECHECK).needs("check"),
+    cargo("check c", Kinds::TYPECHECK),
+    cargo("build b", Kinds::COMPILES).unless("--build-plan --unit-graph"),
+    cargo("clippy", Kinds::LINT.and(Kinds::TYPECHECK)),
+    tool("cross", "test t", Kinds::COMPILED_TEST),
+    tool("cross", "check c", Kinds::TYPECHECK),
+    tool("cross", "build b", Kinds::COMPILES),
+    tool("cross", "clippy", Kinds::LINT.and(Kinds::TYPECHECK)),
+    tool("wasm-pack", "test", Kinds::COMPILED_TEST),
+    tool("wasm-pack", "build", Kinds::COMPILES),
 ];
 
 fn read(name: &str, text: &str) -> Contents {

@@ -7,6 +7,7 @@ use crate::event::EventKind;
 use crate::meter::models::HostSettings;
 use crate::phase::Phase;
 use crate::policy;
+use crate::policy::phase::settings::PhaseMode;
 use crate::words::Lang;
 
 /// Whether this event is a reason to read the host's settings files again.
@@ -73,7 +74,8 @@ pub fn marks(
     if starts && source == Some("compact") {
         marks.push(Mark::Boundary(facts.now));
     }
-    if facts.guess.is_some() || facts.event.skill().is_some() {
+    let looks = config.policies.phase.mode != PhaseMode::Off;
+    if looks && (facts.guess.is_some() || facts.event.skill().is_some()) {
         let told = policy::phase::told(facts, config).ok();
         // Told anew, the present phase makes an answer void that is still to come.
         let news =

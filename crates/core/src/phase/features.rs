@@ -1,18 +1,19 @@
 //! What the weights are about: hashes of words, characters and where they stand.
 
-use super::tokens::{Kind, Token, Tokens, hash};
+use super::lexicon::Lexicon;
+use super::tokens::{Kind, Token, Tokens, hash, join};
 
 pub use super::tokens::Language;
 
 /// How many groups of features there are; each is brought to the same length by itself.
-pub const GROUPS: usize = 2;
+pub const GROUPS: usize = 3;
 
 /// The features of a prompt, as often as they occur.
 #[derive(Debug)]
 pub struct Features {
     /// Which table they belong to.
     pub language: Language,
-    /// Words and their order; parts of words.
+    /// Words and their order; parts of words; what the words mean.
     pub groups: [Vec<u32>; GROUPS],
 }
 
@@ -32,16 +33,24 @@ enum About {
     CharactersAtEnd,
     CharactersAtStart,
     Content,
+    Meaning,
+    Meanings,
+    FirstMeaning,
+    LastMeaning,
+    SentenceMeaning,
+    SentenceLastMeaning,
+    Mixed,
 }
 
 impl Features {
     /// Takes a prompt apart.
-    pub fn of(prompt: &str) -> Features {
+    pub fn of<'a>(prompt: &str, lexicon: impl Fn(Language) -> Lexicon<'a>) -> Features {
         let tokens = Tokens::of(prompt);
-        let mut features = Features {
-            language: tokens.language,
-            groups: [Vec::with_capacity(512), Vec::with_capacity(1024)],
-        };
+        let groups = [Vec::with_capacity(512), Vec::with_capacity(1024), Vec::with_capacity(256)];
+        let mut features = Features { language: tokens.language, groups };
+        if tokens.all.is_empty() {
+            return features;
+        }
         match tokens.language {
             Language::English => features.english(&tokens),
             Language::Japanese => features.japanese(&tokens),
@@ -50,6 +59,7 @@ impl Features {
             features.add(0, About::Mentioned, *hash);
         }
         features.shape(&tokens);
+        features.meanings(&tokens, lexicon(tokens.language));
         features
     }
 
@@ -188,11 +198,53 @@ impl Features {
         }
     }
 
+    /// The phrases of the lexicon, and how they follow each other and what is between them.
+    fn meanings(&mut self, tokens: &Tokens, lexicon: Lexicon<'_>) {
+        let mut mixed: Vec<(u64, bool)> = Vec::with_capacity(tokens.all.len());
+        let mut row: Vec<u64> = Vec::with_capacity(32);
+        let mut sentence = 0;
+        let mut at = 0;
+        while at < tokens.all.len() {
+            if let Some((length, class)) = lexicon.longest(&tokens.all[at..]) {
+                let meaning = u64::from(class) + 1;
+                self.add(2, About::Meaning, meaning);
+                mixed.push((meaning, true));
+                row.push(meaning);
+                at += length;
+            } else {
+                mixed.push((tokens.all[at].hash, false));
+                at += 1;
+            }
+            let ends = at >= tokens.all.len() || tokens.all[at - 1].kind == Kind::End;
+            if ends && row.len() > sentence {
+                self.add(2, About::SentenceMeaning, row[sentence]);
+                self.add(2, About::SentenceLastMeaning, row[row.len() - 1]);
+                sentence = row.len();
+            }
+        }
+        for pair in row.windows(2) {
+            self.add(2, About::Meanings, join(join(0, pair[0]), pair[1]));
+        }
+        for three in row.windows(3) {
+            self.add(2, About::Meanings, join(join(join(0, three[0]), three[1]), three[2]));
+        }
+        if let (Some(first), Some(last)) = (row.first(), row.last()) {
+            self.add(2, About::FirstMeaning, *first);
+            self.add(2, About::LastMeaning, *last);
+            self.add(2, About::Meanings, join(join(7, *first), *last));
+        }
+        for length in [2, 3] {
+            for window in mixed.windows(length) {
+                if window.iter().any(|(_, class)| *class) {
+                    let joined = window.iter().fold(0, |joined, (hash, _)| join(joined, *hash));
+                    self.add(2, About::Mixed, joined);
+                }
+            }
+        }
+    }
+
     /// How long, how many sentences, how the last one ends.
     fn shape(&mut self, tokens: &Tokens) {
-        if tokens.all.is_empty() {
-            return;
-        }
         let length = (tokens.all.len() as u64 + 1).ilog2();
         let sentences = tokens.all.iter().filter(|token| token.kind == Kind::End).count().min(4) as u64;
         let end = tokens.all.last().filter(|token| token.kind == Kind::End).map_or(0, |token| token.hash);
@@ -202,7 +254,64 @@ impl Features {
     }
 }
 
-/// A row of hashes as one.
-fn join(joined: u64, next: u64) -> u64 {
-    (joined.rotate_left(23) ^ next).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+/// A phrase as the lexicon finds it: the hash of each of its beginnings, the whole last.
+pub fn phrase(text: &str) -> Vec<u32> {
+    let mut joined = 0;
+    let hashes = Tokens::of(text).all.into_iter().map(|token| {
+        joined = join(joined, token.hash);
+        (joined >> 32) as u32
+    });
+    hashes.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(prompt: &str) -> Features {
+        Features::of(prompt, |_| Lexicon::default())
+    }
+
+    #[test]
+    fn order_counts() {
+        for (one, other) in [("review the plan", "plan the review"), ("計画のレビュー", "レビューの計画")]
+        {
+            let (one, other) = (of(one), of(other));
+            assert_ne!(one.groups[0], other.groups[0]);
+            assert_eq!(one.groups[0].len(), other.groups[0].len());
+        }
+    }
+
+    #[test]
+    fn short_words_have_no_parts() {
+        assert!(of("fix it now").groups[1].is_empty());
+        // <deploy>: three to five of eight letters.
+        assert_eq!(of("deploy").groups[1].len(), 6 + 5 + 4);
+    }
+
+    #[test]
+    fn nothing_has_no_features() {
+        for prompt in ["", "\n", "🎉", "[]"] {
+            assert!(of(prompt).is_empty(), "{prompt:?}");
+        }
+        assert!(!of("a").is_empty());
+    }
+
+    #[test]
+    fn the_longest_phrase_counts() {
+        let words = ["look", "look up", "up"].map(phrase);
+        assert_eq!(words[0][0], words[1][0], "a phrase begins as its first word does");
+        let mut entries = [(words[0][0], 1_u8), (words[1][1], 2), (words[2][0], 3)];
+        entries.sort_unstable();
+        let mut bytes = 3_u32.to_le_bytes().to_vec();
+        bytes.extend(entries.iter().flat_map(|(hash, _)| hash.to_le_bytes()));
+        bytes.extend(entries.iter().map(|(_, class)| class));
+        let (lexicon, rest) = Lexicon::read(&bytes).expect("a lexicon");
+        assert!(rest.is_empty());
+        let longest = |text: &str| lexicon.longest(&Tokens::of(text).all);
+        assert_eq!(longest("look up there"), Some((2, 2)));
+        assert_eq!(longest("look there"), Some((1, 1)));
+        assert_eq!(longest("there"), None);
+        assert!(Lexicon::read(&bytes[..bytes.len() - 1]).is_none());
+    }
 }

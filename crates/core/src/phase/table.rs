@@ -4,13 +4,14 @@
 //! by the upper bits of its hash (the bucket) and known by the lower ones.
 //!
 //! ```text
-//! section   rows: u32, unit: f64, bias: f64 × 11, starts: u16 × (BUCKETS + 1), lower bits: u16 × rows,
+//! section   lexicon, rows: u32, unit: f64, bias: f64 × 11, starts: u16 × (BUCKETS + 1), lower bits: u16 × rows,
 //!           (rarity: u8, weights: i8 × 11) × rows
 //! file      section of English, section of Japanese; all little-endian
 //! ```
 
 use super::exponential::exp;
 use super::features::{Features, GROUPS, Language};
+use super::lexicon::Lexicon;
 use super::{Guess, Phase};
 
 /// How many phases there are.
@@ -22,8 +23,8 @@ pub const BUCKETS: usize = 1 << 14;
 /// A rarity of 1 is written as this.
 pub const RARITY_UNIT: f64 = 25.0;
 
-/// How much the groups count beside each other.
-const GROUP_WEIGHTS: [f64; GROUPS] = [1.0, 1.0];
+/// How much the groups count beside each other, in English and in Japanese.
+const GROUP_WEIGHTS: [[f64; GROUPS]; 2] = [[1.0, 0.5, 0.25], [1.0, 2.0, 0.3]];
 
 const ROW: usize = 1 + PHASES;
 const BEFORE_STARTS: usize = 4 + 8 + 8 * PHASES;
@@ -31,6 +32,8 @@ const BEFORE_STARTS: usize = 4 + 8 + 8 * PHASES;
 /// One language's weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Table<'a> {
+    /// Its phrases.
+    pub lexicon: Lexicon<'a>,
     unit: f64,
     bias: [f64; PHASES],
     starts: &'a [u8],
@@ -49,7 +52,8 @@ impl<'a> Table<'a> {
     }
 
     fn section(bytes: &'a [u8]) -> Option<(Table<'a>, &'a [u8])> {
-        let (head, rest) = bytes.split_at_checked(BEFORE_STARTS)?;
+        let (lexicon, rest) = Lexicon::read(bytes)?;
+        let (head, rest) = rest.split_at_checked(BEFORE_STARTS)?;
         let count = u32::from_le_bytes(*head.first_chunk()?) as usize;
         let mut numbers = [0.0; 1 + PHASES];
         for (number, bytes) in numbers.iter_mut().zip(head[4..].chunks_exact(8)) {
@@ -59,7 +63,7 @@ impl<'a> Table<'a> {
         let (starts, rest) = rest.split_at_checked(2 * (BUCKETS + 1))?;
         let (lower, rest) = rest.split_at_checked(2 * count)?;
         let (rows, rest) = rest.split_at_checked(ROW * count)?;
-        Some((Table { unit, bias, starts, lower, rows }, rest))
+        Some((Table { lexicon, unit, bias, starts, lower, rows }, rest))
     }
 
     /// The row of a feature, if it was learned.
@@ -89,7 +93,7 @@ impl<'a> Table<'a> {
             let mut found: Vec<u16> = hashes.iter().filter_map(|hash| self.find(*hash)).collect();
             values(
                 &mut found,
-                group,
+                group_weight(features.language, group),
                 |row| f64::from(self.row(row)[0]) / RARITY_UNIT,
                 |row, value| {
                     for (score, weight) in scores.iter_mut().zip(&self.row(row)[1..]) {
@@ -102,6 +106,11 @@ impl<'a> Table<'a> {
     }
 }
 
+/// How much a group counts beside the others.
+pub fn group_weight(language: Language, group: usize) -> f64 {
+    GROUP_WEIGHTS[language as usize][group]
+}
+
 /// A hash as its bucket and its lower bits, which together are the whole of it that counts.
 pub fn split(hash: u32) -> [usize; 2] {
     [(hash >> 18) as usize, (hash & 0xffff) as usize]
@@ -110,7 +119,7 @@ pub fn split(hash: u32) -> [usize; 2] {
 /// How much each feature of a group counts: rare ones more, repeated ones a little more, all together always the same.
 pub fn values<T: Copy + Ord>(
     found: &mut [T],
-    group: usize,
+    weight: f64,
     rarity: impl Fn(T) -> f64,
     mut each: impl FnMut(T, f64),
 ) {
@@ -122,7 +131,7 @@ pub fn values<T: Copy + Ord>(
         length += value * value;
     }
     if length > 0.0 {
-        let unit = GROUP_WEIGHTS[group] / length.sqrt();
+        let unit = weight / length.sqrt();
         for run in found.chunk_by(|one, other| one == other) {
             each(run[0], value(run) * unit);
         }
@@ -142,4 +151,38 @@ pub fn guess(scores: &[f64; PHASES]) -> Guess {
     }
     let sum: f64 = scores.iter().map(|score| exp(score - scores[best])).sum();
     Guess { phase: Phase::ALL[best], confidence: 1.0 / sum }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_one_length() {
+        let mut seen = Vec::new();
+        values(&mut [3, 1, 3, 2], 2.0, f64::from, |row, value| seen.push((row, value)));
+        assert_eq!(seen.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [1, 2, 3]);
+        let length: f64 = seen.iter().map(|(_, value)| value * value).sum();
+        assert!((length.sqrt() - 2.0).abs() < 1e-12, "{seen:?}");
+        assert!(seen[2].1 > 3.0 * seen[0].1, "twice is more than once: {seen:?}");
+        values(&mut [], 1.0, |_: u16| 1.0, |_, _| unreachable!());
+    }
+
+    #[test]
+    fn the_highest_score_is_the_guess() {
+        let mut scores = [0.0; PHASES];
+        assert!((guess(&scores).confidence - 1.0 / PHASES as f64).abs() < 1e-12);
+        scores[8] = 3.0;
+        let guess = guess(&scores);
+        assert!(guess.phase == Phase::Ship && guess.confidence > 0.6, "{guess:?}");
+    }
+
+    #[test]
+    fn bytes_that_are_no_table() {
+        for bytes in [&[] as &[u8], &[0; 4], &[255; 400], &[0; 200]] {
+            for language in [Language::English, Language::Japanese] {
+                assert!(Table::read(bytes, language).is_none());
+            }
+        }
+    }
 }

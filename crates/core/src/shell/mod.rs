@@ -8,11 +8,13 @@ mod named;
 mod run;
 mod spot;
 mod syntax;
+mod table;
 mod wrappers;
 mod writes;
 
 pub use spot::Spot;
 pub(crate) use spot::tidy;
+pub(crate) use table::{Words, among, each};
 
 /// Longest line that is looked at.
 pub const LONGEST: usize = 64 * 1024;
@@ -43,14 +45,15 @@ pub struct Step {
 }
 
 impl Step {
-    /// The command's own name, without the folder it was called from.
+    /// The command's own name, without the folder it was called from and what Windows adds.
     pub fn name(&self) -> Option<&str> {
         let word = self.words.first()?;
         let name = word.text.rsplit('/').next()?;
         // `$HOME/.cargo/bin/cargo` has a name; `$CARGO` has none.
         let known = word.sort == Sort::Literal
             || word.text.contains('/') && !name.contains(['$', '`', '*', '?', ')', '}']);
-        known.then_some(name)
+        let bare = [".exe", ".cmd", ".bat"].iter().find_map(|ending| name.strip_suffix(ending));
+        known.then_some(bare.unwrap_or(name))
     }
 }
 

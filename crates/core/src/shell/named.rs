@@ -1,5 +1,7 @@
 //! File names in texts: string literals of an inline script, and the headers of a patch.
 
+use super::{Words, among};
+
 /// Most names that are taken from one text.
 const MOST: usize = 64;
 
@@ -7,17 +9,8 @@ const MOST: usize = 64;
 const LONGEST: usize = 256;
 
 /// File names without an extension that are code all the same.
-const KNOWN: [&str; 9] = [
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
-    "Dockerfile",
-    "Containerfile",
-    "justfile",
-    "Justfile",
-    "Rakefile",
-    "Gemfile",
-];
+const KNOWN: Words =
+    "Makefile makefile GNUmakefile Dockerfile Containerfile justfile Justfile Rakefile Gemfile";
 
 /// Whether a text looks like the name of a file.
 pub(super) fn looks_like_file(text: &str) -> bool {
@@ -29,7 +22,7 @@ pub(super) fn looks_like_file(text: &str) -> bool {
         return false;
     }
     let name = text.rsplit('/').next().unwrap_or_default();
-    if KNOWN.contains(&name) {
+    if among(KNOWN, name) {
         return true;
     }
     name.rsplit_once('.').is_some_and(|(stem, extension)| {

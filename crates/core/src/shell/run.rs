@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use super::syntax::{self, Body, Command, Document, Item, Joint, List, Parsed, Part, Pipeline, Redirect};
 use super::wrappers::{self, Stripped};
-use super::{Script, Sort, Spot, Status, Step, Why, Word, Write, writes};
+use super::{Script, Sort, Spot, Status, Step, Why, Word, Words, Write, among, writes};
 
 /// Most commands of one line; loops are written out.
 const MOST_STEPS: usize = 512;
@@ -823,10 +823,7 @@ fn keeps_status(items: &[Item]) -> bool {
 }
 
 /// Commands that cannot end the shell or change its variables.
-const HARMLESS: [&str; 16] = [
-    "echo", "printf", "cat", "tail", "head", "grep", "rm", "ls", "sleep", "true", "tee", "sed", "awk", "wc",
-    "mv", "cp",
-];
+const HARMLESS: Words = "echo printf cat tail head grep rm ls sleep true tee sed awk wc mv cp";
 
 /// Whether these end in `exit $name`, past harmless commands only.
 fn leaves_with(items: &[Item], name: &str) -> bool {
@@ -846,7 +843,7 @@ fn leaves_with(items: &[Item], name: &str) -> bool {
         if words == ["exit".to_owned(), format!("${name}")] {
             return true;
         }
-        if !words.first().is_some_and(|word| HARMLESS.contains(&word.as_str()))
+        if !words.first().is_some_and(|word| among(HARMLESS, word))
             || words[0] == "printf" && words.iter().any(|word| word == "-v")
         {
             return false;

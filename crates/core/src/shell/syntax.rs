@@ -4,6 +4,8 @@
 //! be bounded: a release build does not unwind, and a deep nest must not end the process. Whatever is not understood
 //! fails as a whole: no half of a line is ever judged.
 
+use super::{Words, among};
+
 /// Deepest nesting of groups, substitutions and compound commands.
 pub(super) const DEEPEST: usize = 40;
 
@@ -151,10 +153,7 @@ struct Parser<'a> {
     pending: Vec<Pending>,
 }
 
-const RESERVED: [&str; 15] = [
-    "then", "elif", "else", "fi", "do", "done", "esac", "}", "in", "if", "for", "while", "until", "case",
-    "select",
-];
+const RESERVED: Words = "then elif else fi do done esac } in if for while until case select";
 
 impl<'a> Parser<'a> {
     fn rest(&self) -> &'a str {
@@ -429,7 +428,7 @@ impl<'a> Parser<'a> {
                 self.function(name)?
             }
             "coproc" => return None,
-            word if RESERVED.contains(&word) => return None,
+            word if among(RESERVED, word) => return None,
             word => {
                 let name = word.to_owned();
                 let start = self.at;

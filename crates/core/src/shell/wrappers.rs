@@ -2,7 +2,7 @@
 //! that are given their commands as text.
 
 use super::syntax::Document;
-use super::{Spot, Word};
+use super::{Spot, Word, Words, among, each};
 
 /// A command without what carries it.
 pub(super) struct Stripped {
@@ -17,15 +17,21 @@ pub(super) struct Stripped {
 /// One command that runs the rest of its line.
 struct Wrapper {
     /// Its name, and the words that must follow.
-    names: &'static [&'static str],
+    names: Words,
     /// Options whose value is the next word.
-    valued: &'static [&'static str],
+    valued: Words,
     /// Words of its own before the command.
     operands: usize,
     /// Options that make it something else.
-    refused: &'static [&'static str],
+    refused: Words,
     /// The command begins behind this word.
     behind: Behind,
+}
+
+impl Wrapper {
+    fn name(&self) -> &'static str {
+        self.names.split(' ').next().unwrap_or_default()
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,147 +44,111 @@ enum Behind {
     Command,
 }
 
-const fn plain(names: &'static [&'static str], valued: &'static [&'static str], operands: usize) -> Wrapper {
-    Wrapper { names, valued, operands, refused: &[], behind: Behind::Options }
+const fn plain(names: Words, valued: Words, operands: usize) -> Wrapper {
+    Wrapper { names, valued, operands, refused: "", behind: Behind::Options }
 }
 
-const fn behind(names: &'static [&'static str], behind: Behind) -> Wrapper {
-    Wrapper { names, valued: &[], operands: 0, refused: &[], behind }
+const fn behind(names: Words, behind: Behind) -> Wrapper {
+    Wrapper { names, valued: "", operands: 0, refused: "", behind }
 }
 
-const NODE: &[&str] =
-    &["-p", "--package", "--prefix", "-C", "--dir", "-w", "--workspace", "--filter", "-F", "--cwd"];
-const UV: &[&str] = &[
-    "--with",
-    "--extra",
-    "--group",
-    "--only-group",
-    "--python",
-    "-p",
-    "--package",
-    "--project",
-    "--directory",
-    "--env-file",
-    "--with-requirements",
-    "--with-editable",
-    "--no-group",
-    "--index",
-    "--from",
-    "-q",
-];
-const COMPOSE: &[&str] = &[
-    "-u",
-    "--user",
-    "-w",
-    "--workdir",
-    "-e",
-    "--env",
-    "--index",
-    "-f",
-    "--file",
-    "-p",
-    "--project-name",
-    "--profile",
-];
+const NODE: Words = "-p --package --prefix -C --dir -w --workspace --filter -F --cwd";
+const UV: Words = "--with --extra --group --only-group --python -p --package --project --directory --env-file \
+        --with-requirements --with-editable --no-group --index --from -q";
+const COMPOSE: Words = "-u --user -w --workdir -e --env --index -f --file -p --project-name --profile";
 
 const WRAPPERS: &[Wrapper] = &[
-    plain(&["env"], &["-u", "--unset", "-C", "--chdir"], 0),
-    plain(&["cross-env"], &[], 0),
-    plain(&["timeout"], &["-s", "--signal", "-k", "--kill-after"], 1),
-    plain(&["gtimeout"], &["-s", "--signal", "-k", "--kill-after"], 1),
-    plain(&["time"], &["-f", "--format", "-o", "--output"], 0),
-    plain(&["nice"], &["-n", "--adjustment"], 0),
-    plain(&["ionice"], &["-c", "--class", "-n", "--classdata"], 0),
-    plain(&["sudo"], &["-u", "--user", "-g", "--group", "-h", "-p", "-D", "--chdir"], 0),
-    plain(&["doas"], &["-u"], 0),
-    plain(&["nohup"], &[], 0),
+    plain("env", "-u --unset -C --chdir", 0),
+    plain("cross-env", "", 0),
+    plain("timeout", "-s --signal -k --kill-after", 1),
+    plain("gtimeout", "-s --signal -k --kill-after", 1),
+    plain("time", "-f --format -o --output", 0),
+    plain("nice", "-n --adjustment", 0),
+    plain("ionice", "-c --class -n --classdata", 0),
+    plain("sudo", "-u --user -g --group -h -p -D --chdir", 0),
+    plain("doas", "-u", 0),
+    plain("nohup", "", 0),
+    Wrapper { names: "command", valued: "", operands: 0, refused: "-v -V", behind: Behind::Options },
+    plain("builtin", "", 0),
+    plain("exec", "-a", 0),
+    plain("stdbuf", "-i -o -e --input --output --error", 0),
+    plain("unbuffer", "", 0),
+    plain("caffeinate", "-t -w", 0),
+    plain("xvfb-run", "-n --server-num -s --server-args -e -f -p -w", 0),
+    behind("nix develop", Behind::Command),
+    behind("nix shell", Behind::Command),
+    plain("direnv exec", "", 1),
+    behind("mise exec", Behind::Dashes),
+    behind("mise x", Behind::Dashes),
+    plain("asdf exec", "", 0),
+    behind("doppler run", Behind::Dashes),
+    behind("op run", Behind::Dashes),
+    behind("infisical run", Behind::Dashes),
+    behind("dotenvx run", Behind::Dashes),
+    behind("dotenv", Behind::Dashes),
     Wrapper {
-        names: &["command"],
-        valued: &[],
-        operands: 0,
-        refused: &["-v", "-V"],
-        behind: Behind::Options,
-    },
-    plain(&["builtin"], &[], 0),
-    plain(&["exec"], &["-a"], 0),
-    plain(&["stdbuf"], &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
-    plain(&["unbuffer"], &[], 0),
-    plain(&["caffeinate"], &["-t", "-w"], 0),
-    plain(&["xvfb-run"], &["-n", "--server-num", "-s", "--server-args", "-e", "-f", "-p", "-w"], 0),
-    behind(&["nix", "develop"], Behind::Command),
-    behind(&["nix", "shell"], Behind::Command),
-    plain(&["direnv", "exec"], &[], 1),
-    behind(&["mise", "exec"], Behind::Dashes),
-    behind(&["mise", "x"], Behind::Dashes),
-    plain(&["asdf", "exec"], &[], 0),
-    behind(&["doppler", "run"], Behind::Dashes),
-    behind(&["op", "run"], Behind::Dashes),
-    behind(&["infisical", "run"], Behind::Dashes),
-    behind(&["dotenvx", "run"], Behind::Dashes),
-    behind(&["dotenv"], Behind::Dashes),
-    Wrapper {
-        names: &["docker", "compose", "exec"],
+        names: "docker compose exec",
         valued: COMPOSE,
         operands: 1,
-        refused: &["-d", "--detach"],
+        refused: "-d --detach",
         behind: Behind::Options,
     },
     Wrapper {
-        names: &["docker", "compose", "run"],
+        names: "docker compose run",
         valued: COMPOSE,
         operands: 1,
-        refused: &["-d", "--detach", "--entrypoint"],
+        refused: "-d --detach --entrypoint",
         behind: Behind::Options,
     },
     Wrapper {
-        names: &["docker-compose", "exec"],
+        names: "docker-compose exec",
         valued: COMPOSE,
         operands: 1,
-        refused: &["-d", "--detach"],
+        refused: "-d --detach",
         behind: Behind::Options,
     },
     Wrapper {
-        names: &["docker-compose", "run"],
+        names: "docker-compose run",
         valued: COMPOSE,
         operands: 1,
-        refused: &["-d", "--detach", "--entrypoint"],
+        refused: "-d --detach --entrypoint",
         behind: Behind::Options,
     },
-    plain(&["npx"], NODE, 0),
-    plain(&["pnpx"], NODE, 0),
-    plain(&["bunx"], NODE, 0),
-    plain(&["npm", "exec"], NODE, 0),
-    plain(&["npm", "x"], NODE, 0),
-    plain(&["pnpm", "exec"], NODE, 0),
-    plain(&["pnpm", "dlx"], NODE, 0),
-    plain(&["yarn", "exec"], NODE, 0),
-    plain(&["yarn", "dlx"], NODE, 0),
-    plain(&["bun", "x"], NODE, 0),
-    plain(&["uv", "run"], UV, 0),
-    plain(&["uvx"], UV, 0),
-    plain(&["uv", "tool", "run"], UV, 0),
-    plain(&["poetry", "run"], &["-C", "--directory"], 0),
-    plain(&["pipenv", "run"], &[], 0),
-    plain(&["pdm", "run"], &["-p", "--project"], 0),
-    plain(&["rye", "run"], &[], 0),
-    plain(&["hatch", "run"], &[], 0),
-    plain(&["pixi", "run"], &["-e", "--environment", "--manifest-path"], 0),
-    plain(&["conda", "run"], &["-n", "--name", "-p", "--prefix"], 0),
-    plain(&["bundle", "exec"], &[], 0),
-    plain(&["composer", "exec"], &[], 0),
+    plain("npx", NODE, 0),
+    plain("pnpx", NODE, 0),
+    plain("bunx", NODE, 0),
+    plain("npm exec", NODE, 0),
+    plain("npm x", NODE, 0),
+    plain("pnpm exec", NODE, 0),
+    plain("pnpm dlx", NODE, 0),
+    plain("yarn exec", NODE, 0),
+    plain("yarn dlx", NODE, 0),
+    plain("bun x", NODE, 0),
+    plain("uv run", UV, 0),
+    plain("uvx", UV, 0),
+    plain("uv tool run", UV, 0),
+    plain("poetry run", "-C --directory", 0),
+    plain("pipenv run", "", 0),
+    plain("pdm run", "-p --project", 0),
+    plain("rye run", "", 0),
+    plain("hatch run", "", 0),
+    plain("pixi run", "-e --environment --manifest-path", 0),
+    plain("conda run", "-n --name -p --prefix", 0),
+    plain("bundle exec", "", 0),
+    plain("composer exec", "", 0),
 ];
 
 /// Options that change the folder in which the command runs, and the wrappers that have them.
-const FOLDER_OPTIONS: [(&str, &[&str]); 9] = [
-    ("env", &["-C", "--chdir"]),
-    ("sudo", &["-D", "--chdir"]),
-    ("npm", &["--prefix"]),
-    ("pnpm", &["-C", "--dir"]),
-    ("yarn", &["--cwd"]),
-    ("bun", &["--cwd"]),
-    ("uv", &["--directory"]),
-    ("poetry", &["-C", "--directory"]),
-    ("direnv", &[]),
+const FOLDER_OPTIONS: [(&str, Words); 9] = [
+    ("env", "-C --chdir"),
+    ("sudo", "-D --chdir"),
+    ("npm", "--prefix"),
+    ("pnpm", "-C --dir"),
+    ("yarn", "--cwd"),
+    ("bun", "--cwd"),
+    ("uv", "--directory"),
+    ("poetry", "-C --directory"),
+    ("direnv", ""),
 ];
 
 /// Wrappers within wrappers.
@@ -194,17 +164,21 @@ pub(super) fn strip(mut words: Vec<Word>, folder: &Spot) -> Stripped {
         contained: false,
     };
     for _ in 0..MOST {
-        let found = WRAPPERS.iter().find_map(|wrapper| {
+        let Some(name) = words.first().and_then(Word::known).and_then(|called| called.rsplit('/').next())
+        else {
+            break;
+        };
+        let found = WRAPPERS.iter().filter(|wrapper| wrapper.name() == name).find_map(|wrapper| {
             let (rest, set, folder) = carried(wrapper, &words, &stripped.folder)?;
             Some((wrapper, rest, set, folder))
         });
         let Some((wrapper, rest, set, folder)) = found else { break };
-        stripped.replaces |= wrapper.names[0] == "exec";
-        stripped.contained |= wrapper.names[0].starts_with("docker");
+        stripped.replaces |= wrapper.name() == "exec";
+        stripped.contained |= wrapper.name().starts_with("docker");
         stripped.set.extend(set);
         stripped.folder = folder;
         words = words.split_off(rest);
-        if matches!(wrapper.names[0], "npx" | "pnpx" | "bunx" | "npm" | "pnpm" | "yarn" | "bun")
+        if matches!(wrapper.name(), "npx" | "pnpx" | "bunx" | "npm" | "pnpm" | "yarn" | "bun")
             && let Some(first) = words.first_mut()
             && let Some(version) = first.text[1.min(first.text.len())..].find('@')
         {
@@ -219,24 +193,18 @@ type Carried = (usize, Vec<(String, Word)>, Spot);
 
 /// Where the carried command begins, with what is set for it and where it runs.
 fn carried(wrapper: &Wrapper, words: &[Word], folder: &Spot) -> Option<Carried> {
-    let called = words.first()?.known()?;
-    if called.rsplit('/').next() != Some(wrapper.names[0]) {
-        return None;
-    }
-    let moving = FOLDER_OPTIONS
-        .iter()
-        .find(|(name, _)| *name == wrapper.names[0])
-        .map_or(&[][..], |(_, options)| *options);
+    let moving =
+        FOLDER_OPTIONS.iter().find(|(name, _)| *name == wrapper.name()).map_or("", |(_, options)| *options);
     let mut folder = folder.clone();
     let mut set = Vec::new();
     let mut at = 1;
-    let mut names = wrapper.names[1..].iter();
+    let mut names = each(wrapper.names).skip(1);
     let mut name = names.next();
     let mut operands = wrapper.operands;
     let mut behind_seen = wrapper.behind == Behind::Options;
     while let Some(word) = words.get(at) {
         let text = word.text.as_str();
-        if wrapper.refused.contains(&text) {
+        if among(wrapper.refused, text) {
             return None;
         }
         if text == "--" && name.is_none() {
@@ -257,8 +225,8 @@ fn carried(wrapper: &Wrapper, words: &[Word], folder: &Spot) -> Option<Carried> 
                 Some((option, value)) => (option, Some(value)),
                 None => (text, None),
             };
-            let takes_next = joined.is_none() && wrapper.valued.contains(&option);
-            if moving.contains(&option) {
+            let takes_next = joined.is_none() && among(wrapper.valued, option);
+            if among(moving, option) {
                 folder = match (joined, words.get(at + 1).and_then(Word::known)) {
                     (Some(path), _) if word.known().is_some() => folder.join(path),
                     (None, Some(path)) if takes_next => folder.join(path),
@@ -269,14 +237,14 @@ fn carried(wrapper: &Wrapper, words: &[Word], folder: &Spot) -> Option<Carried> 
             continue;
         }
         if let Some(expected) = name {
-            if text != *expected {
+            if text != expected {
                 return None;
             }
             name = names.next();
             at += 1;
             continue;
         }
-        if matches!(wrapper.names[0], "env" | "sudo" | "cross-env")
+        if matches!(wrapper.name(), "env" | "sudo" | "cross-env")
             && let Some((variable, value)) = text.split_once('=')
             && !variable.contains('/')
         {
@@ -291,8 +259,7 @@ fn carried(wrapper: &Wrapper, words: &[Word], folder: &Spot) -> Option<Carried> 
         at += 1;
     }
     // Alone, or with redirections only, `exec` goes on; any other wrapper alone is a command of its own.
-    let something =
-        words.get(at).is_some_and(|word| !word.text.starts_with('-')) || wrapper.names[0] == "exec";
+    let something = words.get(at).is_some_and(|word| !word.text.starts_with('-')) || wrapper.name() == "exec";
     (name.is_none() && behind_seen && something).then_some((at, set, folder))
 }
 

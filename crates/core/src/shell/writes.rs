@@ -5,7 +5,7 @@
 
 use super::named::{in_patch, in_script, looks_like_file};
 use super::syntax::{Document, RedirectKind};
-use super::{How, Sort, Spot, Word, Write};
+use super::{How, Sort, Spot, Word, Words, Write, among};
 
 /// The file that a redirection opens for writing.
 pub(super) fn of_redirect(kind: RedirectKind, target: &[Word], folder: &Spot, step: usize) -> Option<Write> {
@@ -49,12 +49,12 @@ pub(super) fn of_command(
 
 /// The text of a script that stands in the command line itself.
 fn inline_script<'a>(name: &str, arguments: &'a [Word], document: Option<&'a str>) -> Option<&'a str> {
-    let flags: &[&str] = match name {
+    let flags: Words = match name {
         name if name == "python" || name.starts_with("python3") || name == "python2" || name == "pypy3" => {
-            &["-c"]
+            "-c"
         }
-        "node" | "tsx" | "ts-node" => &["-e", "--eval", "-p", "--print", "-pe"],
-        "bun" => &["-e", "--eval"],
+        "node" | "tsx" | "ts-node" => "-e --eval -p --print -pe",
+        "bun" => "-e --eval",
         "deno" if arguments.first().is_some_and(|word| word.text == "eval") => {
             return arguments
                 .iter()
@@ -62,16 +62,16 @@ fn inline_script<'a>(name: &str, arguments: &'a [Word], document: Option<&'a str
                 .find(|word| !word.text.starts_with('-'))
                 .map(|word| word.text.as_str());
         }
-        "ruby" => &["-e", "-ne"],
-        "perl" => &["-e", "-E", "-ne", "-le", "-0777e"],
-        "php" => &["-r"],
-        "lua" | "luajit" | "Rscript" | "elixir" | "julia" => &["-e"],
+        "ruby" => "-e -ne",
+        "perl" => "-e -E -ne -le -0777e",
+        "php" => "-r",
+        "lua" | "luajit" | "Rscript" | "elixir" | "julia" => "-e",
         _ => return None,
     };
     if matches!(name, "perl" | "ruby") && edits_in_place(arguments) {
         return None;
     }
-    if let Some(at) = arguments.iter().position(|word| flags.contains(&word.text.as_str())) {
+    if let Some(at) = arguments.iter().position(|word| among(flags, &word.text)) {
         return arguments.get(at + 1).map(|word| word.text.as_str());
     }
     // Without a script of its own, what comes in is the script.
@@ -80,7 +80,7 @@ fn inline_script<'a>(name: &str, arguments: &'a [Word], document: Option<&'a str
 }
 
 /// Arguments that are no options, with the values of the given ones left out.
-fn operands<'a>(arguments: &'a [Word], valued: &[&str]) -> Vec<&'a Word> {
+fn operands<'a>(arguments: &'a [Word], valued: &str) -> Vec<&'a Word> {
     let mut operands = Vec::new();
     let mut words = arguments.iter();
     let mut only_operands = false;
@@ -90,7 +90,7 @@ fn operands<'a>(arguments: &'a [Word], valued: &[&str]) -> Vec<&'a Word> {
             operands.push(word);
         } else if text == "--" {
             only_operands = true;
-        } else if valued.contains(&text) {
+        } else if among(valued, text) {
             words.next();
         }
     }
@@ -101,8 +101,8 @@ fn texts(words: &[&Word]) -> Vec<String> {
     words.iter().filter_map(|word| word.known()).map(str::to_owned).collect()
 }
 
-fn has(arguments: &[Word], options: &[&str]) -> bool {
-    arguments.iter().any(|word| options.contains(&word.text.as_str()))
+fn has(arguments: &[Word], options: Words) -> bool {
+    arguments.iter().any(|word| among(options, &word.text))
 }
 
 /// `-i`, `-pi`, `-i.bak`, `-0777 -i`: not `-I` or `-Mstrict`.
@@ -116,35 +116,35 @@ fn edits_in_place(arguments: &[Word]) -> bool {
 
 fn named(name: &str, arguments: &[Word], document: Option<&str>) -> Vec<String> {
     match name {
-        "tee" | "sponge" => texts(&operands(arguments, &["--output-error"])),
+        "tee" | "sponge" => texts(&operands(arguments, "--output-error")),
         "sed" | "gsed" => sed(arguments),
         "perl" | "ruby" if edits_in_place(arguments) => {
-            let valued: Vec<&str> = arguments
+            // The script stands behind the word that ends in `e`.
+            let scripts: Vec<&str> = arguments
                 .iter()
                 .map(|word| word.text.as_str())
                 .filter(|text| text.starts_with('-') && !text.starts_with("--") && text.ends_with(['e', 'E']))
                 .collect();
-            texts(&operands(arguments, &valued))
+            texts(&operands(arguments, &scripts.join(" ")))
         }
         "awk" | "gawk" => {
             let inplace = arguments
                 .windows(2)
                 .any(|pair| matches!(pair[0].text.as_str(), "-i" | "--include") && pair[1].text == "inplace");
-            let files = operands(arguments, &["-i", "--include", "-v", "-F", "-f"]);
-            let program = usize::from(!has(arguments, &["-f"]));
+            let files = operands(arguments, "-i --include -v -F -f");
+            let program = usize::from(!has(arguments, "-f"));
             if inplace { texts(files.get(program..).unwrap_or_default()) } else { Vec::new() }
         }
         "patch" => {
-            if has(arguments, &["--dry-run"]) {
+            if has(arguments, "--dry-run") {
                 return Vec::new();
             }
-            let valued =
-                ["-i", "--input", "-d", "--directory", "-p", "--strip", "-o", "--output", "-r", "-F"];
-            let files = operands(arguments, &valued);
+            let valued = "-i --input -d --directory -p --strip -o --output -r -F";
+            let files = operands(arguments, valued);
             let mut paths = texts(&files[..files.len().min(1)]);
             paths.extend(document.map(in_patch).unwrap_or_default());
-            paths.extend(value_of(arguments, &["-o", "--output"]));
-            match value_of(arguments, &["-d", "--directory"]) {
+            paths.extend(value_of(arguments, "-o --output"));
+            match value_of(arguments, "-d --directory") {
                 Some(folder) => paths.iter().map(|path| format!("{folder}/{path}")).collect(),
                 None => paths,
             }
@@ -152,20 +152,20 @@ fn named(name: &str, arguments: &[Word], document: Option<&str>) -> Vec<String> 
         "apply_patch" => document.map(in_patch).unwrap_or_default(),
         "git" => git(arguments, document),
         "cp" | "mv" | "install" | "ln" | "rsync" => copies(name, arguments),
-        "touch" => texts(&operands(arguments, &["-r", "-d", "-t"])),
-        "truncate" => texts(&operands(arguments, &["-s", "--size", "-r"])),
+        "touch" => texts(&operands(arguments, "-r -d -t")),
+        "truncate" => texts(&operands(arguments, "-s --size -r")),
         "dd" => {
             arguments.iter().filter_map(|word| word.known()?.strip_prefix("of=")).map(str::to_owned).collect()
         }
         "ed" | "ex" | "vi" | "vim" | "nvim" => {
-            let files = operands(arguments, &["-c", "--cmd", "-S", "-u", "-p", "-i"]);
+            let files = operands(arguments, "-c --cmd -S -u -p -i");
             texts(&files).into_iter().filter(|file| !file.starts_with('+')).collect()
         }
-        "sd" => texts(operands(arguments, &["-f", "--flags", "-n"]).get(2..).unwrap_or_default()),
-        "yq" if has(arguments, &["-i", "--inplace"]) => files(arguments),
-        "curl" => value_of(arguments, &["-o", "--output"]).into_iter().collect(),
-        "wget" => value_of(arguments, &["-O", "--output-document"]).into_iter().collect(),
-        "sort" => value_of(arguments, &["-o", "--output"]).into_iter().collect(),
+        "sd" => texts(operands(arguments, "-f --flags -n").get(2..).unwrap_or_default()),
+        "yq" if has(arguments, "-i --inplace") => files(arguments),
+        "curl" => value_of(arguments, "-o --output").into_iter().collect(),
+        "wget" => value_of(arguments, "-O --output-document").into_iter().collect(),
+        "sort" => value_of(arguments, "-o --output").into_iter().collect(),
         name if formats(name, arguments) => files(arguments),
         _ => Vec::new(),
     }
@@ -173,16 +173,16 @@ fn named(name: &str, arguments: &[Word], document: Option<&str>) -> Vec<String> 
 
 /// The arguments that look like files.
 fn files(arguments: &[Word]) -> Vec<String> {
-    texts(&operands(arguments, &[])).into_iter().filter(|text| looks_like_file(text)).collect()
+    texts(&operands(arguments, "")).into_iter().filter(|text| looks_like_file(text)).collect()
 }
 
-fn value_of(arguments: &[Word], options: &[&str]) -> Option<String> {
+fn value_of(arguments: &[Word], options: Words) -> Option<String> {
     arguments.iter().enumerate().find_map(|(number, word)| {
-        if options.contains(&word.text.as_str()) {
+        if among(options, &word.text) {
             return arguments.get(number + 1)?.known().map(str::to_owned);
         }
         let (option, value) = word.known()?.split_once('=')?;
-        options.contains(&option).then(|| value.to_owned())
+        among(options, option).then(|| value.to_owned())
     })
 }
 
@@ -197,17 +197,19 @@ fn sed(arguments: &[Word]) -> Vec<String> {
     if !arguments.iter().any(|word| in_place(&word.text)) {
         return Vec::new();
     }
-    let valued = ["-e", "--expression", "-f", "--file", "-l"];
+    let scripts = "-e --expression -f --file";
     let scripted = arguments.iter().any(|word| {
         let text = word.text.as_str();
-        valued[..4].contains(&text)
+        among(scripts, text)
             || text.starts_with("--expression=")
             || text.starts_with("--file=")
             || text.starts_with("-e")
     });
     // BSD's `-i ''`: an empty word is no script.
-    let operands: Vec<&Word> =
-        operands(arguments, &valued).into_iter().filter(|word| !word.text.is_empty()).collect();
+    let operands: Vec<&Word> = operands(arguments, "-e --expression -f --file -l")
+        .into_iter()
+        .filter(|word| !word.text.is_empty())
+        .collect();
     texts(operands.get(usize::from(!scripted)..).unwrap_or_default())
 }
 
@@ -221,7 +223,7 @@ fn git(arguments: &[Word], document: Option<&str>) -> Vec<String> {
         at += 1 + usize::from(takes_next);
     }
     let applies = arguments.get(at).is_some_and(|word| matches!(word.text.as_str(), "apply" | "am"));
-    if !applies || has(arguments, &["--check", "--stat", "--numstat", "--summary", "--cached"]) {
+    if !applies || has(arguments, "--check --stat --numstat --summary --cached") {
         return Vec::new();
     }
     let names = document.map(in_patch).unwrap_or_default();
@@ -232,16 +234,16 @@ fn git(arguments: &[Word], document: Option<&str>) -> Vec<String> {
 }
 
 fn copies(name: &str, arguments: &[Word]) -> Vec<String> {
-    if name == "install" && has(arguments, &["-d", "--directory"]) {
+    if name == "install" && has(arguments, "-d --directory") {
         return Vec::new();
     }
-    let valued: &[&str] = match name {
-        "install" => &["-m", "--mode", "-o", "--owner", "-g", "--group", "-t", "--target-directory", "-S"],
-        "rsync" => &["-e", "--rsh", "--exclude", "--include", "--filter", "--exclude-from", "--include-from"],
-        _ => &["-t", "--target-directory", "-S", "--suffix"],
+    let valued: Words = match name {
+        "install" => "-m --mode -o --owner -g --group -t --target-directory -S",
+        "rsync" => "-e --rsh --exclude --include --filter --exclude-from --include-from",
+        _ => "-t --target-directory -S --suffix",
     };
     let mut names = operands(arguments, valued);
-    let (target, named) = match value_of(arguments, &["-t", "--target-directory"]) {
+    let (target, named) = match value_of(arguments, "-t --target-directory") {
         Some(target) => (target, true),
         None => match names.pop().map(Word::known) {
             Some(Some(target)) if !names.is_empty() => (target.to_owned(), false),
@@ -270,62 +272,52 @@ fn copies(name: &str, arguments: &[Word]) -> Vec<String> {
 struct Formatter {
     name: &'static str,
     verb: Option<&'static str>,
-    needs: &'static [&'static str],
-    unless: &'static [&'static str],
+    needs: Words,
+    unless: Words,
 }
 
-const fn formatter(
-    name: &'static str,
-    verb: Option<&'static str>,
-    needs: &'static [&'static str],
-    unless: &'static [&'static str],
-) -> Formatter {
+const fn formatter(name: &'static str, verb: Option<&'static str>, needs: Words, unless: Words) -> Formatter {
     Formatter { name, verb, needs, unless }
 }
 
-const CHECK: &[&str] = &["--check", "--diff", "--check-only", "--dry-run", "--list", "-l"];
+const CHECK: Words = "--check --diff --check-only --dry-run --list -l";
 
 const FORMATTERS: &[Formatter] = &[
-    formatter("prettier", None, &["--write", "-w"], &[]),
-    formatter("rustfmt", None, &[], CHECK),
-    formatter("black", None, &[], CHECK),
-    formatter("isort", None, &[], CHECK),
-    formatter("autopep8", None, &["-i", "--in-place"], &[]),
-    formatter("yapf", None, &["-i", "--in-place"], &[]),
-    formatter("ruff", Some("format"), &[], CHECK),
-    formatter("ruff", None, &["--fix", "--fix-only"], &["--diff"]),
-    formatter("gofmt", None, &["-w"], &[]),
-    formatter("goimports", None, &["-w"], &[]),
-    formatter("gofumpt", None, &["-w"], &[]),
-    formatter("eslint", None, &["--fix"], &[]),
-    formatter("stylelint", None, &["--fix"], &[]),
-    formatter("oxlint", None, &["--fix"], &[]),
-    formatter("standard", None, &["--fix"], &[]),
-    formatter("biome", None, &["--write", "--apply", "--fix", "--unsafe", "--apply-unsafe"], &[]),
-    formatter("@biomejs/biome", None, &["--write", "--apply", "--fix"], &[]),
-    formatter("deno", Some("fmt"), &[], CHECK),
-    formatter("clang-format", None, &["-i"], &["--dry-run", "-n"]),
-    formatter("shfmt", None, &["-w", "--write"], &[]),
-    formatter(
-        "rubocop",
-        None,
-        &["-a", "-A", "--autocorrect", "--autocorrect-all", "--auto-correct", "-x"],
-        &[],
-    ),
-    formatter("php-cs-fixer", Some("fix"), &[], &["--dry-run"]),
-    formatter("phpcbf", None, &[], &[]),
-    formatter("pint", None, &[], &["--test"]),
-    formatter("ktlint", None, &["-F", "--format"], &[]),
-    formatter("google-java-format", None, &["-i", "-r", "--replace"], &[]),
-    formatter("swiftformat", None, &[], &["--lint", "--dryrun"]),
-    formatter("dart", Some("format"), &[], &["--output=none", "--set-exit-if-changed"]),
-    formatter("mix", Some("format"), &[], &["--check-formatted", "--dry-run"]),
-    formatter("stylua", None, &[], CHECK),
-    formatter("taplo", Some("fmt"), &[], CHECK),
-    formatter("dprint", Some("fmt"), &[], CHECK),
-    formatter("zig", Some("fmt"), &[], CHECK),
-    formatter("nixfmt", None, &[], CHECK),
-    formatter("jscodeshift", None, &[], &["-d", "--dry"]),
+    formatter("prettier", None, "--write -w", ""),
+    formatter("rustfmt", None, "", CHECK),
+    formatter("black", None, "", CHECK),
+    formatter("isort", None, "", CHECK),
+    formatter("autopep8", None, "-i --in-place", ""),
+    formatter("yapf", None, "-i --in-place", ""),
+    formatter("ruff", Some("format"), "", CHECK),
+    formatter("ruff", None, "--fix --fix-only", "--diff"),
+    formatter("gofmt", None, "-w", ""),
+    formatter("goimports", None, "-w", ""),
+    formatter("gofumpt", None, "-w", ""),
+    formatter("eslint", None, "--fix", ""),
+    formatter("stylelint", None, "--fix", ""),
+    formatter("oxlint", None, "--fix", ""),
+    formatter("standard", None, "--fix", ""),
+    formatter("biome", None, "--write --apply --fix --unsafe --apply-unsafe", ""),
+    formatter("@biomejs/biome", None, "--write --apply --fix", ""),
+    formatter("deno", Some("fmt"), "", CHECK),
+    formatter("clang-format", None, "-i", "--dry-run -n"),
+    formatter("shfmt", None, "-w --write", ""),
+    formatter("rubocop", None, "-a -A --autocorrect --autocorrect-all --auto-correct -x", ""),
+    formatter("php-cs-fixer", Some("fix"), "", "--dry-run"),
+    formatter("phpcbf", None, "", ""),
+    formatter("pint", None, "", "--test"),
+    formatter("ktlint", None, "-F --format", ""),
+    formatter("google-java-format", None, "-i -r --replace", ""),
+    formatter("swiftformat", None, "", "--lint --dryrun"),
+    formatter("dart", Some("format"), "", "--output=none --set-exit-if-changed"),
+    formatter("mix", Some("format"), "", "--check-formatted --dry-run"),
+    formatter("stylua", None, "", CHECK),
+    formatter("taplo", Some("fmt"), "", CHECK),
+    formatter("dprint", Some("fmt"), "", CHECK),
+    formatter("zig", Some("fmt"), "", CHECK),
+    formatter("nixfmt", None, "", CHECK),
+    formatter("jscodeshift", None, "", "-d --dry"),
 ];
 
 fn formats(name: &str, arguments: &[Word]) -> bool {

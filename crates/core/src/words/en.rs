@@ -46,14 +46,12 @@ pub(super) const WORDS: Words = Words {
     },
     stop_held: |changes, policy| {
         format!(
-            "Tidegate let the agent go on: code was edited and not verified since ({}). To work without this gate: \
+            "Tidegate had the agent go on: code was edited and not verified since ({}). To work without this gate: \
              `tidegate off {policy} --for 1h` in another terminal.",
             changes.listed()
         )
     },
-    unverified: |changes| {
-        format!("Code was edited and nothing was run to verify it since: {}.", changes.listed())
-    },
+    unverified: |changes| format!("Code was edited and is not verified: {}.", changes.listed()),
     unverified_files: |count| {
         if count == 1 { "1 file unverified".to_owned() } else { format!("{count} files unverified") }
     },

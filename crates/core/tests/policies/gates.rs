@@ -7,7 +7,7 @@ use tidegate_core::config::section::Voice;
 use tidegate_core::config::value::Value;
 use tidegate_core::event::{self, Event};
 use tidegate_core::facts::marks::{Late, Mark, Marks};
-use tidegate_core::facts::work::{Background, Edit};
+use tidegate_core::facts::work::{Background, Checked, Edit};
 use tidegate_core::facts::{Facts, Known, Touched, session};
 use tidegate_core::file_class::FileClass;
 use tidegate_core::phase::{Guess, Phase};
@@ -43,7 +43,9 @@ fn words(list: &[&str]) -> Value {
 
 fn fold(marks: Vec<Mark>) -> Marks {
     let mut all = Marks::default();
-    marks.into_iter().for_each(|mark| all.apply(mark));
+    for mark in marks {
+        all.apply(mark);
+    }
     all
 }
 
@@ -113,6 +115,10 @@ pub(super) fn skill_gate_settings(row: &Row<'_>) -> Vec<String> {
     if setting != row[0] {
         marks.push(Mark::Notice("skill-gate/code-quality-rules".into()));
     }
+    let setting = setting.strip_suffix(", recorded before").unwrap_or(setting);
+    if row[0].ends_with("recorded before") {
+        marks.push(Mark::Notice("skill-gate/would/code-quality-rules".into()));
+    }
     let words_of: Vec<&str> = setting.split(' ').collect();
     let keys = match words_of.as_slice() {
         ["mode", mode] => vec![("skill_gate", "mode", Value::from(*mode))],
@@ -128,6 +134,7 @@ pub(super) fn skill_gate_settings(row: &Row<'_>) -> Vec<String> {
     }
     let part = skill_gate(row[1], "src/a.rs", marks, &config);
     let (call, because) = call_of(part.as_ref());
+    let call = if row[0].ends_with("recorded before") { call.replace("shadowed ", "") } else { call };
     vec![row[0].into(), row[1].into(), row[2].into(), call, because]
 }
 
@@ -160,12 +167,21 @@ fn marks_of(cell: &str) -> Known<Marks> {
             ["noticed"] => marks.push(Mark::Notice("verify-stop".into())),
             ["ran"] => marks.push(Mark::Ran),
             ["told"] => marks.push(Mark::Told),
-            ["awaited"] => marks.push(Mark::Notice("verify-stop/awaits/b1".into())),
-            ["check", task] => marks.push(Mark::Launched(Background {
-                task: (*task).into(),
+            ["gone"] => {}
+            ["tested"] => marks.push(Mark::Checked(Checked {
                 kinds: Kinds::TEST,
                 at: Millis(600_000),
+                seen: Millis(600_000),
+                verified: false,
             })),
+            ["awaited"] => marks.push(check("b1", Some("p"))),
+            ["awaited", "before"] => marks.push(check("b1", Some("another prompt"))),
+            // One that began before the edit proves nothing about it.
+            ["check", task] if marks.is_empty() => {
+                let Mark::Launched(known) = check(task, None) else { unreachable!() };
+                marks.push(Mark::Launched(Background { at: Millis(400_000), ..known }));
+            }
+            ["check", task] => marks.push(check(task, None)),
             ["held", count] if count.parse::<u32>().is_ok() => {
                 marks.extend(std::iter::repeat_n(Mark::Held, count.parse().expect("a number")));
             }
@@ -175,6 +191,11 @@ fn marks_of(cell: &str) -> Known<Marks> {
         }
     }
     Known::Value(fold(marks))
+}
+
+fn check(task: &str, awaited: Option<&str>) -> Mark {
+    let awaited = awaited.map(str::to_owned);
+    Mark::Launched(Background { task: task.into(), kinds: Kinds::TEST, at: Millis(600_000), awaited })
 }
 
 fn task_payload(subject: &str) -> String {
@@ -211,10 +232,12 @@ pub(super) fn stops(row: &Row<'_>) -> Vec<String> {
     };
     let active = row[3] == "active";
     let json = format!(
-        r#"{{"session_id": "s", "hook_event_name": "Stop", "stop_hook_active": {active}, "background_tasks": [{task}]}}"#
+        r#"{{"session_id": "s", "hook_event_name": "Stop", "prompt_id": "p", "stop_hook_active": {active}, "background_tasks": [{task}]}}"#
     );
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
-    let facts = Facts { marks: marks_of(row[1]), now: NOW, ..facts(&event) };
+    let checks = row[1].contains("tested").then(|| project("test"));
+    let edits_gone = row[1].contains("gone");
+    let facts = Facts { marks: marks_of(row[1]), checks, edits_gone, now: NOW, ..facts(&event) };
     let part = part("verify-stop", &facts, &of_preset(row[0]));
     let (call, because) = call_of(part.as_ref());
     let said = part.filter(|part| !part.shadow && !part.verdict.says.is_empty());

@@ -61,6 +61,6 @@ fn nobody_there_is_told_nothing() {
     tidegate.assert_unfailing();
     assert_eq!(model.last_main().count(ENTERS), 0);
     let status = tidegate.run(&["status", "--session", run.session_id(), "--json"]);
-    assert!(status.contains("\"phase\": \"implement\""), "it is known all the same: {status}");
+    assert!(status.contains("\"phase\":\"implement\""), "it is known all the same: {status}");
     model.finish();
 }

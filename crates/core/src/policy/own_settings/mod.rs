@@ -2,6 +2,8 @@
 //!
 //! The rules, case by case, are in `own_settings.md` beside this file.
 
+use std::borrow::Cow;
+
 use super::{Mode, Policy};
 use crate::config::Config;
 use crate::config::section::section;
@@ -36,6 +38,9 @@ choices!(OwnSettingsMode {
     "ask" => OwnSettingsMode::Ask,
 });
 
+/// A command line that writes one of our files has one of these in it: their names, or the folder it goes to first.
+const OWN_NAMES: [&str; 3] = ["tidegate", "settings", ".claude"];
+
 /// The policy.
 pub struct OwnSettings;
 
@@ -54,7 +59,9 @@ impl Policy for OwnSettings {
 
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
         let edits = event.kind == EventKind::PreToolUse && event.edit_target().is_some();
-        (edits || event.command().is_some()).then_some(Needs { own_file: true, ..Needs::default() })
+        let names_one = |line: Cow<'_, str>| OWN_NAMES.iter().any(|name| line.contains(name));
+        let may_write = event.command().is_some_and(names_one);
+        (edits || may_write).then_some(Needs { own_file: true, ..Needs::default() })
     }
 
     fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {

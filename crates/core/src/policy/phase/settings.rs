@@ -12,7 +12,7 @@ section! {
         /// What happens when a prompt begins another phase of work: the model is told its skills and files (`advise`), it is only recorded (`shadow`), or nobody looks.
         mode: PhaseMode = PhaseMode::Advise, Tightens;
         /// How sure the classifier has to be, in per cent.
-        confidence: Whole<0, 100> = Whole::new(60), WithTrust;
+        confidence: Whole<0, 100> = Whole::new(80), WithTrust;
     }
     sections {
         /// Section `[phase.research]`.

@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::event::wire::BackgroundTask;
 use crate::event::{Event, EventKind};
 use crate::facts::marks::{Mark, Marks};
-use crate::facts::work::ChangeSet;
+use crate::facts::work::{Background, ChangeSet, Checked};
 use crate::facts::{Facts, Known, Needs};
 use crate::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use settings::{VerifyMode, Wants};
@@ -66,6 +66,12 @@ impl Policy for VerifyStop {
         if facts.event.kind == EventKind::SessionStart {
             return remember(changes);
         }
+        if facts.edits_gone {
+            return Verdict::silent("the edited files are gone");
+        }
+        if let Some(verdict) = verified_by_now(facts, config, changes) {
+            return verdict;
+        }
         if let Some(verdict) = still_running(facts.event, marks) {
             return verdict;
         }
@@ -84,6 +90,16 @@ impl Policy for VerifyStop {
     }
 }
 
+/// Checks that ran at the same time, or a config that wants less by now, may have left nothing to ask for.
+pub(super) fn verified_by_now(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Option<Verdict> {
+    let kinds = changes.checked;
+    let checked = Checked { kinds, at: changes.last, seen: facts.now, verified: true };
+    verifies(facts.checks.as_ref(), config, kinds).then(|| Verdict {
+        effects: vec![Effect::Mark(Mark::Checked(checked))],
+        ..Verdict::silent("verified since the last edit")
+    })
+}
+
 /// What still runs may edit, or verify: the stop passes, and the next one is looked at again.
 fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
     let tasks = event.payload.background_tasks.get().map(|tasks| tasks.0.as_slice()).unwrap_or_default();
@@ -92,35 +108,42 @@ fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
         task.kind.get().is_some_and(|kind| ["agent", "teammate", "workflow"].iter().any(|word| kind.contains(word)))
     };
     if tasks.iter().filter(runs).any(is_agent) {
-        return Some(Verdict::silent("agents still run in the background"));
+        return Some(waits("agents still run in the background"));
     }
     let listed = |id: &str| tasks.iter().filter(runs).any(|task| task.id.get().is_some_and(|task| task == id));
-    let checks = &marks.work.background;
-    if checks.iter().any(|check| listed(&check.task)) {
-        return Some(Verdict::silent("a check still runs in the background"));
+    if marks.work.pending().any(|check| listed(&check.task)) {
+        return Some(waits("a check still runs in the background"));
     }
-    // One that has just ended is not listed any more, and its end is told after this stop (seen with 2.1.325). A task
-    // that ended with its client is never told of: one stop has to be enough.
-    let notice = |task: &str| format!("{ID}/awaits/{task}");
-    let ended = checks.iter().find(|check| !marks.noticed(&notice(&check.task)))?;
+    // One that has just ended is not listed any more, and its end is told after this turn (seen with 2.1.325). A task that
+    // ended with its client, or that a person stopped, is never told of: one turn has to be enough.
+    let turn = event.payload.prompt_id.get().map(AsRef::as_ref).unwrap_or_default();
+    let told_later = |check: &&Background| check.awaited.as_deref().is_none_or(|awaited| awaited == turn);
+    let gone: Vec<&Background> = marks.work.pending().filter(told_later).collect();
+    if gone.is_empty() {
+        return None;
+    }
+    let new = gone.into_iter().filter(|check| check.awaited.is_none());
+    let awaited = new.map(|check| Background { awaited: Some(turn.to_owned()), ..check.clone() });
     Some(Verdict {
-        because: "a check in the background has just ended",
-        effects: vec![Effect::Mark(Mark::Notice(notice(&ended.task)))],
-        ..Verdict::pass()
+        effects: awaited.map(|check| Effect::Mark(Mark::Launched(check))).collect(),
+        ..waits("a check in the background has just ended")
     })
+}
+
+/// A pass that still waits: the block before it is not ignored yet.
+fn waits(because: &'static str) -> Verdict {
+    Verdict { asks: Asks::verified(), ..Verdict::silent(because) }
 }
 
 /// The stop passes; the person is told once that nothing was verified.
 fn let_go(facts: &Facts<'_>, changes: &ChangeSet, because: &'static str) -> Verdict {
-    // It is still waited for: the record of a stop that passes says so.
-    let asks = Asks::verified();
     if changes.told {
-        return Verdict { asks, ..Verdict::silent(because) };
+        return Verdict::silent(because);
     }
     let text = (facts.lang.words().unverified)(changes);
     let when_said = vec![Effect::Mark(Mark::Told)];
     let say = Say { to: Audience::User, text, weight: 60, explains: false, when_said };
-    Verdict { because, says: vec![say], asks, ..Verdict::pass() }
+    Verdict { says: vec![say], ..Verdict::silent(because) }
 }
 
 fn hold(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdict {

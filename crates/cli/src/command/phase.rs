@@ -1,0 +1,101 @@
+//! `tidegate phase classify`: prompts in, phases out, a line for each line.
+
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use serde::Serialize;
+use serde_json::Value;
+use tidegate_core::phase::{self, Phase};
+
+use super::Outcome;
+use crate::args;
+use crate::error::CliError;
+use crate::print;
+
+/// Far beyond what a person pastes. A longer line is passed over without being kept.
+const LONGEST_LINE: u64 = 64 * 1024 * 1024;
+
+pub(crate) fn run(args: &args::PhaseClassify) -> Outcome {
+    let mut input = BufReader::with_capacity(64 * 1024, io::stdin().lock());
+    let mut output = BufWriter::with_capacity(64 * 1024, io::stdout().lock());
+    let (mut bytes, mut wrong) = (Vec::new(), false);
+    for number in 1_u64.. {
+        bytes.clear();
+        let read = input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes);
+        if read.map_err(|error| CliError::new(format!("stdin, line {number}: {error}")))? == 0 {
+            break;
+        }
+        let answer = if bytes.len() as u64 == LONGEST_LINE && bytes.last() != Some(&b'\n') {
+            input.skip_until(b'\n').map_err(CliError::new)?;
+            Err(format!("longer than {} MiB", LONGEST_LINE >> 20))
+        } else {
+            prompt(&bytes).map(|prompt| Line::of(&prompt, args.time))
+        };
+        let line = answer.unwrap_or_else(|error| {
+            print::to_stderr(&format!("error: line {number}: {error}"));
+            wrong = true;
+            Line::Error { error }
+        });
+        // Whoever waits for this answer before the next prompt gets it.
+        let waits = !input.buffer().contains(&b'\n');
+        let written = serde_json::to_writer(&mut output, &line)
+            .map_err(io::Error::from)
+            .and_then(|()| output.write_all(b"\n"))
+            .and_then(|()| if waits { output.flush() } else { Ok(()) });
+        // A reader that went away is no error.
+        if written.is_err() {
+            break;
+        }
+    }
+    let _ = output.flush();
+    Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Line {
+    Guess {
+        phase: Phase,
+        confidence: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        us: Option<f64>,
+    },
+    Error {
+        error: String,
+    },
+}
+
+impl Line {
+    fn of(prompt: &str, timed: bool) -> Line {
+        let start = Instant::now();
+        let guess = phase::classify(prompt);
+        let took = start.elapsed();
+        Line::Guess {
+            phase: guess.phase,
+            // Four digits are more than the classifier knows.
+            confidence: (guess.confidence * 10_000.0).round() / 10_000.0,
+            us: timed.then(|| took.as_nanos() as f64 / 1000.0),
+        }
+    }
+}
+
+/// The prompt of a line, or what is wrong with it.
+fn prompt(line: &[u8]) -> Result<String, String> {
+    let value: Value = serde_json::from_slice(line).map_err(|error| format!("not JSON: {}", told(&error)))?;
+    match value {
+        Value::Object(mut members) => match members.remove("prompt") {
+            Some(Value::String(prompt)) => Ok(prompt),
+            Some(_) => Err("`prompt` is no string".to_owned()),
+            None => Err("no `prompt` in the object".to_owned()),
+        },
+        _ => Err("not an object".to_owned()),
+    }
+}
+
+/// The line is ours to count; the parser only knows of one.
+fn told(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let (what, _) = text.rsplit_once(" at line ").unwrap_or((&text, ""));
+    format!("{what} at column {}", error.column())
+}

@@ -1,0 +1,113 @@
+//! `cargo xtask eval-phase`: what the checked-in parameters make of the prompts that nothing was learned from.
+
+use std::fmt::Write as _;
+
+use tidegate_core::phase::{self, Phase};
+
+use super::corpus::{self, Example, LANGUAGES};
+use crate::failure::{Done, Failure};
+use crate::print;
+
+const PHASES: usize = Phase::ALL.len();
+const GOAL: f64 = 90.0;
+const GOAL_HARD: f64 = 85.0;
+
+/// Confidence from here on, and how often it is right.
+const STEPS: [f64; 5] = [0.9, 0.7, 0.5, 0.3, 0.0];
+
+/// The command.
+pub(crate) fn run() -> Done {
+    let mut missed = Vec::new();
+    for language in LANGUAGES {
+        let judged = Judged::of(&corpus::read("held-out", language)?);
+        let (all, hard) = (judged.percent(|_| true), judged.percent(|one| one.hard));
+        print::line(&format!(
+            "{language}: {all:.1}% of {} (goal ≥ {GOAL}%), hard {hard:.1}% of {} (goal ≥ {GOAL_HARD}%)",
+            judged.0.len(),
+            judged.0.iter().filter(|one| one.hard).count()
+        ));
+        judged.table().into_iter().chain(judged.by_confidence()).for_each(|line| print::line(&line));
+        if all < GOAL {
+            missed.push(format!("{language}: {all:.1}% are right, not {GOAL}%"));
+        }
+        if hard < GOAL_HARD {
+            missed.push(format!("{language}: {hard:.1}% of the hard ones are right, not {GOAL_HARD}%"));
+        }
+    }
+    if missed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("the classifier misses its goals:\n  {}", missed.join("\n  ")))
+        .next("better features or more training prompts; what is held out stays as it is"))
+}
+
+/// A prompt's own phase and what the classifier says.
+struct One {
+    label: usize,
+    guess: usize,
+    confidence: f64,
+    hard: bool,
+}
+
+struct Judged(Vec<One>);
+
+impl Judged {
+    fn of(examples: &[Example]) -> Judged {
+        let one = |example: &Example| {
+            let guess = phase::classify(&example.prompt);
+            One {
+                label: example.phase as usize,
+                guess: guess.phase as usize,
+                confidence: guess.confidence,
+                hard: example.hard,
+            }
+        };
+        Judged(examples.iter().map(one).collect())
+    }
+
+    fn percent(&self, which: impl Fn(&One) -> bool) -> f64 {
+        let (mut right, mut all) = (0_u32, 0_u32);
+        for one in self.0.iter().filter(|one| which(one)) {
+            right += u32::from(one.label == one.guess);
+            all += 1;
+        }
+        if all == 0 { f64::NAN } else { 100.0 * f64::from(right) / f64::from(all) }
+    }
+
+    /// The confusion matrix: a row is what was meant, a column what was said.
+    fn table(&self) -> Vec<String> {
+        let mut counts = [[0_u32; PHASES]; PHASES];
+        for one in &self.0 {
+            counts[one.label][one.guess] += 1;
+        }
+        let mut head = format!("    {:<12}", "meant");
+        for phase in Phase::ALL {
+            let _ = write!(head, "{:>6}", &phase.name()[..phase.name().len().min(5)]);
+        }
+        let mut lines = vec![head + "   recall  precision"];
+        for phase in Phase::ALL {
+            let mut line = format!("    {:<12}", phase.name());
+            for count in counts[phase as usize] {
+                let cell = if count == 0 { "·".to_owned() } else { count.to_string() };
+                let _ = write!(line, "{cell:>6}");
+            }
+            let recall = self.percent(|one| one.label == phase as usize);
+            let precision = self.percent(|one| one.guess == phase as usize);
+            lines.push(format!("{line}{recall:>8.1}%{precision:>10.1}%"));
+        }
+        lines
+    }
+
+    /// How often the classifier is right when it says that it is sure.
+    fn by_confidence(&self) -> Vec<String> {
+        let mut below = f64::INFINITY;
+        let mut lines = Vec::new();
+        for from in STEPS {
+            let inside = |one: &One| (from..below).contains(&one.confidence);
+            let count = self.0.iter().filter(|one| inside(one)).count();
+            lines.push(format!("    confidence from {from:.1}: {:>5.1}% of {count}", self.percent(inside)));
+            below = from;
+        }
+        lines
+    }
+}

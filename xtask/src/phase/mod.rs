@@ -1,0 +1,127 @@
+//! `cargo xtask train-phase` and `cargo xtask eval-phase`: the phase classifier's parameters and what they are worth.
+//!
+//! Training is the same to the bit wherever it runs: one thread per language, a fixed order, and nothing but additions,
+//! multiplications, divisions, square roots and an exponential function of our own, none of which Rust leaves to
+//! the platform. So the checked-in file is compared without tolerance.
+
+mod corpus;
+mod cross_validation;
+mod descent;
+mod evaluation;
+mod lexicon;
+mod model;
+
+use std::fs;
+use std::path::PathBuf;
+
+use tidegate_core::phase::lexicon::Lexicon;
+
+use crate::failure::{Done, Failure, While};
+use crate::print;
+use crate::workspace;
+use corpus::LANGUAGES;
+use model::{Document, Settings};
+
+pub(crate) use cross_validation::run as cross_validate;
+pub(crate) use evaluation::run as evaluate;
+
+/// Chosen by `cargo xtask train-phase --cross-validate`, which never sees what is held out.
+const SETTINGS: [Settings; LANGUAGES.len()] = [
+    Settings { decay: 8e-6, rows: 28_000, temperature: 0.65 },
+    Settings { decay: 8e-6, rows: 28_000, temperature: 0.65 },
+];
+
+/// Trains and compares with the file.
+pub(crate) fn check() -> Done {
+    let path = file();
+    let (written, trained) = (fs::read(&path).while_(path.display())?, train()?);
+    if written == trained {
+        print::line(&format!("    {} KiB, as the corpus says", trained.len() / 1024));
+        return Ok(());
+    }
+    let at = written.iter().zip(&trained).take_while(|(written, trained)| written == trained).count();
+    let what = format!(
+        "{} is not what training makes: {} bytes instead of {}, the first that differs is {at}",
+        path.display(),
+        written.len(),
+        trained.len()
+    );
+    Err(Failure::new(what).next("`cargo xtask train-phase --write`, then `cargo xtask eval-phase`"))
+}
+
+/// Trains and writes the file.
+pub(crate) fn write() -> Done {
+    let (path, trained) = (file(), train()?);
+    fs::write(&path, &trained).while_(path.display())?;
+    print::line(&format!("    {} KiB written to {}", trained.len() / 1024, path.display()));
+    Ok(())
+}
+
+fn file() -> PathBuf {
+    workspace::root().join("crates/core/src/phase/parameters.bin")
+}
+
+/// The whole file.
+fn train() -> Done<Vec<u8>> {
+    let mut file = Vec::new();
+    for section in each_language(|number, language| {
+        let examples = Examples::read(language)?;
+        let documents: Vec<&Document> = examples.written.iter().chain(&examples.framed).collect();
+        let settings = &SETTINGS[number];
+        let mut section = examples.lexicon;
+        section.extend(model::train(&documents, settings).encode(settings.temperature));
+        Ok(section)
+    }) {
+        file.extend(section?);
+    }
+    Ok(file)
+}
+
+/// The prompts that nothing was learned from, to be timed on.
+pub(crate) fn held_out() -> Done<Vec<String>> {
+    let mut prompts = Vec::new();
+    for language in LANGUAGES {
+        prompts.extend(corpus::read("held-out", language)?.into_iter().map(|example| example.prompt));
+    }
+    Ok(prompts)
+}
+
+/// Does the same for each language, side by side.
+fn each_language<T: Send>(work: impl Fn(usize, &'static str) -> T + Sync) -> Vec<T> {
+    std::thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = LANGUAGES
+            .into_iter()
+            .enumerate()
+            .map(|(number, language)| scope.spawn(move || work(number, language)))
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("training does not panic")).collect()
+    })
+}
+
+/// All that a language is learned from.
+struct Examples {
+    lexicon: Vec<u8>,
+    /// By people, in the order of the file.
+    written: Vec<Document>,
+    hard: Vec<bool>,
+    framed: Vec<Document>,
+}
+
+impl Examples {
+    fn read(language: &str) -> Done<Examples> {
+        let bytes = lexicon::encode(language)?;
+        let (lexicon, _) =
+            Lexicon::read(&bytes).ok_or_else(|| Failure::new("a lexicon that cannot be read"))?;
+        let examples = corpus::read("train", language)?;
+        let documents = |examples: &[corpus::Example]| {
+            examples.iter().map(|example| Document::of(example, lexicon)).collect()
+        };
+        Ok(Examples {
+            written: documents(&examples),
+            hard: examples.iter().map(|example| example.hard).collect(),
+            framed: documents(&corpus::frames(language)?),
+            lexicon: bytes,
+        })
+    }
+}
