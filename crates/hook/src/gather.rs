@@ -183,7 +183,10 @@ impl Gather<'_> {
         if script.is_some() || needs.checks {
             let unverified = marks.and_then(|marks| marks.work.changes.as_ref());
             let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
-            self.checks(&mut work, script.as_ref(), &start, root, files, needs.checks);
+            let response = event.payload.tool_response.get();
+            let background = response.is_some_and(|response| response.background_task.get().is_some());
+            let line = script.as_ref().map(|script| (script, background));
+            self.checks(&mut work, line, &start, root, files, needs.checks);
         }
         if work.hides {
             work.proof.hidden = event.command().map(|line| one_line(&line));
@@ -208,13 +211,14 @@ impl Gather<'_> {
     fn checks(
         &self,
         work: &mut Work,
-        script: Option<&Script>,
+        line: Option<(&Script, bool)>,
         start: &str,
         root: &Path,
         edited: &[String],
         named: bool,
     ) {
         let extra = self.config.policies.verify_stop.commands.extra();
+        let (script, background) = line.unzip();
         let revealed = script.map(Script::revealed);
         let script = revealed.as_ref().filter(|revealed| could_check(revealed, &extra)).and(script);
         if script.is_none() && !named {
@@ -230,10 +234,12 @@ impl Gather<'_> {
         let seen: Vec<Seen<'_>> = manifests.iter().map(Manifest::seen).collect();
         let project = checks::project(&seen);
         if let (Some(script), Some(revealed)) = (script, revealed) {
-            work.proof.evidence = project.evidence(script, place, &extra);
-            let hides =
-                work.proof.evidence.is_empty() && !project.evidence(&revealed, place, &extra).is_empty();
-            work.hides = hides;
+            let judge = |script: &Script| match background {
+                Some(true) => project.in_background().evidence(script, place, &extra),
+                _ => project.evidence(script, place, &extra),
+            };
+            work.proof.evidence = judge(script);
+            work.hides = work.proof.evidence.is_empty() && !judge(&revealed).is_empty();
         }
         work.checks = Some(project);
     }
