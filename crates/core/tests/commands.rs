@@ -16,11 +16,12 @@ type Row = Vec<String>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row, &Projects) -> Row;
 
-const TABLES: [(&str, Runner); 5] = [
+const TABLES: [(&str, Runner); 6] = [
     ("line decides hidden", statuses),
     ("line runs in", places),
     ("line writes", writes),
     ("line project evidence", evidence),
+    ("background project evidence", in_background),
     ("project kinds examples", kinds),
 ];
 
@@ -190,6 +191,12 @@ fn evidence(row: &Row, projects: &Projects) -> Row {
             evidence_of(&script, &load(&row[1], projects))
         }
     };
+    vec![row[0].clone(), row[1].clone(), is]
+}
+
+fn in_background(row: &Row, projects: &Projects) -> Row {
+    let script = shell::parse(&row[0]).expect("understood");
+    let is = evidence_of(&script, &load(&row[1], projects).in_background());
     vec![row[0].clone(), row[1].clone(), is]
 }
 

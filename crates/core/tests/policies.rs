@@ -36,6 +36,7 @@ const TABLES: [(&str, Runner); 15] = [
     ("to thread text", gates::skill_gate_words),
     ("preset edits background stop hook call says because", gates::stops),
     ("wants project passed verified missing", gates::wants),
+    ("wants files configured listed", gates::listed),
     ("attended edits project text", gates::stop_words),
     ("preset edits task call because", gates::tasks),
     ("event now guess enters because", gates::phases),

@@ -193,7 +193,10 @@ impl Gather<'_> {
             // A script that was made for a moment and removed again; with more files than are known by name it is not asked.
             let all_named = unverified.is_some_and(|changes| changes.count() == files.len());
             work.edits_gone = needs.checks && all_named && !files.iter().any(|file| root.join(file).exists());
-            self.checks(&mut work, script.as_ref(), &start, root, files, needs.checks);
+            let response = event.payload.tool_response.get();
+            let background = response.is_some_and(|response| response.background_task.get().is_some());
+            let line = script.as_ref().map(|script| (script, background));
+            self.checks(&mut work, line, &start, root, files, needs.checks);
         }
         if work.hides {
             work.proof.hidden = event.command().map(|line| one_line(&line));
@@ -235,13 +238,14 @@ impl Gather<'_> {
     fn checks(
         &self,
         work: &mut Work,
-        script: Option<&Script>,
+        line: Option<(&Script, bool)>,
         start: &str,
         root: &Path,
         edited: &[String],
         named: bool,
     ) {
         let extra = self.config.policies.verify_stop.commands.extra();
+        let (script, background) = line.unzip();
         let revealed = script.map(Script::revealed);
         let script = revealed.as_ref().filter(|revealed| could_check(revealed, &extra)).and(script);
         if script.is_none() && !named {
@@ -257,10 +261,12 @@ impl Gather<'_> {
         let seen: Vec<Seen<'_>> = manifests.iter().map(Manifest::seen).collect();
         let project = checks::project(&seen);
         if let (Some(script), Some(revealed)) = (script, revealed) {
-            work.proof.evidence = project.evidence(script, place, &extra);
-            let hides =
-                work.proof.evidence.is_empty() && !project.evidence(&revealed, place, &extra).is_empty();
-            work.hides = hides;
+            let judge = |script: &Script| match background {
+                Some(true) => project.in_background().evidence(script, place, &extra),
+                _ => project.evidence(script, place, &extra),
+            };
+            work.proof.evidence = judge(script);
+            work.hides = work.proof.evidence.is_empty() && !judge(&revealed).is_empty();
         }
         work.checks = Some(project);
     }

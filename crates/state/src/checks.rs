@@ -9,7 +9,7 @@ use tidegate_core::checks::{self, Seen};
 use crate::bounded;
 
 /// Most folders that are looked at.
-const MOST_FOLDERS: usize = 8;
+const MOST_FOLDERS: usize = 24;
 
 /// Most files that are taken.
 const MOST_FILES: usize = 64;
@@ -50,6 +50,8 @@ pub fn read(root: &Path, folders: &[String]) -> Vec<Manifest> {
             above = folder.rsplit_once('/').map(|(above, _)| above);
         }
     }
+    // Where there are too many, the shallow ones: a project's files stand above its code.
+    wanted.sort_by_key(|folder| if folder.is_empty() { 0 } else { 1 + folder.matches('/').count() });
     let mut manifests = Vec::new();
     for folder in wanted.into_iter().take(MOST_FOLDERS) {
         let path = root.join(folder);
@@ -116,6 +118,22 @@ mod tests {
         assert_eq!(names(&found), ["/Cargo.toml", "web/app/package.json"]);
         assert_eq!(found[1].text.as_deref(), Some("{}"));
         assert_eq!(names(&read(root.path(), &[])), ["/Cargo.toml"]);
+    }
+
+    #[test]
+    fn a_deep_folder_does_not_hide_what_stands_above_it() {
+        let root = tempfile::tempdir().unwrap();
+        let deep =
+            "services/app/src/main/java/com/acme/shop/orders/internal/model/parts/small/a/b/c/d/e/f/g/h/i/j";
+        fs::create_dir_all(root.path().join(deep)).unwrap();
+        fs::write(root.path().join("services/app/pom.xml"), "").unwrap();
+        fs::write(root.path().join(deep).join("pom.xml"), "").unwrap();
+        let (near, far) = ("services/app/pom.xml".to_owned(), format!("{deep}/pom.xml"));
+        assert_eq!(names(&read(root.path(), &[deep.into()])), [near.clone(), far.clone()]);
+        let deeper = format!("{deep}/k/l/m");
+        assert_eq!(names(&read(root.path(), &[deeper])), [near, far]);
+        let lower = format!("a/{deep}/k/l/m/n/o/p");
+        assert_eq!(names(&read(root.path(), &[lower])), [""; 0]);
     }
 
     #[test]

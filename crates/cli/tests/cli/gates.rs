@@ -81,6 +81,10 @@ impl Work {
         self.event("Stop", members)
     }
 
+    fn marks(&self) -> String {
+        fs::read_to_string(self.sandbox.session(self.session).join("marks")).expect("marks")
+    }
+
     fn is_held(&self) -> bool {
         let answer = self.stop();
         !answer.stdout.is_empty() && answer.output()["decision"] == "block"
@@ -296,6 +300,36 @@ fn a_check_in_the_background_counts_from_its_end() {
     work.ran("npm run dev", &json!({ "stdout": "", "backgroundTaskId": "b1" }));
     let held = work.stop_with(running);
     assert_eq!(held.output()["decision"], "block", "a server is no check");
+}
+
+/// What watches never ends: it is nothing to wait for, and no evidence when somebody ends it.
+#[test]
+fn a_command_that_watches_is_no_check() {
+    let running = json!({ "background_tasks": [{ "id": "b1", "type": "shell", "status": "running" }] });
+    let scripts = r#"{"scripts": {"test": "vitest", "test:watch": "vitest --watch", "build": "tsc -b"}}"#;
+    for (command, awaited, settles) in [
+        ("npx vitest", false, true),
+        ("npm test", false, true),
+        ("npx vitest run", true, true),
+        ("npx vitest --watch", false, false),
+        ("npm test -- --watch", false, false),
+        ("npm run test:watch", false, false),
+        ("npm run build -- -w", false, false),
+        ("npx tsc -w", false, false),
+        ("npx jest --watchAll", false, false),
+        ("cargo watch -x test", false, false),
+        ("nodemon --exec 'npm test'", false, false),
+    ] {
+        let work = Work::new();
+        fs::write(work.sandbox.project().join("package.json"), scripts).expect("a new file");
+        work.edits("src/main.ts");
+        work.ran(command, &json!({ "stdout": "", "backgroundTaskId": "b1" }));
+        let held = work.stop_with(running.clone());
+        assert_eq!(held.stdout.is_empty(), awaited, "{command}: {held:?}");
+        work.edits("src/other.ts");
+        work.bash(command);
+        assert_eq!(work.marks().contains("verified\":true"), settles, "{command}");
+    }
 }
 
 /// The file has to have changed since the call began; what the line only names has not.

@@ -8,6 +8,7 @@
 mod kind;
 mod recipe;
 mod tool;
+mod watch;
 
 mod dotnet;
 mod go;
@@ -122,6 +123,8 @@ struct File {
 #[derive(Clone, Debug, Default)]
 pub struct Project {
     files: Vec<File>,
+    /// Nobody waits for the line that is judged.
+    background: bool,
 }
 
 /// Commands that the config adds.
@@ -206,7 +209,7 @@ pub fn project(seen: &[Seen<'_>]) -> Project {
         }
         File { folder: shell::tidy(seen.folder), name: seen.name.to_owned(), contents }
     });
-    Project { files: files.collect() }
+    Project { files: files.collect(), background: false }
 }
 
 fn is_manifest(ecosystem: &Ecosystem, name: &str) -> bool {
@@ -328,16 +331,34 @@ impl Project {
         examples
     }
 
+    /// The same project, for a line that runs in the background: what may watch for changes there proves nothing, since
+    /// its end may never come.
+    #[must_use]
+    pub fn in_background(&self) -> Project {
+        Project { background: true, ..self.clone() }
+    }
+
     /// What the success of a line proves about this project.
     pub fn evidence(&self, script: &Script, place: Place<'_>, extra: &Extra) -> Vec<Evidence> {
         let mut evidence = Vec::new();
         for (number, step) in script.steps.iter().enumerate().filter(|(_, step)| worth_judging(step)) {
             let Some(folder) = folder_of(step).below(place.root, place.cwd) else { continue };
             let own = self.judge(step, &folder, &step.words, 0);
-            let added = if only_tells(&step.words) { Kinds::NONE } else { extra.kinds(step) };
+            let added = if only_tells(&step.words) || watch::may_stay(self, step) {
+                Kinds::NONE
+            } else {
+                extra.kinds(step)
+            };
             evidence.extend(own.and(added).iter().map(|kind| Evidence { kind, step: number }));
         }
         evidence
+    }
+
+    /// What the success of a line in the root would prove.
+    pub fn proves(&self, line: &str) -> Kinds {
+        let place = Place { root: "/", cwd: "/" };
+        let evidence = shell::parse(line).map(|script| self.evidence(&script, place, &Extra::default()));
+        evidence.unwrap_or_default().iter().map(|found| found.kind).collect()
     }
 
     /// What the success of one command tells.
@@ -346,6 +367,8 @@ impl Project {
         let arguments = words.get(1..).unwrap_or_default();
         if depth > DEEPEST
             || only_tells(arguments)
+            || watch::watches(name, arguments)
+            || self.background && watch::may_watch(name, arguments)
             || step.contained && self.nearest(folder, COMPOSE).is_none()
         {
             return Kinds::NONE;

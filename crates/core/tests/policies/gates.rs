@@ -286,6 +286,21 @@ pub(super) fn wants(row: &Row<'_>) -> Vec<String> {
     vec![row[0].into(), row[1].into(), row[2].into(), verified.into(), missing]
 }
 
+pub(super) fn listed(row: &Row<'_>) -> Vec<String> {
+    let package = r#"{"scripts": {"test": "vitest run", "build": "tsc -b"}}"#;
+    let seen: Vec<Seen<'_>> =
+        row[1].split(", ").map(|name| Seen { folder: "", name, text: Some(package) }).collect();
+    let commands = if row[2] == "-" { Vec::new() } else { vec![Value::from(row[2])] };
+    let config = config(
+        "guide",
+        &[("verify_stop", "wants", row[0].into()), ("verify_stop.commands", "test", Value::List(commands))],
+    );
+    let project = checks::project(&seen);
+    let missing = verify_stop::missing(Some(&project), &config, Kinds::default());
+    let listed = verify_stop::examples(Some(&project), &config, missing).join(", ");
+    vec![row[0].into(), row[1].into(), row[2].into(), listed]
+}
+
 fn stop() -> Event<'static> {
     event::parse(br#"{"session_id": "s", "hook_event_name": "Stop"}"#, None).expect("the payload is whole")
 }
