@@ -10,6 +10,7 @@ use tidegate_core::verdict::Asks;
 
 use crate::answer::Ran;
 use crate::fixtures;
+use crate::people::{by_agent_of, code_of};
 use crate::sandbox::Sandbox;
 
 const SESSION: &str = "91b38a40-3ead-4aa8-8407-24d36ddad7be";
@@ -193,10 +194,33 @@ fn report_of_nothing() {
     assert!(torn.ok().ends_with("note: 1 line and 0 files of the journal could not be read\n"), "{torn:?}");
 }
 
+/// The session in which somebody is there.
+const PERSON: &str = "5a40f1c2-3ead-4aa8-8407-24d36ddad7be";
+
+/// A command that an agent calls and a person approves.
+fn approved(sandbox: &Sandbox, args: &[&str]) -> Ran {
+    let event = |capture: &str, prompt: &str| {
+        let mut payload = fixtures::hook(capture);
+        payload["session_id"] = json!(PERSON);
+        payload["cwd"] = json!(sandbox.project());
+        payload["prompt"] = json!(prompt);
+        payload["prompt_id"] = json!(format!("prompt-{}", sandbox.records().len()));
+        assert_eq!(sandbox.event(&payload).exit, 0);
+    };
+    event("SessionStart.startup", "");
+    let asked = by_agent_of(sandbox, args, PERSON);
+    event("UserPromptSubmit.plain", &format!("approve {}", code_of(&asked)));
+    by_agent_of(sandbox, &[args, &["--approved"]].concat(), PERSON)
+}
+
 /// One interruption that a person ends by switching the policy off.
 fn override_once(sandbox: &Sandbox, session: &str) -> Ran {
     write(sandbox, vec![(5, denied(sandbox, session, "src/a.rs"))]);
-    sandbox.run(&["off", "skill-gate", "--for", "1h"])
+    approved(sandbox, &["off", "skill-gate", "--for", "1h"])
+}
+
+fn attended() -> Sandbox {
+    Sandbox::new().with("CLAUDE_CODE_SESSION_ATTENDED", "1")
 }
 
 fn prompt(sandbox: &Sandbox) -> crate::answer::Answer {
@@ -216,12 +240,9 @@ fn stepped_down(sandbox: &Sandbox) -> bool {
     listed.as_array().is_some_and(|list| list.iter().any(|entry| entry["stepped_down_in"].is_string()))
 }
 
-const UNATTENDED: &str = "[approval]\nunattended = [\"off\"]\n";
-
 #[test]
 fn a_policy_that_people_override_steps_down_and_up_again_by_hand() {
-    let sandbox = Sandbox::new();
-    sandbox.config(UNATTENDED);
+    let sandbox = attended();
     for round in 0..4 {
         let off = override_once(&sandbox, &format!("s{round}"));
         assert!(!off.ok().contains("only advises"), "{off:?}");
@@ -230,7 +251,10 @@ fn a_policy_that_people_override_steps_down_and_up_again_by_hand() {
     assert!(off.ok().contains("overridden in five of its last ten"), "{off:?}");
     assert!(stepped_down(&sandbox));
 
-    // The person is told once more, where they work; the model is not.
+    // The person is told once more, where they work; the model is not, and nobody is where nobody is there.
+    let sandbox = sandbox.with("CLAUDE_CODE_SESSION_ATTENDED", "0");
+    event(&sandbox, "SessionStart.startup").silent();
+    let sandbox = sandbox.with("CLAUDE_CODE_SESSION_ATTENDED", "1");
     let told = event(&sandbox, "SessionStart.startup");
     let message = told.output()["systemMessage"].as_str().unwrap_or_default().to_owned();
     assert!(message.starts_with("skill-gate was overridden in five"), "{told:?}");
@@ -255,14 +279,13 @@ fn a_policy_that_people_override_steps_down_and_up_again_by_hand() {
 
 #[test]
 fn being_ignored_loosens_nothing_and_neither_does_another_preset() {
-    let sandbox = Sandbox::new();
-    sandbox.config(UNATTENDED);
+    let sandbox = attended();
     let ignored = |round: u64| (1000 - round * 50, denied(&sandbox, "s", "src/a.rs"));
     write(&sandbox, (0..12).map(ignored).collect());
     assert!(!override_once(&sandbox, "t").ok().contains("only advises"));
     for config in ["preset = \"strict\"\n", "[friction]\nstep_down = false\n"] {
-        let sandbox = Sandbox::new();
-        sandbox.config(config.to_owned() + UNATTENDED);
+        let sandbox = attended();
+        sandbox.config(config);
         for round in 0..6 {
             assert!(!override_once(&sandbox, &format!("s{round}")).ok().contains("only advises"), "{config}");
         }
@@ -271,9 +294,48 @@ fn being_ignored_loosens_nothing_and_neither_does_another_preset() {
 }
 
 #[test]
+fn what_nobody_decided_loosens_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.config("[approval]\nunattended = [\"off\"]\n");
+    for round in 0..6 {
+        write(&sandbox, vec![(5, denied(&sandbox, &format!("s{round}"), "src/a.rs"))]);
+        assert!(!sandbox.run(&["off", "skill-gate", "--for", "1h"]).ok().contains("only advises"));
+    }
+    assert!(!stepped_down(&sandbox));
+    let record = sandbox.records().pop().expect("of the command");
+    assert_eq!((&record["ruling"], &record["attended"]), (&json!("command"), &json!(false)));
+    let report = sandbox.run(&["report", "--json"]).json();
+    assert_eq!(
+        (&report["policies"][0]["overridden"], &report["policies"][0]["open"]),
+        (&json!(0), &json!(6))
+    );
+}
+
+#[test]
+fn one_act_that_settles_many_is_one() {
+    let sandbox = attended();
+    write(&sandbox, (0..6).map(|n| (60 - n * 5, denied(&sandbox, &format!("s{n}"), "src/a.rs"))).collect());
+    assert!(!approved(&sandbox, &["off", "skill-gate", "--for", "1h"]).ok().contains("only advises"));
+    let report = sandbox.run(&["report", "--json"]).json();
+    let gate =
+        report["policies"].as_array().and_then(|all| all.iter().find(|of| of["policy"] == "skill-gate"));
+    assert_eq!(gate.expect("it spoke")["overridden"], 6);
+}
+
+#[test]
+fn a_held_turn_is_overridden_after_it_ended() {
+    let sandbox = attended();
+    for round in 0..5 {
+        let session = format!("s{round}");
+        write(&sandbox, vec![(9, blocked(&sandbox, &session)), (5, stopped(&sandbox, &session))]);
+        let off = approved(&sandbox, &["off", "verify-stop", "--for", "1h"]);
+        assert_eq!(off.ok().contains("only advises"), round == 4, "{off:?}");
+    }
+}
+
+#[test]
 fn starting_the_client_without_it_counts_as_well() {
-    let sandbox = Sandbox::new().with("CLAUDE_CODE_SESSION_ATTENDED", "1");
-    sandbox.config(UNATTENDED);
+    let sandbox = attended();
     for round in 0..4 {
         assert!(!override_once(&sandbox, &format!("s{round}")).ok().contains("only advises"));
     }
