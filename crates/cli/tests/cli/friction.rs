@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
-use tidegate_core::record::{Cost, Deeds, Failure, Record, Said, VerdictRecord};
+use tidegate_core::record::{Cost, Deeds, Failure, Record, Said, Switched, VerdictRecord};
 use tidegate_core::time::Millis;
 use tidegate_core::verdict::Asks;
 
@@ -52,7 +52,7 @@ fn denied(sandbox: &Sandbox, session: &str, file: &str) -> Record {
         asks: Asks::skills(vec!["code-quality-rules".into()], file),
         ..VerdictRecord::default()
     };
-    let cost = Cost { us: 1500, ..Cost::default() };
+    let cost = Cost { turns: 1, us: 1500, ..Cost::default() };
     Record {
         event: "PreToolUse".into(),
         ruling: "deny".into(),
@@ -147,12 +147,12 @@ fn report_shows_what_is_heard_and_what_is_not() {
     insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["report"]).ok()), @"
     What became of what was said in [project], since [day]: 22 hook runs in 2 sessions
 
-    policy       spoke  done  ignored  bypassed  overridden  open  within  turns  forced turns  tokens
-    pressure         1     -        -         -           -     -       -      -             0      ~5
-    skill-gate       3     2        0         1           0     0    14 s      0             0     ~42
-    verify-stop      5     0        5         0           0     0       -      -             5     ~50
+    policy        spoke done ignored bypassed overridden open within turns tokens
+    pressure          1    -       -        -          -    -      -     0     ~5
+    skill-gate        3    2       0        1          0    0   14 s     3    ~42
+    verify-stop !     5    0       5        0          0    0      -     5    ~50
 
-    verify-stop speaks into the void: blocked 5×, and 0 of 5 led to what it asked for
+    ! verify-stop speaks into the void: blocked 5×, and 0 of 5 led to what it asked for
     pressure: told the model 1×; it asks for nothing that could be settled
     skill-gate: denied 3×; 2 of 3 led to what it asked for, mostly within the same turn
     skill-gate (shadow) would have denied 2×; in 1 of 1 what it asks for was done anyway
@@ -169,12 +169,71 @@ fn report_shows_what_is_heard_and_what_is_not() {
         (&json["policies"][1]["spoke"]["denied"], &all["policies"][1]["spoke"]["denied"]),
         (&json!(3), &json!(4))
     );
+    for named in ["nope", "s-"] {
+        let none = sandbox.run(&["report", "--session", named]);
+        assert_eq!((none.code, none.stdout.as_str()), (Some(1), ""), "{none:?}");
+        let error = format!("error: no session `{named}` was seen in the last 30 days\n");
+        assert!(none.stderr.starts_with(&error), "{none:?}");
+    }
     let session = sandbox.run(&["report", "--session", "t", "--json"]).json();
     assert_eq!(session["policies"][0]["spoke"]["denied"], 0);
     assert_eq!(session["policies"][0]["shadow"]["anyway"], 1);
     let today = sandbox.run(&["report", "--days", "1", "--all", "--json"]).json();
     assert_eq!(today["since"], now().day());
     assert!(sandbox.run(&["report", "--days", "0"]).code != Some(0));
+}
+
+#[test]
+fn a_session_is_named_by_the_beginning_of_its_id() {
+    let sandbox = Sandbox::new();
+    let ids = ["91b38a40-3ead", "91b38a40-4000", "91b"];
+    write(&sandbox, ids.iter().map(|id| (9, denied(&sandbox, id, "x"))).collect());
+    let session = |named: &str| sandbox.run(&["report", "--session", named, "--json"]);
+    assert_eq!(session("91b38a40-3…").json()["session"], ids[0]);
+    assert_eq!(session("91b").json()["session"], "91b");
+    assert!(session("91b38").stderr.contains("more than one session begins with `91b38`"));
+}
+
+#[test]
+fn report_of_what_was_only_recorded() {
+    let sandbox = Sandbox::new();
+    let mut record = denied(&sandbox, "s", "x");
+    record.verdicts[0].shadow = true;
+    write(&sandbox, vec![(9, Record { ruling: "pass".into(), ..record })]);
+    let report = sandbox.run(&["report"]);
+    let expected =
+        "\nno policy has spoken; what was only recorded:\nskill-gate (shadow) would have denied 1×\n";
+    assert!(report.ok().contains(expected), "{report:?}");
+}
+
+#[test]
+fn report_of_a_busy_month_fits_a_terminal() {
+    let sandbox = Sandbox::new();
+    let mut records = Vec::new();
+    for n in 0..150 {
+        records.push((600_000 - n * 3000, blocked(&sandbox, "s")));
+        records.push((600_000 - n * 3000 - 7, stopped(&sandbox, "s")));
+        records.push((600_000 - n * 3000 - 9, denied(&sandbox, "s", &format!("src/{n}.rs"))));
+    }
+    records.push((1000, did(&sandbox, "s", skill())));
+    write(&sandbox, records);
+    let report = sandbox.run(&["report"]);
+    let table: Vec<&str> = report.ok().lines().skip(2).take_while(|line| !line.is_empty()).collect();
+    assert_eq!(table.len(), 3, "{report:?}");
+    assert!(table.iter().all(|line| line.chars().count() <= 80), "{table:?}");
+}
+
+#[test]
+fn a_record_that_does_not_say_what_it_asked_for() {
+    let sandbox = Sandbox::new();
+    let mut record = denied(&sandbox, "s", "x");
+    record.verdicts[0].asks = Asks::default();
+    write(&sandbox, vec![(9, record)]);
+    let report = sandbox.run(&["report"]);
+    assert!(
+        report.ok().contains("skill-gate: denied 1×; what it asked for was not written down"),
+        "{report:?}"
+    );
 }
 
 #[test]
@@ -273,6 +332,13 @@ fn a_policy_that_people_override_steps_down_and_up_again_by_hand() {
     let again = format!("skill-gate blocks again in {}\n", sandbox.project().display());
     assert!(on.ok().ends_with(&again), "{on:?}");
     assert!(!stepped_down(&sandbox));
+    fs::write(sandbox.state().join("off.json"), "[{").expect("a file");
+    let damaged = sandbox.run(&["on", "skill-gate"]);
+    assert!(
+        damaged.stderr.starts_with("warning: ") && damaged.stderr.contains("switches nothing off"),
+        "{damaged:?}"
+    );
+    fs::write(sandbox.state().join("off.json"), "[]").expect("a file");
     assert!(!override_once(&sandbox, "s6").ok().contains("five of its last ten"));
     assert!(!stepped_down(&sandbox));
 }
@@ -358,6 +424,18 @@ fn explain_says_what_was_asked_for_and_what_was_done() {
     write(&sandbox, vec![(9, denied(&sandbox, "s", "src/a.rs")), (5, did(&sandbox, "s", skill()))]);
     let denied = sandbox.run(&["explain", "r-9"]);
     assert!(denied.ok().contains("    satisfied by: invoking code-quality-rules\n"), "{denied:?}");
+    let switched = Switched { policy: "skill-gate".into(), session: Some("s".into()), project: None };
+    let off = Deeds { switched_off: Some(switched.clone()), ..Deeds::default() };
+    let up = Deeds { stepped_up: vec![Switched { session: None, ..switched }], ..Deeds::default() };
+    let command = |deeds| Record { ruling: "command".into(), ..did(&sandbox, "s", deeds) };
+    write(&sandbox, vec![(4, command(off)), (3, command(up))]);
+    let last = sandbox.run(&["explain", "last"]);
+    assert!(last.ok().starts_with("r-9 "), "what a hook said: {last:?}");
+    let off = sandbox.run(&["explain", "r-4"]);
+    assert!(off.ok().contains("  here a policy was switched off: skill-gate in session s\n"), "{off:?}");
+    assert!(!off.ok().contains("no policy took part"), "{off:?}");
+    let up = sandbox.run(&["explain", "r-3"]);
+    assert!(up.ok().contains("  here a policy was let block again: skill-gate in every project\n"), "{up:?}");
     let done = sandbox.run(&["explain", "r-5"]);
     assert!(done.ok().contains("  here a skill was invoked: tidegate:code-quality-rules\n"), "{done:?}");
 }
