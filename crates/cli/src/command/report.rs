@@ -133,9 +133,10 @@ pub(crate) fn run(args: &args::Report) -> Outcome {
 fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
     let (mut hook_runs, mut sessions, mut micros) = (0, BTreeSet::new(), Vec::new());
     let (mut failures, mut backend) = (Failures::default(), Backend::default());
+    let session = args.session.as_deref().map(|named| find(here, named, args.days)).transpose()?;
     // All records settle; only those that are meant are counted.
     let see = |record: &Record| {
-        if record.ruling == "command" || !here.concerns(record, args.session.as_deref(), args.all) {
+        if record.ruling == "command" || !here.concerns(record, session.as_deref(), args.all) {
             return;
         }
         if let Some(call) = &record.backend {
@@ -158,15 +159,15 @@ fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
         friction::read(&here.state, here.now, args.days, u64::MAX, see).map_err(CliError::new)?;
     let root = here.root.as_ref().map(|root| root.to_string_lossy().into_owned());
     let interruptions = friction.finish(here.now);
-    let meant = interruptions.iter().filter(|said| match &args.session {
+    let meant = interruptions.iter().filter(|said| match &session {
         Some(id) => said.session.as_ref() == Some(id),
         None => args.all || said.project.is_none() || said.project == root,
     });
-    let one_project = !args.all && args.session.is_none();
+    let one_project = !args.all && session.is_none();
     let policies = tallies(meant);
     Ok(Report {
         project: root.filter(|_| one_project),
-        session: args.session.clone(),
+        session,
         since: Millis(here.now.0.saturating_sub((args.days - 1) * 86_400_000)).day(),
         hook_runs,
         sessions: sessions.len(),
@@ -178,6 +179,30 @@ fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
         unreadable_lines: unread.lines,
         unreadable_files: unread.files,
     })
+}
+
+/// The session that a beginning of its id means.
+fn find(here: &Here, named: &str, days: u64) -> Result<String, CliError> {
+    let named = named.trim_end_matches('…');
+    let mut found = BTreeSet::new();
+    let see = |record: &Record| {
+        found.extend(record.session.as_ref().filter(|id| id.starts_with(named)).cloned());
+    };
+    friction::read(&here.state, here.now, days, u64::MAX, see).map_err(CliError::new)?;
+    if found.contains(named) {
+        return Ok(named.to_owned());
+    }
+    let mut found = found.into_iter();
+    match (found.next(), found.next()) {
+        (Some(only), None) => Ok(only),
+        (Some(_), Some(_)) => Err(CliError::new(format!("more than one session begins with `{named}`"))
+            .hint("write more of its id")),
+        (None, _) => {
+            let when = if days == 1 { "today".to_owned() } else { format!("in the last {days} days") };
+            Err(CliError::new(format!("no session `{named}` was seen {when}"))
+                .hint("--days looks further back; `tidegate journal --all` lists what was seen"))
+        }
+    }
 }
 
 fn lines(report: &Report) -> Vec<String> {
@@ -193,8 +218,11 @@ fn lines(report: &Report) -> Vec<String> {
         count(report.sessions, "session")
     )];
     let spoke: Vec<&Tally> = report.policies.iter().filter(|tally| tally.spoke.all() > 0).collect();
+    let only_recorded = report.policies.iter().any(|tally| tally.shadow.is_some());
     lines.push(String::new());
-    if spoke.is_empty() {
+    if spoke.is_empty() && only_recorded {
+        lines.push("no policy has spoken; what was only recorded:".to_owned());
+    } else if spoke.is_empty() {
         lines.push("no policy has spoken".to_owned());
     } else {
         lines.extend(table(&spoke));
@@ -234,31 +262,22 @@ fn lines(report: &Report) -> Vec<String> {
     lines
 }
 
-fn count(number: usize, what: &str) -> String {
+/// A number of things, in English.
+pub(super) fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-const COLUMNS: [&str; 11] = [
-    "policy",
-    "spoke",
-    "done",
-    "ignored",
-    "bypassed",
-    "overridden",
-    "open",
-    "within",
-    "turns",
-    "forced turns",
-    "tokens",
-];
+/// Together not wider than a terminal of 80 columns, with numbers of the usual size.
+const COLUMNS: [&str; 10] =
+    ["policy", "spoke", "done", "ignored", "bypassed", "overridden", "open", "within", "turns", "tokens"];
 
 fn table(tallies: &[&Tally]) -> Vec<String> {
     let row = |tally: &&Tally| -> Vec<String> {
         // Of a policy that asks for nothing there is nothing to settle.
-        let asks = tally.spoke.all() > tally.unasked;
+        let asks = tally.spoke.all() > tally.unasked + tally.unknown;
         let settled = |number: usize| if asks { number.to_string() } else { "-".to_owned() };
         vec![
-            tally.policy.clone(),
+            format!("{}{}", tally.policy, if tally.is_void() { " !" } else { "" }),
             tally.spoke.all().to_string(),
             settled(tally.satisfied),
             settled(tally.ignored),
@@ -266,7 +285,6 @@ fn table(tallies: &[&Tally]) -> Vec<String> {
             settled(tally.overridden),
             settled(tally.open),
             tally.median_ms.map_or_else(|| "-".to_owned(), time),
-            tally.median_turns.map_or_else(|| "-".to_owned(), |turns| turns.to_string()),
             tally.forced_turns.to_string(),
             format!("~{}", tally.tokens),
         ]
@@ -280,7 +298,7 @@ fn table(tallies: &[&Tally]) -> Vec<String> {
             0 => format!("{text:<width$}", width = widths[at]),
             _ => format!("{text:>width$}", width = widths[at]),
         };
-        row.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ")
+        row.iter().enumerate().map(cell).collect::<Vec<_>>().join(" ")
     };
     rows.iter().map(line).collect()
 }
@@ -303,9 +321,14 @@ fn in_words(tally: &Tally) -> String {
     if tally.spoke.all() == tally.unasked {
         return format!("{policy}: {how}; it asks for nothing that could be settled");
     }
+    if tally.spoke.all() == tally.unasked + tally.unknown {
+        return format!(
+            "{policy}: {how}; what it asked for was not written down, so what became of it is not known"
+        );
+    }
     if tally.is_void() {
         return format!(
-            "{policy} speaks into the void: {how}, and {satisfied} of {settled} led to what it asked for"
+            "! {policy} speaks into the void: {how}, and {satisfied} of {settled} led to what it asked for"
         );
     }
     let turn = match tally.median_turns {

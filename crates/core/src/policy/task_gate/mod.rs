@@ -16,7 +16,7 @@ pub mod settings;
 pub use settings::Settings;
 
 /// The policy's name.
-const ID: &str = "task-gate";
+pub const ID: &str = "task-gate";
 
 /// The policy.
 pub struct TaskGate;
