@@ -40,10 +40,24 @@ pub(crate) struct Request<'a> {
 
 /// Whether the command may go on.
 pub(crate) enum Consent {
-    /// Yes, and why, for the record.
-    Given(String),
+    /// Yes.
+    Given(Given),
     /// A person has to be asked first; the caller was told how.
     Waits(ExitCode),
+}
+
+/// A yes, for the record.
+pub(crate) struct Given {
+    /// How it was given.
+    pub(crate) how: String,
+    /// By a person, now: what the config allows where nobody is there is nobody's decision about this.
+    pub(crate) by_person: bool,
+}
+
+impl Given {
+    pub(crate) fn by_person(how: impl Into<String>) -> Given {
+        Given { how: how.into(), by_person: true }
+    }
 }
 
 #[derive(Serialize)]
@@ -76,7 +90,7 @@ fn at_terminal(request: &Request<'_>) -> Result<Consent, CliError> {
     let mut answer = String::new();
     asked.and_then(|()| std::io::stdin().lock().read_line(&mut answer).map(drop)).map_err(CliError::new)?;
     match answer.trim().to_lowercase().as_str() {
-        "y" | "yes" | "はい" => Ok(Consent::Given("asked at the terminal".to_owned())),
+        "y" | "yes" | "はい" => Ok(Consent::Given(Given::by_person("asked at the terminal"))),
         _ => Err(CliError::new("nothing was changed")),
     }
 }
@@ -89,7 +103,8 @@ fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent
     let root = here.root.as_deref();
     let own = config::read(&config::Sources { user: user.as_deref(), root, ..config::Sources::default() });
     if own.policies.approval.unattended.0.iter().any(|name| name == request.name) {
-        return Ok(Consent::Given("the user's config allows it unattended".to_owned()));
+        let how = "the user's config allows it unattended".to_owned();
+        return Ok(Consent::Given(Given { how, by_person: false }));
     }
     let file = user.map_or_else(|| "the config".to_owned(), |path| path.display().to_string());
     Err(CliError::new(format!("`tidegate {}` needs a person's yes, and there is {why}", request.command)).hint(
@@ -115,7 +130,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
                 "run it without --approved: it prints a code, which the person can approve once, within ten minutes",
             )
         })?;
-        return Ok(Consent::Given(format!("approved with the code {code}")));
+        return Ok(Consent::Given(Given::by_person(format!("approved with the code {code}"))));
     }
     let code = session.ask(&request.command)?;
     let then_run = format!("tidegate {} --approved", request.command);
@@ -202,15 +217,20 @@ fn new_code() -> String {
     (0..CODE_LENGTH).map(letter).collect()
 }
 
-/// Writes down that a person's word changed something, and what.
-pub(crate) fn record(here: &Here, command: &str, consent: &str, did: Deeds) {
+/// What makes something stricter needs nobody's yes; whether a person called it is not asked but written down.
+pub(crate) fn tightened(here: &Here, how: &str) -> Given {
+    Given { how: how.to_owned(), by_person: !here.env.agent }
+}
+
+/// Writes down that a command changed something, on whose word, and what.
+pub(crate) fn record(here: &Here, command: &str, given: &Given, did: Deeds) {
     let record = Record {
         did,
         id: Record::id(here.now, std::process::id()),
         session: here.env.session.clone(),
         project: here.root.as_deref().map(|root| root.to_string_lossy().into_owned()),
-        cause: Some(consent.to_owned()),
-        attended: true,
+        cause: Some(given.how.clone()),
+        attended: given.by_person,
         ruling: "command".to_owned(),
         ..Record::begin(&format!("tidegate {command}"), here.now)
     };

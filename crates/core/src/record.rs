@@ -4,10 +4,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Event, EventKind};
+use crate::event::EventKind;
 use crate::facts::Facts;
 use crate::facts::marks::Mark;
+use crate::facts::work::Work;
 use crate::meter::Meter;
+use crate::phase::Phase;
 use crate::ruling::{Outcome, Ruling};
 use crate::time::Millis;
 use crate::verdict::{Asks, Audience, Call, Say};
@@ -46,7 +48,8 @@ pub struct Record {
     pub cause: Option<String>,
     /// Whether a person was there.
     pub attended: bool,
-    /// The call, or `failed` when a check could not be made, `unguarded` when the guard variable was set.
+    /// The call, or `failed` when a check could not be made, `unguarded` when the guard variable was set, `backend` when a
+    /// language model was asked.
     pub ruling: String,
     /// Each policy's answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -62,6 +65,9 @@ pub struct Record {
     pub said: Said,
     /// What it cost.
     pub cost: Cost,
+    /// A language model that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backend: Option<BackendCall>,
     /// The check that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
@@ -116,7 +122,7 @@ pub struct Deeds {
     /// Files of code that a tool edited.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edited: Vec<String>,
-    /// Files of code that a command line wrote.
+    /// Files that a command line wrote.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edited_by_shell: Vec<String>,
     /// Files that were read.
@@ -125,6 +131,12 @@ pub struct Deeds {
     /// By what the work came to count as verified: kinds of commands, or the skill.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verified: Vec<String>,
+    /// Checks that succeeded and did not verify the work: more are wanted, or code was edited since they began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checked: Vec<String>,
+    /// Checks that run in the background.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub launched: Vec<String>,
     /// A check whose failure would not have shown, and that therefore verified nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden: Option<String>,
@@ -156,21 +168,31 @@ impl Deeds {
     }
 
     /// What the event shows, and what it left in the marks.
-    fn of(event: &Event<'_>, marks: &[Mark]) -> Deeds {
+    fn of(facts: &Facts<'_>, marks: &[Mark]) -> Deeds {
+        let (event, before) = (facts.event, facts.marks.value());
         let prompt = event.kind == EventKind::UserPromptSubmit && event.main_thread();
         let mut deeds = Deeds { prompt: prompt && event.human_prompt().is_some(), ..Deeds::default() };
         deeds.read.extend(event.knowledge_read().map(str::to_owned));
+        let by_shell = facts.files.iter().filter(|file| file.step.is_some());
+        deeds.edited_by_shell.extend(by_shell.filter_map(|file| file.inside.clone()));
         for mark in marks {
             match mark {
                 Mark::Skill { name, .. } => deeds.skills.push(name.clone()),
-                Mark::Edit(edit) if edit.shell => deeds.edited_by_shell.push(edit.file.clone()),
-                Mark::Edit(edit) => deeds.edited.push(edit.file.clone()),
-                Mark::Checked(checked) if checked.verified && checked.kinds.is_empty() => {
-                    deeds.verified.push("skill".to_owned());
-                }
+                Mark::Edit(edit) if !edit.shell => deeds.edited.push(edit.file.clone()),
                 Mark::Hidden(line) => deeds.hidden = Some(line.clone()),
-                Mark::Checked(checked) if checked.verified => {
-                    deeds.verified.extend(checked.kinds.iter().map(|kind| kind.name().to_owned()));
+                Mark::Launched(check) if check.awaited.is_none() => {
+                    deeds.launched.extend(check.kinds.iter().map(|kind| kind.name().to_owned()));
+                }
+                Mark::Checked(checked) => {
+                    let after = |work: &Work| work.after(marks).changes.is_none();
+                    let verifies = before.is_some_and(|before| after(&before.work));
+                    let by = if checked.kinds.is_empty() {
+                        vec!["skill".to_owned()]
+                    } else {
+                        checked.kinds.iter().map(|kind| kind.name().to_owned()).collect()
+                    };
+                    // What came too late, or is not enough, verified nothing.
+                    if checked.verified && verifies { deeds.verified = by } else { deeds.checked = by }
                 }
                 _ => {}
             }
@@ -195,7 +217,7 @@ pub struct Said {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
-fn is_zero(number: &usize) -> bool {
+pub(crate) fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
@@ -297,6 +319,79 @@ pub struct Cost {
     pub us: u64,
 }
 
+/// A language model that was asked about a prompt, or would have been. Never what it was asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BackendCall {
+    /// Which kind of backend.
+    pub backend: String,
+    /// Which model.
+    pub model: String,
+    /// What came of it.
+    pub outcome: BackendOutcome,
+    /// The phase that it named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// Why there is no answer, where that can be said in a few words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// How long it took.
+    pub ms: u64,
+    /// Tokens that went in, if that was told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens that came out, if that was told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+}
+
+/// What came of asking a language model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BackendOutcome {
+    /// It named a phase.
+    Answered,
+    /// It said something else.
+    NoAnswer,
+    /// It took too long.
+    Timeout,
+    /// It refused or broke off, or could not be reached.
+    #[default]
+    Failed,
+    /// It was asked often enough today.
+    Capped,
+    /// The program that would ask it is not there.
+    NoProgram,
+    /// There is no key for it.
+    NoKey,
+}
+
+impl BackendOutcome {
+    /// As it stands in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            BackendOutcome::Answered => "answered",
+            BackendOutcome::NoAnswer => "no-answer",
+            BackendOutcome::Timeout => "timeout",
+            BackendOutcome::Failed => "failed",
+            BackendOutcome::Capped => "capped",
+            BackendOutcome::NoProgram => "no-program",
+            BackendOutcome::NoKey => "no-key",
+        }
+    }
+
+    /// Whether it was asked at all.
+    pub fn was_asked(self) -> bool {
+        matches!(
+            self,
+            BackendOutcome::Answered
+                | BackendOutcome::NoAnswer
+                | BackendOutcome::Timeout
+                | BackendOutcome::Failed
+        )
+    }
+}
+
 /// A check that could not be made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -307,6 +402,11 @@ pub struct Failure {
     pub step: String,
     /// Whether a gate was closed by it.
     pub closed: bool,
+}
+
+/// Whether the model has to answer once more because of a denial at this event.
+fn repeats(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Stop | EventKind::PreToolUse | EventKind::TaskCompleted)
 }
 
 /// Tokens of a text, by estimate: about four Latin letters each, about one for every other letter. An estimate,
@@ -348,7 +448,7 @@ impl Record {
                     us: part.micros,
                 })
                 .collect(),
-            did: Deeds::of(event, marks),
+            did: Deeds::of(facts, marks),
             meter: match &facts.meter {
                 Meter::Unknown(crate::meter::Unknown::NotNeeded) => None,
                 meter => Some(MeterRecord::of(meter, facts.forecast(), facts.now)),
@@ -357,7 +457,7 @@ impl Record {
             cost: Cost {
                 bytes: to_model.len(),
                 tokens: estimate_tokens(&to_model),
-                turns: u32::from(outcome.call == Call::Deny && event.kind == EventKind::Stop),
+                turns: u32::from(outcome.call == Call::Deny && repeats(event.kind)),
                 us: 0,
             },
             ..Record::begin(&event.name, facts.now)

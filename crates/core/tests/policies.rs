@@ -25,7 +25,7 @@ type Row<'a> = Vec<&'a str>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 15] = [
+const TABLES: [(&str, Runner); 16] = [
     ("event stepped down told", step_downs),
     ("event what request attended becomes because", approvals),
     ("event tool file mode call because", own_files),
@@ -40,6 +40,7 @@ const TABLES: [(&str, Runner); 15] = [
     ("attended edits project text", gates::stop_words),
     ("preset edits task call because", gates::tasks),
     ("event now guess enters because", gates::phases),
+    ("event now answer guess enters then because", gates::late_phases),
     ("enters stock invoked text", gates::phase_words),
 ];
 
@@ -158,6 +159,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         own_file: None,
         files: Vec::new(),
         proof: Proof::default(),
+        edits_gone: false,
         checks: None,
         guess: None,
         stock: Vec::new(),
@@ -174,9 +176,10 @@ fn verdict_of(policy: &str, facts: &Facts<'_>) -> (String, String, Vec<Effect>) 
 }
 
 fn step_downs(row: &Row<'_>) -> Vec<String> {
-    let (name, agent) = match row[0].strip_suffix(" in a subagent") {
+    let (name, attended) = row[0].strip_suffix(", nobody there").map_or((row[0], true), |name| (name, false));
+    let (name, agent) = match name.strip_suffix(" in a subagent") {
         Some(name) => (name, r#", "agent_id": "a1""#),
-        None => (row[0], ""),
+        None => (name, ""),
     };
     let json = format!(
         r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on", "tool_name": "Read"{agent}}}"#
@@ -184,7 +187,7 @@ fn step_downs(row: &Row<'_>) -> Vec<String> {
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let names = row[1].split(' ').filter(|name| *name != "-").map(str::to_owned);
     let config = Config { step_downs_to_tell: names.collect(), ..Config::default() };
-    let ruling = policy::decide(&facts(&event), &config, &|| 0);
+    let ruling = policy::decide(&Facts { attended, ..facts(&event) }, &config, &|| 0);
     let outcome = ruling.settle(event.kind, event.main_thread(), 1200);
     assert_eq!(outcome.context, "", "the model is told nothing: {row:?}");
     let told = outcome.effects.iter().filter_map(|effect| match effect {

@@ -3,6 +3,8 @@
 //! A thread watches it, because reading can block where no option helps (a pipe nobody closes, a file system that
 //! does not answer). It costs about a twentieth of an empty process (`cargo xtask bench`).
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tidegate_core::event::EventKind;
@@ -31,27 +33,38 @@ fn of_gate(kind: EventKind) -> bool {
 }
 
 /// How long this run may take.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Deadline {
     start: Instant,
-    limit: Duration,
+    /// In milliseconds. What an event is about may turn out only when it was read.
+    limit: Arc<AtomicU64>,
 }
 
 impl Deadline {
     /// A registration that does not say its event may turn out to be a gate.
     pub(crate) fn of(registration: Registration, start: Instant) -> Deadline {
         let advice = registration.advice || registration.event.is_some_and(|kind| !of_gate(kind));
-        Deadline { start, limit: if advice { ADVICE } else { GATE } }
+        let limit = if advice { ADVICE } else { GATE };
+        Deadline { start, limit: Arc::new(AtomicU64::new(limit.as_millis() as u64)) }
+    }
+
+    /// A gate rests on this event after all.
+    pub(crate) fn extend(&self) {
+        self.limit.store(GATE.as_millis() as u64, Ordering::Relaxed);
+    }
+
+    fn limit(&self) -> Duration {
+        Duration::from_millis(self.limit_ms())
     }
 
     /// The limit in milliseconds, for messages.
-    pub(crate) fn limit_ms(self) -> u64 {
-        self.limit.as_millis() as u64
+    pub(crate) fn limit_ms(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
     }
 
     /// Whether another step of reading may begin: the last fifth is for answering.
-    pub(crate) fn in_time(self) -> bool {
-        self.start.elapsed() < self.limit * 4 / 5
+    pub(crate) fn in_time(&self) -> bool {
+        self.start.elapsed() < self.limit() * 4 / 5
     }
 
     /// Calls `late` with `false` when time is up, and with `true` when it is up a second time, unless the process has
@@ -60,9 +73,11 @@ impl Deadline {
         // Without a thread there is no watch, and the host's own timeout has to do.
         let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
             for again in [false, true] {
-                let until =
-                    self.start + self.limit + if again { self.limit.min(GRACE) } else { Duration::ZERO };
-                while let Some(rest) = until.checked_duration_since(Instant::now()) {
+                let until = || {
+                    let limit = self.limit();
+                    self.start + limit + if again { limit.min(GRACE) } else { Duration::ZERO }
+                };
+                while let Some(rest) = until().checked_duration_since(Instant::now()) {
                     std::thread::park_timeout(rest);
                 }
                 late(again);

@@ -147,10 +147,11 @@ impl Fallback {
 
     /// Answers when time is up. A run that is already writing down its ruling gets a little longer.
     pub(crate) fn answer_when_late(self, deadline: Deadline) {
+        let limit = deadline.clone();
         deadline.watch(move |again| {
             let late = if again { answer::interrupt_all() } else { answer::interrupt_work() };
             if late {
-                self.end(&FailedStep::Deadline(deadline.limit_ms()));
+                self.end(&FailedStep::Deadline(limit.limit_ms()));
             }
             if again {
                 answer::end_after_answer();

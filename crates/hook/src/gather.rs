@@ -19,7 +19,6 @@ use tidegate_core::policy;
 use tidegate_core::shell::{self, Script, Spot, Surroundings};
 use tidegate_core::time::Millis;
 use tidegate_state::checks::{self as state_checks, Manifest};
-use tidegate_state::touched::changed_since;
 use tidegate_state::{bridge, host_settings, own_files, project, touched, transcript};
 
 use crate::environment::Environment;
@@ -43,6 +42,7 @@ struct Work {
     proof: Proof,
     /// The command line holds a check whose failure would not have shown.
     hides: bool,
+    edits_gone: bool,
     checks: Option<Project>,
 }
 
@@ -77,7 +77,12 @@ fn in_background(event: &Event<'_>) -> bool {
 /// Enough of a command line to know it again.
 fn one_line(line: &str) -> String {
     const SHOWN: usize = 80;
-    let words: Vec<&str> = line.split_whitespace().collect();
+    // A variable may hold a secret.
+    let shown = |word: &str| match word.split_once('=') {
+        Some((name, _)) if !name.starts_with('-') => format!("{name}=…"),
+        _ => word.to_owned(),
+    };
+    let words: Vec<String> = line.split_whitespace().map(shown).collect();
     let line = words.join(" ");
     if line.chars().count() <= SHOWN { line } else { line.chars().take(SHOWN).chain(['…']).collect() }
 }
@@ -173,6 +178,7 @@ impl Gather<'_> {
                 .or(work.own_file),
             files: work.files,
             proof: work.proof,
+            edits_gone: work.edits_gone,
             checks: work.checks,
             guess: event.free_prompt().filter(|_| needs.phase).map(|prompt| phase::classify(&prompt)),
             stock: if needs.phase { stock(root.as_deref()) } else { Vec::new() },
@@ -201,10 +207,9 @@ impl Gather<'_> {
             if let Some(target) = target {
                 work.files.push(touched(&root.join(target), target, &roots, home, None));
             } else if let Some(parsed) = event.command().and_then(|text| self.parse(&text, &start)) {
-                let written = self.written(event, &parsed, line, root);
-                let code = written.iter().filter(|(path, _)| FileClass::of(path) == FileClass::Code);
+                let written = self.written(event, &parsed, line, root, marks);
                 let touch = |path: &str, step| touched(Path::new(path), path, &roots, home, Some(step));
-                work.files = code.map(|(path, step)| touch(path, *step)).collect();
+                work.files = written.iter().map(|(path, step)| touch(path, *step)).collect();
                 if needs.own_file {
                     work.own_file =
                         written.iter().find_map(|(path, _)| self.own_file(Path::new(path), Some(root)));
@@ -218,6 +223,9 @@ impl Gather<'_> {
             let unverified = marks.and_then(|marks| marks.work.changes.as_ref());
             let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
             let edited: Vec<PathBuf> = files.iter().map(|file| home.join(file)).collect();
+            // A script that was made for a moment and removed again; with more files than are known by name it is not asked.
+            let all_named = unverified.is_some_and(|changes| changes.count() == files.len());
+            work.edits_gone = needs.checks && all_named && !edited.iter().any(|file| file.exists());
             let roots = self.roots(root, marks);
             self.checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks);
         }
@@ -234,14 +242,25 @@ impl Gather<'_> {
         script: &Script,
         line: Line<'_>,
         root: &Path,
+        marks: Option<&Marks>,
     ) -> Vec<(String, usize)> {
         let ran = event.payload.duration_ms.get().copied().unwrap_or(LONGEST_CALL_MS);
         let began = self.now.before(ran + START_SLACK_MS);
+        // What was seen before is not this line's: what was verified since, and the edits that are known.
+        let work = marks.map(|marks| &marks.work);
+        let verified = work.and_then(|work| work.verified).unwrap_or_default();
+        let changes = work.and_then(|work| work.changes.as_ref());
+        let known = |path: &str| {
+            changes.filter(|changes| changes.files.iter().any(|file| path.ends_with(file.as_str())))
+        };
         let root = root.to_string_lossy();
         let named = script.writes().iter().take(MOST_FILES);
         named
             .filter_map(|write| Some((write.path.resolve(&root, line.start, line.end)?, write.step)))
-            .filter(|(path, _)| changed_since(Path::new(path), began))
+            .filter(|(path, _)| {
+                let seen = known(path).map(|changes| changes.last).unwrap_or_default().max(verified);
+                touched::changed_at(Path::new(path)).is_some_and(|at| at >= began && at > seen)
+            })
             .collect()
     }
 

@@ -53,7 +53,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     // Before the first thing that can hang: files may be on a file system that does not answer.
     let deadline = Deadline::of(arguments.registration, start);
     fallback.clone().answer_panics();
-    fallback.clone().answer_when_late(deadline);
+    fallback.clone().answer_when_late(deadline.clone());
 
     let env = Environment::of_hook();
     let _ = fallback.env.set(env.clone());
@@ -93,6 +93,9 @@ impl Hook {
                 return self.fail_unread(state.as_ref().ok(), &step);
             }
         };
+        if event.ended_task().is_some() {
+            self.deadline.extend();
+        }
         let root = project_root(&event, &self.env);
         let owned = |field: &Field<Cow<'_, str>>| field.get().map(ToString::to_string);
         let _ = self.fallback.seen.set(Seen {
@@ -217,6 +220,10 @@ impl Run<'_> {
                 return Err(FailedStep::Marks(why.clone()));
             }
             gate::check_members(self.event)?;
+            if root.is_none() && self.event.edit_target().is_some() {
+                // What belongs to the project cannot be told without one.
+                return Err(FailedStep::MemberMissing("cwd"));
+            }
         }
         let in_time = || self.hook.deadline.in_time();
         let (env, now) = (&self.hook.env, self.hook.fallback.now);
@@ -291,6 +298,7 @@ impl Run<'_> {
             Ok(()) => {
                 later.extend(later::copies(gathered, outcome));
                 later.extend(later::told(&self.state, gathered, outcome));
+                later.extend(later::question(gathered, &new_marks));
             }
             // Advice that cannot be marked as given would come again and again, and a stop that is held without being
             // counted would be held for ever.

@@ -9,6 +9,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use tidegate_core::config::Config;
 use tidegate_core::config::setting::Whole;
 use tidegate_core::event::SessionId;
 use tidegate_core::event::wire::{self, ContextWindow, StatusPayload};
@@ -17,6 +18,7 @@ use tidegate_core::facts::sources::{Bridge, Sources};
 use tidegate_core::meter::forecast::{self, Forecast};
 use tidegate_core::meter::models::HostSettings;
 use tidegate_core::meter::{Reading, short_tokens};
+use tidegate_core::policy::verify_stop::settings::VerifyMode;
 use tidegate_core::time::Millis;
 use tidegate_core::words::Words;
 use tidegate_state::bridge::Written;
@@ -117,7 +119,7 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
         // In a host that we started ourselves the hooks keep out of the way on purpose.
         Some(_) => (written.unheard >= STOPPED && !env.guard).then_some(words.hooks_stopped),
     };
-    let armed = known.map(|known| armed(known, words)).unwrap_or_default();
+    let armed = known.map(|known| armed(known, &config, words)).unwrap_or_default();
     draw(reading, forecast.as_ref(), sign, &armed, words, env.columns)
 }
 
@@ -130,8 +132,10 @@ fn root_of(status: &StatusPayload<'_>, env: &Environment) -> Option<PathBuf> {
 }
 
 /// What a gate is waiting for, and what the session is about.
-fn armed(marks: &Marks, words: &Words) -> Vec<String> {
-    let unverified = marks.work.changes.as_ref().map(|changes| (words.unverified_files)(changes.count()));
+fn armed(marks: &Marks, config: &Config, words: &Words) -> Vec<String> {
+    let holds = config.policies.verify_stop.mode == VerifyMode::Block;
+    let changes = marks.work.changes.as_ref().filter(|_| holds);
+    let unverified = changes.map(|changes| (words.unverified_files)(changes.count()));
     let phase = marks.phase.map(|phase| phase.name().to_owned());
     unverified.into_iter().chain(phase).collect()
 }

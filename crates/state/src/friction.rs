@@ -67,15 +67,15 @@ pub fn step_down(
     reach: Reach,
 ) -> io::Result<Vec<String>> {
     let places = off::places(Some(root));
-    let known = off::read(state).stepped_down;
-    let is_down = |policy: &String| known.iter().any(|down| down.policy == *policy && down.is_in(&places));
+    let known = off::read(state);
+    let is_down = |policy: &String| known.is_down(policy, &places);
     if !off::may_step_down(config) || policies.iter().all(is_down) {
         return Ok(Vec::new());
     }
     let (friction, _) = read(state, now, reach.days, reach.of_a_day, |_| {})?;
     let is_here = |project: &str| places.iter().any(|place| place == Path::new(project));
     let often = |policy: &&String| !is_down(policy) && friction.often_overridden(policy, is_here);
-    let down: Vec<String> = policies.iter().filter(often).cloned().collect();
+    let mut down: Vec<String> = policies.iter().filter(often).cloned().collect();
     if !down.is_empty() {
         let stepped_down_in = root.to_string_lossy();
         let entry = |policy: &String| SteppedDown {
@@ -84,7 +84,11 @@ pub fn step_down(
             since: now,
             told: false,
         };
-        off::change(state, now, |switches| switches.stepped_down.extend(down.iter().map(entry)))?;
+        // Another command may have found the same while this one was reading.
+        off::change(state, now, |switches| {
+            down.retain(|policy| !switches.is_down(policy, &places));
+            switches.stepped_down.extend(down.iter().map(entry));
+        })?;
     }
     Ok(down)
 }

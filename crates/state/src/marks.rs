@@ -14,6 +14,9 @@ const FILE: &str = "marks";
 /// From here on the file is rewritten: a short one is a few hundred bytes and hardly ever more than half of this, so it is rare.
 const LONG: u64 = 12 * 1024;
 
+/// So many lines that cannot be read, and none that every file has, are damage.
+const DAMAGED: usize = 3;
+
 /// More than this is damage.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
@@ -25,7 +28,13 @@ pub fn read(session: &Path) -> Known<Marks> {
         if bytes.len() as u64 > LARGEST { Err(io::Error::other("too large")) } else { Ok(bytes) }
     });
     match bytes {
-        Ok(bytes) => Known::Value(Marks::fold(&bytes)),
+        Ok(bytes) => match Marks::fold(&bytes) {
+            // One torn line is a killed process; a file of nothing else is no marks file.
+            marks if marks.unread.len() >= DAMAGED && marks.attached.is_none() && marks.began.is_none() => {
+                Known::Broken(format!("{}: no line of it can be read", session.join(FILE).display()))
+            }
+            marks => Known::Value(marks),
+        },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Known::Absent,
         Err(error) => Known::Broken(format!("{}: {error}", session.join(FILE).display())),
     }

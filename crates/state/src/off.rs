@@ -95,6 +95,11 @@ impl Switches {
         self.off.is_empty() && self.stepped_down.is_empty()
     }
 
+    /// Whether a policy only advises in one of these places.
+    pub fn is_down(&self, policy: &str, places: &[PathBuf]) -> bool {
+        self.stepped_down.iter().any(|down| down.policy == policy && down.is_in(places))
+    }
+
     /// The policies that are off here and now.
     pub fn off_here(&self, now: Millis, places: &[PathBuf], session: Option<&str>) -> Vec<String> {
         let counting = self.off.iter().filter(|off| off.counts(now, places, session));

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use tidegate_core::time::Millis;
 
@@ -55,11 +55,18 @@ pub fn inside(path: &Path, roots: &[PathBuf]) -> Option<Inside> {
         .or_else(|| below(&real, &project::worktree_of(&real, roots.first()?)?))
 }
 
-/// Whether a file was written since then.
-pub fn changed_since(path: &Path, since: Millis) -> bool {
-    let modified =
-        fs::metadata(path).ok().filter(fs::Metadata::is_file).and_then(|file| file.modified().ok());
-    modified.is_some_and(|at| at >= UNIX_EPOCH + Duration::from_millis(since.0))
+/// When a file was last written, or put there with an older time on it (`mv`, `cp -p`).
+pub fn changed_at(path: &Path) -> Option<Millis> {
+    let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let written = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_millis() as u64;
+    #[cfg(unix)]
+    let put = {
+        use std::os::unix::fs::MetadataExt;
+        u64::try_from(file.ctime() * 1000 + file.ctime_nsec() / 1_000_000).unwrap_or_default()
+    };
+    #[cfg(not(unix))]
+    let put = 0;
+    Some(Millis(written.max(put)))
 }
 
 /// The path with the part that is there resolved.
@@ -132,18 +139,15 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_written_since_has_changed() {
+    fn a_file_with_an_old_time_was_put_there_now() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.rs");
         fs::write(&file, "x").unwrap();
-        let set = |at: u64| {
-            let time = UNIX_EPOCH + Duration::from_millis(at);
-            fs::File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
-        };
-        set(5_000);
-        assert!(changed_since(&file, Millis(5_000)));
-        assert!(!changed_since(&file, Millis(5_001)));
-        assert!(!changed_since(folder.path(), Millis(0)));
-        assert!(!changed_since(&folder.path().join("none"), Millis(0)));
+        let now = changed_at(&file).unwrap();
+        let old = UNIX_EPOCH + std::time::Duration::from_secs(5);
+        fs::File::options().write(true).open(&file).unwrap().set_modified(old).unwrap();
+        assert!(changed_at(&file).unwrap() >= now);
+        assert_eq!(changed_at(folder.path()), None);
+        assert_eq!(changed_at(&folder.path().join("none")), None);
     }
 }

@@ -77,6 +77,15 @@ fn train() -> Done<Vec<u8>> {
     Ok(file)
 }
 
+/// The prompts that nothing was learned from, to be timed on.
+pub(crate) fn held_out() -> Done<Vec<String>> {
+    let mut prompts = Vec::new();
+    for language in LANGUAGES {
+        prompts.extend(corpus::read("held-out", language)?.into_iter().map(|example| example.prompt));
+    }
+    Ok(prompts)
+}
+
 /// Does the same for each language, side by side.
 fn each_language<T: Send>(work: impl Fn(usize, &'static str) -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use tidegate_core::record::{Deeds, Record};
+use tidegate_core::record::{BackendCall, Deeds, Record, Switched};
 use tidegate_core::verdict::Asks;
 use tidegate_state::journal;
 
@@ -29,7 +29,9 @@ pub(crate) fn run(args: &args::Explain) -> Outcome {
 fn find(here: &Here, args: &args::Explain) -> Result<Record, CliError> {
     let wanted = |record: &Record| {
         if args.record == "last" {
-            !quiet(record) && here.concerns(record, args.session.as_deref(), args.all)
+            !quiet(record)
+                && record.ruling != "command"
+                && here.concerns(record, args.session.as_deref(), args.all)
         } else {
             record.id == args.record
         }
@@ -66,23 +68,58 @@ fn wanted(asks: &Asks) -> Vec<String> {
 pub(super) fn done(did: &Deeds) -> impl Iterator<Item = String> {
     let hidden =
         did.hidden.as_ref().map(|line| format!("a check verified nothing, its status is hidden: {line}"));
+    let off = did.switched_off.as_ref().map(|off| format!("a policy was switched off: {}", switched(off)));
+    let up: Vec<String> = did.stepped_up.iter().map(switched).collect();
+    let up = (!up.is_empty()).then(|| format!("a policy was let block again: {}", up.join(", ")));
     let lists = [
         ("a skill was invoked", &did.skills),
         ("code was edited", &did.edited),
         ("code was written through the shell", &did.edited_by_shell),
         ("a file was read", &did.read),
         ("the work was verified", &did.verified),
+        ("checks succeeded, and are not enough", &did.checked),
+        ("checks run in the background", &did.launched),
     ];
     lists
         .into_iter()
         .filter(|(_, list)| !list.is_empty())
         .map(|(what, list)| format!("{what}: {}", list.join(", ")))
         .chain(hidden)
+        .chain(off)
+        .chain(up)
+}
+
+fn switched(what: &Switched) -> String {
+    let place = match (&what.session, &what.project) {
+        (Some(session), _) => format!("in session {session}"),
+        (None, Some(project)) => format!("in {project}"),
+        (None, None) => "in every project".to_owned(),
+    };
+    format!("{} {place}", what.policy)
+}
+
+/// What came of asking a language model about a prompt.
+fn asked(call: &BackendCall) -> String {
+    let came = match call.phase {
+        Some(phase) => format!("it named the phase `{}`", phase.name()),
+        None => format!("it named no phase: {}", call.outcome.name()),
+    };
+    let why = call.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+    let tokens = match (call.input_tokens, call.output_tokens) {
+        (None, None) => String::new(),
+        (input, output) => {
+            format!(", {} tokens in and {} out", input.unwrap_or_default(), output.unwrap_or_default())
+        }
+    };
+    format!(
+        "  the backend `{}` was to be asked about a prompt, with {}; {came}{why}, after {} ms{tokens}",
+        call.backend, call.model, call.ms
+    )
 }
 
 /// Nothing said, nothing refused, nothing failed.
 fn quiet(record: &Record) -> bool {
-    record.ruling == "pass"
+    matches!(record.ruling.as_str(), "pass" | "backend")
         && record.failure.is_none()
         && record.said.model.is_none()
         && record.said.user.is_none()
@@ -140,7 +177,12 @@ pub(crate) fn explain(record: &Record) -> Vec<String> {
         }
     }
     lines.extend(done(&record.did).map(|done| format!("  here {done}")));
-    if record.verdicts.is_empty() && record.failure.is_none() && record.ruling != "unguarded" {
+    if let Some(call) = &record.backend {
+        lines.push(asked(call));
+        return lines;
+    }
+    let of_hook = !matches!(record.ruling.as_str(), "unguarded" | "command");
+    if record.verdicts.is_empty() && record.failure.is_none() && of_hook {
         lines.push("  no policy took part in this event".to_owned());
     }
     for (by, off) in [("TIDEGATE_OFF", &record.off), ("`tidegate off`", &record.off_by_command)] {

@@ -12,7 +12,7 @@ use tidegate_state::friction::{self, Reach};
 use tidegate_state::off::{self, Off, Scope, SteppedDown, Switches};
 
 use super::Outcome;
-use crate::approval::{self, Consent, Request};
+use crate::approval::{self, Consent, Request, tightened};
 use crate::args;
 use crate::error::CliError;
 use crate::install::shell::quoted;
@@ -55,8 +55,8 @@ pub(crate) fn off(args: &args::Off) -> Outcome {
         approved: args.approved,
         json: args.json,
     };
-    let how = match approval::consent(&here, &request)? {
-        Consent::Given(how) => how,
+    let given = match approval::consent(&here, &request)? {
+        Consent::Given(given) => given,
         Consent::Waits(code) => return Ok(code),
     };
     change(&here, |switches| {
@@ -64,8 +64,8 @@ pub(crate) fn off(args: &args::Off) -> Outcome {
         switches.off.push(off.clone());
     })?;
     let switched_off = Some(switched(&off));
-    approval::record(&here, &request.command, &how, Deeds { switched_off, ..Deeds::default() });
-    let stepped_down = steps_down(&here, policy);
+    approval::record(&here, &request.command, &given, Deeds { switched_off, ..Deeds::default() });
+    let stepped_down = given.by_person && steps_down(&here, policy);
     if args.json {
         print::json(&Shown { stepped_down, ..shown(&here, &off) });
     } else {
@@ -119,13 +119,15 @@ pub(crate) fn on(args: &args::On) -> Outcome {
     };
     let steps_up =
         |down: &SteppedDown| down.policy == args.policy && (args.everywhere || down.is_in(&places));
+    warn_of_damage(&here);
     let mut gone = off::read(&here.state);
     gone.off.retain(goes);
     gone.stepped_down.retain(steps_up);
     if !gone.is_empty() {
         change(&here, |switches| {
             switches.off.retain(|off| !gone.off.contains(off));
-            switches.stepped_down.retain(|down| !gone.stepped_down.contains(down));
+            // Whether a hook has told of it in the meantime makes no other of it.
+            switches.stepped_down.retain(|down| !steps_up(down));
         })?;
         let up = |down: &SteppedDown| Switched {
             policy: down.policy.clone(),
@@ -134,7 +136,7 @@ pub(crate) fn on(args: &args::On) -> Outcome {
         };
         let stepped_up = gone.stepped_down.iter().map(up).collect();
         let did = Deeds { stepped_up, ..Deeds::default() };
-        approval::record(&here, &format!("on {}", args.policy), "switched on", did);
+        approval::record(&here, &format!("on {}", args.policy), &tightened(&here, "switched on"), did);
     }
     if args.json {
         print::json(&as_json(&here, &gone));
@@ -183,15 +185,19 @@ fn list(here: &Here, json: bool) {
     for down in &list.stepped_down {
         print::line(&format!("{} {}", down.policy, only_advises(down)));
     }
-    if let Some(problem) = off::problem(&here.state) {
-        print::to_stderr(&format!("warning: {problem}: it switches nothing off"));
-    }
+    warn_of_damage(here);
     for policy in here.env.off.as_deref().map(tidegate_core::config::split_off).unwrap_or_default() {
         print::line(&format!("{policy} is switched off by TIDEGATE_OFF in this environment"));
     }
     if list.is_empty() && here.env.off.is_none() {
         let policies: Vec<&str> = policy::switchable().collect();
         print::line(&format!("nothing is switched off; policies: {}", policies.join(", ")));
+    }
+}
+
+fn warn_of_damage(here: &Here) {
+    if let Some(problem) = off::problem(&here.state) {
+        print::to_stderr(&format!("warning: {problem}: it switches nothing off"));
     }
 }
 

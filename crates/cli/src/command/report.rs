@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::friction::{Spoke, Tally, tallies};
-use tidegate_core::record::Record;
+use tidegate_core::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::friction;
 
@@ -30,6 +30,9 @@ struct Report {
     /// Policies that only advise in this project.
     stepped_down: Vec<String>,
     failures: Failures,
+    /// Language models that were asked about prompts.
+    #[serde(skip_serializing_if = "Backend::is_empty")]
+    backend: Backend,
     #[serde(skip_serializing_if = "Option::is_none")]
     latency_us: Option<Latency>,
     /// Lines and files of the journal that could not be read.
@@ -44,6 +47,55 @@ struct Failures {
     /// Of them, those that closed a gate.
     closed: usize,
     by_class: BTreeMap<String, usize>,
+}
+
+/// What came of asking a language model about prompts.
+#[derive(Default, Serialize)]
+struct Backend {
+    calls: usize,
+    answered: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    median_ms: Option<u64>,
+    /// As far as it was told.
+    tokens: u64,
+    by_outcome: BTreeMap<&'static str, usize>,
+    #[serde(skip)]
+    ms: Vec<u64>,
+}
+
+impl Backend {
+    fn is_empty(&self) -> bool {
+        self.by_outcome.is_empty()
+    }
+
+    fn take(&mut self, call: &BackendCall) {
+        *self.by_outcome.entry(call.outcome.name()).or_default() += 1;
+        if call.outcome.was_asked() {
+            self.calls += 1;
+            self.answered += usize::from(call.outcome == BackendOutcome::Answered);
+            self.tokens += call.input_tokens.unwrap_or_default() + call.output_tokens.unwrap_or_default();
+            self.ms.push(call.ms);
+        }
+    }
+
+    fn finish(mut self) -> Backend {
+        self.ms.sort_unstable();
+        self.median_ms = self.ms.len().checked_sub(1).map(|last| self.ms[last / 2]);
+        self
+    }
+
+    fn line(&self) -> String {
+        let others = self.by_outcome.iter().filter(|(outcome, _)| **outcome != "answered");
+        let others: Vec<String> = others.map(|(outcome, number)| format!("{outcome} {number}")).collect();
+        let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+        let median = self.median_ms.map(|ms| format!(", median {}", time(ms))).unwrap_or_default();
+        let tokens = if self.tokens == 0 { String::new() } else { format!(", {} tokens", self.tokens) };
+        format!(
+            "the backend of phases: {}, {}{others}{median}{tokens}",
+            count(self.calls, "call"),
+            count(self.answered, "answer")
+        )
+    }
 }
 
 /// How long hook runs took.
@@ -80,10 +132,15 @@ pub(crate) fn run(args: &args::Report) -> Outcome {
 
 fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
     let (mut hook_runs, mut sessions, mut micros) = (0, BTreeSet::new(), Vec::new());
-    let mut failures = Failures::default();
+    let (mut failures, mut backend) = (Failures::default(), Backend::default());
+    let session = args.session.as_deref().map(|named| find(here, named, args.days)).transpose()?;
     // All records settle; only those that are meant are counted.
     let see = |record: &Record| {
-        if record.ruling == "command" || !here.concerns(record, args.session.as_deref(), args.all) {
+        if record.ruling == "command" || !here.concerns(record, session.as_deref(), args.all) {
+            return;
+        }
+        if let Some(call) = &record.backend {
+            backend.take(call);
             return;
         }
         hook_runs += 1;
@@ -102,25 +159,50 @@ fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
         friction::read(&here.state, here.now, args.days, u64::MAX, see).map_err(CliError::new)?;
     let root = here.root.as_ref().map(|root| root.to_string_lossy().into_owned());
     let interruptions = friction.finish(here.now);
-    let meant = interruptions.iter().filter(|said| match &args.session {
+    let meant = interruptions.iter().filter(|said| match &session {
         Some(id) => said.session.as_ref() == Some(id),
         None => args.all || said.project.is_none() || said.project == root,
     });
-    let one_project = !args.all && args.session.is_none();
+    let one_project = !args.all && session.is_none();
     let policies = tallies(meant);
     Ok(Report {
         project: root.filter(|_| one_project),
-        session: args.session.clone(),
+        session,
         since: Millis(here.now.0.saturating_sub((args.days - 1) * 86_400_000)).day(),
         hook_runs,
         sessions: sessions.len(),
         policies,
         stepped_down: if one_project { here.config.stepped_down.clone() } else { Vec::new() },
         failures,
+        backend: backend.finish(),
         latency_us: Latency::of(micros),
         unreadable_lines: unread.lines,
         unreadable_files: unread.files,
     })
+}
+
+/// The session that a beginning of its id means.
+fn find(here: &Here, named: &str, days: u64) -> Result<String, CliError> {
+    let named = named.trim_end_matches('…');
+    let mut found = BTreeSet::new();
+    let see = |record: &Record| {
+        found.extend(record.session.as_ref().filter(|id| id.starts_with(named)).cloned());
+    };
+    friction::read(&here.state, here.now, days, u64::MAX, see).map_err(CliError::new)?;
+    if found.contains(named) {
+        return Ok(named.to_owned());
+    }
+    let mut found = found.into_iter();
+    match (found.next(), found.next()) {
+        (Some(only), None) => Ok(only),
+        (Some(_), Some(_)) => Err(CliError::new(format!("more than one session begins with `{named}`"))
+            .hint("write more of its id")),
+        (None, _) => {
+            let when = if days == 1 { "today".to_owned() } else { format!("in the last {days} days") };
+            Err(CliError::new(format!("no session `{named}` was seen {when}"))
+                .hint("--days looks further back; `tidegate journal --all` lists what was seen"))
+        }
+    }
 }
 
 fn lines(report: &Report) -> Vec<String> {
@@ -136,8 +218,11 @@ fn lines(report: &Report) -> Vec<String> {
         count(report.sessions, "session")
     )];
     let spoke: Vec<&Tally> = report.policies.iter().filter(|tally| tally.spoke.all() > 0).collect();
+    let only_recorded = report.policies.iter().any(|tally| tally.shadow.is_some());
     lines.push(String::new());
-    if spoke.is_empty() {
+    if spoke.is_empty() && only_recorded {
+        lines.push("no policy has spoken; what was only recorded:".to_owned());
+    } else if spoke.is_empty() {
         lines.push("no policy has spoken".to_owned());
     } else {
         lines.extend(table(&spoke));
@@ -156,6 +241,7 @@ fn lines(report: &Report) -> Vec<String> {
     }
     lines.push(String::new());
     lines.push(failed(&report.failures));
+    lines.extend((!report.backend.is_empty()).then(|| report.backend.line()));
     if let Some(Latency { median, p95, p99, longest }) = &report.latency_us {
         let ms = |micros: &u64| format!("{}.{} ms", micros / 1000, micros % 1000 / 100);
         lines.push(format!(
@@ -176,31 +262,22 @@ fn lines(report: &Report) -> Vec<String> {
     lines
 }
 
-fn count(number: usize, what: &str) -> String {
+/// A number of things, in English.
+pub(super) fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-const COLUMNS: [&str; 11] = [
-    "policy",
-    "spoke",
-    "done",
-    "ignored",
-    "bypassed",
-    "overridden",
-    "open",
-    "within",
-    "turns",
-    "forced turns",
-    "tokens",
-];
+/// Together not wider than a terminal of 80 columns, with numbers of the usual size.
+const COLUMNS: [&str; 10] =
+    ["policy", "spoke", "done", "ignored", "bypassed", "overridden", "open", "within", "turns", "tokens"];
 
 fn table(tallies: &[&Tally]) -> Vec<String> {
     let row = |tally: &&Tally| -> Vec<String> {
         // Of a policy that asks for nothing there is nothing to settle.
-        let asks = tally.spoke.all() > tally.unasked;
+        let asks = tally.spoke.all() > tally.unasked + tally.unknown;
         let settled = |number: usize| if asks { number.to_string() } else { "-".to_owned() };
         vec![
-            tally.policy.clone(),
+            format!("{}{}", tally.policy, if tally.is_void() { " !" } else { "" }),
             tally.spoke.all().to_string(),
             settled(tally.satisfied),
             settled(tally.ignored),
@@ -208,7 +285,6 @@ fn table(tallies: &[&Tally]) -> Vec<String> {
             settled(tally.overridden),
             settled(tally.open),
             tally.median_ms.map_or_else(|| "-".to_owned(), time),
-            tally.median_turns.map_or_else(|| "-".to_owned(), |turns| turns.to_string()),
             tally.forced_turns.to_string(),
             format!("~{}", tally.tokens),
         ]
@@ -222,7 +298,7 @@ fn table(tallies: &[&Tally]) -> Vec<String> {
             0 => format!("{text:<width$}", width = widths[at]),
             _ => format!("{text:>width$}", width = widths[at]),
         };
-        row.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ")
+        row.iter().enumerate().map(cell).collect::<Vec<_>>().join(" ")
     };
     rows.iter().map(line).collect()
 }
@@ -245,9 +321,14 @@ fn in_words(tally: &Tally) -> String {
     if tally.spoke.all() == tally.unasked {
         return format!("{policy}: {how}; it asks for nothing that could be settled");
     }
+    if tally.spoke.all() == tally.unasked + tally.unknown {
+        return format!(
+            "{policy}: {how}; what it asked for was not written down, so what became of it is not known"
+        );
+    }
     if tally.is_void() {
         return format!(
-            "{policy} speaks into the void: {how}, and {satisfied} of {settled} led to what it asked for"
+            "! {policy} speaks into the void: {how}, and {satisfied} of {settled} led to what it asked for"
         );
     }
     let turn = match tally.median_turns {

@@ -16,6 +16,7 @@ use tidegate_state::{journal, off};
 
 use super::Outcome;
 use super::meter::describe;
+use super::report::count;
 use crate::args;
 use crate::error::CliError;
 use crate::print;
@@ -123,7 +124,8 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
             entries
                 .records
                 .into_iter()
-                .filter(|record| record.session.as_deref() == Some(session.id.as_str())),
+                .filter(|record| record.session.as_deref() == Some(session.id.as_str()))
+                .filter(|record| record.backend.is_none()),
         );
     }
     let spoke = |record: &&Record| {
@@ -203,8 +205,11 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         print::line(&format!("         settled by {}", unverified.settled_by.join(", ")));
     }
     print::line(&format!(
-        "hooks    {} runs, {} interruptions, {} failed checks, about {} tokens added to the context",
-        status.events, status.interruptions, status.failures, status.tokens_added
+        "hooks    {}, {}, {}, about {} added to the context",
+        count(status.events, "run"),
+        count(status.interruptions, "interruption"),
+        count(status.failures, "failed check"),
+        count(status.tokens_added, "token")
     ));
     if status.unguarded {
         print::line(

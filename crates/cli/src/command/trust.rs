@@ -11,7 +11,7 @@ use tidegate_core::record::Deeds;
 use tidegate_state::{bounded, claims, config, trust};
 
 use super::Outcome;
-use crate::approval::{self, Consent, Request};
+use crate::approval::{self, Consent, Request, tightened};
 use crate::args;
 use crate::error::CliError;
 use crate::install::shell::quoted;
@@ -83,15 +83,15 @@ pub(crate) fn run(args: &args::Trust) -> Outcome {
         approved: args.approved,
         json: args.json,
     };
-    let how = match approval::consent(&here, &request)? {
-        Consent::Given(how) => how,
+    let given = match approval::consent(&here, &request)? {
+        Consent::Given(given) => given,
         Consent::Waits(code) => return Ok(code),
     };
     for file in &report.files {
         trust::remember(&here.state, &file.path, &file.text)
             .map_err(|error| CliError::new(format!("{}: {error}", file.path.display())))?;
     }
-    approval::record(&here, &request.command, &how, Deeds::default());
+    approval::record(&here, &request.command, &given, Deeds::default());
     if args.json {
         print::json(&Report { trusted: true, ..report });
     } else {
@@ -114,7 +114,7 @@ fn revoke(here: &Here, root: &Path, json: bool) -> Outcome {
         }
     }
     if !revoked.is_empty() {
-        approval::record(here, "trust --revoke", "revoked", Deeds::default());
+        approval::record(here, "trust --revoke", &tightened(here, "revoked"), Deeds::default());
     }
     if json {
         print::json(&revoked);

@@ -56,8 +56,8 @@ fn ask(
 ) -> Result<Option<ExitCode>, CliError> {
     let request = Request { name, command, would: &[would], approved: report.approved, json: report.json };
     match approval::consent(here, &request)? {
-        Consent::Given(how) => {
-            approval::record(here, &request.command, &how, Deeds::default());
+        Consent::Given(given) => {
+            approval::record(here, &request.command, &given, Deeds::default());
             Ok(None)
         }
         Consent::Waits(code) => Ok(Some(code)),

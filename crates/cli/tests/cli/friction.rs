@@ -4,12 +4,13 @@ use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
-use tidegate_core::record::{Cost, Deeds, Failure, Record, Said, VerdictRecord};
+use tidegate_core::record::{Cost, Deeds, Failure, Record, Said, Switched, VerdictRecord};
 use tidegate_core::time::Millis;
 use tidegate_core::verdict::Asks;
 
 use crate::answer::Ran;
 use crate::fixtures;
+use crate::people::{by_agent_of, code_of};
 use crate::sandbox::Sandbox;
 
 const SESSION: &str = "91b38a40-3ead-4aa8-8407-24d36ddad7be";
@@ -51,7 +52,7 @@ fn denied(sandbox: &Sandbox, session: &str, file: &str) -> Record {
         asks: Asks::skills(vec!["code-quality-rules".into()], file),
         ..VerdictRecord::default()
     };
-    let cost = Cost { us: 1500, ..Cost::default() };
+    let cost = Cost { turns: 1, us: 1500, ..Cost::default() };
     Record {
         event: "PreToolUse".into(),
         ruling: "deny".into(),
@@ -146,12 +147,12 @@ fn report_shows_what_is_heard_and_what_is_not() {
     insta::assert_snapshot!(redacted(&sandbox, sandbox.run(&["report"]).ok()), @"
     What became of what was said in [project], since [day]: 22 hook runs in 2 sessions
 
-    policy       spoke  done  ignored  bypassed  overridden  open  within  turns  forced turns  tokens
-    pressure         1     -        -         -           -     -       -      -             0      ~5
-    skill-gate       3     2        0         1           0     0    14 s      0             0     ~42
-    verify-stop      5     0        5         0           0     0       -      -             5     ~50
+    policy        spoke done ignored bypassed overridden open within turns tokens
+    pressure          1    -       -        -          -    -      -     0     ~5
+    skill-gate        3    2       0        1          0    0   14 s     3    ~42
+    verify-stop !     5    0       5        0          0    0      -     5    ~50
 
-    verify-stop speaks into the void: blocked 5×, and 0 of 5 led to what it asked for
+    ! verify-stop speaks into the void: blocked 5×, and 0 of 5 led to what it asked for
     pressure: told the model 1×; it asks for nothing that could be settled
     skill-gate: denied 3×; 2 of 3 led to what it asked for, mostly within the same turn
     skill-gate (shadow) would have denied 2×; in 1 of 1 what it asks for was done anyway
@@ -168,12 +169,71 @@ fn report_shows_what_is_heard_and_what_is_not() {
         (&json["policies"][1]["spoke"]["denied"], &all["policies"][1]["spoke"]["denied"]),
         (&json!(3), &json!(4))
     );
+    for named in ["nope", "s-"] {
+        let none = sandbox.run(&["report", "--session", named]);
+        assert_eq!((none.code, none.stdout.as_str()), (Some(1), ""), "{none:?}");
+        let error = format!("error: no session `{named}` was seen in the last 30 days\n");
+        assert!(none.stderr.starts_with(&error), "{none:?}");
+    }
     let session = sandbox.run(&["report", "--session", "t", "--json"]).json();
     assert_eq!(session["policies"][0]["spoke"]["denied"], 0);
     assert_eq!(session["policies"][0]["shadow"]["anyway"], 1);
     let today = sandbox.run(&["report", "--days", "1", "--all", "--json"]).json();
     assert_eq!(today["since"], now().day());
     assert!(sandbox.run(&["report", "--days", "0"]).code != Some(0));
+}
+
+#[test]
+fn a_session_is_named_by_the_beginning_of_its_id() {
+    let sandbox = Sandbox::new();
+    let ids = ["91b38a40-3ead", "91b38a40-4000", "91b"];
+    write(&sandbox, ids.iter().map(|id| (9, denied(&sandbox, id, "x"))).collect());
+    let session = |named: &str| sandbox.run(&["report", "--session", named, "--json"]);
+    assert_eq!(session("91b38a40-3…").json()["session"], ids[0]);
+    assert_eq!(session("91b").json()["session"], "91b");
+    assert!(session("91b38").stderr.contains("more than one session begins with `91b38`"));
+}
+
+#[test]
+fn report_of_what_was_only_recorded() {
+    let sandbox = Sandbox::new();
+    let mut record = denied(&sandbox, "s", "x");
+    record.verdicts[0].shadow = true;
+    write(&sandbox, vec![(9, Record { ruling: "pass".into(), ..record })]);
+    let report = sandbox.run(&["report"]);
+    let expected =
+        "\nno policy has spoken; what was only recorded:\nskill-gate (shadow) would have denied 1×\n";
+    assert!(report.ok().contains(expected), "{report:?}");
+}
+
+#[test]
+fn report_of_a_busy_month_fits_a_terminal() {
+    let sandbox = Sandbox::new();
+    let mut records = Vec::new();
+    for n in 0..150 {
+        records.push((600_000 - n * 3000, blocked(&sandbox, "s")));
+        records.push((600_000 - n * 3000 - 7, stopped(&sandbox, "s")));
+        records.push((600_000 - n * 3000 - 9, denied(&sandbox, "s", &format!("src/{n}.rs"))));
+    }
+    records.push((1000, did(&sandbox, "s", skill())));
+    write(&sandbox, records);
+    let report = sandbox.run(&["report"]);
+    let table: Vec<&str> = report.ok().lines().skip(2).take_while(|line| !line.is_empty()).collect();
+    assert_eq!(table.len(), 3, "{report:?}");
+    assert!(table.iter().all(|line| line.chars().count() <= 80), "{table:?}");
+}
+
+#[test]
+fn a_record_that_does_not_say_what_it_asked_for() {
+    let sandbox = Sandbox::new();
+    let mut record = denied(&sandbox, "s", "x");
+    record.verdicts[0].asks = Asks::default();
+    write(&sandbox, vec![(9, record)]);
+    let report = sandbox.run(&["report"]);
+    assert!(
+        report.ok().contains("skill-gate: denied 1×; what it asked for was not written down"),
+        "{report:?}"
+    );
 }
 
 #[test]
@@ -193,10 +253,33 @@ fn report_of_nothing() {
     assert!(torn.ok().ends_with("note: 1 line and 0 files of the journal could not be read\n"), "{torn:?}");
 }
 
+/// The session in which somebody is there.
+const PERSON: &str = "5a40f1c2-3ead-4aa8-8407-24d36ddad7be";
+
+/// A command that an agent calls and a person approves.
+fn approved(sandbox: &Sandbox, args: &[&str]) -> Ran {
+    let event = |capture: &str, prompt: &str| {
+        let mut payload = fixtures::hook(capture);
+        payload["session_id"] = json!(PERSON);
+        payload["cwd"] = json!(sandbox.project());
+        payload["prompt"] = json!(prompt);
+        payload["prompt_id"] = json!(format!("prompt-{}", sandbox.records().len()));
+        assert_eq!(sandbox.event(&payload).exit, 0);
+    };
+    event("SessionStart.startup", "");
+    let asked = by_agent_of(sandbox, args, PERSON);
+    event("UserPromptSubmit.plain", &format!("approve {}", code_of(&asked)));
+    by_agent_of(sandbox, &[args, &["--approved"]].concat(), PERSON)
+}
+
 /// One interruption that a person ends by switching the policy off.
 fn override_once(sandbox: &Sandbox, session: &str) -> Ran {
     write(sandbox, vec![(5, denied(sandbox, session, "src/a.rs"))]);
-    sandbox.run(&["off", "skill-gate", "--for", "1h"])
+    approved(sandbox, &["off", "skill-gate", "--for", "1h"])
+}
+
+fn attended() -> Sandbox {
+    Sandbox::new().with("CLAUDE_CODE_SESSION_ATTENDED", "1")
 }
 
 fn prompt(sandbox: &Sandbox) -> crate::answer::Answer {
@@ -216,12 +299,9 @@ fn stepped_down(sandbox: &Sandbox) -> bool {
     listed.as_array().is_some_and(|list| list.iter().any(|entry| entry["stepped_down_in"].is_string()))
 }
 
-const UNATTENDED: &str = "[approval]\nunattended = [\"off\"]\n";
-
 #[test]
 fn a_policy_that_people_override_steps_down_and_up_again_by_hand() {
-    let sandbox = Sandbox::new();
-    sandbox.config(UNATTENDED);
+    let sandbox = attended();
     for round in 0..4 {
         let off = override_once(&sandbox, &format!("s{round}"));
         assert!(!off.ok().contains("only advises"), "{off:?}");
@@ -230,7 +310,10 @@ fn a_policy_that_people_override_steps_down_and_up_again_by_hand() {
     assert!(off.ok().contains("overridden in five of its last ten"), "{off:?}");
     assert!(stepped_down(&sandbox));
 
-    // The person is told once more, where they work; the model is not.
+    // The person is told once more, where they work; the model is not, and nobody is where nobody is there.
+    let sandbox = sandbox.with("CLAUDE_CODE_SESSION_ATTENDED", "0");
+    event(&sandbox, "SessionStart.startup").silent();
+    let sandbox = sandbox.with("CLAUDE_CODE_SESSION_ATTENDED", "1");
     let told = event(&sandbox, "SessionStart.startup");
     let message = told.output()["systemMessage"].as_str().unwrap_or_default().to_owned();
     assert!(message.starts_with("skill-gate was overridden in five"), "{told:?}");
@@ -249,20 +332,26 @@ fn a_policy_that_people_override_steps_down_and_up_again_by_hand() {
     let again = format!("skill-gate blocks again in {}\n", sandbox.project().display());
     assert!(on.ok().ends_with(&again), "{on:?}");
     assert!(!stepped_down(&sandbox));
+    fs::write(sandbox.state().join("off.json"), "[{").expect("a file");
+    let damaged = sandbox.run(&["on", "skill-gate"]);
+    assert!(
+        damaged.stderr.starts_with("warning: ") && damaged.stderr.contains("switches nothing off"),
+        "{damaged:?}"
+    );
+    fs::write(sandbox.state().join("off.json"), "[]").expect("a file");
     assert!(!override_once(&sandbox, "s6").ok().contains("five of its last ten"));
     assert!(!stepped_down(&sandbox));
 }
 
 #[test]
 fn being_ignored_loosens_nothing_and_neither_does_another_preset() {
-    let sandbox = Sandbox::new();
-    sandbox.config(UNATTENDED);
+    let sandbox = attended();
     let ignored = |round: u64| (1000 - round * 50, denied(&sandbox, "s", "src/a.rs"));
     write(&sandbox, (0..12).map(ignored).collect());
     assert!(!override_once(&sandbox, "t").ok().contains("only advises"));
     for config in ["preset = \"strict\"\n", "[friction]\nstep_down = false\n"] {
-        let sandbox = Sandbox::new();
-        sandbox.config(config.to_owned() + UNATTENDED);
+        let sandbox = attended();
+        sandbox.config(config);
         for round in 0..6 {
             assert!(!override_once(&sandbox, &format!("s{round}")).ok().contains("only advises"), "{config}");
         }
@@ -271,9 +360,48 @@ fn being_ignored_loosens_nothing_and_neither_does_another_preset() {
 }
 
 #[test]
+fn what_nobody_decided_loosens_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.config("[approval]\nunattended = [\"off\"]\n");
+    for round in 0..6 {
+        write(&sandbox, vec![(5, denied(&sandbox, &format!("s{round}"), "src/a.rs"))]);
+        assert!(!sandbox.run(&["off", "skill-gate", "--for", "1h"]).ok().contains("only advises"));
+    }
+    assert!(!stepped_down(&sandbox));
+    let record = sandbox.records().pop().expect("of the command");
+    assert_eq!((&record["ruling"], &record["attended"]), (&json!("command"), &json!(false)));
+    let report = sandbox.run(&["report", "--json"]).json();
+    assert_eq!(
+        (&report["policies"][0]["overridden"], &report["policies"][0]["open"]),
+        (&json!(0), &json!(6))
+    );
+}
+
+#[test]
+fn one_act_that_settles_many_is_one() {
+    let sandbox = attended();
+    write(&sandbox, (0..6).map(|n| (60 - n * 5, denied(&sandbox, &format!("s{n}"), "src/a.rs"))).collect());
+    assert!(!approved(&sandbox, &["off", "skill-gate", "--for", "1h"]).ok().contains("only advises"));
+    let report = sandbox.run(&["report", "--json"]).json();
+    let gate =
+        report["policies"].as_array().and_then(|all| all.iter().find(|of| of["policy"] == "skill-gate"));
+    assert_eq!(gate.expect("it spoke")["overridden"], 6);
+}
+
+#[test]
+fn a_held_turn_is_overridden_after_it_ended() {
+    let sandbox = attended();
+    for round in 0..5 {
+        let session = format!("s{round}");
+        write(&sandbox, vec![(9, blocked(&sandbox, &session)), (5, stopped(&sandbox, &session))]);
+        let off = approved(&sandbox, &["off", "verify-stop", "--for", "1h"]);
+        assert_eq!(off.ok().contains("only advises"), round == 4, "{off:?}");
+    }
+}
+
+#[test]
 fn starting_the_client_without_it_counts_as_well() {
-    let sandbox = Sandbox::new().with("CLAUDE_CODE_SESSION_ATTENDED", "1");
-    sandbox.config(UNATTENDED);
+    let sandbox = attended();
     for round in 0..4 {
         assert!(!override_once(&sandbox, &format!("s{round}")).ok().contains("only advises"));
     }
@@ -296,6 +424,18 @@ fn explain_says_what_was_asked_for_and_what_was_done() {
     write(&sandbox, vec![(9, denied(&sandbox, "s", "src/a.rs")), (5, did(&sandbox, "s", skill()))]);
     let denied = sandbox.run(&["explain", "r-9"]);
     assert!(denied.ok().contains("    satisfied by: invoking code-quality-rules\n"), "{denied:?}");
+    let switched = Switched { policy: "skill-gate".into(), session: Some("s".into()), project: None };
+    let off = Deeds { switched_off: Some(switched.clone()), ..Deeds::default() };
+    let up = Deeds { stepped_up: vec![Switched { session: None, ..switched }], ..Deeds::default() };
+    let command = |deeds| Record { ruling: "command".into(), ..did(&sandbox, "s", deeds) };
+    write(&sandbox, vec![(4, command(off)), (3, command(up))]);
+    let last = sandbox.run(&["explain", "last"]);
+    assert!(last.ok().starts_with("r-9 "), "what a hook said: {last:?}");
+    let off = sandbox.run(&["explain", "r-4"]);
+    assert!(off.ok().contains("  here a policy was switched off: skill-gate in session s\n"), "{off:?}");
+    assert!(!off.ok().contains("no policy took part"), "{off:?}");
+    let up = sandbox.run(&["explain", "r-3"]);
+    assert!(up.ok().contains("  here a policy was let block again: skill-gate in every project\n"), "{up:?}");
     let done = sandbox.run(&["explain", "r-5"]);
     assert!(done.ok().contains("  here a skill was invoked: tidegate:code-quality-rules\n"), "{done:?}");
 }

@@ -31,7 +31,7 @@ fn by_agent(sandbox: &Sandbox, args: &[&str]) -> Ran {
     by_agent_of(sandbox, args, SESSION)
 }
 
-fn by_agent_of(sandbox: &Sandbox, args: &[&str], session: &str) -> Ran {
+pub(crate) fn by_agent_of(sandbox: &Sandbox, args: &[&str], session: &str) -> Ran {
     let mut command = sandbox.command(args);
     command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", session).env_remove("CLAUDE_PROJECT_DIR");
     let mut running = Running::start(command);
@@ -55,7 +55,7 @@ fn at_terminal(sandbox: &Sandbox, args: &[&str], typed: &str) -> Ran {
     running.end_with_open_stdin()
 }
 
-fn code_of(ran: &Ran) -> String {
+pub(crate) fn code_of(ran: &Ran) -> String {
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(4), ""), "{ran:?}");
     let (_, after) = ran.stdout.split_once("Code ").unwrap_or_else(|| panic!("{ran:?}"));
     after[..6].to_owned()

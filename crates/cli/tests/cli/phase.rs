@@ -1,6 +1,7 @@
 //! `phase classify`: a line for each line, also for those that cannot be read, and answers that do not wait.
 
-use std::io::{BufRead, BufReader, Write};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -60,7 +61,7 @@ fn lines_that_cannot_be_read_keep_their_place() {
     let mut told = String::new();
     for (number, error) in wrong {
         assert_eq!(answers[number - 1], json!({ "error": error }));
-        told += &format!("error: line {number}: {error}\n");
+        writeln!(told, "error: line {number}: {error}").expect("a text takes it");
     }
     assert_eq!(ran.stderr, told);
 }

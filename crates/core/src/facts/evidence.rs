@@ -42,11 +42,16 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
         let agent = event.agent().map(|agent| agent.id.to_owned());
         marks.push(Mark::Skill { name: name.to_owned(), agent });
         if super::work::satisfies(name, verify_stop::SKILL) {
-            marks.push(Mark::Checked(Checked { kinds: Kinds::default(), at: facts.now, verified: true }));
+            marks.push(Mark::Checked(Checked {
+                kinds: Kinds::default(),
+                at: facts.now,
+                seen: facts.now,
+                verified: true,
+            }));
         }
     }
     if written(event, config).is_some() {
-        marks.extend(edits(facts, false).map(|(edit, _)| Mark::Edit(edit)));
+        marks.extend(edits(facts, config, false).map(|(edit, _)| Mark::Edit(edit)));
     }
     if event.command().is_some() {
         marks.extend(of_command(facts, config));
@@ -69,8 +74,15 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
 }
 
 /// The code that was written, each with the step of the command line that did.
-fn edits<'f>(facts: &'f Facts<'_>, shell: bool) -> impl Iterator<Item = (Edit, Option<usize>)> + 'f {
-    facts.files.iter().filter(|file| file.class == FileClass::Code).filter_map(move |file| {
+fn edits<'f>(
+    facts: &'f Facts<'_>,
+    config: &'f Config,
+    shell: bool,
+) -> impl Iterator<Item = (Edit, Option<usize>)> + 'f {
+    let exempt = &config.policies.verify_stop.exempt.0;
+    let counts = move |path: &str| !exempt.iter().any(|glob| glob.matches(path));
+    let code = facts.files.iter().filter(|file| file.class == FileClass::Code);
+    code.filter(move |file| file.inside.as_deref().is_some_and(counts)).filter_map(move |file| {
         let edit = Edit { file: file.inside.clone()?, at: facts.now, shell };
         Some((edit, file.step))
     })
@@ -78,32 +90,38 @@ fn edits<'f>(facts: &'f Facts<'_>, shell: bool) -> impl Iterator<Item = (Edit, O
 
 /// A command line may edit, verify, or both; which came first decides.
 fn of_command(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
-    let edited: Vec<(Edit, Option<usize>)> = edits(facts, true).collect();
+    let mut edited: Vec<(Edit, Option<usize>)> = edits(facts, config, true).collect();
     let last_edit = edited.iter().filter_map(|(_, step)| *step).max();
-    let edit_marks = edited.into_iter().map(|(edit, _)| Mark::Edit(edit));
+    let into_marks =
+        |edited: Vec<(Edit, Option<usize>)>| edited.into_iter().map(|(edit, _)| Mark::Edit(edit)).collect();
     let payload = &facts.event.payload;
     let response = payload.tool_response.get();
-    let mut marks: Vec<Mark> = edit_marks.collect();
     if !facts.event.succeeded() {
-        return marks;
+        return into_marks(edited);
     }
     let after = |step: usize| last_edit.is_none_or(|edit| edit < step);
     let kinds: Kinds =
         facts.proof.evidence.iter().filter(|found| after(found.step)).map(|found| found.kind).collect();
     if kinds.is_empty() {
+        let mut marks: Vec<Mark> = into_marks(edited);
         marks.extend(facts.proof.hidden.clone().map(Mark::Hidden));
         return marks;
     }
     // What the same line edited before is older than the check; what somebody else edited meanwhile is not.
     let ran = payload.duration_ms.get().copied().unwrap_or_default();
-    let began = facts.now.before(ran.saturating_sub(START_SLACK_MS));
-    let (before, at) =
-        if last_edit.is_some() { (Kinds::default(), facts.now) } else { (passed(facts), began) };
+    let at = facts.now.before(ran.saturating_sub(START_SLACK_MS));
+    for (edit, _) in &mut edited {
+        edit.at = at;
+    }
+    let before = if last_edit.is_some() { Kinds::default() } else { passed(facts) };
+    let mut marks: Vec<Mark> = into_marks(edited);
     match response.and_then(|response| response.background_task.get()) {
         None => marks.push(checked(facts, config, before, kinds, at)),
         // The end of one that a subagent started is told to nobody but the subagent (seen with 2.1.325).
         Some(_) if !facts.event.main_thread() => {}
-        Some(task) => marks.push(Mark::Launched(Background { task: task.to_string(), kinds, at })),
+        Some(task) => {
+            marks.push(Mark::Launched(Background { task: task.to_string(), kinds, at, awaited: None }))
+        }
     }
     marks
 }
@@ -126,5 +144,5 @@ fn passed(facts: &Facts<'_>) -> Kinds {
 /// Checks that succeeded, with those before them.
 fn checked(facts: &Facts<'_>, config: &Config, before: Kinds, kinds: Kinds, at: Millis) -> Mark {
     let verified = verify_stop::verifies(facts.checks.as_ref(), config, before.and(kinds));
-    Mark::Checked(Checked { kinds, at, verified })
+    Mark::Checked(Checked { kinds, at, seen: facts.now, verified })
 }

@@ -134,6 +134,8 @@ pub struct Facts<'a> {
     pub files: Vec<Touched>,
     /// What the command line that ran proves, if it succeeded.
     pub proof: Proof,
+    /// Nothing of what was edited and not verified is there any more.
+    pub edits_gone: bool,
     /// The verifying commands of the project, where somebody needs them.
     pub checks: Option<Project>,
     /// What the prompt asks for, where somebody needs it.

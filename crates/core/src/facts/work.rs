@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::marks::{Mark, Marks};
 use crate::checks::Kinds;
 use crate::time::Millis;
 
@@ -28,6 +29,9 @@ pub struct Checked {
     pub kinds: Kinds,
     /// When they began: what was edited later they cannot speak of.
     pub at: Millis,
+    /// When we saw that they succeeded.
+    #[serde(default)]
+    pub seen: Millis,
     /// Together with what succeeded before they are all that the config wants.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verified: bool,
@@ -42,6 +46,9 @@ pub struct Background {
     pub kinds: Kinds,
     /// When it began.
     pub at: Millis,
+    /// It was gone when this prompt's turn ended, before its end was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaited: Option<String>,
 }
 
 /// Code that was edited and not verified since.
@@ -88,10 +95,10 @@ fn is_zero(number: &u32) -> bool {
 pub const FILES_NAMED: usize = 5;
 
 /// So many more are counted; beyond that a number says little.
-const OTHERS_KEPT: usize = 60;
+pub(crate) const OTHERS_KEPT: usize = 60;
 
 /// The end of a path says more than its beginning.
-const LONGEST_NAME: usize = 160;
+const LONGEST_NAME: usize = 80;
 
 impl ChangeSet {
     /// How many files it has, as far as they were counted.
@@ -127,6 +134,7 @@ impl ChangeSet {
         let names = self.files.join(", ");
         match self.others.len() {
             0 => names,
+            OTHERS_KEPT => format!("{names} and more than {OTHERS_KEPT} more"),
             more => format!("{names} and {more} more"),
         }
     }
@@ -156,8 +164,11 @@ pub struct Work {
     pub background: Vec<Background>,
 }
 
+/// Hooks of calls that run at once may write their marks in another order than they began.
+const CLOCK_SLACK_MS: u64 = 60_000;
+
 /// More skills than a session uses; the oldest are forgotten.
-const SKILLS_KEPT: usize = 24;
+const SKILLS_KEPT: usize = 64;
 
 /// More checks than anybody runs at once.
 const BACKGROUND_KEPT: usize = 8;
@@ -178,7 +189,10 @@ impl Work {
         let Some(changes) = &mut self.changes else {
             return;
         };
-        if changes.last > checked.at {
+        // Marks are in the order in which they were made. If the last edit seems to lie in the future of the check's end,
+        // the clock was set back, and the order is the better witness.
+        let clock_set_back = changes.last.since(checked.seen) > CLOCK_SLACK_MS;
+        if changes.last > checked.at && !clock_set_back {
             return;
         }
         if checked.verified {
@@ -199,6 +213,22 @@ impl Work {
 
     pub(super) fn end(&mut self, task: &str) {
         self.background.retain(|known| known.task != task);
+    }
+
+    /// What it comes to with these marks.
+    #[must_use]
+    pub fn after(&self, marks: &[Mark]) -> Work {
+        let mut all = Marks { work: self.clone(), ..Marks::default() };
+        for mark in marks {
+            all.apply(mark.clone());
+        }
+        all.work
+    }
+
+    /// Checks in the background that could still verify what is unverified.
+    pub fn pending(&self) -> impl Iterator<Item = &Background> {
+        let last = self.changes.as_ref().map(|changes| changes.last).unwrap_or_default();
+        self.background.iter().filter(move |check| check.at >= last)
     }
 
     /// Whether a skill was invoked: by its own name, or as `plugin:name`. `own` is what only this agent's own calls
@@ -248,7 +278,7 @@ mod tests {
     #[test]
     fn a_check_speaks_only_of_what_was_there_when_it_began() {
         let kinds = Kinds::TEST;
-        let checked = |at, verified| Checked { kinds, at: Millis(at), verified };
+        let checked = |at, verified| Checked { kinds, at: Millis(at), seen: Millis(at + 5), verified };
         let mut work = Work::default();
         let mut changes = ChangeSet::default();
         changes.add(&edit("a.rs", 10));
@@ -259,6 +289,17 @@ mod tests {
         assert_eq!(work.changes.as_ref().map(|changes| changes.checked), Some(kinds));
         work.check(&checked(11, true));
         assert_eq!((work.changes.is_some(), work.verified), (false, Some(Millis(11))));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_does_not_hold_for_an_hour() {
+        let mut work = Work { changes: Some(ChangeSet::default()), ..Work::default() };
+        work.changes.as_mut().unwrap().add(&edit("a.rs", 3_600_000));
+        let at = |seen| Checked { kinds: Kinds::TEST, at: Millis(10), seen: Millis(seen), verified: true };
+        work.check(&at(3_599_000));
+        assert!(work.changes.is_some(), "a long check, and an edit in the middle of it");
+        work.check(&at(20));
+        assert!(work.changes.is_none());
     }
 
     #[test]

@@ -5,9 +5,11 @@
 
 mod tally;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::work::satisfies;
+use crate::gate::EDIT_GATE;
+use crate::policy::{task_gate, verify_stop};
 use crate::record::{Record, VerdictRecord, estimate_tokens};
 use crate::time::Millis;
 use crate::verdict::Asks;
@@ -19,6 +21,9 @@ const SILENT_MS: u64 = 24 * 3_600_000;
 
 /// So long after a session's end a person can still be seen to start the client without the policy.
 const RESTART_MS: u64 = 3_600_000;
+
+/// So long a person may take to switch off what was not done: a turn that was held up once ends before they can react.
+const REACT_MS: u64 = 3_600_000;
 
 /// Calls of one message of the model are denied together; it cannot have reacted in between.
 const TOGETHER_MS: u64 = 1000;
@@ -53,6 +58,8 @@ pub enum Settlement {
     Open,
     /// It asked for nothing.
     Unasked,
+    /// What it asked for was not written down, and so it will never be known.
+    Unknown,
 }
 
 /// One time that a policy spoke, or would have spoken.
@@ -70,7 +77,7 @@ pub struct Interruption {
     pub kind: Kind,
     /// It was only recorded.
     pub shadow: bool,
-    /// It came together with the one before it: calls of one message.
+    /// It is one with another: calls of one message, or several that one act of a person overrode.
     pub joined: bool,
     /// What became of it.
     pub settlement: Settlement,
@@ -84,6 +91,12 @@ pub struct Interruption {
     pub tokens: usize,
 }
 
+impl Interruption {
+    fn asked(&self) -> bool {
+        !matches!(self.settlement, Settlement::Unasked | Settlement::Unknown)
+    }
+}
+
 /// The fold.
 #[derive(Debug, Default)]
 pub struct Friction {
@@ -91,6 +104,8 @@ pub struct Friction {
     open: Vec<Open>,
     sessions: BTreeMap<String, Session>,
     stepped_up: Vec<SteppedUp>,
+    commands: BTreeMap<String, Command>,
+    counted: BTreeSet<(Act, String, Option<String>)>,
 }
 
 /// One that is not settled yet.
@@ -98,8 +113,12 @@ pub struct Friction {
 struct Open {
     /// Which of the interruptions.
     at: usize,
-    /// What is still missing.
+    /// What it asked for.
+    asked: Asks,
+    /// What of that is still missing.
     asks: Asks,
+    /// The subagent that was spoken to.
+    agent: Option<String>,
     /// The session's prompts when it came.
     prompts: u32,
     /// When its session ended.
@@ -108,8 +127,27 @@ struct Open {
 
 #[derive(Debug, Default)]
 struct Session {
+    began: Millis,
+    /// When it last began or went on again.
+    started: Millis,
     seen: Millis,
     prompts: u32,
+}
+
+/// The last `tidegate off` of a policy.
+#[derive(Clone, Copy, Debug)]
+struct Command {
+    at: Millis,
+    by_person: bool,
+}
+
+/// What a person did once, however many interruptions it overrides.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Act {
+    /// `tidegate off`, then; the time is not known when its record is not.
+    Command(Option<Millis>),
+    /// The client was started without the policy: this session, then.
+    Started(String, Millis),
 }
 
 #[derive(Debug)]
@@ -129,11 +167,19 @@ impl Friction {
         let Some(now) = Millis::from_iso(&record.at) else { return };
         self.expire(now);
         if let Some(id) = &record.session {
-            let session = self.sessions.entry(id.clone()).or_default();
+            let new = || Session { began: now, started: now, ..Session::default() };
+            let session = self.sessions.entry(id.clone()).or_insert_with(new);
+            if record.event == "SessionStart" {
+                session.started = now;
+            }
             session.seen = session.seen.max(now);
             session.prompts += u32::from(record.did.prompt);
         }
+        if let Some(off) = &record.did.switched_off {
+            self.commands.insert(off.policy.clone(), Command { at: now, by_person: record.attended });
+        }
         self.settle(record, now);
+        self.override_ignored(record, now);
         for up in &record.did.stepped_up {
             let project = up.project.clone().unwrap_or_default();
             self.stepped_up.push(SteppedUp { policy: up.policy.clone(), project, at: now });
@@ -158,7 +204,8 @@ impl Friction {
         let counts = |said: &&Interruption| {
             said.policy == policy
                 && matches!(said.kind, Kind::Denied | Kind::Blocked)
-                && !(said.shadow || said.joined || said.settlement == Settlement::Unasked)
+                && said.asked()
+                && !(said.shadow || said.joined)
                 && said.project.as_deref().is_some_and(&is_here)
                 && since.is_none_or(|since| said.at > since)
         };
@@ -185,6 +232,66 @@ impl Friction {
         });
     }
 
+    /// The act by which this record overrides an interruption.
+    fn overrides(&self, record: &Record, said: &Interruption) -> Option<Act> {
+        if said.shadow {
+            return None;
+        }
+        let names = |list: &[String]| list.contains(&said.policy);
+        let same_session = said.session.is_some() && said.session == record.session;
+        let same_project = said.project.is_some() && said.project == record.project;
+        let switched = record.did.switched_off.as_ref().filter(|off| {
+            let here = match (&off.session, &off.project) {
+                (Some(session), _) => said.session.as_ref() == Some(session),
+                (None, Some(project)) => said.project.as_ref() == Some(project),
+                (None, None) => true,
+            };
+            record.attended && off.policy == said.policy && here
+        });
+        let known = self.commands.get(&said.policy);
+        // A project has several names; that it is off tells also where another one was used.
+        let was_off = same_session && names(&record.off_by_command) && known.is_none_or(|off| off.by_person);
+        if switched.is_some() || was_off {
+            return Some(Act::Command(known.map(|off| off.at)));
+        }
+        // A client that an agent started with a variable of its own is nobody's word, and what runs beside may be
+        // meant to be another thing: only one that was started after the denial can be an answer to it.
+        let id = record.session.as_ref().filter(|_| record.attended && names(&record.off))?;
+        let session = self.sessions.get(id)?;
+        let restarts = record.event == "SessionStart" && same_project && session.began > said.at;
+        let again = restarts && !matches!(record.cause.as_deref(), Some("clear" | "compact"));
+        (same_session || again).then(|| Act::Started(id.clone(), session.started))
+    }
+
+    /// Counts an override. One act is one, however much it settles.
+    fn count(&mut self, at: usize, act: Act) {
+        let said = &mut self.interruptions[at];
+        if !said.joined {
+            said.joined = !self.counted.insert((act, said.policy.clone(), said.project.clone()));
+        }
+    }
+
+    /// The last that was said is overridden also when a turn has ended over it.
+    fn override_ignored(&mut self, record: &Record, now: Millis) {
+        let named = record.did.switched_off.iter().map(|off| &off.policy);
+        let named: BTreeSet<&String> = named.chain(&record.off).chain(&record.off_by_command).collect();
+        for policy in named {
+            let lately = |said: &Interruption| now.since(said.at) <= REACT_MS;
+            let last = self.interruptions.iter().enumerate().rev().take_while(|(_, said)| lately(said));
+            let mut asked = last.filter(|(_, said)| said.policy == *policy && said.asked());
+            let Some((at, act)) = asked.find_map(|(at, said)| Some((at, self.overrides(record, said)?)))
+            else {
+                continue;
+            };
+            let said = &mut self.interruptions[at];
+            if said.settlement == Settlement::Ignored {
+                said.settlement = Settlement::Overridden;
+                said.after_ms = now.since(said.at);
+                self.count(at, act);
+            }
+        }
+    }
+
     /// Sessions that nobody hears of any more have ended.
     fn expire(&mut self, now: Millis) {
         self.close(now, |open, said, session| {
@@ -195,12 +302,14 @@ impl Friction {
     }
 
     fn settle(&mut self, record: &Record, now: Millis) {
+        let act = |open: &Open| Some((open.at, self.overrides(record, &self.interruptions[open.at])?));
+        let acts: BTreeMap<usize, Act> = self.open.iter().filter_map(act).collect();
         self.close(now, |open, said, _| {
             let same_session = said.session.is_some() && said.session == record.session;
             if same_session && record.event == "SessionStart" {
                 open.ended = None;
             }
-            if !said.shadow && overrides(record, said, same_session) {
+            if acts.contains_key(&open.at) {
                 return Some(Settlement::Overridden);
             }
             if !same_session || open.ended.is_some() {
@@ -209,9 +318,8 @@ impl Friction {
             if is_satisfied(&mut open.asks, record) {
                 return Some(Settlement::Satisfied);
             }
-            let about = open.asks.file.as_deref();
-            if about.is_some_and(|about| record.did.edited_by_shell.iter().any(|file| same_file(file, about)))
-            {
+            // Both are told from the project's root.
+            if open.asks.file.as_ref().is_some_and(|about| record.did.edited_by_shell.contains(about)) {
                 return Some(Settlement::Bypassed);
             }
             if open.asks.verified && ends_unverified(record, &said.policy) {
@@ -222,25 +330,32 @@ impl Friction {
             }
             None
         });
+        for (at, act) in acts {
+            self.count(at, act);
+        }
     }
 
-    /// A verdict that spoke is one more interruption, and what the same policy asked for before was not done.
+    /// A verdict that spoke is one more interruption, and what the same policy asked for before was not done. What was
+    /// asked for before another file is edited, or of another agent, is another thing.
     fn begin(&mut self, record: &Record, verdict: &VerdictRecord, now: Millis) {
         let Some(kind) = kind(record, verdict) else { return };
         let asks = !verdict.asks.is_empty();
         let mut joined = false;
         if asks {
-            self.close(now, |_, said, _| {
-                let same = (&said.policy, &said.session, said.shadow)
-                    == (&verdict.policy, &record.session, verdict.shadow);
+            self.close(now, |open, said, _| {
+                let whose = (&said.policy, &said.session, said.shadow, &open.agent)
+                    == (&verdict.policy, &record.session, verdict.shadow, &record.agent);
                 let together = now.since(said.at) <= TOGETHER_MS;
-                joined |= same && together;
-                (same && !together).then_some(Settlement::Ignored)
+                joined |= whose && together;
+                let again = verdict.asks.file.is_none() || open.asked == verdict.asks;
+                (whose && again && !together).then_some(Settlement::Ignored)
             });
             let known = record.session.as_ref().and_then(|id| self.sessions.get(id));
             let prompts = known.map_or(0, |session| session.prompts);
             let at = self.interruptions.len();
-            self.open.push(Open { at, asks: verdict.asks.clone(), prompts, ended: None });
+            let asks = verdict.asks.clone();
+            let agent = record.agent.clone();
+            self.open.push(Open { at, asked: asks.clone(), asks, agent, prompts, ended: None });
         }
         let live = !verdict.shadow;
         let reason = verdict.reason.as_deref().filter(|_| verdict.call != "pass").unwrap_or_default();
@@ -253,10 +368,15 @@ impl Friction {
             kind,
             shadow: verdict.shadow,
             joined,
-            settlement: if asks { Settlement::Open } else { Settlement::Unasked },
+            settlement: match kind {
+                _ if asks => Settlement::Open,
+                Kind::Denied | Kind::Blocked if always_asks(&verdict.policy) => Settlement::Unknown,
+                _ => Settlement::Unasked,
+            },
             after_ms: 0,
             turns: 0,
-            forced: if live && verdict.call == "deny" { record.cost.turns } else { 0 },
+            // The model answers to a whole message once.
+            forced: if live && !joined && verdict.call == "deny" { record.cost.turns } else { 0 },
             tokens: if live {
                 estimate_tokens(reason) + estimate_tokens(text.unwrap_or_default())
             } else {
@@ -264,6 +384,11 @@ impl Friction {
             },
         });
     }
+}
+
+/// Gates whose denials name what satisfies them; the first records did not have that.
+fn always_asks(policy: &str) -> bool {
+    [EDIT_GATE, verify_stop::ID, task_gate::ID].contains(&policy)
 }
 
 /// How a verdict spoke, or would have; `None` if it did not.
@@ -284,25 +409,6 @@ fn kind(record: &Record, verdict: &VerdictRecord) -> Option<Kind> {
 /// Whether a text was among those that were given, or of several texts one: what does not fit is left out.
 fn is_in(all: Option<&str>, text: &str) -> bool {
     all.is_some_and(|all| text.lines().any(|line| !line.is_empty() && all.contains(line)))
-}
-
-/// Whether a person switched the policy off, here.
-fn overrides(record: &Record, said: &Interruption, same_session: bool) -> bool {
-    let names = |list: &[String]| list.contains(&said.policy);
-    let same_project = said.project.is_some() && said.project == record.project;
-    // What switched another session's policy off may be meant for that session alone. A client that an agent started
-    // with a variable of its own is nobody's word.
-    let by_variable = record.attended && names(&record.off) && (same_session || same_project);
-    let by_command = same_session && names(&record.off_by_command);
-    let switched = record.did.switched_off.as_ref().is_some_and(|off| {
-        let here = match (&off.session, &off.project) {
-            (Some(session), _) => said.session.as_ref() == Some(session),
-            (None, Some(project)) => said.project.as_ref() == Some(project),
-            (None, None) => true,
-        };
-        off.policy == said.policy && here
-    });
-    by_variable || by_command || switched
 }
 
 /// Takes what was done off what is missing, and says whether that was all.

@@ -23,6 +23,9 @@ pub struct Tally {
     pub open: usize,
     /// It asked for nothing.
     pub unasked: usize,
+    /// What it asked for was not written down.
+    #[serde(skip_serializing_if = "crate::record::is_zero")]
+    pub unknown: usize,
     /// Median of the time until what it asked for was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median_ms: Option<u64>,
@@ -102,7 +105,7 @@ impl Tally {
             match said.settlement {
                 Settlement::Satisfied => would.anyway += 1,
                 Settlement::Ignored | Settlement::Bypassed | Settlement::Overridden => would.not += 1,
-                Settlement::Open | Settlement::Unasked => {}
+                Settlement::Open | Settlement::Unasked | Settlement::Unknown => {}
             }
             return;
         }
@@ -116,6 +119,7 @@ impl Tally {
             Settlement::Overridden => &mut self.overridden,
             Settlement::Open => &mut self.open,
             Settlement::Unasked => &mut self.unasked,
+            Settlement::Unknown => &mut self.unknown,
         } += 1;
     }
 }

@@ -36,6 +36,26 @@ const TABLE: &[(&str, &[&str], &str)] = &[
         "skill-gate ignored after 5s, 0 turns; skill-gate satisfied after 4s, 0 turns",
     ),
     (
+        "another file is denied: the skill satisfies both",
+        &["0 s deny a x", "5 s deny a y", "9 s skill a"],
+        "skill-gate satisfied after 9s, 0 turns; skill-gate satisfied after 4s, 0 turns",
+    ),
+    (
+        "so does another agent's denial, and another skill",
+        &["0 s deny a x", "5 s/one deny a x", "7 s deny b x", "9 s skill a"],
+        "skill-gate satisfied after 9s, 0 turns; skill-gate satisfied after 4s, 0 turns; skill-gate open",
+    ),
+    (
+        "an agent tries again",
+        &["0 s deny a x", "5 s/one deny a x", "9 s/one deny a x"],
+        "skill-gate open; skill-gate ignored after 4s, 0 turns; skill-gate open",
+    ),
+    (
+        "one of two is invoked, and it tries again",
+        &["0 s deny a+b x", "5 s skill a", "7 s deny b x", "9 s skill b"],
+        "skill-gate satisfied after 9s, 0 turns; skill-gate satisfied after 2s, 0 turns",
+    ),
+    (
         "calls of one message are denied together",
         &["0 s deny a x", "0 s deny a y", "1 s deny a z", "9 s skill a"],
         "skill-gate satisfied after 9s, 0 turns; skill-gate satisfied after 9s, 0 turns; skill-gate satisfied after 8s, 0 turns",
@@ -46,9 +66,9 @@ const TABLE: &[(&str, &[&str], &str)] = &[
         "skill-gate bypassed after 3s, 0 turns",
     ),
     (
-        "a whole path means the same file",
-        &["0 s deny a /p/src/x.rs", "3 s shell src/x.rs"],
-        "skill-gate bypassed after 3s, 0 turns",
+        "both are told from the root: the same name elsewhere is another file",
+        &["0 s deny a build.rs", "3 s shell sub/build.rs"],
+        "skill-gate open",
     ),
     ("another file is another thing", &["0 s deny a src/x.rs", "3 s shell xsrc/x.rs"], "skill-gate open"),
     (
@@ -58,6 +78,36 @@ const TABLE: &[(&str, &[&str], &str)] = &[
     ),
     ("the tests were run", &["0 s block", "60 s verify"], "verify-stop satisfied after 60s, 0 turns"),
     ("a turn ends without", &["0 s block", "60 s stop"], "verify-stop ignored after 60s, 0 turns"),
+    (
+        "the person is told, and switches it off",
+        &["0 s block", "60 s lets-go", "90 - off verify-stop @s"],
+        "verify-stop overridden after 90s, 0 turns; verify-stop unasked",
+    ),
+    (
+        "or starts the client without it",
+        &["0 s block", "60 s stop", "70 s end", "90 t variable verify-stop"],
+        "verify-stop overridden after 90s, 0 turns",
+    ),
+    (
+        "only the last one",
+        &["0 s block", "60 s block", "80 s stop", "90 - off verify-stop /p"],
+        "verify-stop ignored after 60s, 0 turns; verify-stop overridden after 30s, 0 turns",
+    ),
+    (
+        "not one that has a newer one",
+        &["0 s block", "60 s stop", "70 s block", "80 s verify", "90 - off verify-stop /p"],
+        "verify-stop ignored after 60s, 0 turns; verify-stop satisfied after 10s, 0 turns",
+    ),
+    (
+        "not after more than an hour",
+        &["0 s block", "60 s stop", "3601 - off verify-stop /p"],
+        "verify-stop ignored after 60s, 0 turns",
+    ),
+    (
+        "not by an agent",
+        &["0 s block", "60 s stop", "90 - alone-off verify-stop /p", "91 s was-off verify-stop"],
+        "verify-stop ignored after 60s, 0 turns",
+    ),
     (
         "a turn that ends while agents run says so",
         &["0 s block", "60 s waits", "90 s verify"],
@@ -118,6 +168,11 @@ const TABLE: &[(&str, &[&str], &str)] = &[
         &["0 s deny a x", "9 s was-off skill-gate"],
         "skill-gate overridden after 9s, 0 turns",
     ),
+    (
+        "nobody was there to switch it off",
+        &["0 s deny a x", "9 - alone-off skill-gate /p", "10 s was-off skill-gate"],
+        "skill-gate open",
+    ),
     ("off in another session", &["0 s deny a x", "9 t was-off skill-gate"], "skill-gate open"),
     (
         "the client is started again without it",
@@ -128,6 +183,36 @@ const TABLE: &[(&str, &[&str], &str)] = &[
         "an agent starts one without it",
         &["0 s deny a x", "20 t alone-variable skill-gate"],
         "skill-gate open",
+    ),
+    (
+        "one works beside it without",
+        &[
+            "0 t variable skill-gate",
+            "5 s deny a x",
+            "9 t with-variable skill-gate",
+            "10 t variable skill-gate",
+        ],
+        "skill-gate open",
+    ),
+    (
+        "one that is started in another project is no answer",
+        &["0 s deny a x", "20 t:/q variable skill-gate"],
+        "skill-gate open",
+    ),
+    (
+        "neither is one that only forgets what was said",
+        &["0 s deny a x", "20 t cleared-variable skill-gate"],
+        "skill-gate open",
+    ),
+    (
+        "the session goes on without it",
+        &["0 s deny a x", "9 s end", "20 s variable skill-gate"],
+        "skill-gate overridden after 20s, 0 turns",
+    ),
+    (
+        "a record of before it said what it asks for",
+        &["0 s deny-untold", "9 s skill a"],
+        "skill-gate unknown",
     ),
     ("what asks for nothing is not settled", &["0 s tell", "9 s end"], "pressure unasked"),
     ("what was left out for length was not said", &["0 s left-out"], ""),
@@ -182,6 +267,7 @@ fn record(step: &str) -> Record {
         ["deny", skills, file] => {
             of(verdict("skill-gate", "deny", Asks::skills(names(skills), file)), "PreToolUse", "deny")
         }
+        ["deny-untold"] => of(verdict("skill-gate", "deny", Asks::default()), "PreToolUse", "deny"),
         ["shadow", skills, file] => {
             let shadowed = verdict("skill-gate", "deny", Asks::skills(names(skills), file));
             of(VerdictRecord { shadow: true, ..shadowed }, "PreToolUse", "pass")
@@ -190,6 +276,12 @@ fn record(step: &str) -> Record {
             cost: crate::record::Cost { turns: 1, ..Default::default() },
             ..of(verdict("verify-stop", "deny", Asks::verified()), "Stop", "deny")
         },
+        ["lets-go"] => {
+            let told = Said { user: Some("not verified".into()), ..Said::default() };
+            let verdict =
+                VerdictRecord { says: told.clone(), ..verdict("verify-stop", "pass", Asks::default()) };
+            Record { said: told, ..of(verdict, "Stop", "pass") }
+        }
         ["waits"] => of(verdict("verify-stop", "pass", Asks::verified()), "Stop", "pass"),
         ["task"] => of(verdict("task-gate", "deny", Asks::verified()), "TaskCompleted", "deny"),
         ["advise", wanted] => {
@@ -210,18 +302,26 @@ fn record(step: &str) -> Record {
         ["read", file] => did(Deeds { read: list(file), ..Deeds::default() }),
         ["verify"] => did(Deeds { verified: list("test"), ..Deeds::default() }),
         ["was-off", policy] => Record { off_by_command: list(policy), ..Record::default() },
-        ["variable", policy] => Record { off: list(policy), attended: true, ..Record::default() },
-        ["alone-variable", policy] => Record { off: list(policy), ..Record::default() },
-        ["off", policy, ref place @ ..] => {
+        [how @ ("variable" | "alone-variable" | "cleared-variable"), policy] => Record {
+            event: "SessionStart".into(),
+            cause: Some(if how == "cleared-variable" { "clear" } else { "startup" }.into()),
+            off: list(policy),
+            attended: how != "alone-variable",
+            ..Record::default()
+        },
+        ["with-variable", policy] => Record { off: list(policy), attended: true, ..Record::default() },
+        [how @ ("off" | "alone-off"), policy, ref place @ ..] => {
             let place = place.first().copied().unwrap_or_default();
-            did(Deeds {
+            let attended = how == "off";
+            let base = did(Deeds {
                 switched_off: Some(Switched {
                     policy: policy.into(),
                     session: place.strip_prefix('@').map(str::to_owned),
                     project: place.starts_with('/').then(|| place.to_owned()),
                 }),
                 ..Deeds::default()
-            })
+            });
+            Record { attended, ..base }
         }
         ["up", policy] => did(Deeds {
             stepped_up: vec![Switched { policy: policy.into(), project: Some("/p".into()), session: None }],
@@ -229,10 +329,14 @@ fn record(step: &str) -> Record {
         }),
         _ => panic!("no such step: {step}"),
     };
+    // `session:/project`, `session/agent`.
+    let (session, project) = words[1].split_once(':').unwrap_or((words[1], "/p"));
+    let (session, agent) = session.split_once('/').map_or((session, None), |(id, agent)| (id, Some(agent)));
     Record {
         at: Millis(seconds(words[0]) * 1000).iso(),
-        session: (words[1] != "-").then(|| words[1].to_owned()),
-        project: Some("/p".into()),
+        session: (session != "-").then(|| session.to_owned()),
+        agent: agent.map(str::to_owned),
+        project: Some(project.into()),
         ..base
     }
 }
@@ -255,7 +359,7 @@ fn described(said: &Interruption) -> String {
     let shadow = if said.shadow { "shadowed " } else { "" };
     let settlement = format!("{:?}", said.settlement).to_lowercase();
     let after = match said.settlement {
-        Settlement::Open | Settlement::Unasked => String::new(),
+        Settlement::Open | Settlement::Unasked | Settlement::Unknown => String::new(),
         _ => format!(" after {}s, {} turns", said.after_ms / 1000, said.turns),
     };
     format!("{shadow}{} {settlement}{after}", said.policy)
@@ -309,6 +413,38 @@ fn five_of_the_last_ten() {
 }
 
 #[test]
+fn one_act_of_a_person_is_one_override() {
+    let often = |acts: usize, after: &str| {
+        let mut steps: Vec<String> = Vec::new();
+        for act in 0..acts {
+            let denied = |n: usize| format!("{} {act}-{n}:/p{} deny a x", act * 100 + n, n % 2);
+            steps.extend((0..6).map(denied));
+            steps.push(format!("{} - {after}", act * 100 + 50));
+            // Where the project has another name it is seen later that the policy is off.
+            steps.extend((0..6).map(|n| format!("{} {act}-{n} was-off skill-gate", act * 100 + 60 + n)));
+        }
+        let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+        ["/p0", "/p1"].map(|project| folded(&steps).often_overridden("skill-gate", |found| found == project))
+    };
+    for after in ["off skill-gate", "off skill-gate /p0", "off skill-gate /p"] {
+        assert_eq!(often(1, after), [false, false], "{after}");
+        assert_eq!(often(4, after), [false, false], "{after}");
+        assert_eq!(often(5, after), [true, true], "{after}");
+        assert_eq!(often(9, &format!("alone-{after}")), [false, false], "{after}");
+    }
+    let mut restarts: Vec<String> = (0..5).map(|n| format!("{n} {n} deny a x")).collect();
+    restarts.push("50 t variable skill-gate".into());
+    let restarts: Vec<&str> = restarts.iter().map(String::as_str).collect();
+    assert!(!folded(&restarts).often_overridden("skill-gate", |_| true), "one start of the client");
+}
+
+#[test]
+fn a_message_forces_one_turn() {
+    let said = interruptions(&["0 s block", "0 s block", "9 s block"]);
+    assert_eq!(said.iter().map(|said| said.forced).collect::<Vec<_>>(), [1, 0, 1]);
+}
+
+#[test]
 fn counted_per_policy() {
     let steps = [
         "0 s tell",
@@ -335,6 +471,8 @@ fn counted_per_policy() {
     assert_eq!((would.spoken.denied, would.anyway, would.not), (2, 1, 0));
     assert_eq!((tallies[2].spoke.blocked, tallies[2].ignored, tallies[2].forced_turns), (1, 1, 1));
     assert_eq!((tallies[0].unasked, tallies[0].spoke.all(), tallies[0].settled()), (1, 1, 0));
+    let told = super::tallies(&interruptions(&["0 s block", "9 s lets-go"]));
+    assert_eq!((told[0].settled(), told[0].unasked, told[0].spoke.told), (1, 1, 1), "of the same change set");
     assert!(tallies.iter().all(|tally| !tally.is_void()), "too few to tell");
     let void: Vec<String> = (0..6).map(|n| format!("{} s block", n * 10)).collect();
     let void = super::tallies(&interruptions(&void.iter().map(String::as_str).collect::<Vec<_>>()));

@@ -51,9 +51,7 @@ pub(super) const WORDS: Words = Words {
             changes.listed()
         )
     },
-    unverified: |changes| {
-        format!("Code was edited and nothing was run to verify it since: {}.", changes.listed())
-    },
+    unverified: |changes| format!("Code was edited and is not verified: {}.", changes.listed()),
     unverified_files: |count| {
         if count == 1 { "1 file unverified".to_owned() } else { format!("{count} files unverified") }
     },

@@ -4,7 +4,7 @@ use super::Words;
 use crate::event::FailedStep;
 use crate::event::wire::NotAnObject;
 use crate::facts::OwnFile;
-use crate::facts::work::ChangeSet;
+use crate::facts::work::{ChangeSet, OTHERS_KEPT};
 
 pub(super) const WORDS: Words = Words {
     gate_closed: |step, policy| {
@@ -56,7 +56,7 @@ pub(super) const WORDS: Words = Words {
         )
     },
     unverified: |changes| {
-        format!("コードが編集されましたが、その後の検証は実行されていません: {}。", listed(changes))
+        format!("コードが編集されましたが、その後検証されていません: {}。", listed(changes))
     },
     unverified_files: |count| format!("未検証 {count} ファイル"),
     approved: |command| format!("承認しました（1回限り、10分間有効）: `tidegate {command}`"),
@@ -90,6 +90,7 @@ fn listed(changes: &ChangeSet) -> String {
     let names = changes.files.join("、");
     match changes.others.len() {
         0 => names,
+        OTHERS_KEPT => format!("{names} ほか{OTHERS_KEPT}件以上"),
         more => format!("{names} ほか{more}件"),
     }
 }

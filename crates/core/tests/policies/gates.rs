@@ -6,15 +6,15 @@ use tidegate_core::config::layer::{Assignment, Layer, Origin};
 use tidegate_core::config::section::Voice;
 use tidegate_core::config::value::Value;
 use tidegate_core::event::{self, Event};
-use tidegate_core::facts::marks::{Mark, Marks};
-use tidegate_core::facts::work::{Background, Edit};
+use tidegate_core::facts::marks::{Late, Mark, Marks};
+use tidegate_core::facts::work::{Background, Checked, Edit};
 use tidegate_core::facts::{Facts, Known, Touched, session};
 use tidegate_core::file_class::FileClass;
 use tidegate_core::phase::{Guess, Phase};
 use tidegate_core::policy::{self, verify_stop};
 use tidegate_core::ruling::Part;
 use tidegate_core::time::Millis;
-use tidegate_core::verdict::Audience;
+use tidegate_core::verdict::{Audience, Effect};
 
 use super::{Row, facts};
 
@@ -115,6 +115,10 @@ pub(super) fn skill_gate_settings(row: &Row<'_>) -> Vec<String> {
     if setting != row[0] {
         marks.push(Mark::Notice("skill-gate/code-quality-rules".into()));
     }
+    let setting = setting.strip_suffix(", recorded before").unwrap_or(setting);
+    if row[0].ends_with("recorded before") {
+        marks.push(Mark::Notice("skill-gate/would/code-quality-rules".into()));
+    }
     let words_of: Vec<&str> = setting.split(' ').collect();
     let keys = match words_of.as_slice() {
         ["mode", mode] => vec![("skill_gate", "mode", Value::from(*mode))],
@@ -130,6 +134,7 @@ pub(super) fn skill_gate_settings(row: &Row<'_>) -> Vec<String> {
     }
     let part = skill_gate(row[1], "src/a.rs", marks, &config);
     let (call, because) = call_of(part.as_ref());
+    let call = if row[0].ends_with("recorded before") { call.replace("shadowed ", "") } else { call };
     vec![row[0].into(), row[1].into(), row[2].into(), call, because]
 }
 
@@ -162,12 +167,21 @@ fn marks_of(cell: &str) -> Known<Marks> {
             ["noticed"] => marks.push(Mark::Notice("verify-stop".into())),
             ["ran"] => marks.push(Mark::Ran),
             ["told"] => marks.push(Mark::Told),
-            ["awaited"] => marks.push(Mark::Notice("verify-stop/awaits/b1".into())),
-            ["check", task] => marks.push(Mark::Launched(Background {
-                task: (*task).into(),
+            ["gone"] => {}
+            ["tested"] => marks.push(Mark::Checked(Checked {
                 kinds: Kinds::TEST,
                 at: Millis(600_000),
+                seen: Millis(600_000),
+                verified: false,
             })),
+            ["awaited"] => marks.push(check("b1", Some("p"))),
+            ["awaited", "before"] => marks.push(check("b1", Some("another prompt"))),
+            // One that began before the edit proves nothing about it.
+            ["check", task] if marks.is_empty() => {
+                let Mark::Launched(known) = check(task, None) else { unreachable!() };
+                marks.push(Mark::Launched(Background { at: Millis(400_000), ..known }));
+            }
+            ["check", task] => marks.push(check(task, None)),
             ["held", count] if count.parse::<u32>().is_ok() => {
                 marks.extend(std::iter::repeat_n(Mark::Held, count.parse().expect("a number")));
             }
@@ -177,6 +191,11 @@ fn marks_of(cell: &str) -> Known<Marks> {
         }
     }
     Known::Value(fold(marks))
+}
+
+fn check(task: &str, awaited: Option<&str>) -> Mark {
+    let awaited = awaited.map(str::to_owned);
+    Mark::Launched(Background { task: task.into(), kinds: Kinds::TEST, at: Millis(600_000), awaited })
 }
 
 fn task_payload(subject: &str) -> String {
@@ -213,10 +232,12 @@ pub(super) fn stops(row: &Row<'_>) -> Vec<String> {
     };
     let active = row[3] == "active";
     let json = format!(
-        r#"{{"session_id": "s", "hook_event_name": "Stop", "stop_hook_active": {active}, "background_tasks": [{task}]}}"#
+        r#"{{"session_id": "s", "hook_event_name": "Stop", "prompt_id": "p", "stop_hook_active": {active}, "background_tasks": [{task}]}}"#
     );
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
-    let facts = Facts { marks: marks_of(row[1]), now: NOW, ..facts(&event) };
+    let checks = row[1].contains("tested").then(|| project("test"));
+    let edits_gone = row[1].contains("gone");
+    let facts = Facts { marks: marks_of(row[1]), checks, edits_gone, now: NOW, ..facts(&event) };
     let part = part("verify-stop", &facts, &of_preset(row[0]));
     let (call, because) = call_of(part.as_ref());
     let said = part.filter(|part| !part.shadow && !part.verdict.says.is_empty());
@@ -319,11 +340,17 @@ fn phase_event(cell: &str) -> String {
     let prompt = |text: &str, more: &str| {
         format!(r#"{{"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "{text}"{more}}}"#)
     };
+    let tool = |more: &str| {
+        format!(r#"{{"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Read"{more}}}"#)
+    };
     match cell.split_once(' ') {
         Some(("skill", name)) => format!(
             r#"{{"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_input": {{"skill": "{name}"}}}}"#
         ),
         Some(("prompt", "in a subagent")) => prompt("go on", r#", "agent_id": "a1""#),
+        Some(("read", "in a subagent")) => tool(r#", "agent_id": "a1""#),
+        _ if cell == "read" => tool(""),
+        _ if cell == "stop" => r#"{"session_id": "s", "hook_event_name": "Stop"}"#.to_owned(),
         _ if cell == "slash" => prompt("/compact now", ""),
         _ if cell == "notification" => prompt("<task-notification> implement it", ""),
         _ => prompt("go on", ""),
@@ -333,10 +360,7 @@ fn phase_event(cell: &str) -> String {
 pub(super) fn phases(row: &Row<'_>) -> Vec<String> {
     let json = phase_event(row[0]);
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
-    let guess = row[2].split_once(' ').map(|(name, percent)| Guess {
-        phase: phase_named(name).expect("a phase"),
-        confidence: percent.parse::<f64>().expect("a number") / 100.0,
-    });
+    let guess = guess(row[2]);
     let marks = match row[0] {
         "prompt, marks unreadable" => Known::Broken("test".into()),
         _ => Known::Value(Marks { phase: phase_named(row[1]), ..Marks::default() }),
@@ -355,6 +379,53 @@ pub(super) fn phases(row: &Row<'_>) -> Vec<String> {
             _ => None,
         });
     vec![row[0].into(), row[1].into(), row[2].into(), enters.unwrap_or("-").into(), because]
+}
+
+fn guess(cell: &str) -> Option<Guess> {
+    cell.split_once(' ').map(|(name, percent)| Guess {
+        phase: phase_named(name).expect("a phase"),
+        confidence: percent.parse::<f64>().expect("a number") / 100.0,
+    })
+}
+
+/// The same with a backend: what is asked, and what an answer that came late does.
+pub(super) fn late_phases(row: &Row<'_>) -> Vec<String> {
+    let json = phase_event(row[0]);
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let late = (row[2] != "-").then(|| Late { prompt: Millis(1), phase: phase_named(row[2]) });
+    let mut marks = Marks { phase: phase_named(row[1]), late, ..Marks::default() };
+    let facts = Facts {
+        now: NOW,
+        marks: match row[0] {
+            "prompt, marks unreadable" => Known::Broken("test".into()),
+            _ => Known::Value(marks.clone()),
+        },
+        guess: guess(row[3]),
+        attended: row[0] != "prompt, nobody there",
+        stock: vec!["learnings-design.md".into(), "learnings-coding.md".into()],
+        ..facts(&event)
+    };
+    let config = config("guide", &[("phase.llm", "backend", "claude".into())]);
+    let part = part("phase", &facts, &config);
+    let (_, because) = call_of(part.as_ref());
+    let before = marks.phase;
+    // In the order in which the hook writes them.
+    for mark in session::marks(&facts, &config, None, None) {
+        marks.apply(mark);
+    }
+    for effect in part.map(|part| part.verdict.effects).unwrap_or_default() {
+        let Effect::Mark(mark) = effect else { panic!("{effect:?}") };
+        marks.apply(mark);
+    }
+    let enters = marks.phase.filter(|phase| Some(*phase) != before).map_or("-", Phase::name);
+    let then = match marks.late {
+        None => "-",
+        Some(Late { phase: Some(phase), .. }) => phase.name(),
+        Some(Late { prompt: NOW, phase: None }) => "asked",
+        Some(Late { phase: None, .. }) => "waits",
+    };
+    let is = [row[0], row[1], row[2], row[3], enters, then, &because];
+    is.map(str::to_owned).into()
 }
 
 pub(super) fn phase_words(row: &Row<'_>) -> Vec<String> {

@@ -11,7 +11,7 @@ use tidegate_e2e::tidegate::Tidegate;
 use super::work::{CODE_RULES, gradle, launch, skill};
 
 const HELD: &str = "Code was edited and not verified since";
-const TOLD: &str = "nothing was run to verify it since";
+const TOLD: &str = "Code was edited and is not verified";
 
 fn edit(home: &Home) -> Reply {
     Reply::write(home.in_project("src/B.java"), "class B {}\n")

@@ -39,6 +39,10 @@ impl Policy for Friction {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        // It is told once, so it waits for somebody to tell it to.
+        if !facts.attended {
+            return Verdict::silent("a policy has stepped down; nobody is there");
+        }
         let say = |policy: &String| Say {
             to: Audience::User,
             text: (facts.lang.words().stepped_down)(policy),

@@ -70,11 +70,20 @@ impl Policy for SkillGate {
         if missing.is_empty() {
             return Verdict::silent("the required skill was invoked");
         }
+        // Of what is only recorded the first denial would have led to the skill.
+        let would = format!("{EDIT_GATE}/would/{}", listed(&missing));
+        if settings.mode == SkillGateMode::Shadow && facts.marks.value().is_some_and(|marks| marks.noticed(&would)) {
+            return Verdict::silent("it would have been denied once");
+        }
         let elsewhere = agent.is_some() && settings.subagents != Subagents::Own;
         if settings.mode == SkillGateMode::Remind || config.stepped_down(self.id()) {
             return remind(facts, file, &missing);
         }
-        deny(facts, inside, &missing, elsewhere)
+        let mut verdict = deny(facts, inside, &missing, elsewhere);
+        if settings.mode == SkillGateMode::Shadow {
+            verdict.effects.push(Effect::Mark(Mark::Notice(would)));
+        }
+        verdict
     }
 }
 
@@ -82,15 +91,16 @@ impl Policy for SkillGate {
 fn is_knowledge(below: &str) -> bool {
     let Some(name) = below.strip_prefix(".claude/context/") else { return false };
     let stock = name.strip_suffix(".md").is_some_and(|name| name.starts_with("learnings"));
-    stock || matches!(name, "progress.md" | "progress.archive.md" | "task_plan.md")
+    stock || matches!(name, "progress.md" | "progress.archive.md" | "task_plan.md" | "handoff.md")
 }
 
 fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Verdict {
     let skills = listed(missing);
-    let (noun, was) = if missing.len() == 1 { ("skill", "was") } else { ("skills", "were") };
+    let (noun, was, has) =
+        if missing.len() == 1 { ("skill", "was", "has") } else { ("skills", "were", "have") };
     let way = if elsewhere {
         format!(
-            "It cannot be repeated from this agent: report to the caller that the {noun} {skills} has to be invoked in the \
+            "It cannot be repeated from this agent: report to the caller that the {noun} {skills} {has} to be invoked in the \
              main thread before this edit."
         )
     } else {
@@ -126,10 +136,11 @@ fn remind(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
     if facts.marks.value().is_some_and(|marks| marks.noticed(&notice)) {
         return Verdict::silent("it was said already");
     }
-    let noun = if missing.len() == 1 { "skill" } else { "skills" };
+    let (noun, is, was) =
+        if missing.len() == 1 { ("skill", "is", "was") } else { ("skills", "are", "were") };
+    let name = file.inside.as_deref().unwrap_or_default();
     let text = format!(
-        "The {noun} {skills} is asked for before a file of class {} is edited, and was not invoked in this session.",
-        file.class.name()
+        "The {noun} {skills} {is} asked for before a file like {name} is edited, and {was} not invoked in this session."
     );
     let when_said = vec![Effect::Mark(Mark::Notice(notice))];
     Verdict {

@@ -16,7 +16,7 @@ pub mod settings;
 pub use settings::Settings;
 
 /// The policy's name.
-const ID: &str = "task-gate";
+pub const ID: &str = "task-gate";
 
 /// The policy.
 pub struct TaskGate;
@@ -46,6 +46,15 @@ impl Policy for TaskGate {
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
         let Some(changes) = &marks.work.changes else { return Verdict::silent("nothing is unverified") };
+        if facts.edits_gone {
+            return Verdict::silent("the edited files are gone");
+        }
+        if let Some(verdict) = verify_stop::verified_by_now(facts, config, changes) {
+            return verdict;
+        }
+        if marks.work.pending().any(|check| check.awaited.is_none()) {
+            return Verdict::silent("a check still runs in the background");
+        }
         let subject = facts.event.payload.task_subject.get().map(AsRef::as_ref).unwrap_or_default();
         let notice = format!("{ID}/{:08x}", hash(subject));
         if marks.noticed(&notice) {

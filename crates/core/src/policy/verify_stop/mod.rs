@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::event::wire::BackgroundTask;
 use crate::event::{Event, EventKind};
 use crate::facts::marks::{Mark, Marks};
-use crate::facts::work::ChangeSet;
+use crate::facts::work::{Background, ChangeSet, Checked};
 use crate::facts::{Facts, Known, Needs};
 use crate::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use settings::{VerifyMode, Wants};
@@ -66,6 +66,12 @@ impl Policy for VerifyStop {
         if facts.event.kind == EventKind::SessionStart {
             return remember(changes);
         }
+        if facts.edits_gone {
+            return Verdict::silent("the edited files are gone");
+        }
+        if let Some(verdict) = verified_by_now(facts, config, changes) {
+            return verdict;
+        }
         if let Some(verdict) = still_running(facts.event, marks) {
             return verdict;
         }
@@ -84,6 +90,16 @@ impl Policy for VerifyStop {
     }
 }
 
+/// Checks that ran at the same time, or a config that wants less by now, may have left nothing to ask for.
+pub(super) fn verified_by_now(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Option<Verdict> {
+    let kinds = changes.checked;
+    let checked = Checked { kinds, at: changes.last, seen: facts.now, verified: true };
+    verifies(facts.checks.as_ref(), config, kinds).then(|| Verdict {
+        effects: vec![Effect::Mark(Mark::Checked(checked))],
+        ..Verdict::silent("verified since the last edit")
+    })
+}
+
 /// What still runs may edit, or verify: the stop passes, and the next one is looked at again.
 fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
     let tasks = event.payload.background_tasks.get().map(|tasks| tasks.0.as_slice()).unwrap_or_default();
@@ -95,16 +111,21 @@ fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
         return Some(waits("agents still run in the background"));
     }
     let listed = |id: &str| tasks.iter().filter(runs).any(|task| task.id.get().is_some_and(|task| task == id));
-    let checks = &marks.work.background;
-    if checks.iter().any(|check| listed(&check.task)) {
+    if marks.work.pending().any(|check| listed(&check.task)) {
         return Some(waits("a check still runs in the background"));
     }
-    // One that has just ended is not listed any more, and its end is told after this stop (seen with 2.1.325). A task
-    // that ended with its client is never told of: one stop has to be enough.
-    let notice = |task: &str| format!("{ID}/awaits/{task}");
-    let ended = checks.iter().find(|check| !marks.noticed(&notice(&check.task)))?;
+    // One that has just ended is not listed any more, and its end is told after this turn (seen with 2.1.325). A task that
+    // ended with its client, or that a person stopped, is never told of: one turn has to be enough.
+    let turn = event.payload.prompt_id.get().map(AsRef::as_ref).unwrap_or_default();
+    let told_later = |check: &&Background| check.awaited.as_deref().is_none_or(|awaited| awaited == turn);
+    let gone: Vec<&Background> = marks.work.pending().filter(told_later).collect();
+    if gone.is_empty() {
+        return None;
+    }
+    let new = gone.into_iter().filter(|check| check.awaited.is_none());
+    let awaited = new.map(|check| Background { awaited: Some(turn.to_owned()), ..check.clone() });
     Some(Verdict {
-        effects: vec![Effect::Mark(Mark::Notice(notice(&ended.task)))],
+        effects: awaited.map(|check| Effect::Mark(Mark::Launched(check))).collect(),
         ..waits("a check in the background has just ended")
     })
 }

@@ -1,9 +1,10 @@
 //! Section `[verify_stop]`: what has to be run before a turn that edited code ends.
 
 use crate::checks::{Extra, Kind, Kinds};
-use crate::config::list::{CommandLine, Listed};
+use crate::config::list::{CommandLine, Exempted, Listed};
 use crate::config::section::section;
 use crate::config::setting::{Count, choices};
+use crate::glob::Glob;
 
 section! {
     /// Section `[verify_stop]`.
@@ -14,6 +15,8 @@ section! {
         blocks: Count<1, 3> = Count::new(1), Tightens;
         /// What verifies: one command that tests, checks types or builds (`one`), or one of each kind that the project has (`each`).
         wants: Wants = Wants::One, Tightens;
+        /// Files whose edits need no verification, by pattern: generated code, scratch folders.
+        exempt: Exempted<Glob> = Exempted::default(), Tightens;
     }
     sections {
         /// Section `[verify_stop.commands]`.
