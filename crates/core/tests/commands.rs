@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use tidegate_core::checks::{Extra, Kind, Place, Project, Seen, could_check, folders, project};
-use tidegate_core::shell::{self, Script, Spot, Status, Step};
+use tidegate_core::shell::{self, Script, Spot, Status, Step, Surroundings};
 
-const PLACE: Place<'static> = Place { root: "/repo", cwd: "/repo" };
+const PLACE: Place<'static> = Place { roots: &["/repo", "/other"], cwd: "/repo", end: None, links: &[] };
+
+const SURROUNDINGS: Surroundings<'static> =
+    Surroundings { home: Some("/home/me"), project: Some("/repo"), cwd: Some("/repo/app") };
 
 /// The files of the projects that the tables name, by project.
 type Projects = BTreeMap<String, Vec<(String, String)>>;
@@ -144,19 +147,20 @@ fn spot(spot: &Spot) -> String {
     match spot {
         Spot::Start(path) => or_dash(path).replace('-', if path.is_empty() { "." } else { "-" }),
         Spot::Top(path) => format!("top:{path}"),
+        Spot::End(path) => format!("end:{path}"),
         Spot::Absolute(path) => path.clone(),
         Spot::Unknown => "?".into(),
     }
 }
 
 fn places(row: &Row, _: &Projects) -> Row {
-    let script = shell::parse(&row[0]).expect("understood");
+    let script = shell::parse_in(&row[0], SURROUNDINGS).expect("understood");
     let last = script.steps.last().expect("a command");
     vec![row[0].clone(), first_word(last), spot(&last.folder)]
 }
 
 fn writes(row: &Row, _: &Projects) -> Row {
-    let script = shell::parse(&row[0]).expect("understood");
+    let script = shell::parse_in(&row[0], SURROUNDINGS).expect("understood");
     let names: Vec<String> = script.writes().iter().map(|write| spot(&write.path)).collect();
     vec![row[0].clone(), or_dash(&names.join(", "))]
 }

@@ -1,7 +1,7 @@
 //! Commands that a project gives a name: scripts of `package.json`, targets of a Makefile, recipes of a justfile. What
 //! one of them verifies is told by its body, and by its name where the body runs something nobody knows.
 
-use crate::shell::{self, Status, Step, Word, Words, among};
+use crate::shell::{self, Spot, Status, Step, Word, Words, among};
 
 use super::kind::{Kind, Kinds};
 use super::{File, Project};
@@ -117,9 +117,14 @@ pub(super) fn judge(
 }
 
 fn of_step(project: &Project, file: &File, step: &Step, depth: usize) -> Kinds {
-    let start = format!("/{}", file.folder);
-    let folder = super::folder_of(step).below("/", &start);
-    folder.map_or(Kinds::NONE, |folder| project.judge(step, &folder, &step.words, depth + 1))
+    let elsewhere = file.folder.starts_with('/');
+    let folder = match super::folder_of(step) {
+        Spot::Start(path) => shell::tidy(&format!("/{}/{path}", file.folder)),
+        Spot::Top(path) if !elsewhere => path,
+        _ => return Kinds::NONE,
+    };
+    let folder = if elsewhere { &folder } else { folder.trim_start_matches('/') };
+    project.judge(step, folder, &step.words, depth + 1)
 }
 
 fn is_trivial(step: &Step) -> bool {

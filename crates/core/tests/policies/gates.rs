@@ -85,7 +85,7 @@ fn edit_payload(thread: &str) -> String {
 
 fn touched(file: &str) -> Touched {
     let inside = Some(file.to_owned()).filter(|file| !file.starts_with('/'));
-    Touched { inside, class: FileClass::of(file), step: None }
+    Touched { inside, below: file.to_owned(), class: FileClass::of(file), step: None }
 }
 
 fn skill_gate(thread: &str, file: &str, marks: Vec<Mark>, config: &Config) -> Option<Part> {
