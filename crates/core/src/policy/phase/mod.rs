@@ -2,7 +2,7 @@
 //!
 //! The rules, case by case, are in `phase.md` beside this file; what a prompt asks for is told by [`crate::phase`].
 
-use super::{Mode, Policy};
+use super::{Mode, Policy, listed};
 use crate::config::Config;
 use crate::event::Event;
 use crate::facts::marks::Marks;
@@ -56,7 +56,7 @@ impl Policy for PhaseAdvice {
         }
         let named = |what: &str, names: &[&str]| match names {
             [] => String::new(),
-            names => format!(" {what}: {}.", names.join(", ")),
+            names => format!(" {what}: {}.", listed(names)),
         };
         let text = format!(
             "This session enters the phase `{}`.{}{}",
