@@ -125,9 +125,32 @@ struct Parsed {
     problems: Vec<String>,
 }
 
-/// The same as [`parse`], for whoever only wants to know what a file would set.
-pub fn assignments(text: &str, file: &str, config: &Config) -> Result<Vec<Assignment>, String> {
-    parse(text, file, config).map(|parsed| parsed.assignments)
+/// Everything that a file sets, also what no section or key is there for, each with its value as it is written.
+pub fn everything(text: &str, file: &str, config: &Config) -> Vec<(Assignment, String)> {
+    let lines = Lines::of(text);
+    let Ok(table) = DeTable::parse(text) else { return Vec::new() };
+    let mut all = Vec::new();
+    Reader { file, lines: &lines, config }.everything("", table.get_ref(), &mut all);
+    all.sort_by_key(|(assignment, _)| line_of(assignment));
+    all
+}
+
+/// A value as it would stand in a file.
+fn written(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| written(item.get_ref())).collect();
+            format!("[{}]", items.join(", "))
+        }
+        DeValue::Table(table) => {
+            let member = |(key, value): (&Name<'_>, &Spanned<DeValue<'_>>)| {
+                format!("{} = {}", path_of("", key.get_ref()), written(value.get_ref()))
+            };
+            format!("{{{}}}", table.iter().map(member).collect::<Vec<_>>().join(", "))
+        }
+        DeValue::Datetime(date) => date.to_string(),
+        value => read_value(value).to_string(),
+    }
 }
 
 fn parse(text: &str, file: &str, config: &Config) -> Result<Parsed, String> {
@@ -207,6 +230,18 @@ impl Reader<'_> {
                 }
             }
             assignments.push(self.assignment(section, key, value));
+        }
+    }
+
+    /// Every value, however deep in tables.
+    fn everything(&self, section: &str, table: &DeTable<'_>, all: &mut Vec<(Assignment, String)>) {
+        for (key, value) in table {
+            match value.get_ref() {
+                DeValue::Table(table) if !table.is_empty() => {
+                    self.everything(&path_of(section, key.get_ref()), table, all);
+                }
+                found => all.push((self.assignment(section, key, value), written(found))),
+            }
         }
     }
 
@@ -467,7 +502,23 @@ mod tests {
         assert!(config.policies.approval.unattended.0.is_empty(), "an agent can set a variable");
         assert!(config.waiting[0].never, "{:?}", config.waiting);
         assert_eq!(config.origin("pressure.mode").to_string(), "TIDEGATE_PRESSURE_MODE");
-        assert_eq!(config.problems, ["TIDEGATE_LANGG: there is no key `langg`; did you mean `lang`?"]);
+        assert_eq!(
+            config.problems,
+            ["TIDEGATE_LANGG: no setting has this variable; did you mean `TIDEGATE_LANG`?"]
+        );
+        let config = scene.read_with(&[
+            ("TIDEGATE_SKILL_GATE_MOD", "off"),
+            ("TIDEGATE_PRESSURE", "off"),
+            ("TIDEGATE_XYZ", "1"),
+        ]);
+        assert_eq!(
+            config.problems,
+            [
+                "TIDEGATE_SKILL_GATE_MOD: no setting has this variable; did you mean `TIDEGATE_SKILL_GATE_MODE`?",
+                "TIDEGATE_PRESSURE: no setting has this variable",
+                "TIDEGATE_XYZ: no setting has this variable"
+            ]
+        );
         let config = scene.read_with(&[("TIDEGATE_PRESSURE_MODE", "loud")]);
         assert_eq!(config.policies.pressure.mode, PressureMode::Off);
         assert!(config.problems[0].contains("use one of \"off\", \"shadow\", \"advise\""));
@@ -569,6 +620,18 @@ mod tests {
                 "2: there is no key `skill_gate.require.cdoe`; did you mean `code`?",
             ),
             (
+                "[skill_gate.require]\nMakefile = [\"x\"]\n",
+                "2: there is no key `skill_gate.require.Makefile`; a pattern for files of this name is written \"**/Makefile\"",
+            ),
+            (
+                "[skill_gate.require]\nmain.rs = [\"x\"]\n",
+                "2: there is no section `skill_gate.require.main`; a pattern with a dot in it stands in quotes",
+            ),
+            (
+                "[tools]\nwriters = [\"Write\"]\n",
+                "2: `tools.writers`: \"Write\" is none of the names of MCP tools: it does not begin with `mcp__`; [tools] is left out here",
+            ),
+            (
                 "[skill_gate.require]\n\"src/[a\" = []\n",
                 "2: `skill_gate.require.\"src/[a\"`: this is no path pattern: a `[` is not closed; [skill_gate.require] is left out here",
             ),
@@ -626,6 +689,28 @@ mod tests {
         trust::remember(&scene.state(), &scene.root().join(PROJECT_FILES[0]), project).unwrap();
         let config = scene.read();
         assert_eq!(config.policies.skill_gate.require.skills("a.rs"), ["x"]);
+    }
+
+    #[test]
+    fn everything_that_a_file_sets_is_told() {
+        let text = "moon = 1\n[skill_gate]\nmode = \"loud\"\n[skill_gate.require]\nmain.rs = [\"x\"]\n\
+                    [recorder]\nsince = 2026-01-01\nargs = [{ a = \"b\\u001b\" }]\nempty = {}\n\
+                    [project.\"/p\"]\nlang = \"ja\"\n[[list]]\nx = 1\n";
+        let told: Vec<String> = everything(text, "f", &Config::default())
+            .into_iter()
+            .map(|(found, value)| format!("{}: {} = {value}", line_of(&found), found.path()))
+            .collect();
+        let expected = [
+            "1: moon = 1",
+            "3: skill_gate.mode = \"loud\"",
+            "5: skill_gate.require.main.rs = [\"x\"]",
+            "7: recorder.since = 2026-01-01",
+            "8: recorder.args = [{a = \"b\\u001b\"}]",
+            "9: recorder.empty = {}",
+            "11: project.\"/p\".lang = \"ja\"",
+            "12: list = [{x = 1}]",
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

@@ -102,3 +102,53 @@ pub fn told(state: &StateDir, now: Millis, root: &Path, policies: &[String]) -> 
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::PlaceEnv;
+    use tidegate_core::record::{Deeds, Switched, VerdictRecord};
+    use tidegate_core::verdict::Asks;
+
+    #[test]
+    fn commands_at_the_same_time_step_down_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = PlaceEnv { state_dir: Some(folder.path().join("s")), ..PlaceEnv::default() };
+        let state = StateDir::open(&env).unwrap();
+        let policy = "skill-gate".to_owned();
+        let project = Some("/p".to_owned());
+        let now = Millis(1_800_000_000_000);
+        for n in 0..5 {
+            let verdict = VerdictRecord {
+                policy: policy.clone(),
+                call: "deny".into(),
+                asks: Asks::skills(vec!["a".into()], "x"),
+                ..VerdictRecord::default()
+            };
+            let at = |seconds: u64| Millis(now.0 - 3_600_000 + (n * 60 + seconds) * 1000);
+            let denied = Record {
+                session: Some(format!("s{n}")),
+                project: project.clone(),
+                verdicts: vec![verdict],
+                ..Record::begin("PreToolUse", at(0))
+            };
+            let switched = Switched { policy: policy.clone(), session: None, project: project.clone() };
+            let did = Deeds { switched_off: Some(switched), ..Deeds::default() };
+            let off = Record { attended: true, did, ..Record::begin("tidegate off", at(9)) };
+            journal::append(&state.journal(), now, &denied).unwrap();
+            journal::append(&state.journal(), now, &off).unwrap();
+        }
+        let reach = Reach { days: 7, of_a_day: 1024 * 1024 };
+        let config = Config::default();
+        let step = || {
+            step_down(&state, now, &config, Path::new("/p"), std::slice::from_ref(&policy), reach)
+                .unwrap()
+                .len()
+        };
+        let times: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(step)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert_eq!((times, off::read(&state).stepped_down.len()), (1, 1));
+    }
+}

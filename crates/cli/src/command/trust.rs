@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::config::layer::Assignment;
-use tidegate_core::config::section::Project;
+use tidegate_core::config::section::{Project, Wrong};
+use tidegate_core::config::value::Value;
 use tidegate_core::record::Deeds;
 use tidegate_state::{bounded, claims, config, trust};
 
@@ -50,6 +51,9 @@ struct Line {
     never: bool,
     /// It would count if the file were trusted.
     waits: bool,
+    /// Why this version has no use for it; another one may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    useless: Option<String>,
 }
 
 pub(crate) fn run(args: &args::Trust) -> Outcome {
@@ -161,6 +165,10 @@ fn would(report: &Report) -> Vec<String> {
 
 fn shown(value: &Line) -> String {
     let effect = match (value.never, value.value == value.now) {
+        _ if value.useless.is_some() => {
+            let why = value.useless.as_deref().unwrap_or_default();
+            format!("without effect in this version: {why}; trusted, it counts where a version takes it")
+        }
         (true, _) => "stays without effect: only your own config can say it".to_owned(),
         (false, true) => "as it is now".to_owned(),
         (false, false) => format!("now {}", value.now),
@@ -189,23 +197,29 @@ fn digest(files: &[File]) -> String {
 
 /// What a file sets, beside what counts now.
 fn lines(here: &Here, file: &File) -> Vec<Line> {
-    let assignments =
-        config::assignments(&file.text, &file.path.display().to_string(), &here.config).unwrap_or_default();
+    let all = config::everything(&file.text, &file.path.display().to_string(), &here.config);
     let sections = here.config.sections();
-    let line = |assignment: Assignment| {
-        let section = sections.iter().find(|section| section.name() == assignment.section)?;
-        let project = section.project(&assignment.key)?;
-        section.check(&assignment.key, &assignment.value).ok()?;
+    let line = |(assignment, value): (Assignment, String)| {
+        let section = sections.iter().find(|section| section.name() == assignment.section);
+        let checked =
+            section.map_or(Err(Wrong::Unknown), |section| section.check(&assignment.key, &assignment.value));
+        let useless = match checked {
+            Ok(()) => None,
+            Err(Wrong::Unknown) => Some("it has no such key".to_owned()),
+            Err(Wrong::Value(why)) => Some(why),
+        };
         let waits =
             here.config.waiting.iter().any(|waiting| !waiting.never && waiting.assignment == assignment);
-        Some(Line {
+        let project = section.and_then(|section| section.project(&assignment.key));
+        Line {
             key: assignment.path(),
-            value: assignment.value.to_string(),
-            now: section.get(&assignment.key).to_string(),
+            value,
+            now: section.map_or(Value::Nothing, |section| section.get(&assignment.key)).to_string(),
             origin: assignment.origin.to_string(),
-            never: project == Project::Never,
+            never: project == Some(Project::Never),
             waits,
-        })
+            useless,
+        }
     };
-    assignments.into_iter().filter_map(line).collect()
+    all.into_iter().map(line).collect()
 }

@@ -582,6 +582,13 @@ fn trust_is_for_what_was_shown() {
     assert!(!budget(), "any change revokes it");
     let asked = by_agent(&sandbox, &["trust"]);
     assert!(asked.stdout.contains("has changed since it was trusted"), "{asked:?}");
+    // What only another version would take is trusted along with the rest, so it is shown.
+    fs::write(&own, "text_budget = 700\n[recorder]\ncommand = \"curl x\"\n[skill_gate]\nmode = \"loud\"\n")
+        .expect("the file");
+    let asked = by_agent(&sandbox, &["trust"]);
+    let unknown = "recorder.command = \"curl x\"  (without effect in this version: it has no such key";
+    let invalid = "skill_gate.mode = \"loud\"  (without effect in this version: \"loud\" is no value for it";
+    assert!(asked.stdout.contains(unknown) && asked.stdout.contains(invalid), "{asked:?}");
     // Also while the file is away: it may come back as it was.
     fs::rename(&own, sandbox.path().join("away")).expect("our own");
     assert!(sandbox.run(&["trust", "--revoke"]).ok().starts_with("no longer trusted"));

@@ -110,6 +110,10 @@ impl Config {
                     let hint = if hints { near::hint(section, names) } else { String::new() };
                     format!("there is no section [{}]{hint}", plain(section))
                 }
+                Some((_, Err(Wrong::Unknown))) if matches!(origin, Origin::Variable(_)) => {
+                    let hint = if hints { self.near_variable(origin) } else { String::new() };
+                    format!("no setting has this variable{hint}")
+                }
                 Some((_, Err(Wrong::Unknown))) if self.section(&assignment.path()).is_some() => {
                     let section = assignment.path();
                     format!("`{section}` is a section, not a key: write it as [{section}]")
@@ -117,7 +121,11 @@ impl Config {
                 Some((found, Err(Wrong::Unknown))) => {
                     let within = found.nested().into_iter().map(|section| last(section.name()));
                     let names = found.keys().iter().map(|key| key.name).chain(within);
-                    let hint = if hints { near::hint(key, names) } else { String::new() };
+                    let hint = match near::hint(key, names) {
+                        _ if !hints => String::new(),
+                        near if near.is_empty() && found.patterns().is_some() => pattern_hint(key, value),
+                        near => near,
+                    };
                     let what = if *value == Value::TABLE { "section" } else { "key" };
                     format!("there is no {what} `{}`{hint}", plain(&assignment.path()))
                 }
@@ -194,6 +202,19 @@ impl Config {
         self.origins.insert(path, origin);
     }
 
+    /// The variable that a mistyped one most likely means.
+    fn near_variable(&self, origin: &Origin) -> String {
+        const PREFIX: &str = "TIDEGATE_";
+        let Origin::Variable(name) = origin else { return String::new() };
+        let sections = self.sections().into_iter();
+        let names =
+            sections.flat_map(|section| section.keys().iter().map(|key| variable(section.name(), key.name)));
+        // What all of them begin with says nothing about which is near.
+        let names: Vec<String> = names.map(|name| name.trim_start_matches(PREFIX).to_owned()).collect();
+        let near = near::nearest(name.trim_start_matches(PREFIX), names.iter().map(String::as_str));
+        near.map(|near| format!("; did you mean `{PREFIX}{near}`?")).unwrap_or_default()
+    }
+
     /// What the environment says: variables named `TIDEGATE_` and the key's path.
     pub fn layer_of_environment(&self, variables: &[(String, String)]) -> Layer {
         let mut assignments = Vec::new();
@@ -229,6 +250,15 @@ impl Config {
 /// The variable of a key: `TIDEGATE_PRESSURE_MODE`.
 pub fn variable(section: &str, key: &str) -> String {
     format!("TIDEGATE_{}", path(section, key).replace('.', "_").to_ascii_uppercase())
+}
+
+/// How a key that was to be a pattern is written as one.
+fn pattern_hint(key: &str, value: &Value) -> String {
+    if *value == Value::TABLE {
+        return "; a pattern with a dot in it stands in quotes".to_owned();
+    }
+    let plain = plain(key);
+    format!("; a pattern for files of this name is written \"**/{plain}\"")
 }
 
 /// The last part of a section's name.

@@ -94,7 +94,8 @@ pub fn page() -> String {
          In a variable the items of a list are separated by commas.\n\n\
          A path pattern counts from the project's root: `*` is any part of a name, `**` any folders, `?` one character,\n\
          `[abc]` one of them, `{a,b}` one or the other. `src/` is everything below that folder; a pattern without a `/` is\n\
-         about the file's name in any folder. In a file a pattern as a key stands in quotes:\n\n\
+         about the file's name in any folder. In a file a pattern as a key stands in quotes, and a name without a dot is written\n\
+         `\"**/Makefile\"`:\n\n\
          ```toml\n\
          [skill_gate.require]\n\
          \"migrations/**/*.sql\" = [\"database-rules\"]\n\

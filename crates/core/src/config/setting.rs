@@ -40,9 +40,10 @@ impl Shape {
                 text.trim().parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Whole)
             }
             Shape::Flag => text.trim().parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Flag),
-            Shape::List(_) | Shape::Texts { .. } => Value::List(
-                text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(Value::from).collect(),
-            ),
+            Shape::List(_) | Shape::Texts { .. } => {
+                let items = split(text).into_iter().map(str::trim).filter(|item| !item.is_empty());
+                Value::List(items.map(Value::from).collect())
+            }
             Shape::Choice(_) | Shape::Text { .. } => Value::Text(text.to_owned()),
         }
     }
@@ -68,6 +69,31 @@ impl Shape {
             Shape::Texts { of, example } => format!("use a list of {of}, such as [\"{example}\"]"),
         }
     }
+}
+
+/// Parts between commas. One within brackets or quotes is part of a pattern or a command line.
+fn split(text: &str) -> Vec<&str> {
+    let (mut parts, mut begin, mut closing) = (Vec::new(), 0, Vec::new());
+    for (at, c) in text.char_indices() {
+        let quoted = matches!(closing.last(), Some('"' | '\''));
+        match c {
+            c if closing.last() == Some(&c) => drop(closing.pop()),
+            '"' | '\'' if !quoted => closing.push(c),
+            '{' if !quoted => closing.push('}'),
+            '[' if !quoted => closing.push(']'),
+            ',' if closing.is_empty() => {
+                parts.push(&text[begin..at]);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    // What is never closed holds nothing together.
+    if !closing.is_empty() {
+        return text.split(',').collect();
+    }
+    parts.push(&text[begin..]);
+    parts
 }
 
 fn listed(names: &[&str]) -> String {
@@ -274,3 +300,24 @@ macro_rules! choices {
     };
 }
 pub(crate) use choices;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_in_a_variable() {
+        for (text, items) in [
+            ("a, b,,c ", &["a", "b", "c"][..]),
+            ("", &[]),
+            ("*.{ts,tsx},[a,b].rs", &["*.{ts,tsx}", "[a,b].rs"]),
+            ("pytest -k \"a,b\",make 'x,y'", &["pytest -k \"a,b\"", "make 'x,y'"]),
+            ("echo \"{,\",b", &["echo \"{,\"", "b"]),
+            ("a{b,c", &["a{b", "c"]),
+            ("don't,b", &["don't", "b"]),
+        ] {
+            let expected = Value::List(items.iter().map(|item| Value::from(*item)).collect());
+            assert_eq!(Shape::List(&[]).from_text(text), expected, "{text}");
+        }
+    }
+}

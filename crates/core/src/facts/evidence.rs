@@ -120,7 +120,7 @@ fn of_command(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
         // The end of one that a subagent started is told to nobody but the subagent (seen with 2.1.325).
         Some(_) if !facts.event.main_thread() => {}
         Some(task) => {
-            marks.push(Mark::Launched(Background { task: task.to_string(), kinds, at, awaited: None }))
+            marks.push(Mark::Launched(Background { task: task.to_string(), kinds, at, awaited: None }));
         }
     }
     marks

@@ -99,6 +99,14 @@ impl PolicySettings {
     }
 }
 
+/// Names in a text: the first few, and how many more there are.
+fn listed(names: &[&str]) -> String {
+    const MOST: usize = 5;
+    let (shown, more) = names.split_at(names.len().min(MOST));
+    let shown = shown.join(", ");
+    if more.is_empty() { shown } else { format!("{shown} and {} more", more.len()) }
+}
+
 /// The policies that take part in this event.
 fn listening<'a>(
     event: &'a Event<'_>,
@@ -125,4 +133,13 @@ pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ru
         let shadow = policy.mode(config) == Mode::Shadow;
         ruling.merge(Ruling::of(Part { policy: policy.id(), verdict, shadow, micros }))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_text_names_a_few() {
+        assert_eq!(super::listed(&["a", "b", "c", "d", "e"]), "a, b, c, d, e");
+        assert_eq!(super::listed(&["a", "b", "c", "d", "e", "f", "g"]), "a, b, c, d, e and 2 more");
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! The rules, case by case, are in `phase.md` beside this file; what a prompt asks for is told by [`crate::phase`].
 
-use super::{Mode, Policy};
+use super::{Mode, Policy, listed};
 use crate::config::Config;
 use crate::event::Event;
 use crate::event::EventKind;
@@ -80,7 +80,7 @@ fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
     }
     let named = |what: &str, names: &[&str]| match names {
         [] => String::new(),
-        names => format!(" {what}: {}.", names.join(", ")),
+        names => format!(" {what}: {}.", listed(names)),
     };
     let text = format!(
         "This session enters the phase `{}`.{}{}",

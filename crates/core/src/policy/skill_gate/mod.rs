@@ -3,7 +3,7 @@
 //! The rules, case by case, are in `skill_gate.md` beside this file. What happens when it cannot check is in
 //! [`crate::gate`].
 
-use super::{Mode, Policy};
+use super::{Mode, Policy, listed};
 use crate::config::Config;
 use crate::event::{Event, EventKind};
 use crate::facts::marks::{Mark, Marks};
@@ -153,8 +153,4 @@ fn remind(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
 
 fn asks(missing: &[&str], file: &str) -> Asks {
     Asks::skills(missing.iter().map(ToString::to_string).collect(), file)
-}
-
-fn listed(skills: &[&str]) -> String {
-    skills.join(", ")
 }
