@@ -82,7 +82,7 @@ fn edits<'f>(
     let exempt = &config.policies.verify_stop.exempt.0;
     let counts = move |path: &str| !exempt.iter().any(|glob| glob.matches(path));
     let code = facts.files.iter().filter(|file| file.class == FileClass::Code);
-    code.filter(move |file| file.inside.as_deref().is_some_and(counts)).filter_map(move |file| {
+    code.filter(move |file| file.inside.is_some() && counts(&file.below)).filter_map(move |file| {
         let edit = Edit { file: file.inside.clone()?, at: facts.now, shell };
         Some((edit, file.step))
     })
