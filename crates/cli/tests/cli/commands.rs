@@ -186,7 +186,7 @@ fn status_for_people_and_machines() {
     43k left before the client compacts at 167000
     from the transcript, [n] s old, may be one request behind
     pressure `info` was said; `urgent` is said once when it is reached
-    hooks 3 runs, 1 interruptions, 0 failed checks, about 37 tokens added to the context
+    hooks 3 runs, 1 interruption, 0 failed checks, about 37 tokens added to the context
     ");
     let json = sandbox.run(&["status", "--json"]).json();
     assert_eq!((&json["session"], &json["pressure_said"]), (&json!(SESSION), &json!("info")), "{json}");

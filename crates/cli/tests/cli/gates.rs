@@ -501,7 +501,7 @@ fn what_was_moved_there_was_edited_and_what_was_only_read_was_not() {
     work.stop().silent();
     let (from, to) = (work.sandbox.path().join("made.rs"), work.sandbox.project().join("src/main.rs"));
     fs::write(&from, "").expect("a new file");
-    let before = std::time::SystemTime::now() - std::time::Duration::from_mins(60);
+    let before = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
     fs::File::options().write(true).open(&from).and_then(|file| file.set_modified(before)).expect("older");
     fs::rename(&from, &to).expect("moved");
     work.bash("mv ../made.rs src/main.rs");
