@@ -18,6 +18,9 @@ pub(crate) fn run() -> Done {
     step("dependencies of the hook", deps::check)?;
     let missing = step("programs that the rest needs", || Ok(needed_programs()))?;
     let without = |program: &str| missing.iter().find(|missing| missing.starts_with(program));
+    left_out.extend(
+        without("curl").map(|missing| format!("endpoints that are asked about prompts: no {missing}")),
+    );
     left_out.extend(without("strace").map(|missing| format!("kills at every system call: no {missing}")));
     step("tests", || {
         let mut tests = cargo(&["test", "--workspace", "--exclude", "tidegate-e2e", "--locked"]);
@@ -53,7 +56,7 @@ pub(crate) fn run() -> Done {
 
 /// Installs what is missing; what cannot be had is returned, with the reason.
 fn needed_programs() -> Vec<String> {
-    let mut programs = vec!["git", "strace", "tmux", "valgrind", "time"];
+    let mut programs = vec!["git", "curl", "strace", "tmux", "valgrind", "time"];
     // Only to fetch the client, and large: not where the client is in the cache.
     if client::pinned().is_ok_and(|version| !client::in_cache(&version)) {
         programs.push("npm");

@@ -336,6 +336,9 @@ with its number, and the command goes on.
 
 Exit codes: 0 all lines were read, 1 some were not.")]
     Classify(PhaseClassify),
+    /// Has a language model asked about the prompt on stdin (called by a hook)
+    #[command(hide = true)]
+    Ask(PhaseAsk),
 }
 
 #[derive(Debug, clap::Args)]
@@ -356,6 +359,16 @@ pub(crate) struct ConfigShow {
     /// Print JSON, with origins
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PhaseAsk {
+    /// The session that the prompt belongs to
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: String,
+    /// When the prompt came, in milliseconds
+    #[arg(long, value_name = "MS")]
+    pub(crate) prompt_at: u64,
 }
 
 #[derive(Debug, clap::Args)]

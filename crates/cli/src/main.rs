@@ -2,12 +2,14 @@
 
 mod approval;
 mod args;
+mod backend;
 mod command;
 mod doctor;
 mod error;
 mod host;
 mod install;
 mod print;
+mod program;
 mod project_root;
 mod sessions;
 

@@ -9,6 +9,7 @@ use crate::facts::Facts;
 use crate::facts::marks::Mark;
 use crate::facts::work::Work;
 use crate::meter::Meter;
+use crate::phase::Phase;
 use crate::ruling::{Outcome, Ruling};
 use crate::time::Millis;
 use crate::verdict::{Asks, Audience, Call, Say};
@@ -47,7 +48,8 @@ pub struct Record {
     pub cause: Option<String>,
     /// Whether a person was there.
     pub attended: bool,
-    /// The call, or `failed` when a check could not be made, `unguarded` when the guard variable was set.
+    /// The call, or `failed` when a check could not be made, `unguarded` when the guard variable was set, `backend` when a
+    /// language model was asked.
     pub ruling: String,
     /// Each policy's answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -63,6 +65,9 @@ pub struct Record {
     pub said: Said,
     /// What it cost.
     pub cost: Cost,
+    /// A language model that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backend: Option<BackendCall>,
     /// The check that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
@@ -312,6 +317,79 @@ pub struct Cost {
     pub turns: u32,
     /// Microseconds from start to reply.
     pub us: u64,
+}
+
+/// A language model that was asked about a prompt, or would have been. Never what it was asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BackendCall {
+    /// Which kind of backend.
+    pub backend: String,
+    /// Which model.
+    pub model: String,
+    /// What came of it.
+    pub outcome: BackendOutcome,
+    /// The phase that it named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// Why there is no answer, where that can be said in a few words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// How long it took.
+    pub ms: u64,
+    /// Tokens that went in, if that was told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens that came out, if that was told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+}
+
+/// What came of asking a language model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BackendOutcome {
+    /// It named a phase.
+    Answered,
+    /// It said something else.
+    NoAnswer,
+    /// It took too long.
+    Timeout,
+    /// It refused or broke off, or could not be reached.
+    #[default]
+    Failed,
+    /// It was asked often enough today.
+    Capped,
+    /// The program that would ask it is not there.
+    NoProgram,
+    /// There is no key for it.
+    NoKey,
+}
+
+impl BackendOutcome {
+    /// As it stands in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            BackendOutcome::Answered => "answered",
+            BackendOutcome::NoAnswer => "no-answer",
+            BackendOutcome::Timeout => "timeout",
+            BackendOutcome::Failed => "failed",
+            BackendOutcome::Capped => "capped",
+            BackendOutcome::NoProgram => "no-program",
+            BackendOutcome::NoKey => "no-key",
+        }
+    }
+
+    /// Whether it was asked at all.
+    pub fn was_asked(self) -> bool {
+        matches!(
+            self,
+            BackendOutcome::Answered
+                | BackendOutcome::NoAnswer
+                | BackendOutcome::Timeout
+                | BackendOutcome::Failed
+        )
+    }
 }
 
 /// A check that could not be made.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tidegate_core::checks::{Extra, Place, Project, Seen, project};
 use tidegate_core::shell::{self, Status};
 
-const PLACE: Place<'static> = Place { root: "/repo", cwd: "/repo" };
+const PLACE: Place<'static> = Place { roots: &["/repo"], cwd: "/repo", end: None, links: &[] };
 
 fn everything() -> Project {
     let scripts = r#"{"scripts": {"test": "vitest run", "lint": "eslint ."}}"#;

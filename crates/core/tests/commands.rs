@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use tidegate_core::checks::{Extra, Kind, Place, Project, Seen, could_check, folders, project};
-use tidegate_core::shell::{self, Script, Spot, Status, Step};
+use tidegate_core::shell::{self, Script, Spot, Status, Step, Surroundings};
 
-const PLACE: Place<'static> = Place { root: "/repo", cwd: "/repo" };
+const PLACE: Place<'static> = Place { roots: &["/repo", "/other"], cwd: "/repo", end: None, links: &[] };
+
+const SURROUNDINGS: Surroundings<'static> =
+    Surroundings { home: Some("/home/me"), project: Some("/repo"), cwd: Some("/repo/app") };
 
 /// The files of the projects that the tables name, by project.
 type Projects = BTreeMap<String, Vec<(String, String)>>;
@@ -16,11 +19,12 @@ type Row = Vec<String>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row, &Projects) -> Row;
 
-const TABLES: [(&str, Runner); 5] = [
+const TABLES: [(&str, Runner); 6] = [
     ("line decides hidden", statuses),
     ("line runs in", places),
     ("line writes", writes),
     ("line project evidence", evidence),
+    ("background project evidence", in_background),
     ("project kinds examples", kinds),
 ];
 
@@ -143,19 +147,20 @@ fn spot(spot: &Spot) -> String {
     match spot {
         Spot::Start(path) => or_dash(path).replace('-', if path.is_empty() { "." } else { "-" }),
         Spot::Top(path) => format!("top:{path}"),
+        Spot::End(path) => format!("end:{path}"),
         Spot::Absolute(path) => path.clone(),
         Spot::Unknown => "?".into(),
     }
 }
 
 fn places(row: &Row, _: &Projects) -> Row {
-    let script = shell::parse(&row[0]).expect("understood");
+    let script = shell::parse_in(&row[0], SURROUNDINGS).expect("understood");
     let last = script.steps.last().expect("a command");
     vec![row[0].clone(), first_word(last), spot(&last.folder)]
 }
 
 fn writes(row: &Row, _: &Projects) -> Row {
-    let script = shell::parse(&row[0]).expect("understood");
+    let script = shell::parse_in(&row[0], SURROUNDINGS).expect("understood");
     let names: Vec<String> = script.writes().iter().map(|write| spot(&write.path)).collect();
     vec![row[0].clone(), or_dash(&names.join(", "))]
 }
@@ -190,6 +195,12 @@ fn evidence(row: &Row, projects: &Projects) -> Row {
             evidence_of(&script, &load(&row[1], projects))
         }
     };
+    vec![row[0].clone(), row[1].clone(), is]
+}
+
+fn in_background(row: &Row, projects: &Projects) -> Row {
+    let script = shell::parse(&row[0]).expect("understood");
+    let is = evidence_of(&script, &load(&row[1], projects).in_background());
     vec![row[0].clone(), row[1].clone(), is]
 }
 

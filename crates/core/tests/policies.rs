@@ -25,7 +25,7 @@ type Row<'a> = Vec<&'a str>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 14] = [
+const TABLES: [(&str, Runner); 16] = [
     ("event stepped down told", step_downs),
     ("event what request attended becomes because", approvals),
     ("event tool file mode call because", own_files),
@@ -36,9 +36,11 @@ const TABLES: [(&str, Runner); 14] = [
     ("to thread text", gates::skill_gate_words),
     ("preset edits background stop hook call says because", gates::stops),
     ("wants project passed verified missing", gates::wants),
+    ("wants files configured listed", gates::listed),
     ("attended edits project text", gates::stop_words),
     ("preset edits task call because", gates::tasks),
     ("event now guess enters because", gates::phases),
+    ("event now answer guess enters then because", gates::late_phases),
     ("enters stock invoked text", gates::phase_words),
 ];
 

@@ -314,6 +314,7 @@ pub struct Script {
     main: VecDeque<Step>,
     subagents: BTreeMap<String, VecDeque<Step>>,
     summaries: VecDeque<Step>,
+    sides: VecDeque<Step>,
 }
 
 impl Script {
@@ -347,6 +348,13 @@ impl Script {
     #[must_use]
     pub fn summary(mut self, reply: Reply) -> Self {
         self.summaries.push_back(Step::Fixed(reply));
+        self
+    }
+
+    /// The next answer to a request without tools; without one it is an empty object.
+    #[must_use]
+    pub fn side(mut self, reply: Reply) -> Self {
+        self.sides.push_back(Step::Fixed(reply));
         self
     }
 }
@@ -468,6 +476,7 @@ impl Model {
             assert_eq!(left.len(), 0, "answers for the subagent {prompt:?} that nobody asked for");
         }
         assert_eq!(state.script.summaries.len(), 0, "summaries that nobody asked for");
+        assert_eq!(state.script.sides.len(), 0, "answers to requests without tools that nobody asked for");
     }
 }
 
@@ -509,7 +518,9 @@ impl State {
                 },
                 |step| step.reply(&request),
             )),
-            Route::Side => Some(Reply::text("{}")),
+            Route::Side => Some(
+                self.script.sides.pop_front().map_or_else(|| Reply::text("{}"), |step| step.reply(&request)),
+            ),
         };
         let reply = reply.unwrap_or_else(|| {
             let asked = request.last_user_text().unwrap_or_default();

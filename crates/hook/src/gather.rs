@@ -16,9 +16,9 @@ use tidegate_core::meter::transcript::Evidence;
 use tidegate_core::meter::{Meter, Unknown};
 use tidegate_core::phase::{self, Phase};
 use tidegate_core::policy;
-use tidegate_core::shell::{self, Script};
+use tidegate_core::shell::{self, Script, Spot, Surroundings};
 use tidegate_core::time::Millis;
-use tidegate_state::checks::Manifest;
+use tidegate_state::checks::{self as state_checks, Manifest};
 use tidegate_state::{bridge, host_settings, own_files, project, touched, transcript};
 
 use crate::environment::Environment;
@@ -55,6 +55,25 @@ const START_SLACK_MS: u64 = 2_000;
 /// More files than a command line names on purpose.
 const MOST_FILES: usize = 64;
 
+/// More folders than a command line names on purpose.
+const MOST_LINKS: usize = 8;
+
+/// A command line as it ran.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    /// The folder it started in.
+    start: &'a str,
+    /// The folder it ended in, where that is another one. Where a line left the folders that the client allows, it is put
+    /// back where it was, so the same folder tells nothing.
+    end: Option<&'a str>,
+    /// The call did not wait for its end.
+    background: bool,
+}
+
+fn in_background(event: &Event<'_>) -> bool {
+    event.payload.tool_response.get().is_some_and(|response| response.background_task.get().is_some())
+}
+
 /// Enough of a command line to know it again.
 fn one_line(line: &str) -> String {
     const SHOWN: usize = 80;
@@ -82,8 +101,15 @@ fn stock(root: Option<&Path>) -> Vec<String> {
     all.filter(|name| folder.join(name).is_file()).map(ToString::to_string).collect()
 }
 
-fn touched(path: &Path, named: &str, roots: &[PathBuf], step: Option<usize>) -> Touched {
-    Touched { inside: touched::inside(path, roots), class: FileClass::of(named), step }
+/// Files are called what the session's main thread would call them, whoever edits them.
+fn touched(path: &Path, named: &str, roots: &[PathBuf], home: &Path, step: Option<usize>) -> Touched {
+    let inside = touched::inside(path, roots);
+    Touched {
+        inside: inside.as_ref().map(|found| found.name(home)),
+        below: inside.map(|found| found.below).unwrap_or_default(),
+        class: FileClass::of(named),
+        step,
+    }
 }
 
 /// The project this event belongs to.
@@ -165,19 +191,25 @@ impl Gather<'_> {
         let mut work = Work::default();
         let Some(root) = root else { return work };
         let start = start(event, marks, root);
+        let ended = event.payload.cwd.get().filter(|_| event.main_thread()).map(AsRef::as_ref);
+        let line = Line {
+            start: &start,
+            end: ended.filter(|end| Path::new(end) != Path::new(&start)),
+            background: in_background(event),
+        };
+        // A subagent may work in a worktree of its own.
+        let home = self.env.project.as_deref().filter(|_| !event.main_thread()).unwrap_or(root);
         let mut script = None;
         if needs.files {
             let target =
                 evidence::written(event, self.config).or_else(|| event.edit_target().and_then(Result::ok));
             let roots = self.roots(root, marks);
             if let Some(target) = target {
-                work.files.push(touched(&root.join(target), target, &roots, None));
-            } else if let Some(parsed) = event.command().and_then(|line| shell::parse(&line)) {
-                let written = self.written(event, &parsed, &start, root, marks);
-                work.files = written
-                    .iter()
-                    .map(|(path, step)| touched(Path::new(path), path, &roots, Some(*step)))
-                    .collect();
+                work.files.push(touched(&root.join(target), target, &roots, home, None));
+            } else if let Some(parsed) = event.command().and_then(|text| self.parse(&text, &start)) {
+                let written = self.written(event, &parsed, line, root, marks);
+                let touch = |path: &str, step| touched(Path::new(path), path, &roots, home, Some(step));
+                work.files = written.iter().map(|(path, step)| touch(path, *step)).collect();
                 if needs.own_file {
                     work.own_file =
                         written.iter().find_map(|(path, _)| self.own_file(Path::new(path), Some(root)));
@@ -190,10 +222,12 @@ impl Gather<'_> {
         if script.is_some() || needs.checks {
             let unverified = marks.and_then(|marks| marks.work.changes.as_ref());
             let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
+            let edited: Vec<PathBuf> = files.iter().map(|file| home.join(file)).collect();
             // A script that was made for a moment and removed again; with more files than are known by name it is not asked.
             let all_named = unverified.is_some_and(|changes| changes.count() == files.len());
-            work.edits_gone = needs.checks && all_named && !files.iter().any(|file| root.join(file).exists());
-            self.checks(&mut work, script.as_ref(), &start, root, files, needs.checks);
+            work.edits_gone = needs.checks && all_named && !edited.iter().any(|file| file.exists());
+            let roots = self.roots(root, marks);
+            self.checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks);
         }
         if work.hides {
             work.proof.hidden = event.command().map(|line| one_line(&line));
@@ -206,7 +240,7 @@ impl Gather<'_> {
         &self,
         event: &Event<'_>,
         script: &Script,
-        start: &str,
+        line: Line<'_>,
         root: &Path,
         marks: Option<&Marks>,
     ) -> Vec<(String, usize)> {
@@ -222,12 +256,25 @@ impl Gather<'_> {
         let root = root.to_string_lossy();
         let named = script.writes().iter().take(MOST_FILES);
         named
-            .filter_map(|write| Some((write.path.resolve(&root, start)?, write.step)))
+            .filter_map(|write| Some((write.path.resolve(&root, line.start, line.end)?, write.step)))
             .filter(|(path, _)| {
                 let seen = known(path).map(|changes| changes.last).unwrap_or_default().max(verified);
                 touched::changed_at(Path::new(path)).is_some_and(|at| at >= began && at > seen)
             })
             .collect()
+    }
+
+    /// A command line, with what is known of where it runs.
+    fn parse(&self, text: &str, start: &str) -> Option<Script> {
+        let project = self.env.project.as_deref();
+        let surroundings = Surroundings {
+            home: self.env.place.home.as_deref().and_then(Path::to_str),
+            // The client's shell does not have it (seen with 2.1.325): then `cd "$CLAUDE_PROJECT_DIR"` stays where it is,
+            // and that is as good only within the project.
+            project: project.filter(|project| Path::new(start).starts_with(project)).and_then(Path::to_str),
+            cwd: Some(start),
+        };
+        shell::parse_in(text, surroundings)
     }
 
     /// The verifying commands of the project, as its files show them, and what a command line proves by them. The files are
@@ -236,31 +283,56 @@ impl Gather<'_> {
         &self,
         work: &mut Work,
         script: Option<&Script>,
-        start: &str,
-        root: &Path,
-        edited: &[String],
+        line: Line<'_>,
+        roots: &[PathBuf],
+        edited: &[PathBuf],
         named: bool,
     ) {
         let extra = self.config.policies.verify_stop.commands.extra();
         let revealed = script.map(Script::revealed);
-        let script = revealed.as_ref().filter(|revealed| could_check(revealed, &extra)).and(script);
-        if script.is_none() && !named {
+        let revealed = revealed.filter(|revealed| could_check(revealed, &extra));
+        let Some((root, others)) = roots.split_first().filter(|_| revealed.is_some() || named) else {
             return;
+        };
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let real =
+            |path: &str| touched::real(Path::new(path)).map_or_else(|| path.to_owned(), |real| text(&real));
+        let edited: Vec<PathBuf> =
+            edited.iter().map(|path| touched::real(path).unwrap_or_else(|| path.clone())).collect();
+        let cwd = real(line.start);
+        let end = line.end.map(real).filter(|end| *end != cwd);
+        let mut roots = state_checks::roots(root, others);
+        state_checks::add_worktrees(&mut roots, &edited);
+        let mut links = Vec::new();
+        if let Some(revealed) = &revealed {
+            let known: Vec<String> = roots.iter().map(|root| text(root)).collect();
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let place = Place { roots: &known, cwd: &cwd, end: end.as_deref(), links: &[] };
+            // A link to the project, or another worktree of it.
+            let outside = checks::outside(revealed, place, &extra);
+            links = outside.into_iter().take(MOST_LINKS).map(|path| (path.clone(), real(&path))).collect();
+            let paths: Vec<PathBuf> = links.iter().map(|(_, real)| Path::new(real).join("_")).collect();
+            state_checks::add_worktrees(&mut roots, &paths);
         }
-        let root_text = root.to_string_lossy();
-        let place = Place { root: &root_text, cwd: start };
-        let mut folders = script.map(|script| checks::folders(&script.revealed(), place)).unwrap_or_default();
-        folders.extend(
-            edited.iter().filter_map(|file| file.rsplit_once('/')).map(|(folder, _)| folder.to_owned()),
-        );
-        let manifests = tidegate_state::checks::read(root, &folders);
+        let names: Vec<String> = roots.iter().map(|root| text(root)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let place = Place { roots: &names, cwd: &cwd, end: end.as_deref(), links: &links };
+        let folders = revealed.as_ref().map(|script| checks::folders(script, place)).unwrap_or_default();
+        let name = |path: &PathBuf| place.name(&Spot::Absolute(text(path)));
+        let edited: Vec<String> = edited.iter().filter_map(name).collect();
+        let manifests = state_checks::read(&roots, &folders, &edited);
         let seen: Vec<Seen<'_>> = manifests.iter().map(Manifest::seen).collect();
         let project = checks::project(&seen);
-        if let (Some(script), Some(revealed)) = (script, revealed) {
-            work.proof.evidence = project.evidence(script, place, &extra);
-            let hides =
-                work.proof.evidence.is_empty() && !project.evidence(&revealed, place, &extra).is_empty();
-            work.hides = hides;
+        if let (Some(script), Some(revealed)) = (script, &revealed) {
+            let judge = |script: &Script| {
+                if line.background {
+                    project.in_background().evidence(script, place, &extra)
+                } else {
+                    project.evidence(script, place, &extra)
+                }
+            };
+            work.proof.evidence = judge(script);
+            work.hides = work.proof.evidence.is_empty() && !judge(revealed).is_empty();
         }
         work.checks = Some(project);
     }

@@ -298,6 +298,7 @@ impl Run<'_> {
             Ok(()) => {
                 later.extend(later::copies(gathered, outcome));
                 later.extend(later::told(&self.state, gathered, outcome));
+                later.extend(later::question(gathered, &new_marks));
             }
             // Advice that cannot be marked as given would come again and again, and a stop that is held without being
             // counted would be held for ever.

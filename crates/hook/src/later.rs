@@ -1,10 +1,12 @@
 //! What a run does after it has answered: nobody waits for it, and it may fail without a loss.
 
+use std::io::Write;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use tidegate_core::config::Config;
 use tidegate_core::event::SessionId;
-use tidegate_core::facts::marks::PressureLevel;
+use tidegate_core::facts::marks::{Mark, PressureLevel};
 use tidegate_core::meter::Reading;
 use tidegate_core::reply::Reply;
 use tidegate_core::ruling::Outcome;
@@ -14,6 +16,7 @@ use tidegate_state::friction::{self, Reach};
 use tidegate_state::place::StateDir;
 use tidegate_state::{journal, pressure_file};
 
+use crate::child;
 use crate::gather::Gathered;
 
 /// A reply, and what can wait until it is given.
@@ -39,6 +42,8 @@ pub(crate) enum Later {
     Told { state: StateDir, root: PathBuf, policies: Vec<String>, now: Millis },
     /// Let policies step down that the client was once more started without.
     StepDown { state: StateDir, config: Box<Config>, root: PathBuf, now: Millis },
+    /// Have a backend asked about a prompt, by a process of its own.
+    AskBackend { session: SessionId, prompt: String, at: Millis },
 }
 
 /// The client waits until we end: what is read is bounded to what takes about a tenth of a second.
@@ -59,8 +64,35 @@ impl Later {
             Later::StepDown { state, config, root, now } => {
                 let _ = friction::step_down(&state, now, &config, &root, &config.off, REACH);
             }
+            Later::AskBackend { session, prompt, at } => ask_backend(&session, &prompt, at),
         }
     }
+}
+
+/// Starts the process and leaves it: the client waits for us, and a model takes seconds. Its output goes nowhere, so that the
+/// client does not wait for that either.
+fn ask_backend(session: &SessionId, prompt: &str, at: Millis) {
+    let Ok(program) = std::env::current_exe() else { return };
+    let mut command = Command::new(program);
+    command.args(["phase", "ask", "--session", session.as_str(), "--prompt-at", &at.0.to_string()]);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    child::in_a_group(&mut command);
+    let Ok(mut child) = command.spawn() else { return };
+    // Less than a pipe holds, so this does not wait.
+    if let Some(mut stdin) = child.stdin.take() {
+        let _ = stdin.write_all(prompt.as_bytes());
+    }
+}
+
+/// The prompt that a backend is to be asked about, if the event left that mark.
+pub(crate) fn question(gathered: &Gathered<'_>, marks: &[Mark]) -> Option<Later> {
+    let event = gathered.facts.event;
+    let at = marks.iter().find_map(|mark| match mark {
+        Mark::PhaseAsked(at) => Some(*at),
+        _ => None,
+    })?;
+    let prompt = event.free_prompt()?.into_owned();
+    Some(Later::AskBackend { session: event.session.clone(), prompt, at })
 }
 
 /// What the person was told about policies that stepped down.

@@ -17,6 +17,7 @@ pub mod checks;
 pub mod claims;
 pub mod clock;
 pub mod config;
+pub mod daily_calls;
 pub mod fork;
 pub mod friction;
 pub mod host_settings;

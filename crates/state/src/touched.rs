@@ -8,14 +8,43 @@ use tidegate_core::time::Millis;
 
 use crate::project;
 
-/// The path below the root it belongs to, with `/`; `None` outside all of them. A worktree of the same repository belongs
-/// to it, too.
-pub fn inside(path: &Path, roots: &[PathBuf]) -> Option<String> {
+/// Where a path is in the project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inside {
+    /// The root that it is in.
+    pub root: PathBuf,
+    /// The path below that, with `/`.
+    pub below: String,
+}
+
+impl Inside {
+    /// What the path is called by those who work in `home`: relative where it is below that, else whole.
+    pub fn name(&self, home: &Path) -> String {
+        let same = |one: &Path, other: &Path| {
+            one == other
+                || fs::canonicalize(one)
+                    .is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
+        };
+        if same(&self.root, home) {
+            return self.below.clone();
+        }
+        let whole = self.root.join(&self.below);
+        match whole.strip_prefix(home) {
+            Ok(below) => slashed(below),
+            Err(_) => whole.to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// Where a path is; `None` outside all roots. A worktree of the same repository belongs to it, too.
+pub fn inside(path: &Path, roots: &[PathBuf]) -> Option<Inside> {
     let path = without_dots(path);
-    let below =
-        |path: &Path, root: &Path| path.strip_prefix(root).ok().map(slashed).filter(|rest| !rest.is_empty());
-    if let Some(rest) = roots.iter().find_map(|root| below(&path, root)) {
-        return Some(rest);
+    let below = |path: &Path, root: &Path| {
+        let below = path.strip_prefix(root).ok().map(slashed).filter(|rest| !rest.is_empty())?;
+        Some(Inside { root: root.to_owned(), below })
+    };
+    if let Some(found) = roots.iter().find_map(|root| below(&path, root)) {
+        return Some(found);
     }
     // The same place may have two names: a link above it, or a folder that is one.
     let real = real(&path)?;
@@ -41,7 +70,7 @@ pub fn changed_at(path: &Path) -> Option<Millis> {
 }
 
 /// The path with the part that is there resolved.
-fn real(path: &Path) -> Option<PathBuf> {
+pub fn real(path: &Path) -> Option<PathBuf> {
     path.ancestors().find_map(|above| {
         let found = fs::canonicalize(above).ok()?;
         Some(found.join(path.strip_prefix(above).ok()?))
@@ -78,7 +107,7 @@ mod tests {
         fs::create_dir_all(base.join("q")).unwrap();
         symlink(base.join("p"), base.join("alias")).unwrap();
         let roots = [base.join("p")];
-        let inside = |path: &str| inside(&base.join(path), &roots);
+        let inside = |path: &str| inside(&base.join(path), &roots).map(|found| found.below);
         assert_eq!(inside("p/src/a.rs").as_deref(), Some("src/a.rs"));
         assert_eq!(inside("p/new/folder/a.rs").as_deref(), Some("new/folder/a.rs"));
         assert_eq!(inside("p/src/../b.rs").as_deref(), Some("b.rs"));
@@ -86,6 +115,27 @@ mod tests {
         for outside in ["q/a.rs", "p", "p/../q/a.rs", "pp/a.rs", "nowhere/a.rs"] {
             assert_eq!(inside(outside), None, "{outside}");
         }
+    }
+
+    #[test]
+    fn a_name_tells_the_root_unless_it_is_ones_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(folder.path()).unwrap();
+        for root in ["p/tree", "q"] {
+            fs::create_dir_all(base.join(root)).unwrap();
+        }
+        symlink(base.join("p"), base.join("alias")).unwrap();
+        let name = |path: &str, roots: &[&str], home: &str| {
+            let roots: Vec<PathBuf> = roots.iter().map(|root| base.join(root)).collect();
+            inside(&base.join(path), &roots).unwrap().name(&base.join(home))
+        };
+        assert_eq!(name("p/a.rs", &["p", "q"], "p"), "a.rs");
+        assert_eq!(name("p/a.rs", &["alias", "q"], "alias"), "a.rs");
+        assert_eq!(name("alias/a.rs", &["p"], "p"), "a.rs");
+        assert_eq!(name("q/a.rs", &["p", "q"], "p"), base.join("q/a.rs").to_str().unwrap());
+        assert_eq!(name("p/tree/a.rs", &["p/tree", "p"], "p/tree"), "a.rs");
+        assert_eq!(name("p/tree/a.rs", &["p/tree", "p"], "p"), "tree/a.rs");
+        assert_eq!(name("p/a.rs", &["p/tree", "p"], "p/tree"), base.join("p/a.rs").to_str().unwrap());
     }
 
     #[test]

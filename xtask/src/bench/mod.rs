@@ -6,6 +6,7 @@
 mod crowd;
 mod growth;
 mod memory;
+mod phase;
 mod programs;
 mod samples;
 mod table;
@@ -30,6 +31,7 @@ pub(crate) fn run(runs: usize) -> Done {
     step(&format!("times, {runs} rounds"), || times::measure(&stage, &programs, runs, &mut problems))?;
     step("growth", || growth::measure(&programs, runs, &mut problems))?;
     step("32 hooks at once", || crowd::measure(&programs, runs, &mut problems))?;
+    step("phase classification", || phase::measure(&stage, &programs, runs))?;
     step("memory", || memory::measure(&programs, &mut problems))?;
     if problems.is_empty() {
         print::line("Answers, records and memory are as they have to be.");

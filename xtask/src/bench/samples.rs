@@ -6,6 +6,12 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples(Vec<Duration>);
 
+impl From<Vec<Duration>> for Samples {
+    fn from(times: Vec<Duration>) -> Samples {
+        Samples(times)
+    }
+}
+
 impl Samples {
     pub(crate) fn push(&mut self, time: Duration) {
         self.0.push(time);

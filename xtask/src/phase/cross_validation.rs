@@ -17,7 +17,7 @@ const PARTS: usize = 8;
 
 /// The command.
 pub(crate) fn run() -> Done {
-    for report in each_language(|number, language| judge(number, language)) {
+    for report in each_language(judge) {
         print::line(&report?);
     }
     Ok(())

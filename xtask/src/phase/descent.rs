@@ -30,7 +30,9 @@ pub(crate) fn minimise(
             || 1.0 / dot(&slope, &slope).sqrt().max(1e-12),
             |(_, change, inverse)| 1.0 / (inverse * dot(change, change)),
         );
-        direction.iter_mut().for_each(|number| *number *= scale);
+        for number in &mut direction {
+            *number *= scale;
+        }
         for ((step, change, inverse), weight) in pairs.iter().zip(weights.iter().rev()) {
             let correction = weight - inverse * dot(change, &direction);
             add(&mut direction, correction, step);

@@ -105,7 +105,12 @@ impl Judged {
         for from in STEPS {
             let inside = |one: &One| (from..below).contains(&one.confidence);
             let count = self.0.iter().filter(|one| inside(one)).count();
-            lines.push(format!("    confidence from {from:.1}: {:>5.1}% of {count}", self.percent(inside)));
+            if count > 0 {
+                lines.push(format!(
+                    "    confidence from {from:.1}: {:>5.1}% of {count}",
+                    self.percent(inside)
+                ));
+            }
             below = from;
         }
         lines

@@ -49,7 +49,7 @@ mod tests {
         let mut classes = bytes[20..].to_vec();
         classes.sort_unstable();
         assert_eq!(classes, [0, 0, 1, BEGINNING]);
-        for wrong in ["one: a, A", "one", "one: ,x"] {
+        for wrong in ["one: a, A", "one", "one: x, , y"] {
             assert!(encode_text(wrong).is_err(), "{wrong}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use tidegate_core::record::{Deeds, Record, Switched};
+use tidegate_core::record::{BackendCall, Deeds, Record, Switched};
 use tidegate_core::verdict::Asks;
 use tidegate_state::journal;
 
@@ -98,9 +98,28 @@ fn switched(what: &Switched) -> String {
     format!("{} {place}", what.policy)
 }
 
+/// What came of asking a language model about a prompt.
+fn asked(call: &BackendCall) -> String {
+    let came = match call.phase {
+        Some(phase) => format!("it named the phase `{}`", phase.name()),
+        None => format!("it named no phase: {}", call.outcome.name()),
+    };
+    let why = call.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+    let tokens = match (call.input_tokens, call.output_tokens) {
+        (None, None) => String::new(),
+        (input, output) => {
+            format!(", {} tokens in and {} out", input.unwrap_or_default(), output.unwrap_or_default())
+        }
+    };
+    format!(
+        "  the backend `{}` was to be asked about a prompt, with {}; {came}{why}, after {} ms{tokens}",
+        call.backend, call.model, call.ms
+    )
+}
+
 /// Nothing said, nothing refused, nothing failed.
 fn quiet(record: &Record) -> bool {
-    record.ruling == "pass"
+    matches!(record.ruling.as_str(), "pass" | "backend")
         && record.failure.is_none()
         && record.said.model.is_none()
         && record.said.user.is_none()
@@ -158,6 +177,10 @@ pub(crate) fn explain(record: &Record) -> Vec<String> {
         }
     }
     lines.extend(done(&record.did).map(|done| format!("  here {done}")));
+    if let Some(call) = &record.backend {
+        lines.push(asked(call));
+        return lines;
+    }
     let of_hook = !matches!(record.ruling.as_str(), "unguarded" | "command");
     if record.verdicts.is_empty() && record.failure.is_none() && of_hook {
         lines.push("  no policy took part in this event".to_owned());

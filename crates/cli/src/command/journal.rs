@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tidegate_core::record::Record;
+use tidegate_core::phase::Phase;
+use tidegate_core::record::{BackendCall, Record};
 use tidegate_state::clock;
 use tidegate_state::journal::{self, Follow};
 
@@ -86,6 +87,7 @@ pub(crate) fn summary(record: &Record) -> String {
         .unwrap_or_default();
     let agent = if record.agent.is_some() { " in a subagent" } else { "" };
     let said = match (&record.failure, &record.said.model, &record.said.user) {
+        _ if record.backend.is_some() => record.backend.as_ref().map(asked).unwrap_or_default(),
         (Some(failure), _, _) => format!(
             "  could not check: {}{}",
             failure.step,
@@ -100,6 +102,12 @@ pub(crate) fn summary(record: &Record) -> String {
         record.ruling,
         format!("{}µs", record.cost.us)
     )
+}
+
+/// What came of asking a language model.
+fn asked(call: &BackendCall) -> String {
+    let came = call.phase.map_or(call.outcome.name(), Phase::name);
+    format!("  {} {}: {came}, {} ms", call.backend, call.model, call.ms)
 }
 
 fn shorten(text: &str) -> String {

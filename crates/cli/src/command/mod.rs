@@ -9,6 +9,7 @@ mod mcp;
 mod meter;
 pub(crate) mod off;
 mod phase;
+mod phase_ask;
 mod reference;
 mod report;
 mod status;
@@ -16,7 +17,7 @@ mod trust;
 
 use std::process::ExitCode;
 
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, Command, PhaseCommand};
 use crate::doctor;
 use crate::error::CliError;
 use crate::install;
@@ -35,7 +36,8 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Config(args) => config::run(&args),
-        Command::Phase(args) => phase::run(&args),
+        Command::Phase(PhaseCommand::Classify(args)) => phase::run(&args),
+        Command::Phase(PhaseCommand::Ask(args)) => phase_ask::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Completions(args) => {
             completions::completions(&args);

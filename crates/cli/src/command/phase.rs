@@ -16,8 +16,7 @@ use crate::print;
 /// Far beyond what a person pastes. A longer line is passed over without being kept.
 const LONGEST_LINE: u64 = 64 * 1024 * 1024;
 
-pub(crate) fn run(args: &args::PhaseCommand) -> Outcome {
-    let args::PhaseCommand::Classify(args) = args;
+pub(crate) fn run(args: &args::PhaseClassify) -> Outcome {
     let mut input = BufReader::with_capacity(64 * 1024, io::stdin().lock());
     let mut output = BufWriter::with_capacity(64 * 1024, io::stdout().lock());
     let (mut bytes, mut wrong) = (Vec::new(), false);

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::friction::{Spoke, Tally, tallies};
-use tidegate_core::record::Record;
+use tidegate_core::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::friction;
 
@@ -30,6 +30,9 @@ struct Report {
     /// Policies that only advise in this project.
     stepped_down: Vec<String>,
     failures: Failures,
+    /// Language models that were asked about prompts.
+    #[serde(skip_serializing_if = "Backend::is_empty")]
+    backend: Backend,
     #[serde(skip_serializing_if = "Option::is_none")]
     latency_us: Option<Latency>,
     /// Lines and files of the journal that could not be read.
@@ -44,6 +47,55 @@ struct Failures {
     /// Of them, those that closed a gate.
     closed: usize,
     by_class: BTreeMap<String, usize>,
+}
+
+/// What came of asking a language model about prompts.
+#[derive(Default, Serialize)]
+struct Backend {
+    calls: usize,
+    answered: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    median_ms: Option<u64>,
+    /// As far as it was told.
+    tokens: u64,
+    by_outcome: BTreeMap<&'static str, usize>,
+    #[serde(skip)]
+    ms: Vec<u64>,
+}
+
+impl Backend {
+    fn is_empty(&self) -> bool {
+        self.by_outcome.is_empty()
+    }
+
+    fn take(&mut self, call: &BackendCall) {
+        *self.by_outcome.entry(call.outcome.name()).or_default() += 1;
+        if call.outcome.was_asked() {
+            self.calls += 1;
+            self.answered += usize::from(call.outcome == BackendOutcome::Answered);
+            self.tokens += call.input_tokens.unwrap_or_default() + call.output_tokens.unwrap_or_default();
+            self.ms.push(call.ms);
+        }
+    }
+
+    fn finish(mut self) -> Backend {
+        self.ms.sort_unstable();
+        self.median_ms = self.ms.len().checked_sub(1).map(|last| self.ms[last / 2]);
+        self
+    }
+
+    fn line(&self) -> String {
+        let others = self.by_outcome.iter().filter(|(outcome, _)| **outcome != "answered");
+        let others: Vec<String> = others.map(|(outcome, number)| format!("{outcome} {number}")).collect();
+        let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+        let median = self.median_ms.map(|ms| format!(", median {}", time(ms))).unwrap_or_default();
+        let tokens = if self.tokens == 0 { String::new() } else { format!(", {} tokens", self.tokens) };
+        format!(
+            "the backend of phases: {}, {}{others}{median}{tokens}",
+            count(self.calls, "call"),
+            count(self.answered, "answer")
+        )
+    }
 }
 
 /// How long hook runs took.
@@ -80,11 +132,15 @@ pub(crate) fn run(args: &args::Report) -> Outcome {
 
 fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
     let (mut hook_runs, mut sessions, mut micros) = (0, BTreeSet::new(), Vec::new());
-    let mut failures = Failures::default();
+    let (mut failures, mut backend) = (Failures::default(), Backend::default());
     let session = args.session.as_deref().map(|named| find(here, named, args.days)).transpose()?;
     // All records settle; only those that are meant are counted.
     let see = |record: &Record| {
         if record.ruling == "command" || !here.concerns(record, session.as_deref(), args.all) {
+            return;
+        }
+        if let Some(call) = &record.backend {
+            backend.take(call);
             return;
         }
         hook_runs += 1;
@@ -118,6 +174,7 @@ fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
         policies,
         stepped_down: if one_project { here.config.stepped_down.clone() } else { Vec::new() },
         failures,
+        backend: backend.finish(),
         latency_us: Latency::of(micros),
         unreadable_lines: unread.lines,
         unreadable_files: unread.files,
@@ -184,6 +241,7 @@ fn lines(report: &Report) -> Vec<String> {
     }
     lines.push(String::new());
     lines.push(failed(&report.failures));
+    lines.extend((!report.backend.is_empty()).then(|| report.backend.line()));
     if let Some(Latency { median, p95, p99, longest }) = &report.latency_us {
         let ms = |micros: &u64| format!("{}.{} ms", micros / 1000, micros % 1000 / 100);
         lines.push(format!(

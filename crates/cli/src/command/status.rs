@@ -1,6 +1,6 @@
 //! `tidegate status`: one screen about a session.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -90,13 +90,11 @@ impl Unverified {
     fn of(here: &Here, session: &Session) -> Option<Unverified> {
         let changes = session.marks.work.changes.as_ref()?;
         let root = session.marks.root.as_deref().map(Path::new);
-        let folders: Vec<String> = changes
-            .files
-            .iter()
-            .filter_map(|file| file.rsplit_once('/'))
-            .map(|(folder, _)| folder.to_owned())
-            .collect();
-        let manifests = root.map(|root| checks::read(root, &folders)).unwrap_or_default();
+        let added: Vec<PathBuf> = session.marks.directories.iter().map(PathBuf::from).collect();
+        let edited: Vec<PathBuf> = changes.files.iter().map(PathBuf::from).collect();
+        let mut roots = root.map(|root| checks::roots(root, &added)).unwrap_or_default();
+        checks::add_worktrees(&mut roots, &edited);
+        let manifests = checks::read(&roots, &[], &changes.files);
         let seen: Vec<_> = manifests.iter().map(Manifest::seen).collect();
         let project = tidegate_core::checks::project(&seen);
         let missing = verify_stop::missing(Some(&project), &here.config, changes.checked);
@@ -126,7 +124,8 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
             entries
                 .records
                 .into_iter()
-                .filter(|record| record.session.as_deref() == Some(session.id.as_str())),
+                .filter(|record| record.session.as_deref() == Some(session.id.as_str()))
+                .filter(|record| record.backend.is_none()),
         );
     }
     let spoke = |record: &&Record| {

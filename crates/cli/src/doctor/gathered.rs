@@ -20,6 +20,7 @@ use crate::host::settings_file::{self, Scope, SettingsFile, modified};
 use crate::install::record::Records;
 use crate::install::registrations::Calls;
 use crate::install::shell::quoted;
+use crate::program;
 use crate::project_root;
 
 /// More than this is damage.
@@ -71,8 +72,7 @@ impl Gathered {
             named => named.map(|folder| fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned())),
         };
         let (env, now) = (Environment::of_process(), clock::now());
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let path: Vec<PathBuf> = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
+        let path = program::search_path();
         let simple = std::env::var("CLAUDE_CODE_SIMPLE").is_ok_and(|value| is_on(&value));
         let exe = std::env::current_exe().and_then(fs::canonicalize).ok();
         let host = env.place.host();
@@ -156,11 +156,9 @@ impl Gathered {
 
     /// Whether a program is in the project's folder: what is there may be the repository's, and is not run.
     pub(super) fn is_in_project(&self, program: &Path) -> bool {
-        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let Some(project) = self.project.as_deref().map(real) else { return false };
-        let is_this = self.exe.as_deref() == Some(&real(program));
-        let place = program.parent().map(real).unwrap_or_default();
-        !is_this && (place.starts_with(&project) || real(program).starts_with(&project))
+        let real = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
+        let is_this = self.exe.as_deref() == Some(&real);
+        !is_this && self.project.as_deref().is_some_and(|project| program::is_in(program, project))
     }
 
     /// Whether an event calls us, by a settings file or by the plugin.

@@ -8,7 +8,6 @@ mod client_session;
 mod finding;
 mod gathered;
 mod history;
-mod program;
 mod registration;
 
 use std::process::ExitCode;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::program::{find_on_path, is_program};
 use crate::host::settings_file::{Scope, SettingsFile};
 use crate::install::registrations::{self, Calls, is_tidegate};
 use crate::install::{shell, status_line};
+use crate::program::{find_on_path, is_program};
 
 /// One command in a settings file.
 #[derive(Clone, Debug)]

@@ -81,6 +81,10 @@ impl Work {
         self.event("Stop", members)
     }
 
+    fn marks(&self) -> String {
+        fs::read_to_string(self.sandbox.session(self.session).join("marks")).expect("marks")
+    }
+
     fn is_held(&self) -> bool {
         let answer = self.stop();
         !answer.stdout.is_empty() && answer.output()["decision"] == "block"
@@ -298,6 +302,36 @@ fn a_check_in_the_background_counts_from_its_end() {
     assert_eq!(held.output()["decision"], "block", "a server is no check");
 }
 
+/// What watches never ends: it is nothing to wait for, and no evidence when somebody ends it.
+#[test]
+fn a_command_that_watches_is_no_check() {
+    let running = json!({ "background_tasks": [{ "id": "b1", "type": "shell", "status": "running" }] });
+    let scripts = r#"{"scripts": {"test": "vitest", "test:watch": "vitest --watch", "build": "tsc -b"}}"#;
+    for (command, awaited, settles) in [
+        ("npx vitest", false, true),
+        ("npm test", false, true),
+        ("npx vitest run", true, true),
+        ("npx vitest --watch", false, false),
+        ("npm test -- --watch", false, false),
+        ("npm run test:watch", false, false),
+        ("npm run build -- -w", false, false),
+        ("npx tsc -w", false, false),
+        ("npx jest --watchAll", false, false),
+        ("cargo watch -x test", false, false),
+        ("nodemon --exec 'npm test'", false, false),
+    ] {
+        let work = Work::new();
+        fs::write(work.sandbox.project().join("package.json"), scripts).expect("a new file");
+        work.edits("src/main.ts");
+        work.ran(command, &json!({ "stdout": "", "backgroundTaskId": "b1" }));
+        let held = work.stop_with(running.clone());
+        assert_eq!(held.stdout.is_empty(), awaited, "{command}: {held:?}");
+        work.edits("src/other.ts");
+        work.bash(command);
+        assert_eq!(work.marks().contains("verified\":true"), settles, "{command}");
+    }
+}
+
 /// The file has to have changed since the call began; what the line only names has not.
 #[test]
 fn a_command_line_edits_what_it_changed() {
@@ -439,6 +473,138 @@ fn the_users_own_commands_count() {
     work.edits("src/other.rs");
     work.bash("./scripts/check.sh --all -v");
     work.stop().silent();
+}
+
+/// What the config names is a program, however it is spelt.
+#[test]
+fn a_configured_script_counts_by_the_file_it_is() {
+    let whole = |work: &Work| work.sandbox.project().join("scripts/check.sh").display().to_string();
+    for (command, settles) in [
+        ("bash ./scripts/check.sh", true),
+        ("scripts/check.sh", true),
+        ("WHOLE", true),
+        ("cd scripts && ./check.sh", true),
+        ("cd /tmp && ./scripts/check.sh", false),
+        ("bash -n scripts/check.sh", false),
+    ] {
+        let work = Work::new();
+        work.sandbox.config("[verify_stop.commands]\ntest = [\"./scripts/check.sh\"]\n");
+        work.edits("src/main.rs");
+        work.bash(&command.replace("WHOLE", &whole(&work)));
+        assert_eq!(!work.is_held(), settles, "{command}");
+    }
+    let work = Work::new();
+    work.sandbox.config("[verify_stop.commands]\ntest = [\"cd tools && ./check.sh\"]\n");
+    work.edits("src/main.rs");
+    work.bash("cd tools");
+    assert!(work.is_held());
+    let shown = work.sandbox.run(&["config", "show"]);
+    assert!(shown.stderr.contains("write the one that checks, such as \"tools/check.sh\""), "{shown:?}");
+}
+
+/// A folder has many names.
+#[cfg(unix)]
+#[test]
+fn a_check_counts_whatever_its_folder_is_called() {
+    let home = |work: &Work| {
+        let proj = work.sandbox.home().join("proj");
+        std::os::unix::fs::symlink(work.sandbox.project(), &proj).expect("a new link");
+        proj.display().to_string()
+    };
+    for (command, settles) in [
+        ("cd ~/proj && cargo test", true),
+        ("cd $HOME/proj && cargo test", true),
+        ("cd ~/proj/src && cargo test", true),
+        ("(cd ~/proj && cargo test)", true),
+        ("cd \"$CLAUDE_PROJECT_DIR\" && cargo test", true),
+        ("cd $PWD && cargo test", true),
+        ("cargo test --manifest-path ~/proj/Cargo.toml", true),
+        ("cd LINK && cargo test", true),
+        ("cd ~ && cargo test", false),
+        ("cd ~/other && cargo test", false),
+        ("cd $WHERE && cargo test", false),
+    ] {
+        let work = Work::new();
+        let link = home(&work);
+        work.edits("src/main.rs");
+        work.bash(&command.replace("LINK", &link));
+        assert_eq!(!work.is_held(), settles, "{command}");
+    }
+    // The client says where a line ended; back where it began it may have been put.
+    for (command, ended, settles) in [
+        ("cd $WHERE && cargo test", "src", true),
+        ("cd $WHERE; cargo test", "src", true),
+        ("(cd $WHERE && cargo test)", "src", false),
+        ("cd $WHERE && (cd $THERE && cargo test)", "src", false),
+        ("cd $WHERE && cargo test", "", false),
+    ] {
+        let work = Work::new();
+        work.edits("src/main.rs");
+        let mut payload = work.payload(
+            "PostToolUse",
+            json!({ "tool_name": "Bash", "tool_input": { "command": command }, "duration_ms": 5,
+                "tool_response": { "stdout": "", "interrupted": false } }),
+        );
+        payload["cwd"] = json!(work.sandbox.project().join(ended));
+        assert_eq!(work.sandbox.event(&payload).exit, 0);
+        assert_eq!(!work.is_held(), settles, "{command}, ended in {ended:?}");
+    }
+    // The client may know the project by another name than its shell.
+    let work = Work::new();
+    let link = home(&work);
+    let mut stop = work.payload("Stop", json!({ "stop_hook_active": false }));
+    let mut ran = work.payload(
+        "PostToolUse",
+        json!({ "tool_name": "Bash", "tool_input": { "command": "cargo test" }, "duration_ms": 5,
+            "tool_response": { "stdout": "", "interrupted": false } }),
+    );
+    work.edits("src/main.rs");
+    ran["cwd"] = json!(link);
+    stop["cwd"] = json!(link);
+    assert_eq!(work.sandbox.event(&ran).exit, 0);
+    work.sandbox.event(&stop).silent();
+}
+
+/// A directory that was added, and another worktree.
+#[test]
+fn other_folders_of_the_project_are_verified_where_they_are() {
+    let work = Work::new();
+    let other = work.sandbox.home().join("other");
+    fs::create_dir_all(other.join("src")).expect("new folders");
+    fs::write(other.join("go.mod"), "module x\n").expect("a new file");
+    work.event("DirectoryAdded", json!({ "directory": other, "source": "slash_command" })).silent();
+    let edits = |file: &std::path::Path| {
+        fs::write(file, "").expect("a new file");
+        let members = json!({ "tool_name": "Write", "tool_input": { "file_path": file, "content": "" } });
+        work.event("PostToolUse", members).silent();
+    };
+    let file = other.join("src/a.go");
+    edits(&file);
+    let held = work.stop();
+    let reason = held.output()["reason"].as_str().unwrap_or_default().to_owned();
+    assert!(reason.contains(&*file.to_string_lossy()), "{reason}");
+    assert!(reason.contains(&format!("`cd {} && go test ./...`", other.display())), "{reason}");
+    work.bash(&format!("(cd {} && go test ./...)", other.display()));
+    work.stop().silent();
+    assert!(work.marks().contains("verified\":true"));
+
+    let tree = work.sandbox.home().join("tree");
+    let git = work.sandbox.project().join(".git/worktrees/tree");
+    for folder in [&git, &tree.join("src")] {
+        fs::create_dir_all(folder).expect("new folders");
+    }
+    let write = |path: std::path::PathBuf, text: String| fs::write(path, text).expect("a new file");
+    write(tree.join("Cargo.toml"), "[package]\nname = \"a\"\n".into());
+    write(tree.join(".git"), format!("gitdir: {}\n", git.display()));
+    write(git.join("commondir"), "../..\n".into());
+    write(git.join("gitdir"), format!("{}\n", tree.join(".git").display()));
+    edits(&tree.join("src/main.rs"));
+    let reason = work.stop().output()["reason"].as_str().unwrap_or_default().to_owned();
+    assert!(reason.contains(&format!("`cd {} && cargo test`", tree.display())), "{reason}");
+    edits(&tree.join("src/lib.rs"));
+    work.bash(&format!("(cd {} && cargo test)", tree.display()));
+    work.edits("src/other.rs");
+    assert!(work.is_held(), "a change set of its own");
 }
 
 /// A line that writes and then tests says nothing about what somebody else edited in the meantime.

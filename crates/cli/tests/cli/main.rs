@@ -21,6 +21,7 @@ mod own_settings;
 mod payloads;
 mod people;
 mod phase;
+mod phase_llm;
 mod plugin;
 mod pressure;
 mod registrations;

@@ -47,6 +47,9 @@ fn maven(call: &Call<'_>) -> Kinds {
     }
     let mut kinds = Kinds::NONE;
     for goal in operands(call.arguments, MAVEN_VALUED) {
+        if goal.ends_with(":watch") {
+            return Kinds::NONE;
+        }
         kinds = kinds.and(match goal {
             "test" | "verify" | "package" | "install" | "deploy" | "integration-test" | "surefire:test" => {
                 Kinds::COMPILED_TEST

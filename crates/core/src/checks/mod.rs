@@ -5,9 +5,12 @@
 //! only if the line could not have succeeded without it ([`Status::Decides`]). What success implies is part of the
 //! table: `cargo test` has built what it tests, so nobody is asked for `cargo build` besides.
 
+mod extra;
 mod kind;
+mod place;
 mod recipe;
 mod tool;
+mod watch;
 
 mod dotnet;
 mod go;
@@ -23,7 +26,10 @@ mod rust;
 
 use crate::shell::{self, Script, Sort, Spot, Status, Step, Word, Words, among, each};
 
+pub use extra::Extra;
+pub(crate) use extra::command;
 pub use kind::{Kind, Kinds};
+pub use place::Place;
 use recipe::{Example, Recipe};
 
 /// One ecosystem's rows.
@@ -68,7 +74,7 @@ const COMPOSE: Words = "compose.yaml compose.yml docker-compose.yml docker-compo
 /// A file that is there.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// Its folder relative to the root, empty for the root itself.
+    /// Its folder relative to the root, empty for the root itself; whole where it is elsewhere ([`Place::roots`]).
     pub folder: &'a str,
     /// Its name.
     pub name: &'a str,
@@ -122,38 +128,8 @@ struct File {
 #[derive(Clone, Debug, Default)]
 pub struct Project {
     files: Vec<File>,
-}
-
-/// Commands that the config adds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Extra {
-    commands: Vec<(Kind, Vec<Word>)>,
-}
-
-impl Extra {
-    /// Adds a command: it counts for every command that begins with its words.
-    pub fn add(&mut self, kind: Kind, command: &str) {
-        let words =
-            shell::parse(command).and_then(|script| script.steps.into_iter().next()).map(|step| step.words);
-        if let Some(words) = words.filter(|words| !words.is_empty()) {
-            self.commands.push((kind, words));
-        }
-    }
-
-    fn kinds(&self, step: &Step) -> Kinds {
-        let begins = |words: &Vec<Word>| step.words.starts_with(words);
-        let fitting = self.commands.iter().filter(|(_, words)| begins(words));
-        fitting.map(|(kind, _)| *kind).collect()
-    }
-}
-
-/// Where a line runs: both absolute.
-#[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
-    /// The project's root.
-    pub root: &'a str,
-    /// The folder in which the line starts.
-    pub cwd: &'a str,
+    /// Nobody waits for the line that is judged.
+    background: bool,
 }
 
 /// One verification that a line's success proves.
@@ -171,7 +147,7 @@ struct Call<'a> {
     name: &'a str,
     arguments: &'a [Word],
     step: &'a Step,
-    /// Where it runs, relative to the root.
+    /// Where it runs, as [`Place::name`] has it.
     folder: &'a str,
     depth: usize,
 }
@@ -206,7 +182,7 @@ pub fn project(seen: &[Seen<'_>]) -> Project {
         }
         File { folder: shell::tidy(seen.folder), name: seen.name.to_owned(), contents }
     });
-    Project { files: files.collect() }
+    Project { files: files.collect(), background: false }
 }
 
 fn is_manifest(ecosystem: &Ecosystem, name: &str) -> bool {
@@ -220,7 +196,11 @@ fn has_ending(ecosystem: &Ecosystem, name: &str) -> bool {
 
 /// Whether a line may contain a verifying command at all, so that the project's files are worth reading.
 pub fn could_check(script: &Script, extra: &Extra) -> bool {
-    script.steps.iter().any(|step| worth_judging(step) && (is_known(step) || !extra.kinds(step).is_empty()))
+    script.steps.iter().any(|step| matters(step, extra))
+}
+
+fn matters(step: &Step, extra: &Extra) -> bool {
+    worth_judging(step) && (is_known(step) || extra.could_be(step))
 }
 
 fn worth_judging(step: &Step) -> bool {
@@ -238,17 +218,26 @@ fn is_known(step: &Step) -> bool {
     name_of(step).is_some_and(|name| ECOSYSTEMS.iter().any(|ecosystem| among(ecosystem.commands, name)))
 }
 
-/// The folders, relative to the root, in which the files that matter to a line may be; those above them matter, too.
+/// The folders of the project in which the files that matter to a line may be; those above them matter, too.
 pub fn folders(script: &Script, place: Place<'_>) -> Vec<String> {
-    let mut folders = Vec::new();
-    for step in script.steps.iter().filter(|step| worth_judging(step) && is_known(step)) {
-        if let Some(folder) = folder_of(step).below(place.root, place.cwd)
-            && !folders.contains(&folder)
-        {
-            folders.push(folder);
+    let known = script.steps.iter().filter(|step| worth_judging(step) && is_known(step));
+    each_once(known.filter_map(|step| place.name(&folder_of(step))))
+}
+
+/// Where the commands that matter run, as whole paths, if not in the project as far as the text tells.
+pub fn outside(script: &Script, place: Place<'_>, extra: &Extra) -> Vec<String> {
+    let spots = script.steps.iter().filter(|step| matters(step, extra)).map(folder_of);
+    each_once(spots.filter(|spot| place.name(spot).is_none()).filter_map(|spot| place.whole(&spot)))
+}
+
+fn each_once(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut once = Vec::new();
+    for name in names {
+        if !once.contains(&name) {
+            once.push(name);
         }
     }
-    folders
+    once
 }
 
 /// Where a command works, by its own options.
@@ -300,8 +289,11 @@ impl Project {
     }
 
     /// What a person would run here, at most one command per kind, the most telling kind first. What the project itself
-    /// has named after a kind comes before what its tools have.
+    /// has named after a kind comes before what its tools have; and the part of the project, the root or elsewhere, whose
+    /// files were seen first before the other.
     pub fn examples(&self) -> Vec<Example> {
+        let elsewhere = |folder: &str| folder.starts_with('/');
+        let first = self.files.first().is_some_and(|file| elsewhere(&file.folder));
         let mut found: Vec<(usize, usize, &str, Example)> = Vec::new();
         for file in &self.files {
             let Some(ecosystem) = ECOSYSTEMS.iter().find(|ecosystem| is_manifest(ecosystem, &file.name))
@@ -315,7 +307,7 @@ impl Project {
                     .extend(examples.into_iter().map(|example| (depth, rank, file.folder.as_str(), example)));
             }
         }
-        found.sort_by_key(|(depth, rank, ..)| (*depth, *rank));
+        found.sort_by_key(|(depth, rank, folder, _)| (elsewhere(folder) != first, *depth, *rank));
         let kinds = self.kinds();
         let mut examples: Vec<Example> = Vec::new();
         for (_, _, folder, (kind, command)) in found {
@@ -328,16 +320,35 @@ impl Project {
         examples
     }
 
+    /// The same project, for a line that runs in the background: what may watch for changes there proves nothing, since
+    /// its end may never come.
+    #[must_use]
+    pub fn in_background(&self) -> Project {
+        Project { background: true, ..self.clone() }
+    }
+
     /// What the success of a line proves about this project.
     pub fn evidence(&self, script: &Script, place: Place<'_>, extra: &Extra) -> Vec<Evidence> {
         let mut evidence = Vec::new();
         for (number, step) in script.steps.iter().enumerate().filter(|(_, step)| worth_judging(step)) {
-            let Some(folder) = folder_of(step).below(place.root, place.cwd) else { continue };
+            let Some(folder) = place.name(&folder_of(step)) else { continue };
             let own = self.judge(step, &folder, &step.words, 0);
-            let added = if only_tells(&step.words) { Kinds::NONE } else { extra.kinds(step) };
+            let added = if only_tells(&step.words) || watch::may_stay(self, step) {
+                Kinds::NONE
+            } else {
+                extra.kinds(step, place)
+            };
             evidence.extend(own.and(added).iter().map(|kind| Evidence { kind, step: number }));
         }
         evidence
+    }
+
+    /// What the success of a line in the root would prove.
+    pub fn proves(&self, line: &str) -> Kinds {
+        // A root that nobody has, so that whole paths stay elsewhere.
+        let place = Place { roots: &["/\0", "/"], cwd: "/\0", end: None, links: &[] };
+        let evidence = shell::parse(line).map(|script| self.evidence(&script, place, &Extra::default()));
+        evidence.unwrap_or_default().iter().map(|found| found.kind).collect()
     }
 
     /// What the success of one command tells.
@@ -346,6 +357,8 @@ impl Project {
         let arguments = words.get(1..).unwrap_or_default();
         if depth > DEEPEST
             || only_tells(arguments)
+            || watch::watches(name, arguments)
+            || self.background && watch::may_watch(name, arguments)
             || step.contained && self.nearest(folder, COMPOSE).is_none()
         {
             return Kinds::NONE;
@@ -380,9 +393,8 @@ fn only_tells(arguments: &[Word]) -> bool {
 }
 
 fn is_at_or_above(above: &str, folder: &str) -> bool {
-    above.is_empty()
-        || folder == above
-        || folder.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'))
+    // What is elsewhere is not below the root.
+    above.starts_with('/') == folder.starts_with('/') && shell::below(folder, above).is_some()
 }
 
 /// Examples that are the same in every project, as far as it has the kind.

@@ -7,7 +7,7 @@ use crate::shell::{Word, Words, among};
 use super::kind::{Kind, Kinds};
 use super::recipe::{Recipe, kinds_of_name};
 use super::tool::{Tool, has, judge, tool};
-use super::{Call, Contents, Ecosystem, File, Project, examples_of};
+use super::{Call, Contents, Ecosystem, File, Project, examples_of, watch};
 
 pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "package.json deno.json deno.jsonc",
@@ -34,13 +34,13 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
 const EMITS_OR_CHECKS: Words = "--init --listFilesOnly --all -v --build-info --clean";
 
 const TOOLS: &[Tool] = &[
-    tool("vitest", "list init bench", Kinds::NONE),
-    tool("vitest", "", Kinds::TEST).unless("--clearCache"),
+    tool("vitest", "list init bench dev", Kinds::NONE),
+    tool("vitest", "", Kinds::TEST).unless("--clearCache --ui --standalone"),
     tool("jest", "", Kinds::TEST).unless("--init --clearCache"),
     tool("mocha", "init", Kinds::NONE),
     tool("mocha", "", Kinds::TEST),
     tool("ava", "", Kinds::TEST).unless("reset-cache"),
-    tool("tap", "", Kinds::TEST).unless("list dump-config plugin config"),
+    tool("tap", "", Kinds::TEST).unless("list dump-config plugin config repl"),
     tool("jasmine", "init examples help", Kinds::NONE),
     tool("jasmine", "", Kinds::TEST),
     tool("qunit", "", Kinds::TEST),
@@ -123,8 +123,16 @@ fn judge_node(call: &Call<'_>) -> Kinds {
         "c8" | "nyc" => carried(call),
         "turbo" | "nx" | "lerna" => orchestrator(call),
         "run-s" | "run-p" | "npm-run-all" | "npm-run-all2" => several(call),
-        _ => judge(TOOLS, call.name, call.arguments).unwrap_or_default(),
+        name => program(call, name, call.arguments),
     }
+}
+
+/// A program of a package.
+fn program(call: &Call<'_>, name: &str, arguments: &[Word]) -> Kinds {
+    if watch::watches(name, arguments) || call.project.background && watch::may_watch(name, arguments) {
+        return Kinds::NONE;
+    }
+    judge(TOOLS, name, arguments).unwrap_or_default()
 }
 
 fn first_operand(arguments: &[Word]) -> Option<&str> {
@@ -179,10 +187,10 @@ fn manager(call: &Call<'_>) -> Kinds {
         return kinds;
     }
     // A program of a package, as pnpm, Yarn and Bun find it.
-    if call.name == "npm" || call.name == "deno" || has(&more, "--watch -w") {
+    if call.name == "npm" || call.name == "deno" {
         return Kinds::NONE;
     }
-    judge(TOOLS, script, &more).unwrap_or_default()
+    program(call, script, &more)
 }
 
 /// `c8 node --test`, `nyc --reporter=text mocha`.
@@ -196,7 +204,7 @@ fn carried(call: &Call<'_>) -> Kinds {
     }
     match rest[0].text.as_str() {
         "npm" | "pnpm" | "yarn" => manager(&Call { name: &rest[0].text, arguments: &rest[1..], ..*call }),
-        name => judge(TOOLS, name, &rest[1..]).unwrap_or_default(),
+        name => program(call, name, &rest[1..]),
     }
 }
 

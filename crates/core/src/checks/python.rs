@@ -21,7 +21,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
 };
 
 const TOOLS: &[Tool] = &[
-    tool("pytest", "", Kinds::TEST).unless("--fixtures --markers --setup-plan --cache-show -V"),
+    tool("pytest", "", Kinds::TEST).unless("--fixtures --markers --setup-plan --cache-show -V -f"),
     tool("py.test", "", Kinds::TEST).unless("--fixtures --markers --setup-plan"),
     tool("unittest", "", Kinds::TEST),
     tool("doctest", "", Kinds::TEST),

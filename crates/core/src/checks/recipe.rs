@@ -1,7 +1,7 @@
 //! Commands that a project gives a name: scripts of `package.json`, targets of a Makefile, recipes of a justfile. What
 //! one of them verifies is told by its body, and by its name where the body runs something nobody knows.
 
-use crate::shell::{self, Status, Step, Word, Words, among};
+use crate::shell::{self, Spot, Status, Step, Word, Words, among};
 
 use super::kind::{Kind, Kinds};
 use super::{File, Project};
@@ -20,8 +20,16 @@ pub(super) struct Recipe {
 const TRIVIAL: Words = "echo printf true false : exit cd rm mkdir cp mv cat tee tail head grep sleep export set source \
     . touch ls find sed awk wait kill wc sort test [ rimraf del-cli shx unset";
 
+/// Whether a recipe says by its name that it watches.
+fn watches(name: &str) -> bool {
+    name.split([':', '.', '/', '-', '_']).any(|part| part == "watch")
+}
+
 /// The kinds that a name promises.
 pub(super) fn kinds_of_name(name: &str) -> Kinds {
+    if watches(name) {
+        return Kinds::NONE;
+    }
     let first = name.split([':', '.', '/']).next().unwrap_or(name);
     let exact = |word: &str| match word {
         "test" | "tests" | "testall" | "unit" | "unittest" | "unittests" | "e2e" | "spec" | "specs"
@@ -38,9 +46,8 @@ pub(super) fn kinds_of_name(name: &str) -> Kinds {
         | "tsc:check" | "typecheck:all" | "check-type" | "lint:types" | "types:check" => {
             return Kinds::TYPECHECK;
         }
-        "test:watch" | "test:ui" | "test:debug" | "test:update" | "test:setup" | "test:prepare"
-        | "build:watch" | "test-watch" | "test:open" | "lint:fix" | "lint-fix" | "build:docs"
-        | "test:install" => return Kinds::NONE,
+        "test:ui" | "test:debug" | "test:update" | "test:setup" | "test:prepare" | "test:open"
+        | "lint:fix" | "lint-fix" | "build:docs" | "test:install" => return Kinds::NONE,
         _ => {}
     }
     let whole = exact(name);
@@ -57,9 +64,7 @@ pub(super) fn kinds_of_name(name: &str) -> Kinds {
     let mut parts = name.split(['-', '_']);
     let (head, tail) = (parts.next().unwrap_or_default(), name.rsplit(['-', '_']).next().unwrap_or_default());
     match (head, tail) {
-        ("test" | "tests", "watch" | "setup" | "data" | "deps" | "image" | "env" | "clean" | "db") => {
-            Kinds::NONE
-        }
+        ("test" | "tests", "setup" | "data" | "deps" | "image" | "env" | "clean" | "db") => Kinds::NONE,
         ("test" | "tests", _) | (_, "test" | "tests") => Kinds::TEST,
         ("lint", "fix") => Kinds::NONE,
         ("lint", _) | (_, "lint") => Kinds::LINT,
@@ -79,7 +84,7 @@ pub(super) fn judge(
     depth: usize,
 ) -> Option<Kinds> {
     let recipe = file.contents.recipes.iter().find(|recipe| recipe.name == name)?;
-    if depth > super::DEEPEST {
+    if depth > super::DEEPEST || watches(name) {
         return Some(Kinds::NONE);
     }
     let mut kinds = Kinds::NONE;
@@ -98,6 +103,8 @@ pub(super) fn judge(
             let known = of_step(project, file, step, depth);
             match step.status {
                 Status::Decides if !step.background && !known.is_empty() => kinds = kinds.and(known),
+                // What is known never to end is not strange, whatever the recipe is called.
+                _ if super::watch::may_stay(project, step) => hides = true,
                 Status::Decides if !step.background => strange |= !is_trivial(step),
                 _ => hides |= !known.is_empty(),
             }
@@ -110,9 +117,14 @@ pub(super) fn judge(
 }
 
 fn of_step(project: &Project, file: &File, step: &Step, depth: usize) -> Kinds {
-    let start = format!("/{}", file.folder);
-    let folder = super::folder_of(step).below("/", &start);
-    folder.map_or(Kinds::NONE, |folder| project.judge(step, &folder, &step.words, depth + 1))
+    let elsewhere = file.folder.starts_with('/');
+    let folder = match super::folder_of(step) {
+        Spot::Start(path) => shell::tidy(&format!("/{}/{path}", file.folder)),
+        Spot::Top(path) if !elsewhere => path,
+        _ => return Kinds::NONE,
+    };
+    let folder = if elsewhere { &folder } else { folder.trim_start_matches('/') };
+    project.judge(step, folder, &step.words, depth + 1)
 }
 
 fn is_trivial(step: &Step) -> bool {

@@ -3,6 +3,7 @@
 use super::section::Put;
 use super::setting::{Setting, Shape};
 use super::value::{Value, steers};
+use crate::checks::command;
 use crate::glob::Glob;
 
 /// More than anybody would list; a file of a stranger must not cost us our time.
@@ -57,8 +58,24 @@ texts! {
     AgentType: "types of agents", "reviewer", name;
     /// The name of a tool of an MCP server.
     Tool: "names of MCP tools", "mcp__files__write_file", mcp_tool;
-    /// A command line.
-    CommandLine: "command lines", "make check", one_line;
+}
+
+/// A command line: one simple command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandLine(pub String);
+
+impl Item for CommandLine {
+    const OF: &'static str = "command lines";
+    const EXAMPLE: &'static str = "make check";
+
+    fn read(text: &str) -> Result<Self, String> {
+        one_line(text)?;
+        command(text).map(|_| CommandLine(text.to_owned()))
+    }
+
+    fn text(&self) -> &str {
+        &self.0
+    }
 }
 
 impl Item for Glob {
@@ -275,6 +292,43 @@ mod tests {
         }
         let why = Exempted::<Glob>::read(&list(&["src/[ab"])).unwrap_err();
         assert_eq!(why, "\"src/[ab\" is none of the path patterns: a `[` is not closed");
+        for (line, why) in [
+            (
+                "cd tools && ./check.sh",
+                "it is more than one simple command; write the one that checks, such as \"tools/check.sh\", or a script \
+                 that runs them all",
+            ),
+            (
+                "make check | tee log",
+                "it is more than one simple command; write the one that checks, such as \"make check\", or a script that \
+                 runs them all",
+            ),
+            (
+                "cd web && npm test",
+                "it is more than one simple command; write the one that checks, or a script that runs them all",
+            ),
+            (
+                "make check &",
+                "it is more than one simple command; write the one that checks, such as \"make check\", or a script that \
+                 runs them all",
+            ),
+            ("$CHECK --all", "what `$CHECK` is shows only when it runs; write it out"),
+            ("~/bin/check", "what `~/bin/check` is shows only when it runs; write it out"),
+            ("CI=1", "it runs no command"),
+            ("make 'check", "it is not understood as a command line"),
+        ] {
+            let refused = Listed::<CommandLine>::read(&list(&[line])).unwrap_err();
+            assert_eq!(refused, format!("{} is none of the command lines: {why}", Value::from(line)));
+        }
+        for line in [
+            "make check",
+            "./scripts/check.sh --all",
+            "CI=1 npm test",
+            "bash tools/check.sh",
+            "make check > log",
+        ] {
+            assert_eq!(Listed::<CommandLine>::read(&list(&[line])).unwrap().show(), list(&[line]));
+        }
         for fits in ["team:a_b/c.d-e@1", "品質規則", "règles", &"n".repeat(64)] {
             assert!(Skill::read(fits).is_ok() && AgentType::read(fits).is_ok(), "{fits}");
         }

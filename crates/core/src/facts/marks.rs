@@ -81,10 +81,28 @@ pub enum Mark {
     Notice(String),
     /// A directory that the person added to the project.
     Directory(String),
-    /// The phase that the session entered.
+    /// The phase that the session entered, or that it was said anew to be in.
     Phase(Phase),
+    /// A backend is asked about a prompt: when that came.
+    PhaseAsked(Millis),
+    /// The backend's answer.
+    LatePhase {
+        /// The phase.
+        phase: Phase,
+        /// When the prompt came that it is about.
+        prompt: Millis,
+    },
     /// The folder that the main thread's next command line starts in.
     Cwd(String),
+}
+
+/// What a backend was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Late {
+    /// When the prompt came.
+    pub prompt: Millis,
+    /// The answer, once it is there.
+    pub phase: Option<Phase>,
 }
 
 /// A command that loosens something, called by an agent.
@@ -228,6 +246,8 @@ pub struct Marks {
     pub cwd: Option<String>,
     /// What the session is about now.
     pub phase: Option<Phase>,
+    /// What a backend was asked about it since it was last known.
+    pub late: Option<Late>,
     /// Lines we could not read: torn, or of a newer version.
     pub unread: Vec<String>,
 }
@@ -306,7 +326,17 @@ impl Marks {
             Mark::Ran => self.change(|changes| changes.ran = true),
             Mark::Told => self.change(|changes| changes.told = true),
             Mark::Notice(what) => keep(&mut self.notices, what, NOTICES_KEPT),
-            Mark::Phase(phase) => self.phase = Some(phase),
+            Mark::Phase(phase) => {
+                self.phase = Some(phase);
+                self.late = None;
+            }
+            Mark::PhaseAsked(prompt) => self.late = Some(Late { prompt, phase: None }),
+            // An answer to a question that was void, or that a newer prompt replaced, is none.
+            Mark::LatePhase { phase, prompt } => {
+                if let Some(late) = self.late.as_mut().filter(|late| late.prompt == prompt) {
+                    late.phase = Some(phase);
+                }
+            }
             Mark::Cwd(path) => self.cwd = Some(path),
             Mark::Directory(path) => keep(&mut self.directories, path, DIRECTORIES_KEPT),
         }
@@ -349,6 +379,10 @@ impl Marks {
         marks.extend(self.notices.iter().cloned().map(Mark::Notice));
         marks.extend(self.directories.iter().cloned().map(Mark::Directory));
         marks.extend(self.phase.map(Mark::Phase));
+        if let Some(Late { prompt, phase }) = self.late {
+            marks.push(Mark::PhaseAsked(prompt));
+            marks.extend(phase.map(|phase| Mark::LatePhase { phase, prompt }));
+        }
         marks.extend(self.cwd.clone().map(Mark::Cwd));
         let mut lines = write_lines(&marks);
         for line in &self.unread {
@@ -435,6 +469,8 @@ mod tests {
             "[a-z/]{1,24}".prop_map(Mark::Notice),
             "/[a-z/]{1,24}".prop_map(Mark::Directory),
             Just(Mark::Phase(Phase::Debug)),
+            (0u64..3).prop_map(|prompt| Mark::PhaseAsked(Millis(prompt))),
+            (0u64..3).prop_map(|prompt| Mark::LatePhase { phase: Phase::Plan, prompt: Millis(prompt) }),
             "/[a-z/]{1,24}".prop_map(Mark::Cwd),
         ]
     }
@@ -459,6 +495,24 @@ mod tests {
         assert_eq!(marks.relays, [5]);
         assert_eq!(marks.unread.len(), 2);
         assert!(marks.lines().contains("something-new"));
+    }
+
+    #[test]
+    fn a_late_answer_counts_for_its_prompt_and_until_something_newer() {
+        let fold = |marks: &[Mark]| Marks::fold(write_lines(marks).as_bytes()).late;
+        let answer = |prompt| Mark::LatePhase { phase: Phase::Plan, prompt: Millis(prompt) };
+        let asked = |prompt| Mark::PhaseAsked(Millis(prompt));
+        let there = Some(Late { prompt: Millis(2), phase: Some(Phase::Plan) });
+        assert_eq!(fold(&[asked(2), answer(2)]), there);
+        assert_eq!(fold(&[asked(1), asked(2), answer(2)]), there);
+        let waits = Some(Late { prompt: Millis(2), phase: None });
+        assert_eq!(fold(&[asked(1), answer(1), asked(2)]), waits);
+        assert_eq!(fold(&[asked(1), asked(2), answer(1)]), waits, "of an older prompt");
+        for newer in [Mark::Phase(Phase::Debug), Mark::Began { at: Millis(3) }] {
+            assert_eq!(fold(&[asked(2), answer(2), newer.clone()]), None);
+            assert_eq!(fold(&[asked(2), newer, answer(2)]), None);
+        }
+        assert_eq!(fold(&[answer(2)]), None, "nobody asked");
     }
 
     #[test]

@@ -59,8 +59,11 @@ pub struct Needs {
 /// A file that a call is about to write or has written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touched {
-    /// Its path below the project, or below a directory that belongs to it; `None` outside.
+    /// Its path below the project's root, or whole where it is in another folder that belongs to the project; `None`
+    /// outside.
     pub inside: Option<String>,
+    /// Its path below the root or that other folder, as patterns see it; empty outside.
+    pub below: String,
     /// What it is for.
     pub class: FileClass,
     /// Which step of the command line wrote it; `None` for an editing tool.

@@ -5,6 +5,7 @@ use super::{Facts, Known, evidence};
 use crate::config::Config;
 use crate::event::EventKind;
 use crate::meter::models::HostSettings;
+use crate::phase::Phase;
 use crate::policy;
 use crate::policy::phase::settings::PhaseMode;
 use crate::words::Lang;
@@ -73,9 +74,14 @@ pub fn marks(
     if starts && source == Some("compact") {
         marks.push(Mark::Boundary(facts.now));
     }
-    let told = config.policies.phase.mode != PhaseMode::Off;
-    let phase = told && (facts.guess.is_some() || facts.event.skill().is_some());
-    marks.extend(phase.then(|| policy::phase::change(facts, config).ok()).flatten().map(Mark::Phase));
+    let looks = config.policies.phase.mode != PhaseMode::Off;
+    if looks && (facts.guess.is_some() || facts.event.skill().is_some()) {
+        let told = policy::phase::told(facts, config).ok();
+        // Told anew, the present phase makes an answer void that is still to come.
+        let news =
+            |phase: &Phase| known.is_none_or(|known| known.phase != Some(*phase) || known.late.is_some());
+        marks.extend(told.filter(news).map(Mark::Phase));
+    }
     if let Some(prompt) = facts.event.human_prompt() {
         let lang = Lang::of_text(&prompt);
         marks.extend(lang.filter(|lang| known.and_then(|known| known.lang) != Some(*lang)).map(Mark::Lang));

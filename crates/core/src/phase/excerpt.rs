@@ -1,8 +1,8 @@
 //! What of a prompt is looked at: its beginning and its end, line by line, without what was pasted.
 
 /// Bytes of a long prompt that are looked at. A request stands before or behind what is pasted, not inside.
-const HEAD: usize = 1600;
-const TAIL: usize = 800;
+const HEAD: usize = 700;
+const TAIL: usize = 400;
 
 /// A line of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -48,6 +48,9 @@ impl Features {
         let tokens = Tokens::of(prompt);
         let groups = [Vec::with_capacity(512), Vec::with_capacity(1024), Vec::with_capacity(256)];
         let mut features = Features { language: tokens.language, groups };
+        if tokens.all.is_empty() {
+            return features;
+        }
         match tokens.language {
             Language::English => features.english(&tokens),
             Language::Japanese => features.japanese(&tokens),
@@ -242,9 +245,6 @@ impl Features {
 
     /// How long, how many sentences, how the last one ends.
     fn shape(&mut self, tokens: &Tokens) {
-        if tokens.all.is_empty() {
-            return;
-        }
         let length = (tokens.all.len() as u64 + 1).ilog2();
         let sentences = tokens.all.iter().filter(|token| token.kind == Kind::End).count().min(4) as u64;
         let end = tokens.all.last().filter(|token| token.kind == Kind::End).map_or(0, |token| token.hash);
@@ -262,4 +262,56 @@ pub fn phrase(text: &str) -> Vec<u32> {
         (joined >> 32) as u32
     });
     hashes.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(prompt: &str) -> Features {
+        Features::of(prompt, |_| Lexicon::default())
+    }
+
+    #[test]
+    fn order_counts() {
+        for (one, other) in [("review the plan", "plan the review"), ("計画のレビュー", "レビューの計画")]
+        {
+            let (one, other) = (of(one), of(other));
+            assert_ne!(one.groups[0], other.groups[0]);
+            assert_eq!(one.groups[0].len(), other.groups[0].len());
+        }
+    }
+
+    #[test]
+    fn short_words_have_no_parts() {
+        assert!(of("fix it now").groups[1].is_empty());
+        // <deploy>: three to five of eight letters.
+        assert_eq!(of("deploy").groups[1].len(), 6 + 5 + 4);
+    }
+
+    #[test]
+    fn nothing_has_no_features() {
+        for prompt in ["", "\n", "🎉", "[]"] {
+            assert!(of(prompt).is_empty(), "{prompt:?}");
+        }
+        assert!(!of("a").is_empty());
+    }
+
+    #[test]
+    fn the_longest_phrase_counts() {
+        let words = ["look", "look up", "up"].map(phrase);
+        assert_eq!(words[0][0], words[1][0], "a phrase begins as its first word does");
+        let mut entries = [(words[0][0], 1_u8), (words[1][1], 2), (words[2][0], 3)];
+        entries.sort_unstable();
+        let mut bytes = 3_u32.to_le_bytes().to_vec();
+        bytes.extend(entries.iter().flat_map(|(hash, _)| hash.to_le_bytes()));
+        bytes.extend(entries.iter().map(|(_, class)| class));
+        let (lexicon, rest) = Lexicon::read(&bytes).expect("a lexicon");
+        assert!(rest.is_empty());
+        let longest = |text: &str| lexicon.longest(&Tokens::of(text).all);
+        assert_eq!(longest("look up there"), Some((2, 2)));
+        assert_eq!(longest("look there"), Some((1, 1)));
+        assert_eq!(longest("there"), None);
+        assert!(Lexicon::read(&bytes[..bytes.len() - 1]).is_none());
+    }
 }

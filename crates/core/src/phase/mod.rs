@@ -102,10 +102,111 @@ static PARAMETERS: &[u8] = include_bytes!("parameters.bin");
 /// What a prompt asks for. One that says nothing is [`Phase::Other`].
 pub fn classify(prompt: &str) -> Guess {
     let table = |language| Table::read(PARAMETERS, language);
-    let features =
-        Features::of(prompt, |language| table(language).map(|table| table.lexicon).unwrap_or_default());
+    let lexicon = |language| table(language).map(|table| table.lexicon).unwrap_or_default();
+    let features = Features::of(prompt, lexicon);
     match table(features.language) {
         Some(table) if !features.is_empty() => table::guess(&table.scores(&features)),
         _ => Guess { phase: Phase::Other, confidence: 1.0 },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names() {
+        for (place, phase) in Phase::ALL.into_iter().enumerate() {
+            assert_eq!(phase as usize, place);
+            assert_eq!(Phase::named(phase.name()), Some(phase));
+            assert_eq!(serde_json::to_value(phase).unwrap(), phase.name());
+        }
+        assert_eq!(Phase::named("Research"), None);
+    }
+
+    /// The parameters are there and whole: a table for each language, and nothing behind them.
+    #[test]
+    fn the_parameters_can_be_read() {
+        for language in [features::Language::English, features::Language::Japanese] {
+            assert!(Table::read(PARAMETERS, language).is_some(), "{language:?}");
+        }
+        assert!(PARAMETERS.len() < 1024 * 1024, "{} bytes in every hook's file", PARAMETERS.len());
+    }
+
+    /// Frame and filling pull in different directions; the frame has to win.
+    #[test]
+    fn what_is_asked_for_and_not_what_is_mentioned() {
+        let rows = [
+            ("undo/redoの実装を調べて", Phase::Research),
+            ("look into how the deploy script is implemented", Phase::Research),
+            ("デプロイスクリプトがどう動くか説明して", Phase::Research),
+            ("review the implementation plan", Phase::Review),
+            ("fix the typo in the README", Phase::Implement),
+            ("the deploy failed, find out why", Phase::Debug),
+            ("commit the bug fix", Phase::Ship),
+            ("バグ修正をコミットして", Phase::Ship),
+            ("plan the refactoring in small steps", Phase::Plan),
+            ("write the requirements for the review tool", Phase::Spec),
+            ("what did we learn from the failed deploy?", Phase::Reflect),
+            ("design the schema for the bug tracker", Phase::Design),
+            ("any ideas how to make code review more fun?", Phase::Brainstorm),
+            ("the plan is fine, go on", Phase::Other),
+        ];
+        for (prompt, phase) in rows {
+            assert_eq!(classify(prompt).phase, phase, "{prompt}");
+        }
+    }
+
+    #[test]
+    fn spelling_does_not_matter() {
+        for (one, other) in [
+            ("Commit this.", "  commit   THIS.\r\n"),
+            ("ＰＲ作って！", "PR作って!"),
+            ("don’t push yet", "don't push yet"),
+        ] {
+            assert_eq!(classify(one), classify(other), "{one}");
+        }
+    }
+
+    #[test]
+    fn what_is_pasted_does_not_matter() {
+        let log = "2026-11-15T22:32:06.123Z [worker-3] 10.0.0.7:5432 deploy=release/1.2 (commit) {\"plan\": [1, 2]}\n";
+        let code = "```rust\nfn review(plan: &Plan) -> Release { deploy(plan.commit()) }\n```\n";
+        for (prompt, phase) in [
+            ("explain to me how this works", Phase::Research),
+            ("add a unit test for this function", Phase::Implement),
+            ("review this code please", Phase::Review),
+        ] {
+            for pasted in [code.to_owned(), log.repeat(3), log.repeat(20_000)] {
+                assert_eq!(classify(&format!("{prompt}\n\n{pasted}")).phase, phase, "{prompt}");
+                assert_eq!(classify(&format!("{pasted}\n{prompt}")).phase, phase, "{prompt}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_to_judge_by_is_other() {
+        for prompt in ["", " \n\t ", "🎉", "👍🏽👍", "...", "?!", "()[]{}", "\u{0}", "—"] {
+            let guess = classify(prompt);
+            assert_eq!(guess.phase, Phase::Other, "{prompt:?}");
+            assert!((0.0..=1.0).contains(&guess.confidence), "{prompt:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_a_phase(prompt in "(?s).{0,400}") {
+            let guess = classify(&prompt);
+            prop_assert!((0.0..=1.0).contains(&guess.confidence), "{guess:?}");
+            prop_assert_eq!(guess, classify(&prompt));
+        }
+
+        #[test]
+        fn words_and_signs_have_a_phase(prompt in "([a-zA-Z`'\"#/._-]{0,12}|[ぁ-んァ-ヶ一-龠、。！？「」]{1,6}|```|\n|\r\n| |:|\u{3000}){0,80}") {
+            let guess = classify(&prompt);
+            prop_assert!((0.0..=1.0).contains(&guess.confidence), "{guess:?}");
+        }
     }
 }

@@ -152,3 +152,37 @@ pub fn guess(scores: &[f64; PHASES]) -> Guess {
     let sum: f64 = scores.iter().map(|score| exp(score - scores[best])).sum();
     Guess { phase: Phase::ALL[best], confidence: 1.0 / sum }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_one_length() {
+        let mut seen = Vec::new();
+        values(&mut [3, 1, 3, 2], 2.0, f64::from, |row, value| seen.push((row, value)));
+        assert_eq!(seen.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [1, 2, 3]);
+        let length: f64 = seen.iter().map(|(_, value)| value * value).sum();
+        assert!((length.sqrt() - 2.0).abs() < 1e-12, "{seen:?}");
+        assert!(seen[2].1 > 3.0 * seen[0].1, "twice is more than once: {seen:?}");
+        values(&mut [], 1.0, |_: u16| 1.0, |_, _| unreachable!());
+    }
+
+    #[test]
+    fn the_highest_score_is_the_guess() {
+        let mut scores = [0.0; PHASES];
+        assert!((guess(&scores).confidence - 1.0 / PHASES as f64).abs() < 1e-12);
+        scores[8] = 3.0;
+        let guess = guess(&scores);
+        assert!(guess.phase == Phase::Ship && guess.confidence > 0.6, "{guess:?}");
+    }
+
+    #[test]
+    fn bytes_that_are_no_table() {
+        for bytes in [&[] as &[u8], &[0; 4], &[255; 400], &[0; 200]] {
+            for language in [Language::English, Language::Japanese] {
+                assert!(Table::read(bytes, language).is_none());
+            }
+        }
+    }
+}

@@ -296,3 +296,75 @@ pub(super) fn hash(text: &str) -> u64 {
 pub(super) fn join(joined: u64, next: u64) -> u64 {
     (joined.rotate_left(23) ^ next).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(prompt: &str) -> Vec<String> {
+        let tokens = Tokens::of(prompt);
+        tokens.all.iter().map(|token| tokens.text(token).to_owned()).collect()
+    }
+
+    #[test]
+    fn words_signs_and_ends() {
+        assert_eq!(
+            read("Don't  touch it... just LOOK, ok?!"),
+            ["dont", "touch", "it", ".", "just", "look", ",", "ok", "?"]
+        );
+        assert_eq!(read("one\n\ntwo"), ["one", "\n", "two"]);
+        assert_eq!(read("follow-up: undo/redo"), ["follow", "up", ":", "undo", "redo"]);
+    }
+
+    #[test]
+    fn classes() {
+        let rows = [
+            ("src/auth/session.ts", "<path>"),
+            ("main.rs", "<path>"),
+            ("README.md", "<document>"),
+            ("https://example.org/a?b=1", "<url>"),
+            ("#412", "<ticket>"),
+            ("PROJ-88", "<ticket>"),
+            ("v1.2.3", "<version>"),
+            ("30s", "<number>"),
+            ("3fa9c2d1", "<digest>"),
+            ("loadUserConfig", "<name>"),
+            ("load_user", "<name>"),
+            ("NullPointerException", "<error>"),
+            ("`git push`", "<code>"),
+        ];
+        for (chunk, class) in rows {
+            let tokens = read(chunk);
+            assert_eq!(tokens.first().map(String::as_str), Some(class), "{chunk}: {tokens:?}");
+        }
+        assert_eq!(read("e.g. CI/CD"), ["e", "g", ".", "ci", "cd"]);
+    }
+
+    #[test]
+    fn japanese_is_single_characters_and_whole_words() {
+        assert_eq!(read("ＰＲを作って。"), ["pr", "を", "作", "っ", "て", "."]);
+        assert_eq!(read("実装、`f()`で"), ["実", "装", ",", "<code>", "で"]);
+    }
+
+    #[test]
+    fn which_language() {
+        let rows = [
+            ("fix it", Language::English),
+            ("PR作成", Language::Japanese),
+            ("fix the 保存 button on the settings page", Language::English),
+            ("undo/redoの実装", Language::Japanese),
+            ("テスト追加", Language::Japanese),
+            ("почини это", Language::English),
+            ("", Language::English),
+        ];
+        for (prompt, language) in rows {
+            assert_eq!(Tokens::of(prompt).language, language, "{prompt}");
+        }
+    }
+
+    #[test]
+    fn there_is_an_end_to_tokens() {
+        assert!(Tokens::of(&"a ".repeat(500_000)).all.len() <= MOST + 1);
+        assert!(Tokens::of(&"あ\n".repeat(500_000)).all.len() <= MOST + 1);
+    }
+}

@@ -13,7 +13,7 @@ mod wrappers;
 mod writes;
 
 pub use spot::Spot;
-pub(crate) use spot::tidy;
+pub(crate) use spot::{below, tidy};
 pub(crate) use table::{Words, among, each};
 
 /// Longest line that is looked at.
@@ -187,12 +187,28 @@ impl Script {
     }
 }
 
+/// What is known of the surroundings of a line, as whole paths.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Surroundings<'a> {
+    /// The person's own folder: `~` and `$HOME`.
+    pub home: Option<&'a str>,
+    /// `$CLAUDE_PROJECT_DIR`.
+    pub project: Option<&'a str>,
+    /// Where the line starts: `$PWD`.
+    pub cwd: Option<&'a str>,
+}
+
 /// Reads a command line; `None` where it is too long, too deep or not understood.
 pub fn parse(text: &str) -> Option<Script> {
+    parse_in(text, Surroundings::default())
+}
+
+/// As [`parse`], with what is known of where it runs.
+pub fn parse_in(text: &str, surroundings: Surroundings<'_>) -> Option<Script> {
     if text.len() > LONGEST {
         return None;
     }
-    run::script(&syntax::parse(text)?)
+    run::script(&syntax::parse(text)?, surroundings)
 }
 
 /// As [`parse`], for text that a program runs with a shell of its own: there `set -e` has its effect.

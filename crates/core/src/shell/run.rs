@@ -9,10 +9,11 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::syntax::{self, Body, Command, Document, Item, Joint, List, Parsed, Part, Pipeline, Redirect};
 use super::wrappers::{self, Stripped};
-use super::{Script, Sort, Spot, Status, Step, Why, Word, Words, Write, among, writes};
+use super::{Script, Sort, Spot, Status, Step, Surroundings, Why, Word, Words, Write, among, tidy, writes};
 
 /// Most commands of one line; loops are written out.
 const MOST_STEPS: usize = 512;
@@ -80,6 +81,8 @@ impl Context {
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 #[derive(Clone, Debug)]
 struct Shell {
+    /// Where the line started, if that is known.
+    start: Option<Rc<str>>,
     folder: Spot,
     errexit: bool,
     pipefail: bool,
@@ -103,6 +106,27 @@ struct Called {
 }
 
 impl Shell {
+    /// The value of a variable, where it is known.
+    fn variable(&self, name: &str) -> Option<Cow<'_, Word>> {
+        if let Some(value) = self.variables.get(name) {
+            return Some(Cow::Borrowed(value));
+        }
+        match (&self.folder, &self.start) {
+            (Spot::Absolute(path), _) if name == "PWD" => Some(Cow::Owned(Word::literal(path))),
+            (Spot::Start(path), Some(start)) if name == "PWD" => {
+                Some(Cow::Owned(Word::literal(tidy(&format!("{start}/{path}")))))
+            }
+            _ => None,
+        }
+    }
+
+    /// What a leading `~` stands for, where it is the person's own folder. `alone`: nothing stands behind the text.
+    fn at_home(&self, text: &str, alone: bool) -> Option<String> {
+        let rest = text.strip_prefix('~').filter(|rest| rest.starts_with('/') || rest.is_empty() && alone)?;
+        let home = self.variables.get("HOME")?.known()?;
+        Some(format!("{home}{rest}"))
+    }
+
     /// After something that may or may not have happened.
     fn merge(&mut self, other: Shell) {
         if self.folder != other.folder {
@@ -130,31 +154,44 @@ enum End {
 }
 
 /// The steps of a line.
-pub(super) fn script(parsed: &Parsed) -> Option<Script> {
-    flat(parsed, Context::LINE)
+pub(super) fn script(parsed: &Parsed, surroundings: Surroundings<'_>) -> Option<Script> {
+    flat(parsed, Context::LINE, surroundings)
 }
 
 /// The steps of a text that somebody runs with a shell of its own.
 pub(super) fn process(parsed: &Parsed) -> Option<Script> {
-    flat(parsed, Context { guarded: false, ..Context::LINE })
+    flat(parsed, Context { guarded: false, ..Context::LINE }, Surroundings::default())
 }
 
-fn flat(parsed: &Parsed, context: Context) -> Option<Script> {
+fn flat(parsed: &Parsed, context: Context, surroundings: Surroundings<'_>) -> Option<Script> {
+    let known = [("HOME", surroundings.home), ("CLAUDE_PROJECT_DIR", surroundings.project)];
+    let known = known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Word::literal(value?))));
     let mut shell = Shell {
+        start: surroundings.cwd.map(Rc::from),
         folder: Spot::Start(String::new()),
         errexit: false,
         pipefail: false,
         left: false,
         cut: false,
         path: false,
-        variables: BTreeMap::new(),
+        variables: known.collect(),
         functions: BTreeMap::new(),
     };
     let mut run = Run { documents: &parsed.documents, depth: 0, out: Out::default() };
     run.list(&parsed.list, context, &mut shell);
-    let Out { mut steps, writes, trapped, too_many, .. } = run.out;
+    let Out { mut steps, mut writes, trapped, too_many, .. } = run.out;
     if too_many {
         return None;
+    }
+    let end = match &shell.folder {
+        Spot::End(path) => Some(path.as_str()),
+        _ => None,
+    };
+    for step in &mut steps {
+        step.folder.settle(end);
+    }
+    for write in &mut writes {
+        write.path.settle(end);
     }
     if trapped {
         for step in &mut steps {
@@ -169,6 +206,8 @@ struct Out {
     steps: Vec<Step>,
     writes: Vec<Write>,
     trapped: bool,
+    /// The line has changed to a folder that nobody knows.
+    lost: bool,
     /// More than anybody writes: the line is given up.
     too_many: bool,
     work: usize,
@@ -544,7 +583,13 @@ impl Run<'_> {
         let Some(name) = words.first().and_then(Word::known) else { return };
         let arguments = &words[1..];
         match name {
-            "cd" | "pushd" => shell.folder = changed_folder(arguments, &shell.folder),
+            "cd" | "pushd" => {
+                shell.folder = match changed_folder(name, arguments, shell) {
+                    // Only of the first one the end of the line can tell.
+                    Spot::Unknown if !std::mem::replace(&mut self.out.lost, true) => Spot::End(String::new()),
+                    folder => folder,
+                };
+            }
             "popd" => shell.folder = Spot::Unknown,
             "exit" => shell.left |= !fails(arguments),
             "break" | "continue" | "return" => shell.cut = true,
@@ -620,11 +665,17 @@ fn harmless_path(value: &Word) -> bool {
 /// The value of an assignment: one word whatever is in it.
 fn value(parts: &[Part], shell: &Shell) -> Word {
     let mut word = Word::literal("");
-    for part in parts {
+    for (number, part) in parts.iter().enumerate() {
         match part {
+            Part::Plain(text) if number == 0 && text.starts_with('~') => {
+                match shell.at_home(text, parts.len() == 1) {
+                    Some(path) => word.text = path,
+                    None => unknown(&mut word, text),
+                }
+            }
             Part::Plain(text) | Part::Quoted(text) => word.text.push_str(text),
             Part::Pattern(pattern) => word.text.push(*pattern),
-            Part::Variable { name, .. } => match shell.variables.get(name) {
+            Part::Variable { name, .. } => match shell.variable(name) {
                 Some(known) if word.text.len() <= LONGEST_VALUE => {
                     word.text.push_str(&known.text);
                     word.sort = word.sort.max(known.sort);
@@ -633,9 +684,6 @@ fn value(parts: &[Part], shell: &Shell) -> Word {
             },
             Part::Commands { raw, .. } | Part::Other(raw) => unknown(&mut word, raw),
         }
-    }
-    if word.text.starts_with('~') {
-        word.sort = Sort::Unknown;
     }
     word
 }
@@ -653,9 +701,12 @@ fn resolve(parts: &[Part], shell: &Shell, out: &mut Vec<Word>) {
         match part {
             Part::Plain(text) => {
                 let current = word.get_or_insert_with(|| Word::literal(""));
-                current.text.push_str(text);
                 braces |= text.contains('{');
-                if number == 0 && text.starts_with('~') {
+                match shell.at_home(text, parts.len() == 1).filter(|_| number == 0) {
+                    Some(path) => current.text.push_str(&path),
+                    None => current.text.push_str(text),
+                }
+                if number == 0 && current.text.starts_with('~') {
                     current.sort = Sort::Unknown;
                 }
             }
@@ -669,8 +720,7 @@ fn resolve(parts: &[Part], shell: &Shell, out: &mut Vec<Word>) {
                 }
             }
             Part::Variable { name, quoted } => match shell
-                .variables
-                .get(name)
+                .variable(name)
                 .filter(|_| word.as_ref().is_none_or(|word| word.text.len() <= LONGEST_VALUE))
             {
                 Some(known) if *quoted || known.sort == Sort::Unknown => {
@@ -729,9 +779,14 @@ fn expand_braces(word: &Word, out: &mut Vec<Word>) {
 const TOP_LEVEL: [&str; 2] =
     ["$(git rev-parse --show-toplevel)", "$(git rev-parse --show-toplevel 2>/dev/null)"];
 
-fn changed_folder(arguments: &[Word], folder: &Spot) -> Spot {
+fn changed_folder(command: &str, arguments: &[Word], shell: &Shell) -> Spot {
+    let folder = &shell.folder;
     let mut names = arguments.iter().filter(|word| !matches!(word.text.as_str(), "-P" | "-L" | "--" | "-e"));
-    let (Some(name), None) = (names.next(), names.next()) else { return Spot::Unknown };
+    let (name, more) = (names.next(), names.next());
+    if name.is_none() && command == "cd" {
+        return shell.at_home("~", true).map_or(Spot::Unknown, |home| folder.join(&home));
+    }
+    let (Some(name), None) = (name, more) else { return Spot::Unknown };
     if let Some(path) = name.known() {
         return if path.starts_with(['-', '+']) || path.is_empty() {
             Spot::Unknown

@@ -7,6 +7,8 @@ pub enum Spot {
     Start(String),
     /// Relative to the top of the repository (`cd "$(git rev-parse --show-toplevel)"`).
     Top(String),
+    /// Relative to where the line ends, which its text does not tell (`cd "$DIR"`).
+    End(String),
     /// A whole path.
     Absolute(String),
     /// The text does not tell.
@@ -27,31 +29,45 @@ impl Spot {
         match self {
             Spot::Start(base) => Spot::Start(below(base)),
             Spot::Top(base) => Spot::Top(below(base)),
+            Spot::End(base) => Spot::End(below(base)),
             Spot::Absolute(base) => Spot::Absolute(below(base)),
             Spot::Unknown => Spot::Unknown,
         }
     }
 
-    /// The whole path, for a line that starts in `cwd`, in a project at `root` (both absolute).
-    pub fn resolve(&self, root: &str, cwd: &str) -> Option<String> {
+    /// The whole path, for a line that starts in `cwd` and ends in `end`, in a project at `root` (all whole).
+    pub fn resolve(&self, root: &str, cwd: &str, end: Option<&str>) -> Option<String> {
         let (base, path) = match self {
             Spot::Start(path) => (cwd, path),
             Spot::Top(path) => (root, path),
+            Spot::End(path) => (end?, path),
             Spot::Absolute(path) => return Some(path.clone()),
             Spot::Unknown => return None,
         };
         Some(tidy(&format!("{base}/{path}")))
     }
 
-    /// The path below `root`, empty for the root itself; `None` for anything outside.
-    pub fn below(&self, root: &str, cwd: &str) -> Option<String> {
-        let whole = self.resolve(root, cwd)?;
-        let root = tidy(root);
-        let rest = whole.strip_prefix(root.trim_end_matches('/'))?;
-        match rest.strip_prefix('/') {
-            Some(rest) => Some(rest.to_owned()),
-            None => rest.is_empty().then(String::new),
+    /// Says where a place is that was named from the first folder nobody knows: from `end`, where the line ended below
+    /// that folder, if it did.
+    pub(super) fn settle(&mut self, end: Option<&str>) {
+        if let Spot::End(path) = self {
+            *self = match end.and_then(|end| below(path, end)) {
+                Some(rest) => Spot::End(rest),
+                None => Spot::Unknown,
+            };
         }
+    }
+}
+
+/// The path below another, empty for that one itself; `None` for anything outside.
+pub(crate) fn below(path: &str, root: &str) -> Option<String> {
+    if root.is_empty() {
+        return Some(path.to_owned());
+    }
+    let rest = path.strip_prefix(root.trim_end_matches('/'))?;
+    match rest.strip_prefix('/') {
+        Some(rest) => Some(rest.to_owned()),
+        None => rest.is_empty().then(String::new),
     }
 }
 

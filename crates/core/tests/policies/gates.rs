@@ -6,7 +6,7 @@ use tidegate_core::config::layer::{Assignment, Layer, Origin};
 use tidegate_core::config::section::Voice;
 use tidegate_core::config::value::Value;
 use tidegate_core::event::{self, Event};
-use tidegate_core::facts::marks::{Mark, Marks};
+use tidegate_core::facts::marks::{Late, Mark, Marks};
 use tidegate_core::facts::work::{Background, Checked, Edit};
 use tidegate_core::facts::{Facts, Known, Touched, session};
 use tidegate_core::file_class::FileClass;
@@ -14,7 +14,7 @@ use tidegate_core::phase::{Guess, Phase};
 use tidegate_core::policy::{self, verify_stop};
 use tidegate_core::ruling::Part;
 use tidegate_core::time::Millis;
-use tidegate_core::verdict::Audience;
+use tidegate_core::verdict::{Audience, Effect};
 
 use super::{Row, facts};
 
@@ -85,7 +85,7 @@ fn edit_payload(thread: &str) -> String {
 
 fn touched(file: &str) -> Touched {
     let inside = Some(file.to_owned()).filter(|file| !file.starts_with('/'));
-    Touched { inside, class: FileClass::of(file), step: None }
+    Touched { inside, below: file.to_owned(), class: FileClass::of(file), step: None }
 }
 
 fn skill_gate(thread: &str, file: &str, marks: Vec<Mark>, config: &Config) -> Option<Part> {
@@ -286,6 +286,21 @@ pub(super) fn wants(row: &Row<'_>) -> Vec<String> {
     vec![row[0].into(), row[1].into(), row[2].into(), verified.into(), missing]
 }
 
+pub(super) fn listed(row: &Row<'_>) -> Vec<String> {
+    let package = r#"{"scripts": {"test": "vitest run", "build": "tsc -b"}}"#;
+    let seen: Vec<Seen<'_>> =
+        row[1].split(", ").map(|name| Seen { folder: "", name, text: Some(package) }).collect();
+    let commands = if row[2] == "-" { Vec::new() } else { vec![Value::from(row[2])] };
+    let config = config(
+        "guide",
+        &[("verify_stop", "wants", row[0].into()), ("verify_stop.commands", "test", Value::List(commands))],
+    );
+    let project = checks::project(&seen);
+    let missing = verify_stop::missing(Some(&project), &config, Kinds::default());
+    let listed = verify_stop::examples(Some(&project), &config, missing).join(", ");
+    vec![row[0].into(), row[1].into(), row[2].into(), listed]
+}
+
 fn stop() -> Event<'static> {
     event::parse(br#"{"session_id": "s", "hook_event_name": "Stop"}"#, None).expect("the payload is whole")
 }
@@ -325,11 +340,17 @@ fn phase_event(cell: &str) -> String {
     let prompt = |text: &str, more: &str| {
         format!(r#"{{"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "{text}"{more}}}"#)
     };
+    let tool = |more: &str| {
+        format!(r#"{{"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Read"{more}}}"#)
+    };
     match cell.split_once(' ') {
         Some(("skill", name)) => format!(
             r#"{{"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_input": {{"skill": "{name}"}}}}"#
         ),
         Some(("prompt", "in a subagent")) => prompt("go on", r#", "agent_id": "a1""#),
+        Some(("read", "in a subagent")) => tool(r#", "agent_id": "a1""#),
+        _ if cell == "read" => tool(""),
+        _ if cell == "stop" => r#"{"session_id": "s", "hook_event_name": "Stop"}"#.to_owned(),
         _ if cell == "slash" => prompt("/compact now", ""),
         _ if cell == "notification" => prompt("<task-notification> implement it", ""),
         _ => prompt("go on", ""),
@@ -339,10 +360,7 @@ fn phase_event(cell: &str) -> String {
 pub(super) fn phases(row: &Row<'_>) -> Vec<String> {
     let json = phase_event(row[0]);
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
-    let guess = row[2].split_once(' ').map(|(name, percent)| Guess {
-        phase: phase_named(name).expect("a phase"),
-        confidence: percent.parse::<f64>().expect("a number") / 100.0,
-    });
+    let guess = guess(row[2]);
     let marks = match row[0] {
         "prompt, marks unreadable" => Known::Broken("test".into()),
         _ => Known::Value(Marks { phase: phase_named(row[1]), ..Marks::default() }),
@@ -361,6 +379,53 @@ pub(super) fn phases(row: &Row<'_>) -> Vec<String> {
             _ => None,
         });
     vec![row[0].into(), row[1].into(), row[2].into(), enters.unwrap_or("-").into(), because]
+}
+
+fn guess(cell: &str) -> Option<Guess> {
+    cell.split_once(' ').map(|(name, percent)| Guess {
+        phase: phase_named(name).expect("a phase"),
+        confidence: percent.parse::<f64>().expect("a number") / 100.0,
+    })
+}
+
+/// The same with a backend: what is asked, and what an answer that came late does.
+pub(super) fn late_phases(row: &Row<'_>) -> Vec<String> {
+    let json = phase_event(row[0]);
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let late = (row[2] != "-").then(|| Late { prompt: Millis(1), phase: phase_named(row[2]) });
+    let mut marks = Marks { phase: phase_named(row[1]), late, ..Marks::default() };
+    let facts = Facts {
+        now: NOW,
+        marks: match row[0] {
+            "prompt, marks unreadable" => Known::Broken("test".into()),
+            _ => Known::Value(marks.clone()),
+        },
+        guess: guess(row[3]),
+        attended: row[0] != "prompt, nobody there",
+        stock: vec!["learnings-design.md".into(), "learnings-coding.md".into()],
+        ..facts(&event)
+    };
+    let config = config("guide", &[("phase.llm", "backend", "claude".into())]);
+    let part = part("phase", &facts, &config);
+    let (_, because) = call_of(part.as_ref());
+    let before = marks.phase;
+    // In the order in which the hook writes them.
+    for mark in session::marks(&facts, &config, None, None) {
+        marks.apply(mark);
+    }
+    for effect in part.map(|part| part.verdict.effects).unwrap_or_default() {
+        let Effect::Mark(mark) = effect else { panic!("{effect:?}") };
+        marks.apply(mark);
+    }
+    let enters = marks.phase.filter(|phase| Some(*phase) != before).map_or("-", Phase::name);
+    let then = match marks.late {
+        None => "-",
+        Some(Late { phase: Some(phase), .. }) => phase.name(),
+        Some(Late { prompt: NOW, phase: None }) => "asked",
+        Some(Late { phase: None, .. }) => "waits",
+    };
+    let is = [row[0], row[1], row[2], row[3], enters, then, &because];
+    is.map(str::to_owned).into()
 }
 
 pub(super) fn phase_words(row: &Row<'_>) -> Vec<String> {

@@ -10,6 +10,8 @@ mod parallel;
 mod people;
 mod phase;
 #[cfg(unix)]
+mod phase_llm;
+#[cfg(unix)]
 mod plugin;
 mod prefix;
 mod pressure;

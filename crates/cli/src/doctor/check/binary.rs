@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::super::finding::Findings;
 use super::super::gathered::Gathered;
-use super::super::program::{find_on_path, is_program, version};
 use crate::install::shell::quoted;
+use crate::program::{find_on_path, is_program, version};
 
 const VERSION: &str = concat!("tidegate ", env!("CARGO_PKG_VERSION"));
 

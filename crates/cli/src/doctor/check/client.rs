@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 
 use super::super::finding::Findings;
 use super::super::gathered::Gathered;
-use super::super::program::{find_on_path, version};
+use crate::program::{find_on_path, version};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Version([u32; 3]);

@@ -1,5 +1,6 @@
 //! One file per check.
 
+mod backend;
 mod binary;
 mod client;
 mod clock;
@@ -41,6 +42,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("disk", disk::check),
     ("config", config::check),
     ("off", off::check),
+    ("backend", backend::check),
     ("transcript", transcript::check),
     ("crashes", crashes::check),
     ("latency", latency::check),

@@ -5,12 +5,16 @@
 use super::{Mode, Policy, listed};
 use crate::config::Config;
 use crate::event::Event;
-use crate::facts::marks::Marks;
+use crate::event::EventKind;
+use crate::facts::marks::{Mark, Marks};
 use crate::facts::{Facts, Known, Needs};
 use crate::phase::Phase;
-use crate::verdict::{Asks, Audience, Say, Verdict};
+use crate::verdict::{Asks, Audience, Effect, Say, Verdict};
+use backend::Kind;
 use settings::PhaseMode;
 
+pub mod backend;
+pub mod question;
 pub mod settings;
 
 pub use settings::Settings;
@@ -31,70 +35,128 @@ impl Policy for PhaseAdvice {
         }
     }
 
-    fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
-        let begins = event.main_thread() && (event.free_prompt().is_some() || event.skill().is_some());
+    fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
+        let told = || event.free_prompt().is_some() || event.skill().is_some();
+        let begins = event.main_thread() && (late(event, marks).is_some() || told());
         begins.then_some(Needs { phase: true, ..Needs::default() })
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
-        let phase = match change(facts, config) {
-            Ok(phase) => phase,
-            Err(because) => return Verdict::silent(because),
-        };
-        if !facts.attended {
-            return Verdict::silent("another phase; nobody is there");
+        let mut verdict = advice(facts, config);
+        if asks_backend(facts, config) {
+            verdict.effects.push(Effect::Mark(Mark::PhaseAsked(facts.now)));
         }
-        let work = facts.marks.value().map(|marks| &marks.work);
-        let invoked = |skill: &str| {
-            let now = facts.event.skill().is_some_and(|name| crate::facts::work::satisfies(name, skill));
-            now || work.is_some_and(|work| work.invoked(skill, None))
-        };
-        let skills: Vec<&str> = skills(config, phase).filter(|skill| !invoked(skill)).collect();
-        let stock: Vec<&str> = stock(phase).iter().copied().filter(|file| facts.stock.iter().any(|found| found == file)).collect();
-        if skills.is_empty() && stock.is_empty() {
-            return Verdict::silent("another phase; nothing to name");
-        }
-        let named = |what: &str, names: &[&str]| match names {
-            [] => String::new(),
-            names => format!(" {what}: {}.", listed(names)),
-        };
-        let text = format!(
-            "This session enters the phase `{}`.{}{}",
-            phase.name(),
-            named("Skills for it", &skills),
-            named("Worth reading first, in .claude/context/", &stock)
-        );
-        let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
-        let asks = Asks::any(owned(&skills), owned(&stock));
-        Verdict {
-            because: "another phase",
-            says: vec![Say { to: Audience::Model, text, weight: 20, explains: false, when_said: Vec::new() }],
-            asks,
-            ..Verdict::pass()
-        }
+        verdict
     }
 }
 
-/// The phase that this event begins, or why it begins none.
-pub fn change(facts: &Facts<'_>, config: &Config) -> Result<Phase, &'static str> {
+/// What is said about the phase that begins, if one does.
+fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
+    let marks = facts.marks.value();
+    let (phase, entry) = match (told(facts, config), late(facts.event, marks)) {
+        (Ok(phase), _) if marks.is_some_and(|marks| marks.phase == Some(phase)) => {
+            return Verdict::silent("the same phase");
+        }
+        (Ok(phase), _) => (phase, &BY_ITSELF),
+        (Err(_), Some(phase)) => (phase, &LATE),
+        (Err(because), None) => return Verdict::silent(because),
+    };
+    // What an event tells by itself is marked whatever this policy thinks (`facts::session`). An answer that came late is
+    // there for every call of a turn, so it is used up where it is said.
+    let effects = if entry.late { vec![Effect::Mark(Mark::Phase(phase))] } else { Vec::new() };
+    let silent = |because| Verdict { effects: effects.clone(), ..Verdict::silent(because) };
+    if !facts.attended {
+        return silent(entry.unattended);
+    }
+    let work = marks.map(|marks| &marks.work);
+    let invoked = |skill: &str| {
+        let now = facts.event.skill().is_some_and(|name| crate::facts::work::satisfies(name, skill));
+        now || work.is_some_and(|work| work.invoked(skill, None))
+    };
+    let skills: Vec<&str> = skills(config, phase).filter(|skill| !invoked(skill)).collect();
+    let stock: Vec<&str> = stock(phase).iter().copied().filter(|file| facts.stock.iter().any(|found| found == file)).collect();
+    if skills.is_empty() && stock.is_empty() {
+        return silent(entry.nothing);
+    }
+    let named = |what: &str, names: &[&str]| match names {
+        [] => String::new(),
+        names => format!(" {what}: {}.", listed(names)),
+    };
+    let text = format!(
+        "This session enters the phase `{}`.{}{}",
+        phase.name(),
+        named("Skills for it", &skills),
+        named("Worth reading first, in .claude/context/", &stock)
+    );
+    let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+    let asks = Asks::any(owned(&skills), owned(&stock));
+    Verdict {
+        because: entry.because,
+        says: vec![Say { to: Audience::Model, text, weight: 20, explains: false, when_said: Vec::new() }],
+        asks,
+        effects,
+        ..Verdict::pass()
+    }
+}
+
+/// How a phase came to be known, in the words of a record.
+struct Entry {
+    late: bool,
+    because: &'static str,
+    unattended: &'static str,
+    nothing: &'static str,
+}
+
+const BY_ITSELF: Entry = Entry {
+    late: false,
+    because: "another phase",
+    unattended: "another phase; nobody is there",
+    nothing: "another phase; nothing to name",
+};
+
+const LATE: Entry = Entry {
+    late: true,
+    because: "another phase, by a late answer",
+    unattended: "another phase, by a late answer; nobody is there",
+    nothing: "another phase, by a late answer; nothing to name",
+};
+
+/// The phase that this event tells by itself, be it the present one, or why it tells none.
+pub fn told(facts: &Facts<'_>, config: &Config) -> Result<Phase, &'static str> {
     let now = match &facts.marks {
         Known::Value(marks) => marks.phase,
         Known::Absent => None,
         Known::Broken(_) => return Err("the marks cannot be read"),
     };
-    let phase = match (facts.event.skill(), facts.guess) {
-        (Some(name), _) => of_skill(config, name, now).ok_or("a skill of no phase")?,
-        (None, None) => return Err("no prompt of a person"),
-        (None, Some(guess)) if guess.phase == Phase::Other => return Err("the prompt asks for nothing new"),
-        (None, Some(guess)) => {
-            let wanted = config.policies.phase.confidence.get() as f64 / 100.0;
-            if guess.confidence < wanted {
-                return Err("the prompt could be of several phases");
-            }
-            guess.phase
+    match (facts.event.skill(), facts.guess) {
+        (Some(name), _) => of_skill(config, name, now).ok_or("a skill of no phase"),
+        (None, None) => Err("no prompt of a person"),
+        (None, Some(guess)) if guess.phase == Phase::Other => Err("the prompt asks for nothing new"),
+        (None, Some(guess)) if guess.confidence < wanted(config) => {
+            Err("the prompt could be of several phases")
         }
-    };
-    if Some(phase) == now { Err("the same phase") } else { Ok(phase) }
+        (None, Some(guess)) => Ok(guess.phase),
+    }
+}
+
+/// How sure the classifier has to be.
+fn wanted(config: &Config) -> f64 {
+    config.policies.phase.confidence.get() as f64 / 100.0
+}
+
+/// Another phase that a backend named since, for an earlier prompt, at an event that can carry the advice.
+fn late(event: &Event<'_>, marks: Option<&Marks>) -> Option<Phase> {
+    let marks = marks?;
+    let phase = marks.late?.phase.filter(|phase| marks.phase != Some(*phase))?;
+    matches!(event.kind, EventKind::PostToolUse | EventKind::UserPromptSubmit).then_some(phase)
+}
+
+/// Whether a backend is to be asked about this prompt. It is a person's, and they wait for an agent, not for us.
+fn asks_backend(facts: &Facts<'_>, config: &Config) -> bool {
+    config.policies.phase.llm.backend != Kind::Off
+        && facts.attended
+        && !matches!(facts.marks, Known::Broken(_))
+        && facts.guess.is_some_and(|guess| guess.confidence < wanted(config))
 }
 
 /// The phase that lists a skill; the present one counts first, since several may.

@@ -1,5 +1,6 @@
 //! Section `[phase]`: what is named when a session enters a phase.
 
+use super::backend::Backend;
 use crate::config::list::{Required, Skill};
 use crate::config::section::{Key, Project, Put, Section, Voice, Wrong, put, section};
 use crate::config::setting::{Setting, Whole, choices};
@@ -34,6 +35,8 @@ section! {
         ship: Label = Label::new("phase.ship", &[]);
         /// Section `[phase.reflect]`.
         reflect: Label = Label::new("phase.reflect", &[]);
+        /// Section `[phase.llm]`.
+        llm: Backend = Backend::default();
     }
 }
 

@@ -41,13 +41,13 @@ impl Policy for SkillGate {
         let settings = &config.policies.skill_gate;
         let Some(file) = facts.files.first() else { return Verdict::silent("no file") };
         let Some(inside) = file.inside.as_deref() else { return Verdict::silent("outside the project") };
-        if is_knowledge(inside) {
+        if is_knowledge(&file.below) {
             return Verdict::silent("flow and stock are never gated");
         }
-        if settings.exempt.0.iter().any(|glob| glob.matches(inside)) {
+        if settings.exempt.0.iter().any(|glob| glob.matches(&file.below)) {
             return Verdict::silent("exempt by the config");
         }
-        let required = settings.require.skills(inside);
+        let required = settings.require.skills(&file.below);
         if required.is_empty() {
             return Verdict::silent("nothing is required for this class");
         }
@@ -88,8 +88,8 @@ impl Policy for SkillGate {
 }
 
 /// Flow and stock: what an agent writes down has to get through whatever else is going on.
-fn is_knowledge(inside: &str) -> bool {
-    let Some(name) = inside.strip_prefix(".claude/context/") else { return false };
+fn is_knowledge(below: &str) -> bool {
+    let Some(name) = below.strip_prefix(".claude/context/") else { return false };
     let stock = name.strip_suffix(".md").is_some_and(|name| name.starts_with("learnings"));
     stock || matches!(name, "progress.md" | "progress.archive.md" | "task_plan.md" | "handoff.md")
 }

@@ -222,20 +222,33 @@ pub fn verifies(checks: Option<&Project>, config: &Config, passed: Kinds) -> boo
     !passed.is_empty() && missing(checks, config, passed).is_empty()
 }
 
-/// Command lines that a person would run, one for each kind.
+/// Command lines that a person would run, one for each kind. Where each kind is wanted, none that the others make
+/// unnecessary.
 pub fn examples(checks: Option<&Project>, config: &Config, missing: Kinds) -> Vec<String> {
-    let configured = config.policies.verify_stop.commands.all().map(|(kind, line)| (kind, line.to_owned()));
+    let settings = &config.policies.verify_stop;
+    let configured = settings.commands.all().map(|(kind, line)| (kind, line.to_owned()));
     let found = checks.map(Project::examples).unwrap_or_default();
     let mut kinds = Kinds::default();
-    let mut lines: Vec<String> = Vec::new();
+    let mut lines: Vec<(String, Kinds)> = Vec::new();
     for (kind, line) in configured.chain(found) {
         let new = missing.has(kind) && !kinds.has(kind);
-        if new && !lines.iter().any(|known| *known == format!("`{line}`")) {
-            lines.push(format!("`{line}`"));
+        if new && !lines.iter().any(|(known, _)| *known == line) {
+            let proves = checks.map(|project| project.proves(&line)).unwrap_or_default().and(kind.into());
+            lines.push((line, proves));
         }
         kinds = kinds.and(kind.into());
     }
-    lines
+    if settings.wants == Wants::Each {
+        // The least telling first: tests that were compiled make a build unnecessary, not the other way round.
+        for at in (0..lines.len()).rev() {
+            let others = lines.iter().enumerate().filter(|(number, _)| *number != at);
+            let others = others.fold(Kinds::default(), |all, (_, (_, proves))| all.and(*proves));
+            if lines[at].1.common(missing).without(others).is_empty() {
+                lines.remove(at);
+            }
+        }
+    }
+    lines.into_iter().map(|(line, _)| format!("`{line}`")).collect()
 }
 
 /// After a boundary nobody in the conversation may know any more what was not verified.

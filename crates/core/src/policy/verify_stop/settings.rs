@@ -27,7 +27,7 @@ section! {
 section! {
     /// Section `[verify_stop.commands]`.
     Commands "verify_stop.commands" {
-        /// Command lines that test, beside those that the project's files tell.
+        /// Command lines that test, beside those that the project's files tell: each one simple command, which counts with more arguments, too; a script is known by its path from the project's root.
         test: Listed<CommandLine> = Listed::default(), WithTrust;
         /// Command lines that check types.
         typecheck: Listed<CommandLine> = Listed::default(), WithTrust;

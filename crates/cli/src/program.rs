@@ -1,9 +1,9 @@
-//! Programs: where they are, whether they run, and which version they say they are.
+//! Programs of others: where they are, whether they run, what they print. Bounded in time and in what is taken.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -13,18 +13,31 @@ use tidegate_hook::child;
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// No version is longer.
-const LARGEST: u64 = 4096;
+const LARGEST_VERSION: u64 = 4096;
 
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// The folders of `PATH`; not those that mean another place in every directory.
+pub(crate) fn search_path() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect()
+}
+
+/// Whether a program, or what it leads to, is in this folder.
+pub(crate) fn is_in(program: &Path, folder: &Path) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let (folder, place) = (real(folder), program.parent().map(real).unwrap_or_default());
+    place.starts_with(&folder) || real(program).starts_with(&folder)
+}
+
 /// The first of this name in these folders.
-pub(super) fn find_on_path(folders: &[PathBuf], name: &str) -> Option<PathBuf> {
+pub(crate) fn find_on_path(folders: &[PathBuf], name: &str) -> Option<PathBuf> {
     let file = if cfg!(windows) && !name.contains('.') { format!("{name}.exe") } else { name.to_owned() };
     folders.iter().map(|folder| folder.join(&file)).find(|path| is_program(path).is_ok())
 }
 
 /// Whether it can be started, by its looks; else why not.
-pub(super) fn is_program(path: &Path) -> Result<(), String> {
+pub(crate) fn is_program(path: &Path) -> Result<(), String> {
     let found = match fs::metadata(path) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -45,28 +58,67 @@ pub(super) fn is_program(path: &Path) -> Result<(), String> {
 
 /// What `PROGRAM --version` prints, or why it does not run. Only for programs that the person put where they are, never for
 /// a path out of a project's settings: that would run whatever a repository names.
-pub(super) fn version(program: &Path) -> Result<String, String> {
+pub(crate) fn version(program: &Path) -> Result<String, String> {
     version_within(program, LIMIT)
 }
 
 fn version_within(program: &Path, limit: Duration) -> Result<String, String> {
+    let mut command = Command::new(program);
+    command.arg("--version");
+    let ran = run(&mut command, b"", LARGEST_VERSION, limit).map_err(|why| match why {
+        NotRun::Start(error) => format!("does not run: {error}"),
+        NotRun::Late => format!("did not say its version within {} s", limit.as_secs()),
+    })?;
+    if !ran.status.success() {
+        return Err(format!("cannot say its version: {}", ran.status));
+    }
+    let text = String::from_utf8_lossy(&ran.stdout);
+    match text.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
+        Some(line) => Ok(line.to_owned()),
+        None => Err("prints no version".to_owned()),
+    }
+}
+
+/// A program that ended by itself.
+pub(crate) struct Ran {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: Vec<u8>,
+}
+
+/// Why there is nothing to be had from a program.
+pub(crate) enum NotRun {
+    /// It could not be started.
+    Start(io::Error),
+    /// It did not end in time, and was ended with everything it started.
+    Late,
+}
+
+/// Runs a program with this on its stdin, and takes so much of what it prints.
+pub(crate) fn run(command: &mut Command, input: &[u8], largest: u64, limit: Duration) -> Result<Ran, NotRun> {
     let until = Instant::now() + limit;
+    let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::null());
+    child::in_a_group(command);
     let mut child = loop {
-        match spawn(program) {
+        match command.spawn() {
             // Just being written, by an upgrade: a moment later it is not.
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && Instant::now() < until => {
                 std::thread::sleep(PAUSE);
             }
-            Err(error) => return Err(format!("does not run: {error}")),
+            Err(error) => return Err(NotRun::Start(error)),
             Ok(child) => break child,
         }
     };
+    // Threads of their own: the program may neither read nor print nor end.
+    if let Some(mut stdin) = child.stdin.take() {
+        let input = input.to_owned();
+        std::thread::spawn(move || stdin.write_all(&input));
+    }
     let stdout = child.stdout.take().expect("it was asked for");
     let (sender, receiver) = mpsc::channel();
-    // A thread of its own: the program may neither print nor end.
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        let read = stdout.take(LARGEST).read_to_end(&mut bytes);
+        let read = stdout.take(largest).read_to_end(&mut bytes);
         let _ = sender.send(read.map(|_| bytes));
     });
     let printed = receiver.recv_timeout(limit);
@@ -79,24 +131,9 @@ fn version_within(program: &Path, limit: Duration) -> Result<String, String> {
     };
     let Some(status) = status else {
         child::end(&mut child);
-        return Err(format!("did not say its version within {} s", limit.as_secs()));
+        return Err(NotRun::Late);
     };
-    if !status.success() {
-        return Err(format!("cannot say its version: {status}"));
-    }
-    let bytes = printed.ok().and_then(Result::ok).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    match text.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
-        Some(line) => Ok(line.to_owned()),
-        None => Err("prints no version".to_owned()),
-    }
-}
-
-fn spawn(program: &Path) -> io::Result<Child> {
-    let mut command = Command::new(program);
-    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    child::in_a_group(&mut command);
-    command.spawn()
+    Ok(Ran { status, stdout: printed.ok().and_then(Result::ok).unwrap_or_default() })
 }
 
 #[cfg(all(test, unix))]

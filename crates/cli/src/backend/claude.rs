@@ -1,0 +1,56 @@
+//! The client's own program, with the user's login: no tools, no hooks, no servers, nothing of a project, nothing kept.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use tidegate_core::policy::phase::backend::Kind;
+use tidegate_core::policy::phase::question::{instruction, message};
+
+use super::{Asked, LARGEST_ANSWER};
+use crate::program;
+
+/// What the client that called our hook says about its own session. This one is another.
+const OF_THE_SESSION: [&str; 14] = [
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_EFFORT",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PID",
+    "CLAUDE_PLUGIN_DATA",
+    "CLAUDE_PLUGIN_ROOT",
+    "CLAUDE_PROJECT_DIR",
+];
+
+/// The instruction may stand on the command line, the prompt may not: other users can read that.
+pub(super) fn ask(program: &Path, model: &str, prompt: &str, limit: Duration) -> Asked {
+    let folder = match tempfile::Builder::new().prefix("tidegate-").tempdir() {
+        Ok(folder) => folder,
+        Err(error) => return Asked::failed(format!("no temporary folder: {}", error.kind())),
+    };
+    let mut command = Command::new(program);
+    command
+        .args(["-p", "--output-format", "json", "--no-session-persistence"])
+        .args(["--model", model, "--system-prompt", &instruction()])
+        .args(["--tools", "", "--strict-mcp-config", "--disable-slash-commands"])
+        .args(["--setting-sources", "user", "--settings", r#"{"disableAllHooks":true}"#])
+        // No CLAUDE.md and no plugins; as a variable it is nothing to a client that does not know it.
+        .env("CLAUDE_CODE_SAFE_MODE", "1")
+        // Should a hook of ours run all the same, it keeps out of the way.
+        .env("TIDEGATE_GUARD", "1")
+        .current_dir(folder.path());
+    for name in OF_THE_SESSION {
+        command.env_remove(name);
+    }
+    match program::run(&mut command, message(prompt).as_bytes(), LARGEST_ANSWER, limit) {
+        Err(why) => Asked::not_run(&why),
+        Ok(ran) if !ran.status.success() => Asked::failed(ran.status.to_string()),
+        Ok(ran) => Asked::read(Kind::Claude, &String::from_utf8_lossy(&ran.stdout)),
+    }
+}

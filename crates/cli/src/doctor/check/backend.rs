@@ -1,0 +1,38 @@
+//! The language model that is asked about prompts of which the classifier is not sure, where there is one.
+
+use tidegate_core::record::BackendOutcome;
+use tidegate_state::daily_calls;
+
+use super::super::finding::{Findings, count};
+use super::super::gathered::Gathered;
+use crate::backend::{self, Ready};
+
+pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+    let settings = &seen.config.policies.phase.llm;
+    let variable = |name: &str| std::env::var(name).ok();
+    let Some(ready) = backend::prepare(settings, &seen.path, seen.project.as_deref(), variable) else {
+        found.ok("none: no language model is asked about prompts");
+        return;
+    };
+    let who = format!("`{}` with {}", settings.backend.name(), settings.model());
+    match ready {
+        Err(not) => found.warning(
+            format!("{who} cannot be asked about prompts: {}", not.why),
+            match not.outcome {
+                BackendOutcome::NoKey => {
+                    "set it in the environment that you start the client from, which may be another than this one"
+                }
+                _ => "install it, or set `backend = \"off\"` in `[phase.llm]` of your config",
+            },
+        ),
+        Ok(ready) => {
+            let place = match ready {
+                Ready::Claude { program } => program.display().to_string(),
+                Ready::Endpoint { target, .. } => target.url,
+            };
+            let today = seen.state.as_ref().map_or(0, |state| daily_calls::today(state, seen.now));
+            let calls = usize::try_from(today).unwrap_or(usize::MAX);
+            found.ok(format!("{who} ({place}), {} of {} today", count(calls, "call"), settings.calls.get()));
+        }
+    }
+}
