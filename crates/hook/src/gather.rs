@@ -163,6 +163,10 @@ impl Gather<'_> {
         let tool = if needs.tool { RawTool::read(self.payload) } else { RawTool::default() };
         let target = event.edit_target().and_then(Result::ok).filter(|_| needs.own_file);
         let work = self.work(event, marks.value(), root.as_deref(), needs);
+        let guess = event.free_prompt().filter(|_| needs.phase).map(|prompt| phase::classify(&prompt));
+        // Most prompts go on with what the session is about; nothing is named then.
+        let now = marks.value().and_then(|marks| marks.phase);
+        let enters = needs.phase && guess.is_none_or(|guess| Some(guess.phase) != now);
         let facts = Facts {
             now: self.now,
             event,
@@ -180,8 +184,8 @@ impl Gather<'_> {
             proof: work.proof,
             edits_gone: work.edits_gone,
             checks: work.checks,
-            guess: event.free_prompt().filter(|_| needs.phase).map(|prompt| phase::classify(&prompt)),
-            stock: if needs.phase { stock(root.as_deref()) } else { Vec::new() },
+            guess,
+            stock: if enters { stock(root.as_deref()) } else { Vec::new() },
         };
         Gathered { facts, root, host }
     }
