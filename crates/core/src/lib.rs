@@ -34,6 +34,7 @@ pub mod file_class;
 pub mod gate;
 pub mod glob;
 pub mod host_file;
+pub mod knowledge;
 pub mod phase;
 pub mod shell;
 pub mod time;

@@ -22,6 +22,7 @@ pub mod fork;
 pub mod friction;
 pub mod host_settings;
 pub mod journal;
+pub mod knowledge;
 pub mod marks;
 pub mod off;
 pub mod own_files;

@@ -1,0 +1,1 @@
+//! A Markdown file as sections below level-2 headings.

@@ -1,0 +1,1 @@
+//! What names an entry, whoever moves it.

@@ -1,0 +1,1 @@
+//! `progress.md`: what was done, entry by entry.

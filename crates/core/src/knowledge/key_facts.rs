@@ -1,0 +1,1 @@
+//! What a compaction must not lose.

@@ -1,0 +1,11 @@
+//! Knowledge in files: flow, stock, and what of it a compaction must not lose. Text in, values and new text out.
+
+pub mod document;
+pub mod entry_id;
+pub mod flow;
+pub mod key_facts;
+pub mod plan;
+pub mod similarity;
+pub mod stock;
+pub mod survival;
+pub mod tracked;

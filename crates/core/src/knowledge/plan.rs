@@ -1,0 +1,1 @@
+//! `task_plan.md`: what is to be done.

@@ -1,0 +1,1 @@
+//! `learnings-*.md`: what was learned and how often it was confirmed.

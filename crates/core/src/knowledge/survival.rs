@@ -1,0 +1,1 @@
+//! Which key facts a summary kept.

@@ -1,0 +1,1 @@
+//! The persistence files of a project, by names and numbers.

@@ -1,0 +1,1 @@
+//! The public copies in `.claude/context/`, in the formats of other tools.

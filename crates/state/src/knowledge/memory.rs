@@ -1,0 +1,1 @@
+//! What a project remembers about promotions.

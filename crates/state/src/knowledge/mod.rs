@@ -1,0 +1,6 @@
+//! Flow and stock on disk: read leniently, written so that nothing is lost.
+
+pub mod json;
+pub mod memory;
+pub mod read;
+pub mod write;

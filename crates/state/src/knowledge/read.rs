@@ -1,0 +1,1 @@
+//! The persistence files as they are.

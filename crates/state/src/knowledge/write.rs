@@ -1,0 +1,1 @@
+//! Changing a person's files: under a lock, durable, archive before trim.
