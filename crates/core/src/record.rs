@@ -5,14 +5,15 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::EventKind;
-use crate::facts::Facts;
+use crate::facts::{Facts, Touched};
+use crate::facts::boundary::Boundary;
 use crate::facts::marks::Mark;
 use crate::facts::work::Work;
 use crate::meter::Meter;
 use crate::phase::Phase;
 use crate::ruling::{Outcome, Ruling};
 use crate::time::Millis;
-use crate::verdict::{Asks, Audience, Call, Say};
+use crate::verdict::{Asks, Audience, Call, Effect, Say};
 
 /// The version of the format. A reader skips records of a newer one.
 pub const FORMAT: u32 = 1;
@@ -65,6 +66,9 @@ pub struct Record {
     pub said: Said,
     /// What it cost.
     pub cost: Cost,
+    /// A compaction, with what was kept as far as that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boundary: Option<BoundaryRecord>,
     /// A language model that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backend: Option<BackendCall>,
@@ -143,6 +147,12 @@ pub struct Deeds {
     /// A person switched a policy off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub switched_off: Option<Switched>,
+    /// A person went through the entries of the flow.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compound: bool,
+    /// An entry was written.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub entry: bool,
     /// A person let a policy block again that had stepped down.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stepped_up: Vec<Switched>,
@@ -173,6 +183,7 @@ impl Deeds {
         let prompt = event.kind == EventKind::UserPromptSubmit && event.main_thread();
         let mut deeds = Deeds { prompt: prompt && event.human_prompt().is_some(), ..Deeds::default() };
         deeds.read.extend(event.knowledge_read().map(str::to_owned));
+        deeds.entry = event.kind == EventKind::PostToolUse && facts.files.iter().any(is_progress);
         let by_shell = facts.files.iter().filter(|file| file.step.is_some());
         deeds.edited_by_shell.extend(by_shell.filter_map(|file| file.inside.clone()));
         for mark in marks {
@@ -199,6 +210,10 @@ impl Deeds {
         }
         deeds
     }
+}
+
+fn is_progress(file: &Touched) -> bool {
+    file.inside.as_deref() == Some(".claude/context/progress.md")
 }
 
 /// Texts, by who was meant.
@@ -317,6 +332,43 @@ pub struct Cost {
     pub turns: u32,
     /// Microseconds from start to reply.
     pub us: u64,
+}
+
+/// A compaction. Several records may tell of one: of those with the same time the last counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BoundaryRecord {
+    /// When its key facts were noted: names it within its session.
+    pub noted: String,
+    /// `auto` or `manual`.
+    pub trigger: String,
+    /// Key facts that were noted.
+    pub of: usize,
+    /// Key facts that were named to the summariser.
+    pub named: usize,
+    /// Entries of the flow that were not promoted.
+    pub unpromoted: usize,
+    /// Key facts that survived; absent before there is a summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<usize>,
+    /// Those that did not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<String>,
+}
+
+impl BoundaryRecord {
+    fn of(boundary: &Boundary) -> BoundaryRecord {
+        let survival = boundary.survival.as_ref();
+        BoundaryRecord {
+            noted: boundary.noted.iso(),
+            trigger: boundary.trigger.clone(),
+            of: boundary.facts.len(),
+            named: boundary.named,
+            unpromoted: boundary.unpromoted,
+            kept: survival.map(|survival| survival.kept),
+            lost: survival.into_iter().flat_map(|survival| &survival.lost).map(|fact| fact.text.clone()).collect(),
+        }
+    }
 }
 
 /// A language model that was asked about a prompt, or would have been. Never what it was asked.
@@ -453,6 +505,10 @@ impl Record {
                 Meter::Unknown(crate::meter::Unknown::NotNeeded) => None,
                 meter => Some(MeterRecord::of(meter, facts.forecast(), facts.now)),
             },
+            boundary: outcome.effects.iter().find_map(|effect| match effect {
+                Effect::NoteBoundary(boundary) => Some(BoundaryRecord::of(boundary)),
+                _ => None,
+            }),
             said: Said { model: some(&to_model), user: some(&outcome.user), dropped: outcome.dropped },
             cost: Cost {
                 bytes: to_model.len(),

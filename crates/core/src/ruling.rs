@@ -70,8 +70,8 @@ impl Ruling {
         self.parts.iter().filter(|part| !part.shadow)
     }
 
-    /// What policies in the shadow would have marked: what is said once they would have said once, too.
-    fn shadowed_marks(&self, main_thread: bool) -> impl Iterator<Item = Effect> {
+    /// What policies in the shadow leave in our own state.
+    fn shadowed(&self, main_thread: bool) -> impl Iterator<Item = Effect> {
         let of = move |part: &Part| {
             let said = part.verdict.says.iter().filter(move |_| main_thread).flat_map(|say| &say.when_said);
             part.verdict.effects.iter().chain(said).cloned().collect::<Vec<_>>()
@@ -80,7 +80,7 @@ impl Ruling {
             .iter()
             .filter(|part| part.shadow)
             .flat_map(of)
-            .filter(|effect| matches!(effect, Effect::Mark(_)))
+            .filter(Effect::private)
     }
 
     /// What is carried out at this event. `main_thread`: in a subagent nothing but a call is carried, since
@@ -115,7 +115,7 @@ impl Ruling {
             reason = shorten(&reason, budget.saturating_sub(context.chars().count()));
         }
         effects.extend(said().flat_map(|say| say.when_said.clone()));
-        effects.extend(self.shadowed_marks(main_thread));
+        effects.extend(self.shadowed(main_thread));
         Outcome { call, reason, context, user: text(Audience::User), effects, dropped }
     }
 }

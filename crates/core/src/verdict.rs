@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::facts::boundary::Boundary;
 use crate::facts::marks::{Mark, PressureLevel};
 
 /// Ordered: the strictest wins.
@@ -63,6 +64,28 @@ pub enum Effect {
     PublishPressure(PressureLevel),
     /// Remember that the person knows that this policy stepped down here.
     StepDownTold(String),
+    /// Remember what is true just before a compaction, or what the summary kept of it.
+    NoteBoundary(Box<Boundary>),
+    /// Bring the public copy of the last compaction up to date.
+    PublishCompaction(Box<Boundary>),
+    /// Move old entries of the flow to the archive, and note the compaction in the plan.
+    TidyFlow,
+    /// Remember for the project that a person was told of this set of entries.
+    Nudged(u64),
+}
+
+impl Effect {
+    /// Whether it stays within our own state: a policy in the shadow has these, too. What is said once it would have said
+    /// once, and what is measured is measured.
+    pub fn private(&self) -> bool {
+        match self {
+            Effect::Mark(_) | Effect::NoteBoundary(_) | Effect::Nudged(_) => true,
+            Effect::PublishPressure(_)
+            | Effect::StepDownTold(_)
+            | Effect::PublishCompaction(_)
+            | Effect::TidyFlow => false,
+        }
+    }
 }
 
 /// What would satisfy an interruption. Without anything it is only told.
@@ -84,6 +107,12 @@ pub struct Asks {
     /// The file that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// A person has to go through the entries of the flow.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compound: bool,
+    /// An entry has to be written.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub entry: bool,
 }
 
 impl Asks {
@@ -102,9 +131,20 @@ impl Asks {
         Asks { verified: true, ..Asks::default() }
     }
 
+    /// That a person goes through the entries of the flow.
+    pub fn compound() -> Asks {
+        Asks { compound: true, ..Asks::default() }
+    }
+
+    /// That an entry is written.
+    pub fn entry() -> Asks {
+        Asks { entry: true, ..Asks::default() }
+    }
+
     /// Whether it asks for nothing.
     pub fn is_empty(&self) -> bool {
-        self.skills.is_empty() && self.any_skill.is_empty() && self.any_file.is_empty() && !self.verified
+        let Asks { skills, any_skill, any_file, verified, compound, entry, file: _ } = self;
+        skills.is_empty() && any_skill.is_empty() && any_file.is_empty() && !(*verified || *compound || *entry)
     }
 }
 

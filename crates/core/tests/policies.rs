@@ -163,6 +163,9 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         checks: None,
         guess: None,
         stock: Vec::new(),
+        knowledge: None,
+        boundary: None,
+        preserved: Vec::new(),
     }
 }
 

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use tidegate_core::checks::{self, Place, Project, Seen, could_check};
 use tidegate_core::config::Config;
 use tidegate_core::config::setting::Whole;
-use tidegate_core::event::Event;
+use tidegate_core::event::{Event, EventKind};
 use tidegate_core::event::wire::{ContextWindow, RawTool};
+use tidegate_core::facts::knowledge::Knowledge;
 use tidegate_core::facts::marks::Marks;
 use tidegate_core::facts::sources::Sources;
 use tidegate_core::facts::{Facts, Known, Needs, OwnFile, Proof, Touched, evidence, session};
@@ -19,7 +20,8 @@ use tidegate_core::policy;
 use tidegate_core::shell::{self, Script, Spot, Surroundings};
 use tidegate_core::time::Millis;
 use tidegate_state::checks::{self as state_checks, Manifest};
-use tidegate_state::{bridge, host_settings, own_files, project, touched, transcript};
+use tidegate_state::place::StateDir;
+use tidegate_state::{boundary, bridge, host_settings, knowledge, own_files, project, touched, transcript};
 
 use crate::environment::Environment;
 
@@ -126,6 +128,8 @@ pub struct Gather<'a> {
     pub config: &'a Config,
     /// The payload as it came.
     pub payload: &'a [u8],
+    /// Our state, where it can be used.
+    pub state: Option<&'a StateDir>,
     /// The session's folder.
     pub folder: &'a Path,
     /// When the hook was called.
@@ -167,7 +171,13 @@ impl Gather<'_> {
         // Most prompts go on with what the session is about; nothing is named then.
         let now = marks.value().and_then(|marks| marks.phase);
         let enters = needs.phase && guess.is_none_or(|guess| Some(guess.phase) != now);
-        let facts = Facts {
+        let boundary = if needs.boundary { boundary::read(self.folder) } else { None };
+        // Only what was not found in the summary is looked for.
+        let lost = event.kind != EventKind::PostCompact
+            && boundary.as_ref().and_then(|boundary| boundary.survival.as_ref()).is_some_and(|found| !found.lost.is_empty());
+        let transcript = event.payload.transcript_path.get().filter(|_| lost && !event.compacted());
+        let preserved = transcript.map(|path| transcript::preserved(Path::new(path.as_ref()), self.in_time));
+        let mut facts = Facts {
             now: self.now,
             event,
             marks,
@@ -186,8 +196,21 @@ impl Gather<'_> {
             checks: work.checks,
             guess,
             stock: if enters { stock(root.as_deref()) } else { Vec::new() },
+            knowledge: None,
+            boundary,
+            preserved: preserved.unwrap_or_default(),
         };
+        if policy::needs_knowledge(&facts, self.config) {
+            facts.knowledge = root.as_deref().and_then(|root| self.knowledge(root, facts.marks.value()));
+        }
         Gathered { facts, root, host }
+    }
+
+    /// Flow and stock of the project.
+    fn knowledge(&self, root: &Path, marks: Option<&Marks>) -> Option<Knowledge> {
+        let texts = knowledge::read::texts(root)?;
+        let remembered = self.state.map(|state| knowledge::memory::read(state, root)).unwrap_or_default();
+        Some(Knowledge::of(&texts, &remembered, marks.and_then(|marks| marks.began)))
     }
 
     /// What the call writes or has written, and the verifying commands of the project.

@@ -93,7 +93,7 @@ impl Hook {
                 return self.fail_unread(state.as_ref().ok(), &step);
             }
         };
-        if event.ended_task().is_some() {
+        if event.ended_task().is_some() || event.compacted() {
             self.deadline.extend();
         }
         let root = project_root(&event, &self.env);
@@ -171,11 +171,10 @@ impl Hook {
         // Nothing is below it.
         let (env, now, folder) = (&self.env, self.fallback.now, Path::new("/dev/null"));
         let in_time = || self.deadline.in_time();
-        let gather = Gather { env, config, payload, folder, now, in_time: &in_time };
+        let gather = Gather { env, config, payload, state: None, folder, now, in_time: &in_time };
         let gathered = gather.facts(event, Known::Absent, root);
         let ruling = policy::decide(&gathered.facts, config, &|| self.fallback.micros());
-        let outcome =
-            ruling.settle(event.kind, event.main_thread(), config.general.text_budget.get() as usize);
+        let outcome = ruling.settle(event.kind, event.main_thread(), config.text_budget(event));
         reply::reply(event.kind, &outcome)
     }
 
@@ -228,7 +227,7 @@ impl Run<'_> {
         let in_time = || self.hook.deadline.in_time();
         let (env, now) = (&self.hook.env, self.hook.fallback.now);
         let (config, payload, folder) = (self.config, self.payload, self.folder.as_path());
-        let gather = Gather { env, config, payload, folder, now, in_time: &in_time };
+        let gather = Gather { env, config, payload, state: Some(&self.state), folder, now, in_time: &in_time };
         let mut gathered = gather.facts(self.event, marks, root);
         let (ruling, outcome, lock) = self.decide(&mut gathered)?;
         if self.is_duplicate() {
@@ -250,7 +249,7 @@ impl Run<'_> {
     fn decide(&self, gathered: &mut Gathered<'_>) -> Result<(Ruling, Outcome, Option<Lock>), FailedStep> {
         let decide = |facts: &Facts<'_>| {
             let ruling = policy::decide(facts, self.config, &|| self.hook.fallback.micros());
-            let budget = self.config.general.text_budget.get() as usize;
+            let budget = self.config.text_budget(self.event);
             let outcome = ruling.settle(self.event.kind, self.event.main_thread(), budget);
             (ruling, outcome)
         };
@@ -296,7 +295,7 @@ impl Run<'_> {
         let mut later = Vec::new();
         match written {
             Ok(()) => {
-                later.extend(later::copies(gathered, outcome));
+                later.extend(later::effects(&self.state, &self.folder, gathered, outcome));
                 later.extend(later::told(&self.state, gathered, outcome));
                 later.extend(later::question(gathered, &new_marks));
             }
@@ -343,7 +342,7 @@ fn marks_of(gathered: &Gathered<'_>, config: &Config, outcome: &Outcome) -> Vec<
     let mut marks = session::marks(&gathered.facts, config, root.as_deref(), gathered.host.as_ref());
     marks.extend(outcome.effects.iter().filter_map(|effect| match effect {
         Effect::Mark(mark) => Some(mark.clone()),
-        Effect::PublishPressure(_) | Effect::StepDownTold(_) => None,
+        _ => None,
     }));
     marks
 }

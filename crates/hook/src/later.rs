@@ -1,20 +1,22 @@
 //! What a run does after it has answered: nobody waits for it, and it may fail without a loss.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tidegate_core::config::Config;
 use tidegate_core::event::SessionId;
+use tidegate_core::facts::boundary::Boundary;
 use tidegate_core::facts::marks::{Mark, PressureLevel};
 use tidegate_core::meter::Reading;
+use tidegate_core::policy::compaction;
 use tidegate_core::reply::Reply;
 use tidegate_core::ruling::Outcome;
 use tidegate_core::time::Millis;
 use tidegate_core::verdict::Effect;
 use tidegate_state::friction::{self, Reach};
 use tidegate_state::place::StateDir;
-use tidegate_state::{journal, pressure_file};
+use tidegate_state::{boundary, journal, knowledge, pressure_file};
 
 use crate::child;
 use crate::gather::Gathered;
@@ -36,6 +38,14 @@ impl From<Reply> for Answer {
 pub(crate) enum Later {
     /// Bring the public copy of the pressure up to date.
     Publish { root: PathBuf, session: SessionId, reading: Reading, level: PressureLevel, now: Millis },
+    /// Remember what is true at a boundary.
+    NoteBoundary { folder: PathBuf, boundary: Box<Boundary> },
+    /// Bring the public copy of the last compaction up to date.
+    PublishCompaction { root: PathBuf, session: SessionId, boundary: Box<Boundary> },
+    /// Move old entries of the flow to the archive.
+    TidyFlow { state: StateDir, root: PathBuf, now: Millis },
+    /// Remember that a person was told of a set of entries.
+    Nudged { state: StateDir, root: PathBuf, set: u64 },
     /// Clear away what is too old.
     KeepHouse { state: StateDir, session: SessionId, now: Millis, days: u64 },
     /// Remember that the person knows of policies that stepped down.
@@ -54,6 +64,18 @@ impl Later {
         match self {
             Later::Publish { root, session, reading, level, now } => {
                 let _ = pressure_file::write(&root, &session, &reading, level, now);
+            }
+            Later::NoteBoundary { folder, boundary: noted } => {
+                let _ = boundary::write(&folder, &noted);
+            }
+            Later::PublishCompaction { root, session, boundary } => {
+                let _ = knowledge::json::last_compact(&root, &session, &boundary);
+            }
+            Later::TidyFlow { state, root, now } => {
+                let _ = knowledge::write::tidy(&state, &root, compaction::KEPT_ENTRIES, now);
+            }
+            Later::Nudged { state, root, set } => {
+                let _ = knowledge::memory::nudged(&state, &root, set);
             }
             Later::KeepHouse { state, session, now, days } => {
                 journal::keep_house(&state, &session, now, days);
@@ -102,30 +124,41 @@ pub(crate) fn told(state: &StateDir, gathered: &Gathered<'_>, outcome: &Outcome)
         .iter()
         .filter_map(|effect| match effect {
             Effect::StepDownTold(policy) => Some(policy.clone()),
-            Effect::Mark(_) | Effect::PublishPressure(_) => None,
+            _ => None,
         })
         .collect();
     let root = gathered.root.clone().filter(|_| !policies.is_empty())?;
     Some(Later::Told { state: state.clone(), root, policies, now: gathered.facts.now })
 }
 
-/// The public copies that the ruling changes.
-pub(crate) fn copies(gathered: &Gathered<'_>, outcome: &Outcome) -> Vec<Later> {
+/// What the ruling wants done, but for marks.
+pub(crate) fn effects(
+    state: &StateDir,
+    folder: &Path,
+    gathered: &Gathered<'_>,
+    outcome: &Outcome,
+) -> Vec<Later> {
     let Gathered { facts, root, .. } = gathered;
-    let copy = |effect: &Effect| {
-        let (Effect::PublishPressure(level), Some(reading), Some(root)) =
-            (effect, facts.meter.reading(), root)
-        else {
-            return None;
-        };
-        let session = facts.event.session.clone();
-        Some(Later::Publish {
-            root: root.clone(),
-            session,
-            reading: reading.clone(),
+    let (session, now) = (&facts.event.session, facts.now);
+    let later = |effect: &Effect| match effect {
+        Effect::Mark(_) | Effect::StepDownTold(_) => None,
+        Effect::NoteBoundary(boundary) => {
+            Some(Later::NoteBoundary { folder: folder.to_owned(), boundary: boundary.clone() })
+        }
+        Effect::PublishPressure(level) => Some(Later::Publish {
+            root: root.clone()?,
+            session: session.clone(),
+            reading: facts.meter.reading()?.clone(),
             level: *level,
-            now: facts.now,
-        })
+            now,
+        }),
+        Effect::PublishCompaction(boundary) => Some(Later::PublishCompaction {
+            root: root.clone()?,
+            session: session.clone(),
+            boundary: boundary.clone(),
+        }),
+        Effect::TidyFlow => Some(Later::TidyFlow { state: state.clone(), root: root.clone()?, now }),
+        Effect::Nudged(set) => Some(Later::Nudged { state: state.clone(), root: root.clone()?, set: *set }),
     };
-    outcome.effects.iter().filter_map(copy).collect()
+    outcome.effects.iter().filter_map(later).collect()
 }

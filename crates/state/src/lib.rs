@@ -12,6 +12,7 @@ pub mod replace;
 pub mod place;
 pub mod project;
 
+pub mod boundary;
 pub mod bridge;
 pub mod checks;
 pub mod claims;

@@ -4,8 +4,10 @@
 //! may not be a file at all.
 
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
 use std::path::Path;
 
+use tidegate_core::knowledge::preserved;
 use tidegate_core::meter::Unknown;
 use tidegate_core::meter::transcript::{Evidence, Found, Scan};
 
@@ -28,14 +30,33 @@ pub fn last_reading(
     evidence: Evidence<'_>,
     in_time: &dyn Fn() -> bool,
 ) -> Result<Option<Found>, Unknown> {
+    let mut scan = Scan::new(evidence);
+    let read = backwards(path, in_time, &mut |line| scan.line(line))?;
+    Ok(if read { scan.finish() } else { None })
+}
+
+/// The messages that the host kept whole over the last boundary; none where that cannot be read.
+pub fn preserved(path: &Path, in_time: &dyn Fn() -> bool) -> Vec<String> {
+    let mut scan = preserved::Scan::default();
+    match backwards(path, in_time, &mut |line| scan.line(line)) {
+        Ok(true) => scan.finish(),
+        Ok(false) | Err(_) => Vec::new(),
+    }
+}
+
+/// Whole lines, newest first, until `take` breaks. Tells whether there was something to read.
+fn backwards(
+    path: &Path,
+    in_time: &dyn Fn() -> bool,
+    take: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+) -> Result<bool, Unknown> {
     let mut file = match bounded::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(Unknown::Broken(format!("{}: {error}", path.display()))),
         Ok(file) => file,
     };
     let broken = |error: io::Error| Unknown::Broken(format!("{}: {error}", path.display()));
     let metadata = file.metadata().map_err(broken)?;
-    let mut scan = Scan::new(evidence);
     let mut start = metadata.len();
     let stop = start.saturating_sub(FURTHEST);
     // What is at hand: bytes from `start`, whose first line may begin earlier.
@@ -54,7 +75,7 @@ pub fn last_reading(
         (&mut file).take(step as u64).read_to_end(&mut bytes).map_err(broken)?;
         if bytes.len() < step {
             // Shorter than a moment ago: somebody replaced it.
-            return Ok(None);
+            return Ok(false);
         }
         if skipping {
             let Some(end) = memchr::memrchr(b'\n', &bytes) else { continue };
@@ -63,10 +84,10 @@ pub fn last_reading(
         }
         bytes.extend_from_slice(&held);
         held = bytes;
-        // Whole lines, newest first; the first one stays until its beginning is read too.
+        // The first line stays until its beginning is read too.
         while let Some(end) = memchr::memrchr(b'\n', &held) {
-            if scan.line(&held[end + 1..]).is_break() {
-                return Ok(scan.finish());
+            if take(&held[end + 1..]).is_break() {
+                return Ok(true);
             }
             held.truncate(end);
         }
@@ -76,9 +97,9 @@ pub fn last_reading(
         }
     }
     if start == 0 && !skipping {
-        let _ = scan.line(&held);
+        let _ = take(&held);
     }
-    Ok(scan.finish())
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub mod value;
 
 use std::collections::BTreeMap;
 
+use crate::event::{Event, EventKind};
 use crate::gate::EDIT_GATE;
 use crate::policy::PolicySettings;
 use crate::policy::skill_gate::settings::SkillGateMode;
@@ -135,6 +136,16 @@ impl Config {
     /// Where a value comes from.
     pub fn origin(&self, path: &str) -> &Origin {
         self.origins.get(path).unwrap_or(&Origin::BuiltIn)
+    }
+
+    /// Characters for the model in the reply to this event.
+    pub fn text_budget(&self, event: &Event<'_>) -> usize {
+        // What goes to a summariser does not stay in the context, unless a person asked for the compaction: then the client
+        // repeats it there (seen with 2.1.325).
+        let trigger = event.payload.trigger.get();
+        let summariser = event.kind == EventKind::PreCompact && trigger.is_none_or(|trigger| trigger != "manual");
+        let most = if summariser { self.policies.compaction.instructions.get() } else { self.general.text_budget.get() };
+        most as usize
     }
 
     /// Whether a policy only advises here because people kept overriding it.

@@ -54,6 +54,9 @@ const TABLE: &[(&str, &str, [Set; 3])] = &[
     ("verify_stop", "wants", words("one", "one", "each")),
     ("task_gate", "mode", words("shadow", "off", "block")),
     ("phase", "mode", words("shadow", "advise", "advise")),
+    ("compaction", "mode", words("shadow", "on", "on")),
+    ("compaction", "hold", words("never", "never", "first")),
+    ("compound_nudge", "mode", words("shadow", "user", "both")),
 ];
 
 impl Preset {

@@ -211,6 +211,7 @@ wire_object! {
         stop_hook_active: bool,
         background_tasks: BackgroundTasks<'a>,
         last_assistant_message: LongText<'a>,
+        compact_summary: LongText<'a>,
         context_tokens: u64,
         context_window: ContextWindow<'a>,
     }

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::work::{Background, ChangeSet, Checked, Edit, Work};
+use super::work::{Background, ChangeSet, Checked, Edit, Work, Wrote};
 use crate::meter::forecast::SAMPLES;
 use crate::meter::models::HostSettings;
 use crate::phase::Phase;
@@ -94,6 +94,34 @@ pub enum Mark {
     },
     /// The folder that the main thread's next command line starts in.
     Cwd(String),
+    /// What code was written.
+    Wrote(Wrote),
+    /// Something waits to be told to the model.
+    Note(Note),
+    /// It was told, or is not true any more.
+    NoteGiven(Note),
+    /// A note about flow was left for the change set that began then.
+    FlowNoted(Millis),
+    /// A manual compaction was held while this set of entries was unpromoted.
+    CompactionHeld(u64),
+    /// What was noted before a boundary, at this time, was used for recovery.
+    Recovered(Millis),
+    /// The persistence files were named, as they were then.
+    Listed(u64),
+    /// A person went through the entries of the flow.
+    Promoted(Millis),
+}
+
+/// What waits for the next event that can carry it. The words are found when it is told: by then it may not be true any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Note {
+    /// Key facts that the last summary lost.
+    Lost,
+    /// Entries that nobody promoted.
+    Promote,
+    /// Code was written and no entry since.
+    Flow,
 }
 
 /// What a backend was asked.
@@ -183,6 +211,9 @@ pub struct Pressure {
     pub reference: u64,
     /// When these numbers changed.
     pub at: Millis,
+    /// A person went through the entries since: what was said is said again only for a new one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub promoted: bool,
 }
 
 /// How far the context pressure has been said.
@@ -248,6 +279,18 @@ pub struct Marks {
     pub phase: Option<Phase>,
     /// What a backend was asked about it since it was last known.
     pub late: Option<Late>,
+    /// What waits to be told to the model.
+    pub notes: Vec<Note>,
+    /// The change set that a note about flow was left for: when it began.
+    pub flow_noted: Option<Millis>,
+    /// The set of entries that a manual compaction was last held for.
+    pub compaction_held: Option<u64>,
+    /// One was held since the last boundary.
+    pub held_since_boundary: bool,
+    /// What was last used for recovery: when it was noted.
+    pub recovered: Option<Millis>,
+    /// The persistence files as they were last named.
+    pub listed: Option<u64>,
     /// Lines we could not read: torn, or of a newer version.
     pub unread: Vec<String>,
 }
@@ -298,6 +341,7 @@ impl Marks {
                 self.boundary = Some(at);
                 self.relays.clear();
                 self.pressure = Pressure::default();
+                self.held_since_boundary = false;
             }
             Mark::Pressure(pressure) => self.pressure = pressure,
             Mark::Approval(approval) => {
@@ -312,7 +356,8 @@ impl Marks {
                 }
             }
             Mark::Skill { name, agent } => self.work.invoke(name, agent),
-            Mark::Edit(edit) => self.work.changes.get_or_insert_default().add(&edit),
+            Mark::Edit(edit) => self.work.edit(&edit),
+            Mark::Wrote(wrote) => self.work.wrote = wrote,
             Mark::Checked(checked) => self.work.check(&checked),
             Mark::Verified(at) => self.work.verified = Some(at),
             Mark::Launched(background) => self.work.launch(background),
@@ -338,6 +383,23 @@ impl Marks {
                 }
             }
             Mark::Cwd(path) => self.cwd = Some(path),
+            Mark::Note(note) => {
+                self.notes.retain(|known| *known != note);
+                self.notes.push(note);
+            }
+            Mark::NoteGiven(note) => self.notes.retain(|known| *known != note),
+            Mark::FlowNoted(began) => self.flow_noted = Some(began),
+            Mark::CompactionHeld(set) => {
+                self.compaction_held = Some(set);
+                self.held_since_boundary = true;
+            }
+            Mark::Recovered(noted) => self.recovered = Some(noted),
+            Mark::Listed(files) => self.listed = Some(files),
+            // What was urgent was that nothing was promoted.
+            Mark::Promoted(at) => {
+                self.pressure = Pressure { level: PressureLevel::None, at, promoted: true, ..self.pressure };
+                self.notes.retain(|note| *note != Note::Promote);
+            }
             Mark::Directory(path) => keep(&mut self.directories, path, DIRECTORIES_KEPT),
         }
     }
@@ -364,7 +426,11 @@ impl Marks {
         marks.extend(self.model.clone().map(|(id, at)| Mark::Model { id, at }));
         marks.extend(self.host.clone().map(Mark::Host));
         marks.extend(self.lang.map(Mark::Lang));
+        // One that was held before the last boundary does not count after it.
+        let held = self.compaction_held.map(Mark::CompactionHeld);
+        marks.extend(held.clone().filter(|_| !self.held_since_boundary));
         marks.extend(self.boundary.map(Mark::Boundary));
+        marks.extend(held.filter(|_| self.held_since_boundary));
         marks.extend(self.relays.iter().copied().map(Mark::Relay));
         marks.extend((self.pressure != Pressure::default()).then_some(Mark::Pressure(self.pressure)));
         marks.extend(self.approvals.iter().cloned().map(Mark::Approval));
@@ -384,6 +450,11 @@ impl Marks {
             marks.extend(phase.map(|phase| Mark::LatePhase { phase, prompt }));
         }
         marks.extend(self.cwd.clone().map(Mark::Cwd));
+        marks.extend((self.work.wrote != Wrote::default()).then(|| Mark::Wrote(self.work.wrote.clone())));
+        marks.extend(self.notes.iter().copied().map(Mark::Note));
+        marks.extend(self.flow_noted.map(Mark::FlowNoted));
+        marks.extend(self.recovered.map(Mark::Recovered));
+        marks.extend(self.listed.map(Mark::Listed));
         let mut lines = write_lines(&marks);
         for line in &self.unread {
             lines.push_str(line);
@@ -472,6 +543,14 @@ mod tests {
             (0u64..3).prop_map(|prompt| Mark::PhaseAsked(Millis(prompt))),
             (0u64..3).prop_map(|prompt| Mark::LatePhase { phase: Phase::Plan, prompt: Millis(prompt) }),
             "/[a-z/]{1,24}".prop_map(Mark::Cwd),
+            Just(Mark::Note(Note::Lost)),
+            Just(Mark::Note(Note::Flow)),
+            Just(Mark::NoteGiven(Note::Lost)),
+            (0u64..1 << 40).prop_map(|at| Mark::FlowNoted(Millis(at))),
+            any::<u64>().prop_map(Mark::CompactionHeld),
+            (0u64..1 << 40).prop_map(|at| Mark::Recovered(Millis(at))),
+            any::<u64>().prop_map(Mark::Listed),
+            (0u64..1 << 40).prop_map(|at| Mark::Promoted(Millis(at))),
         ]
     }
 

@@ -1,6 +1,8 @@
 //! 2. What is known about an event: plain data, gathered by the hook or written by hand in a test.
 
+pub mod boundary;
 pub mod evidence;
+pub mod knowledge;
 pub mod marks;
 pub mod session;
 pub mod sources;
@@ -14,6 +16,8 @@ use crate::meter::forecast::{self, Forecast};
 use crate::phase::Guess;
 use crate::time::Millis;
 use crate::words::Lang;
+use boundary::Boundary;
+use knowledge::Knowledge;
 use marks::Marks;
 
 /// A fact that may be missing, and why. A policy has to say what it does in each case; a fact can also be
@@ -54,6 +58,8 @@ pub struct Needs {
     pub checks: bool,
     /// What the prompt asks for, and which stock is there.
     pub phase: bool,
+    /// What was noted before the last compaction.
+    pub boundary: bool,
 }
 
 /// A file that a call is about to write or has written.
@@ -94,6 +100,7 @@ impl Needs {
             files: self.files || other.files,
             checks: self.checks || other.checks,
             phase: self.phase || other.phase,
+            boundary: self.boundary || other.boundary,
         }
     }
 }
@@ -142,6 +149,12 @@ pub struct Facts<'a> {
     pub guess: Option<Guess>,
     /// Stock files in the project's `.claude/context/`, by name.
     pub stock: Vec<String>,
+    /// Flow and stock, where somebody wants to speak of them and they can be read.
+    pub knowledge: Option<Knowledge>,
+    /// What was noted before the last compaction of this session.
+    pub boundary: Option<Boundary>,
+    /// Messages that the host kept whole over the last boundary, as far as it has written that down.
+    pub preserved: Vec<String>,
 }
 
 impl Facts<'_> {

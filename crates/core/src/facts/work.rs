@@ -162,6 +162,35 @@ pub struct Work {
     pub verified: Option<Millis>,
     /// Checks in the background.
     pub background: Vec<Background>,
+    /// What code was written, verified or not.
+    pub wrote: Wrote,
+}
+
+/// What code a session wrote: also after it was verified.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Wrote {
+    /// The last files of it, newest last.
+    pub files: Vec<String>,
+    /// The last edit.
+    pub last: Millis,
+    /// When the last change set began.
+    pub began: Millis,
+}
+
+/// More than a summary should name.
+const WROTE_KEPT: usize = 20;
+
+impl Wrote {
+    fn add(&mut self, edit: &Edit) {
+        self.last = self.last.max(edit.at);
+        let name = shorten(&edit.file);
+        self.files.retain(|known| *known != name);
+        self.files.push(name);
+        if self.files.len() > WROTE_KEPT {
+            self.files.remove(0);
+        }
+    }
 }
 
 /// Hooks of calls that run at once may write their marks in another order than they began.
@@ -183,6 +212,14 @@ impl Work {
             let at = self.skills.iter().position(|(_, agent)| agent.is_some()).unwrap_or_default();
             self.skills.remove(at);
         }
+    }
+
+    pub(super) fn edit(&mut self, edit: &Edit) {
+        if self.changes.is_none() {
+            self.wrote.began = edit.at;
+        }
+        self.wrote.add(edit);
+        self.changes.get_or_insert_default().add(edit);
     }
 
     pub(super) fn check(&mut self, checked: &Checked) {

@@ -312,6 +312,11 @@ impl Friction {
             if acts.contains_key(&open.at) {
                 return Some(Settlement::Overridden);
             }
+            // Flow is the project's, whichever session goes through it.
+            let same_project = said.project.is_some() && said.project == record.project;
+            if same_project && of_flow(&open.asks, record) {
+                return Some(Settlement::Satisfied);
+            }
             if !same_session || open.ended.is_some() {
                 return None;
             }
@@ -421,6 +426,11 @@ fn is_satisfied(asks: &mut Asks, record: &Record) -> bool {
         || asks.any_skill.iter().any(invoked)
         || asks.any_file.iter().any(|asked| did.read.iter().any(|file| same_file(file, asked)))
         || (asks.verified && !did.verified.is_empty())
+}
+
+/// Whether what was done to the flow is what was asked for.
+fn of_flow(asks: &Asks, record: &Record) -> bool {
+    (asks.compound && record.did.compound) || (asks.entry && record.did.entry)
 }
 
 /// A path from the project's root and a whole one can mean the same file.

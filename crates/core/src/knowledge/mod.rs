@@ -5,6 +5,7 @@ pub mod entry_id;
 pub mod flow;
 pub mod key_facts;
 pub mod plan;
+pub mod preserved;
 pub mod similarity;
 pub mod stock;
 pub mod survival;

@@ -19,6 +19,10 @@ pub trait Policy: Sync {
     fn mode(&self, config: &Config) -> Mode;
     /// What it has to know at this event; `None` when it has nothing to do with it.
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs>;
+    /// Whether it would speak of flow and stock, now that all else is known. Only then those files are read.
+    fn needs_knowledge(&self, _: &Facts<'_>, _: &Config) -> bool {
+        false
+    }
     /// What it thinks. Called only where it listens.
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict;
 }
@@ -72,6 +76,8 @@ policies! {
     verify_stop => verify_stop::VerifyStop,
     task_gate => task_gate::TaskGate,
     phase => phase::PhaseAdvice,
+    compaction => compaction::Compaction,
+    compound_nudge => compound_nudge::CompoundNudge,
     pressure => pressure::Pressure,
 }
 
@@ -122,6 +128,12 @@ fn listening<'a>(
 /// What has to be known for this event.
 pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
     listening(event, marks, config).fold(Needs::default(), |all, (_, needs)| all.and(needs))
+}
+
+/// Whether flow and stock have to be read for this event.
+pub fn needs_knowledge(facts: &Facts<'_>, config: &Config) -> bool {
+    listening(facts.event, facts.marks.value(), config)
+        .any(|(policy, _)| policy.needs_knowledge(facts, config))
 }
 
 /// Asks every policy that listens. `clock` counts microseconds from anywhere.

@@ -72,6 +72,25 @@ pub(super) const WORDS: Words = Words {
              `tidegate on {policy}` lets it block again; `tidegate report` shows the interruptions."
         )
     },
+    unpromoted: |entries, doubtful| {
+        let entries = if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
+        let doubtful = doubtful.map_or_else(String::new, |(unverified, all)| {
+            format!(" Of the {all} learnings there are, {unverified} were never confirmed.")
+        });
+        format!(
+            "A good moment for /compound: {entries} of progress.md not promoted to learnings yet.{doubtful}"
+        )
+    },
+    compaction_held: |entries| {
+        let entries = if entries == 1 { "1 entry of progress.md is".to_owned() } else { format!("{entries} entries of progress.md are") };
+        format!(
+            "Not compacted yet: {entries} not promoted to learnings. Run /compound to go through them, or /compact once more to \
+             compact as it is."
+        )
+    },
+    unpromoted_entries: |entries| {
+        if entries == 1 { "1 entry unpromoted".to_owned() } else { format!("{entries} entries unpromoted") }
+    },
     used: |percent| format!("{percent}% used"),
     left: |tokens, compacts| {
         if compacts { format!("{tokens} to compaction") } else { format!("{tokens} left") }

@@ -76,6 +76,19 @@ pub(super) const WORDS: Words = Words {
              再びブロックさせるには `tidegate on {policy}` を、経過を見るには `tidegate report` を実行してください。"
         )
     },
+    unpromoted: |entries, doubtful| {
+        let doubtful = doubtful.map_or_else(String::new, |(unverified, all)| {
+            format!("学び{all}件のうち{unverified}件は、まだ一度も確認されていません。")
+        });
+        format!("/compound を実行する良いタイミングです。progress.md の{entries}件がまだ学びに昇格していません。{doubtful}")
+    },
+    compaction_held: |entries| {
+        format!(
+            "まだ圧縮していません。progress.md の{entries}件が学びに昇格していません。/compound で確認するか、このまま圧縮する場合は \
+             もう一度 /compact を実行してください。"
+        )
+    },
+    unpromoted_entries: |entries| format!("未昇格{entries}件"),
     used: |percent| format!("{percent}% 使用"),
     left: |tokens, compacts| {
         if compacts { format!("圧縮まで {tokens}") } else { format!("残り {tokens}") }

@@ -81,6 +81,12 @@ pub struct Words {
     pub approval_void: fn(&str, &str) -> String,
     /// A policy stepped down in this project.
     pub stepped_down: fn(&str) -> String,
+    /// Entries of the flow are not promoted: how many; and how many of how much stock is unverified, where that is much.
+    pub unpromoted: fn(usize, Option<(usize, usize)>) -> String,
+    /// A manual compaction was held: how many entries are not promoted.
+    pub compaction_held: fn(usize) -> String,
+    /// Status line: so many entries are not promoted.
+    pub unpromoted_entries: fn(usize) -> String,
     /// Status line: per cent in use.
     pub used: fn(u64) -> String,
     /// Status line: tokens left before compaction or, with `false`, before the window is full.

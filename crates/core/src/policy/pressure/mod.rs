@@ -67,6 +67,11 @@ impl Policy for Pressure {
         (listens && event.main_thread()).then_some(Needs { meter: true, ..Needs::default() })
     }
 
+    fn needs_knowledge(&self, facts: &Facts<'_>, config: &Config) -> bool {
+        let said = facts.marks.value().map(|marks| marks.pressure).unwrap_or_default();
+        facts.meter.reading().is_some_and(|reading| level(facts, config, reading) > said.level)
+    }
+
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         let Some(reading) = facts.meter.reading() else { return Verdict::silent("no reading") };
         let Some(window) = reading.window else { return Verdict::silent("the window is not known") };
@@ -76,16 +81,14 @@ impl Policy for Pressure {
             // Whether it was said already cannot be known: advice fails open, and that is silence.
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
-        let forecast = facts.forecast();
-        let settings = &config.policies.pressure;
-        let level = if settings.urgent.reached(reading, forecast.as_ref()) {
-            PressureLevel::Urgent
-        } else if settings.info.reached(reading, forecast.as_ref()) {
-            PressureLevel::Info
-        } else {
-            PressureLevel::None
+        let level = level(facts, config, reading);
+        let now = Said {
+            level,
+            used: reading.used,
+            reference: window.reference(),
+            at: reading.at,
+            promoted: false,
         };
-        let now = Said { level, used: reading.used, reference: window.reference(), at: reading.at };
         let remember = vec![Effect::Mark(Mark::Pressure(now)), Effect::PublishPressure(level)];
         // A hook of a parallel call may come with an older reading than the one something was said on.
         if reading.at < given.at {
@@ -99,10 +102,14 @@ impl Policy for Pressure {
                 Verdict { effects: remember, ..Verdict::silent("use fell; armed again") }
             }
             Ordering::Less => Verdict::silent("this level was said before"),
+            // What was urgent was that something could be lost.
+            Ordering::Greater if given.promoted && unpromoted(facts) == 0 => {
+                Verdict::silent("everything is promoted")
+            }
             Ordering::Greater => {
                 let say = Say {
                     to: Audience::Model,
-                    text: text(level, facts.event.kind, reading, forecast.as_ref()),
+                    text: text(level, facts, reading),
                     weight: if level == PressureLevel::Urgent { 60 } else { 40 },
                     explains: false,
                     when_said: remember,
@@ -118,8 +125,26 @@ fn fell(said: &Said, now: &Said) -> bool {
     now.reference > said.reference || now.used + now.reference / 50 < said.used
 }
 
+/// The level that use has reached.
+fn level(facts: &Facts<'_>, config: &Config, reading: &Reading) -> PressureLevel {
+    let forecast = facts.forecast();
+    let settings = &config.policies.pressure;
+    if settings.urgent.reached(reading, forecast.as_ref()) {
+        PressureLevel::Urgent
+    } else if settings.info.reached(reading, forecast.as_ref()) {
+        PressureLevel::Info
+    } else {
+        PressureLevel::None
+    }
+}
+
+/// How many entries of the flow nobody promoted, as far as that is known.
+fn unpromoted(facts: &Facts<'_>) -> usize {
+    facts.knowledge.as_ref().map_or(0, |knowledge| knowledge.unpromoted.len())
+}
+
 /// What the model is told: numbers, then what they mean. Facts, no commands.
-fn text(level: PressureLevel, kind: EventKind, reading: &Reading, forecast: Option<&Forecast>) -> String {
+fn text(level: PressureLevel, facts: &Facts<'_>, reading: &Reading) -> String {
     let mut text = String::from(match level {
         PressureLevel::Urgent => "Context is running out: ",
         PressureLevel::Info | PressureLevel::None => "Context use: ",
@@ -134,7 +159,7 @@ fn text(level: PressureLevel, kind: EventKind, reading: &Reading, forecast: Opti
             short_tokens(left),
         );
     }
-    if let Some(Forecast { turns, fewest, most }) = forecast {
+    if let Some(Forecast { turns, fewest, most }) = facts.forecast() {
         let _ = match turns {
             0 => write!(text, ", less than a turn at this session's pace"),
             1 => write!(text, ", about 1 turn at this session's pace ({fewest} to {most})"),
@@ -144,8 +169,20 @@ fn text(level: PressureLevel, kind: EventKind, reading: &Reading, forecast: Opti
     // Where the host never compacts there is no summary; it would be the wrong thing to count on.
     let compacts = reading.window.is_some_and(|window| window.compact_at.is_some());
     text += if compacts { ". After that the conversation survives only as a summary." } else { "." };
-    if kind == EventKind::PostToolUse {
-        text += " A progress note written to a file now is kept as written.";
+    // What a person has to decide goes with a person's prompt; in the middle of a turn there is what the model can do alone.
+    match (facts.event.kind, unpromoted(facts)) {
+        (EventKind::PostToolUse, _) => {
+            text += " An entry in progress.md is kept as written: `tidegate progress add \"what was done\"` makes one, with \
+                     --decision and --next.";
+        }
+        (_, 0) => {}
+        (_, entries) => {
+            let entries = if entries == 1 { "1 entry of progress.md is".to_owned() } else { format!("{entries} entries of progress.md are") };
+            let _ = write!(text, " {entries} not promoted to learnings; {}.", match level {
+                PressureLevel::Urgent => "`/compound` now would preserve them before that",
+                PressureLevel::Info | PressureLevel::None => "the next pause in the work is a good moment for `/compound`",
+            });
+        }
     }
     text
 }

@@ -1,0 +1,55 @@
+//! A boundary, from just before it until what it lost was told.
+//!
+//! Too much for a mark: it has a file of its own in the session's folder, written anew by each step.
+
+use serde::{Deserialize, Serialize};
+
+use crate::knowledge::key_facts::KeyFact;
+use crate::knowledge::stock::Confidence;
+use crate::knowledge::survival::Survival;
+use crate::time::Millis;
+
+/// What was noted before a compaction, and what became of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Boundary {
+    /// When it was noted. A compaction may be tried several times; the last note counts.
+    pub noted: Millis,
+    /// `auto` or `manual`.
+    pub trigger: String,
+    /// Entries in `progress.md`.
+    pub entries: usize,
+    /// Entries that nobody promoted.
+    pub unpromoted: usize,
+    /// The newest headings of `progress.md`.
+    pub headings: Vec<String>,
+    /// What the stock was worth.
+    pub confidence: Confidence,
+    /// What must not be lost, the most important first.
+    pub facts: Vec<KeyFact>,
+    /// So many of them were named to the summariser.
+    pub named: usize,
+    /// What the summary kept, once there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub survival: Option<Survival>,
+}
+
+impl Boundary {
+    /// A person asked for it.
+    pub fn manual(&self) -> bool {
+        self.trigger == "manual"
+    }
+
+    /// Whether everything that there was had been promoted.
+    pub fn promoted(&self) -> bool {
+        self.entries > 0 && self.unpromoted == 0
+    }
+
+    /// Lost facts that stand nowhere in the conversation. After a manual compaction the client repeats what was printed
+    /// before it (seen with 2.1.325), so those that were named are there.
+    pub fn missing(&self) -> Vec<&KeyFact> {
+        let named = if self.manual() { self.facts.get(..self.named).unwrap_or_default() } else { &[] };
+        let lost = self.survival.iter().flat_map(|survival| &survival.lost);
+        lost.filter(|fact| !named.contains(fact)).collect()
+    }
+}

@@ -1,0 +1,111 @@
+//! What policies may know of flow and stock: names, numbers and the few lines that a summary must keep.
+
+use std::collections::BTreeSet;
+
+use super::Known;
+use crate::knowledge::flow::{self, Entry, Progress, Shown};
+use crate::knowledge::stock::{Confidence, Stock};
+use crate::knowledge::tracked::{Content, Tracked};
+use crate::knowledge::{plan, tracked};
+use crate::time::Millis;
+
+/// The persistence files as they were read. One that cannot be read is as good as none; `doctor` says why.
+#[derive(Clone, Debug, Default)]
+pub struct Texts {
+    /// By name, with the time of its last change.
+    pub files: Vec<(String, Millis, Known<String>)>,
+}
+
+impl Texts {
+    fn of(&self, name: &str) -> Option<(&str, Millis)> {
+        let (_, modified, text) = self.files.iter().find(|(known, ..)| known == name)?;
+        text.value().map(|text| (text.as_str(), *modified))
+    }
+}
+
+/// What a project remembers about promotions.
+#[derive(Clone, Debug, Default)]
+pub struct Remembered {
+    /// What a person was shown.
+    pub shown: Shown,
+    /// Sets of entries that a person was told of.
+    pub nudged: BTreeSet<u64>,
+}
+
+/// Flow and stock of a project.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Knowledge {
+    /// The persistence files that are there.
+    pub tracked: Vec<Tracked>,
+    /// Entries in `progress.md`.
+    pub entries: usize,
+    /// Its three newest headings.
+    pub headings: Vec<String>,
+    /// When it was last written to; `None` without an entry.
+    pub written: Option<Millis>,
+    /// What unpromoted entries say was done, newest first.
+    pub unpromoted: Vec<String>,
+    /// Names that set of entries.
+    pub set: u64,
+    /// A person was told of that set.
+    pub nudged: bool,
+    /// Decisions in the entries of this session.
+    pub decisions: Vec<String>,
+    /// What the newest entry says is next.
+    pub next: Vec<String>,
+    /// What the plan says must hold.
+    pub constraints: Vec<String>,
+    /// What the plan says is open.
+    pub open: Vec<String>,
+    /// What all stock of the project is worth.
+    pub confidence: Confidence,
+}
+
+/// So many headings say where the work stands.
+const HEADINGS: usize = 3;
+
+impl Knowledge {
+    /// Reads the texts. `began` is when the session began, as far as that is known.
+    pub fn of(texts: &Texts, remembered: &Remembered, began: Option<Millis>) -> Knowledge {
+        let owned = |list: Vec<&str>| list.into_iter().map(str::to_owned).collect::<Vec<String>>();
+        let mut knowledge = Knowledge::default();
+        let archive = texts.of(tracked::ARCHIVE).map(|(text, _)| Progress::parse(text));
+        let progress = texts.of(tracked::PROGRESS).map(|(text, modified)| (Progress::parse(text), modified));
+        let none = Progress::parse("");
+        let (flow, modified) = progress.as_ref().map_or((&none, None), |(flow, at)| (flow, Some(*at)));
+        let newest = flow.newest_first();
+        knowledge.entries = newest.len();
+        knowledge.headings = newest.iter().take(HEADINGS).map(|entry| entry.heading.to_owned()).collect();
+        knowledge.written = newest.first().and_then(|entry| entry.at.filter(|_| entry.zoned).or(modified));
+        knowledge.next = newest.first().map(|entry| owned(flow::nexts(entry))).unwrap_or_default();
+        // An entry without a time may be of this session as well as of another: it is in the file, and it is recent.
+        let ours = |entry: &&&Entry<'_>| entry.at.is_none_or(|at| began.is_none_or(|began| at >= began));
+        knowledge.decisions = newest.iter().filter(ours).flat_map(|entry| owned(flow::decisions(entry))).collect();
+
+        let unpromoted = flow::unpromoted(flow, archive.as_ref(), &remembered.shown);
+        knowledge.set = flow::set_id(&unpromoted);
+        knowledge.nudged = remembered.nudged.contains(&knowledge.set);
+        knowledge.unpromoted = unpromoted.iter().map(|entry| entry.what.to_owned()).collect();
+
+        if let Some((text, _)) = texts.of(tracked::PLAN) {
+            knowledge.constraints = owned(plan::constraints(text));
+            knowledge.open = owned(plan::open_items(text));
+        }
+        let mut stocks = Vec::new();
+        for (name, modified, text) in &texts.files {
+            let text = text.value().map(String::as_str);
+            let content = match text {
+                Some(text) if tracked::is_flow(name) => Content::Flow { entries: Progress::parse(text).entries.len() },
+                Some(text) if tracked::is_stock(name) => {
+                    let confidence = Stock::parse(text).confidence();
+                    stocks.push(confidence);
+                    Content::Stock(confidence)
+                }
+                _ => Content::Other,
+            };
+            knowledge.tracked.push(Tracked { name: name.clone(), what: content, modified: *modified });
+        }
+        knowledge.confidence = Confidence::sum(&stocks);
+        knowledge
+    }
+}

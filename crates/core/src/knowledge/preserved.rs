@@ -1,0 +1,148 @@
+//! Messages that the host kept whole over a boundary: it names them in the boundary's own entry of the transcript.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use memchr::memmem;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess};
+
+use crate::event::wire::{Field, Member, read_object, wire_key, wire_object};
+
+/// A scan of a transcript, line by line from the newest to the oldest.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// Of the messages that were kept, those that were not met yet; `None` before the boundary.
+    named: Option<BTreeSet<String>>,
+    texts: Vec<String>,
+    lines: usize,
+}
+
+/// What was kept is the end of the conversation: further back than this nothing of it is found.
+const FURTHEST: usize = 2_000;
+
+/// Together they are compared with a few dozen facts; more is not worth the time.
+const LONGEST: usize = 1024 * 1024;
+
+impl Scan {
+    /// Takes the next older line; breaks when nothing older can change the result.
+    pub fn line(&mut self, line: &[u8]) -> ControlFlow<()> {
+        self.lines += 1;
+        if self.lines > FURTHEST {
+            return ControlFlow::Break(());
+        }
+        let Some(named) = &mut self.named else {
+            if memmem::find(line, b"compact_boundary").is_some() {
+                return self.boundary(line);
+            }
+            return ControlFlow::Continue(());
+        };
+        let id = read_object::<Entry<'_>>(line).ok().and_then(|entry| entry.uuid.value());
+        if id.is_some_and(|id| named.remove(id.as_ref())) {
+            self.texts.push(plain(line));
+        }
+        let full = self.texts.iter().map(String::len).sum::<usize>() > LONGEST;
+        if named.is_empty() || full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn boundary(&mut self, line: &[u8]) -> ControlFlow<()> {
+        let Ok(entry) = read_object::<Entry<'_>>(line) else { return ControlFlow::Continue(()) };
+        if entry.subtype.get().is_none_or(|kind| kind != "compact_boundary") {
+            return ControlFlow::Continue(());
+        }
+        let kept = entry.compaction.value().and_then(|found| found.preserved.value());
+        let ids = kept.and_then(|kept| kept.uuids.value()).unwrap_or_default().0;
+        if ids.is_empty() {
+            return ControlFlow::Break(());
+        }
+        self.named = Some(ids.into_iter().map(Cow::into_owned).collect());
+        ControlFlow::Continue(())
+    }
+
+    /// Their texts; empty where there is no boundary or nothing was kept.
+    pub fn finish(self) -> Vec<String> {
+        self.texts
+    }
+}
+
+/// The line as words: whatever is in it stands in the conversation, wherever in the message it is.
+fn plain(line: &[u8]) -> String {
+    String::from_utf8_lossy(line).replace("\\n", " ").replace("\\t", " ").replace("\\\"", "\"")
+}
+
+wire_object! {
+    struct Entry<'a> {
+        uuid: Cow<'a, str>,
+        subtype: Cow<'a, str>,
+        compaction as "compactMetadata": Compaction<'a>,
+    }
+}
+
+wire_object! {
+    struct Compaction<'a> {
+        preserved as "preservedMessages": Preserved<'a>,
+    }
+}
+
+wire_object! {
+    struct Preserved<'a> {
+        uuids: Ids<'a>,
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Ids<'a>(Vec<Cow<'a, str>>);
+
+impl<'de> Member<'de> for Ids<'de> {
+    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
+        let mut ids = Vec::new();
+        while let Some(id) = seq.next_element::<Field<Cow<'de, str>>>()? {
+            ids.extend(id.value());
+        }
+        Ok(Some(Ids(ids)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scan(lines: &[&str]) -> Vec<String> {
+        let mut scan = Scan::default();
+        for line in lines.iter().rev() {
+            if scan.line(line.as_bytes()).is_break() {
+                break;
+            }
+        }
+        scan.finish()
+    }
+
+    const OLD: &str = r#"{"type":"user","uuid":"u1","message":{"content":"an old prompt"}}"#;
+    const KEPT: &str = r#"{"type":"assistant","uuid":"u2","message":{"content":[{"type":"text","text":"the \"kept\"\nanswer"}]}}"#;
+    const BOUNDARY: &str = r#"{"type":"system","subtype":"compact_boundary","uuid":"b","compactMetadata":{"trigger":"auto","preservedMessages":{"anchorUuid":"s","uuids":["u2","gone"]}}}"#;
+    const AFTER: &str = r#"{"type":"assistant","uuid":"u3","message":{"content":[{"type":"text","text":"compact_boundary"}]}}"#;
+
+    #[test]
+    fn only_what_the_boundary_names() {
+        let texts = scan(&[OLD, KEPT, BOUNDARY, AFTER]);
+        assert_eq!(texts.len(), 1);
+        assert!(texts[0].contains("the \"kept\" answer"), "{}", texts[0]);
+    }
+
+    #[test]
+    fn without_a_boundary_or_without_names_nothing() {
+        assert!(scan(&[OLD, KEPT, AFTER]).is_empty());
+        let silent = BOUNDARY.replace("preservedMessages", "other");
+        assert!(scan(&[OLD, KEPT, &silent]).is_empty());
+        let odd = BOUNDARY.replace(r#"["u2","gone"]"#, r#""u2""#);
+        assert!(scan(&[KEPT, &odd, "not json", ""]).is_empty());
+    }
+
+    #[test]
+    fn the_last_boundary_counts() {
+        let first = BOUNDARY.replace("u2", "u1");
+        let texts = scan(&[OLD, &first, KEPT, BOUNDARY]);
+        assert_eq!(texts.len(), 1);
+        assert!(texts[0].contains("u2"));
+    }
+}

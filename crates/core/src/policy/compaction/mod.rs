@@ -1,0 +1,316 @@
+//! Compaction: names what must survive before it, says what happened after it, and measures what was lost.
+//!
+//! The rules, case by case, are in `compaction.md` beside this file. It never fails a compaction: what cannot be read is
+//! left out.
+
+use super::{Mode, Policy};
+use crate::config::Config;
+use crate::config::section::section;
+use crate::config::setting::{Whole, choices};
+use crate::event::{Event, EventKind};
+use crate::facts::boundary::Boundary;
+use crate::facts::knowledge::Knowledge;
+use crate::facts::marks::{Mark, Marks, Note};
+use crate::facts::{Facts, Known, Needs};
+use crate::fnv;
+use crate::knowledge::key_facts::{FactSources, KeyFact, instructions, key_facts};
+use crate::knowledge::survival::{self, Survival};
+use crate::knowledge::tracked;
+use crate::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
+
+section! {
+    /// Section `[compaction]`.
+    Settings "compaction" {
+        /// Whether it acts (`on`), only measures (`shadow`: nothing is trimmed, nothing is said), or does not look.
+        mode: CompactionMode = CompactionMode::On, Tightens;
+        /// Whether a manual compaction is held once while entries are not promoted (`first`), or none (`never`).
+        hold: Hold = Hold::Never, Tightens;
+        /// Characters for the summariser at an automatic compaction. (At a manual one the client repeats the text in the
+        /// conversation, and `text_budget` counts.)
+        instructions: Whole<200, 9_000> = Whole::new(4000), WithTrust;
+    }
+}
+
+/// What the policy does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompactionMode {
+    /// Does not look.
+    Off,
+    /// Only measures.
+    Shadow,
+    /// Acts.
+    On,
+}
+
+choices!(CompactionMode {
+    "off" => CompactionMode::Off,
+    "shadow" => CompactionMode::Shadow,
+    "on" => CompactionMode::On,
+});
+
+/// Which manual compaction is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// None.
+    Never,
+    /// The first, while entries are not promoted.
+    First,
+}
+
+choices!(Hold { "never" => Hold::Never, "first" => Hold::First });
+
+/// The policy's name.
+pub const ID: &str = "compaction";
+
+/// So many entries stay in `progress.md`; the older ones go to the archive.
+pub const KEPT_ENTRIES: usize = 10;
+
+/// A summary is shorter; of one that is not, the beginning counts.
+const LONGEST_SUMMARY: usize = 1024 * 1024;
+
+/// The policy.
+pub struct Compaction;
+
+impl Policy for Compaction {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.compaction.mode {
+            CompactionMode::On => Mode::Live,
+            CompactionMode::Shadow => Mode::Shadow,
+            CompactionMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
+        // A subagent's compaction is the subagent's.
+        if !event.main_thread() {
+            return None;
+        }
+        let lost = marks.is_some_and(|marks| marks.notes.contains(&Note::Lost));
+        match event.kind {
+            EventKind::PreCompact => Some(Needs { boundary: lost, ..Needs::default() }),
+            EventKind::PostCompact => Some(Needs { boundary: true, ..Needs::default() }),
+            EventKind::SessionStart => Some(Needs { boundary: event.compacted(), ..Needs::default() }),
+            EventKind::UserPromptSubmit | EventKind::PostToolUse if lost => {
+                Some(Needs { boundary: true, ..Needs::default() })
+            }
+            _ => None,
+        }
+    }
+
+    fn needs_knowledge(&self, facts: &Facts<'_>, _: &Config) -> bool {
+        matches!(facts.event.kind, EventKind::PreCompact | EventKind::SessionStart)
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        if let Known::Broken(_) = &facts.marks {
+            return Verdict::silent("the marks cannot be read");
+        }
+        match facts.event.kind {
+            EventKind::PreCompact => before(facts, config),
+            EventKind::SessionStart if facts.event.compacted() => recover(facts),
+            EventKind::SessionStart => list(facts),
+            EventKind::PostCompact => measure(facts),
+            _ => tell_lost(facts, config),
+        }
+    }
+}
+
+/// Notes what must survive, and names it to the summariser.
+fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
+    let settings = &config.policies.compaction;
+    let none = Knowledge::default();
+    let knowledge = facts.knowledge.as_ref().unwrap_or(&none);
+    let trigger = facts.event.payload.trigger.get().map(AsRef::as_ref).unwrap_or("auto");
+    if settings.hold == Hold::First && trigger == "manual" && holds(facts, knowledge) {
+        return Verdict {
+            call: Call::Deny,
+            reason: Some((facts.lang.words().compaction_held)(knowledge.unpromoted.len())),
+            because: "entries are not promoted",
+            effects: vec![Effect::Mark(Mark::CompactionHeld(knowledge.set))],
+            asks: Asks::compound(),
+            ..Verdict::pass()
+        };
+    }
+    let key_facts = collect(facts, knowledge);
+    let budget = if trigger == "manual" { config.general.text_budget.get() } else { settings.instructions.get() };
+    let said = instructions(&key_facts, budget as usize);
+    let boundary = Boundary {
+        noted: facts.now,
+        trigger: trigger.to_owned(),
+        entries: knowledge.entries,
+        unpromoted: knowledge.unpromoted.len(),
+        headings: knowledge.headings.clone(),
+        confidence: knowledge.confidence,
+        named: said.as_ref().map_or(0, |said| said.named),
+        facts: key_facts,
+        survival: None,
+    };
+    let mut verdict = Verdict {
+        effects: vec![
+            Effect::NoteBoundary(Box::new(boundary.clone())),
+            Effect::PublishCompaction(Box::new(boundary)),
+        ],
+        ..Verdict::silent("nothing that must survive is known")
+    };
+    if let Some(said) = said {
+        verdict.because = "what must survive was named";
+        verdict.says.push(Say {
+            to: Audience::Model,
+            text: said.text,
+            weight: 90,
+            explains: false,
+            when_said: Vec::new(),
+        });
+    }
+    verdict
+}
+
+/// A second one passes, whatever was written in between; so does one that a person decided for these entries before.
+fn holds(facts: &Facts<'_>, knowledge: &Knowledge) -> bool {
+    let marks = facts.marks.value();
+    let held = marks.is_some_and(|marks| {
+        marks.held_since_boundary || marks.compaction_held == Some(knowledge.set)
+    });
+    !knowledge.unpromoted.is_empty() && !held && facts.attended
+}
+
+/// Everything that is known and must not be lost.
+fn collect(facts: &Facts<'_>, knowledge: &Knowledge) -> Vec<KeyFact> {
+    let none = Marks::default();
+    let marks = facts.marks.value().unwrap_or(&none);
+    let unverified = marks.work.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
+    let lost = facts.boundary.as_ref().filter(|_| marks.notes.contains(&Note::Lost));
+    let notes: Vec<String> = lost.map(Boundary::missing).unwrap_or_default().iter().map(|fact| fact.text.clone()).collect();
+    key_facts(&FactSources {
+        constraints: &knowledge.constraints,
+        decisions: &knowledge.decisions,
+        unpromoted: &knowledge.unpromoted,
+        next: &knowledge.next,
+        open: &knowledge.open,
+        unverified,
+        files: &marks.work.wrote.files,
+        phase: marks.phase.map(crate::phase::Phase::name),
+        notes: &notes,
+    })
+}
+
+/// After the compaction: what happened to what was learned, and where it stands.
+fn recover(facts: &Facts<'_>) -> Verdict {
+    let recovered = facts.marks.value().and_then(|marks| marks.recovered);
+    let noted = facts.boundary.as_ref().filter(|boundary| recovered != Some(boundary.noted));
+    let Some(boundary) = noted else {
+        return Verdict::silent("nothing was noted before this compaction");
+    };
+    let mut text = String::from(if boundary.promoted() {
+        "Compact occurred. Learnings preserved via /compound. Read persistence files to resume."
+    } else if boundary.unpromoted > 0 {
+        "Compact occurred. Recent work entries were not promoted to learnings. Run /compound to review and preserve knowledge."
+    } else {
+        "Compact occurred."
+    });
+    let mut verdict = Verdict::silent("the conversation was compacted");
+    if let Some(knowledge) = facts.knowledge.as_ref().filter(|knowledge| !knowledge.tracked.is_empty()) {
+        text.push('\n');
+        text.push_str(&tracked::listing(&knowledge.tracked, facts.now));
+        if knowledge.entries > KEPT_ENTRIES {
+            let moved = knowledge.entries - KEPT_ENTRIES;
+            let entries = if moved == 1 { "1 older entry was".to_owned() } else { format!("{moved} older entries were") };
+            text.push_str(&format!("\n{entries} moved from progress.md to progress.archive.md."));
+        }
+        verdict.effects.push(Effect::Mark(Mark::Listed(names(knowledge))));
+        verdict.effects.push(Effect::TidyFlow);
+    }
+    let when_said = vec![Effect::Mark(Mark::Recovered(boundary.noted))];
+    verdict.says.push(Say { to: Audience::Model, text, weight: 100, explains: false, when_said });
+    verdict
+}
+
+/// The persistence files, once: the host repeats what was said before a resume.
+fn list(facts: &Facts<'_>) -> Verdict {
+    let Some(knowledge) = facts.knowledge.as_ref().filter(|knowledge| !knowledge.tracked.is_empty()) else {
+        return Verdict::silent("there are no persistence files");
+    };
+    let names = names(knowledge);
+    let source = facts.event.payload.source.get().map(AsRef::as_ref);
+    let goes_on = !matches!(source, Some("startup" | "clear"));
+    if goes_on && facts.marks.value().is_some_and(|marks| marks.listed == Some(names)) {
+        return Verdict::silent("they are as they were when they were named");
+    }
+    Verdict {
+        says: vec![Say {
+            to: Audience::Model,
+            text: tracked::listing(&knowledge.tracked, facts.now),
+            weight: 60,
+            explains: false,
+            when_said: vec![Effect::Mark(Mark::Listed(names))],
+        }],
+        ..Verdict::silent("persistence files are there")
+    }
+}
+
+/// What the listing says, but for the ages.
+fn names(knowledge: &Knowledge) -> u64 {
+    let files = knowledge.tracked.iter().map(|file| format!("{}{:?}", file.name, file.what));
+    fnv::hash(&files.collect::<Vec<_>>().join("\n"))
+}
+
+/// What the summary kept.
+fn measure(facts: &Facts<'_>) -> Verdict {
+    let Some(boundary) = facts.boundary.as_ref().filter(|boundary| boundary.survival.is_none()) else {
+        return Verdict::silent("nothing was noted before this compaction");
+    };
+    let Some(summary) = facts.event.payload.compact_summary.get() else {
+        return Verdict::silent("the client gave no summary");
+    };
+    let summary = summary.head(LONGEST_SUMMARY);
+    let survival = survival::survival(&boundary.facts, &summary);
+    let boundary = Boundary { survival: Some(survival), ..boundary.clone() };
+    let missing = !boundary.missing().is_empty();
+    let mut verdict =
+        Verdict::silent(if missing { "the summary lost something" } else { "nothing was lost" });
+    verdict.effects.push(Effect::NoteBoundary(Box::new(boundary.clone())));
+    verdict.effects.push(Effect::PublishCompaction(Box::new(boundary)));
+    if missing {
+        verdict.effects.push(Effect::Mark(Mark::Note(Note::Lost)));
+    }
+    verdict
+}
+
+/// The facts that stand nowhere in the conversation any more. By now the host has written down which messages it kept whole.
+fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
+    let given = Effect::Mark(Mark::NoteGiven(Note::Lost));
+    let waits = facts.marks.value().is_some_and(|marks| marks.notes.contains(&Note::Lost));
+    let known = facts.boundary.as_ref().and_then(|boundary| Some((boundary, boundary.survival.clone()?)));
+    let Some((boundary, survival)) = known.filter(|_| waits) else {
+        return Verdict { effects: vec![given], ..Verdict::silent("what was lost is not known any more") };
+    };
+    let before = survival.lost.len();
+    let survival: Survival = survival.with_preserved(&facts.preserved);
+    let boundary =
+        if survival.lost.len() == before { boundary.clone() } else { Boundary { survival: Some(survival), ..boundary.clone() } };
+    let mut verdict = Verdict::silent("what the summary lost stands in messages that were kept");
+    if boundary.survival != facts.boundary.as_ref().and_then(|boundary| boundary.survival.clone()) {
+        verdict.effects.push(Effect::NoteBoundary(Box::new(boundary.clone())));
+        verdict.effects.push(Effect::PublishCompaction(Box::new(boundary.clone())));
+    }
+    let missing = boundary.missing();
+    if missing.is_empty() {
+        verdict.effects.push(given);
+        return verdict;
+    }
+    verdict.because = "the summary lost something";
+    // Beside other things that are said; a note that is too long as a whole would never be said.
+    let budget = (config.general.text_budget.get() as usize * 3) / 4;
+    verdict.says.push(Say {
+        to: Audience::Model,
+        text: survival::note(&missing, budget),
+        weight: 80,
+        explains: false,
+        when_said: vec![given],
+    });
+    verdict
+}
