@@ -9,4 +9,5 @@ pub mod preserved;
 pub mod similarity;
 pub mod stock;
 pub mod survival;
+pub mod timestamp;
 pub mod tracked;
