@@ -8,4 +8,5 @@ pub mod plan;
 pub mod similarity;
 pub mod stock;
 pub mod survival;
+mod terms;
 pub mod tracked;
