@@ -31,6 +31,7 @@ pub mod friction;
 pub mod checks;
 pub mod config;
 pub mod file_class;
+pub mod fnv;
 pub mod gate;
 pub mod glob;
 pub mod host_file;

@@ -32,6 +32,21 @@ impl Millis {
         format!("{}T{hour:02}:{minute:02}:{second:02}.{:03}Z", self.day(), ms % 1000)
     }
 
+    /// `2026-11-15T11:51:28Z`.
+    pub fn iso_seconds(self) -> String {
+        let iso = self.iso();
+        format!("{}Z", iso.rsplit_once('.').map_or(iso.as_str(), |(seconds, _)| seconds))
+    }
+
+    /// The beginning of a day in UTC, if there was or will be such a day.
+    pub fn of_day(year: u64, month: u64, day: u64) -> Option<Millis> {
+        if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+            return None;
+        }
+        let days = days(year, month, day);
+        (civil(days) == (year, month, day)).then_some(Millis(days * 86_400_000))
+    }
+
     /// Reads what [`Millis::iso`] writes, with or without a fraction. Only UTC: the host writes nothing else.
     pub fn from_iso(text: &str) -> Option<Millis> {
         let bytes = text.as_bytes();
@@ -107,6 +122,13 @@ mod tests {
         assert_eq!(Millis(0).iso(), "1970-01-01T00:00:00.000Z");
         assert_eq!(Millis(951_782_400_000).day(), "2000-02-29");
         assert_eq!(Millis(1_794_743_488_759).iso(), "2026-11-15T11:51:28.759Z");
+        assert_eq!(Millis(1_794_743_488_759).iso_seconds(), "2026-11-15T11:51:28Z");
+        assert_eq!(Millis::of_day(2000, 2, 29), Some(Millis(951_782_400_000)));
+        for (year, month, day) in
+            [(2026, 2, 29), (2026, 4, 31), (2026, 0, 1), (1969, 12, 31), (u64::MAX, 1, 1)]
+        {
+            assert_eq!(Millis::of_day(year, month, day), None, "{year}-{month}-{day}");
+        }
     }
 
     #[test]

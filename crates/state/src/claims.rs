@@ -7,6 +7,7 @@
 use std::io;
 use std::path::Path;
 
+use tidegate_core::fnv;
 use tidegate_core::time::Millis;
 
 #[cfg(unix)]
@@ -59,12 +60,9 @@ pub fn is_duplicate(_: &Path, _: &str, _: &str, _: &str, _: Millis) -> io::Resul
     Ok(false)
 }
 
-/// FNV-1a: the same in every process and version; never zero, which is an empty slot.
+/// The same in every process and version; never zero, which is an empty slot.
 pub fn hash(parts: &[&str]) -> u64 {
-    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
-    bytes
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-        .max(1)
+    fnv::hash(parts.iter().flat_map(|part| part.bytes().chain([0]))).max(1)
 }
 
 #[cfg(all(test, unix))]

@@ -9,4 +9,5 @@ pub mod similarity;
 pub mod stock;
 pub mod survival;
 mod terms;
+pub mod timestamp;
 pub mod tracked;

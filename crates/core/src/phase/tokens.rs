@@ -286,10 +286,9 @@ fn fold_width(c: char) -> char {
     }
 }
 
-/// FNV-1a: short texts, no state.
+/// Short texts, no state.
 pub(super) fn hash(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    crate::fnv::hash(text.bytes())
 }
 
 /// A row of hashes as one.
