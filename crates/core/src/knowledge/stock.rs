@@ -5,6 +5,8 @@
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::document::{self, Newline, Section, closing};
 use super::entry_id::EntryId;
 use crate::time::Millis;
@@ -183,7 +185,8 @@ pub struct NewLearning<'a> {
 }
 
 /// How well entries of stock are confirmed.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Confidence {
     /// How many entries.
     pub total: usize,
