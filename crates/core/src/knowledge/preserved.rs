@@ -94,12 +94,12 @@ wire_object! {
 
 wire_object! {
     struct Compaction<'a> {
-        preserved as "preservedMessages": Preserved<'a>,
+        preserved as "preservedMessages": Kept<'a>,
     }
 }
 
 wire_object! {
-    struct Preserved<'a> {
+    struct Kept<'a> {
         uuids: Ids<'a>,
     }
 }
