@@ -35,6 +35,7 @@ pub mod gate;
 pub mod glob;
 pub mod host_file;
 pub mod phase;
+pub mod search;
 pub mod shell;
 pub mod time;
 pub mod words;
