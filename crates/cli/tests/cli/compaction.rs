@@ -58,12 +58,12 @@ impl Play {
     }
 
     fn write(&self, name: &str, text: impl AsRef<[u8]>) {
-        fs::create_dir_all(self.folder()).unwrap();
-        fs::write(self.folder().join(name), text).unwrap();
+        fs::create_dir_all(self.folder()).expect("the folder");
+        fs::write(self.folder().join(name), text).expect("the file");
     }
 
     fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.folder().join(name)).unwrap()
+        fs::read_to_string(self.folder().join(name)).expect("the file")
     }
 
     fn last_compact(&self) -> Value {
@@ -256,16 +256,22 @@ fn the_persistence_files_are_named_at_a_start() {
     empty.run("SessionStart.startup").silent();
 }
 
+type Make<'a> = Box<dyn Fn(&Path) + 'a>;
+
 /// What can stand where a file should be.
-fn bad_files(folder: &Path) -> Vec<(&'static str, Box<dyn Fn(&Path) + '_>)> {
-    let text =
-        |text: &'static str| -> Box<dyn Fn(&Path)> { Box::new(move |path| fs::write(path, text).unwrap()) };
+fn bad_files(folder: &Path) -> Vec<(&'static str, Make<'_>)> {
+    let text = |text: &'static str| -> Box<dyn Fn(&Path)> {
+        Box::new(move |path| fs::write(path, text).expect("it can be made"))
+    };
     vec![
         ("empty", text("")),
-        ("a directory", Box::new(|path| fs::create_dir(path).unwrap())),
+        ("a directory", Box::new(|path| fs::create_dir(path).expect("it can be made"))),
         ("a pipe", Box::new(make_fifo)),
-        ("50 MB", Box::new(|path| fs::write(path, "## entry\nx\n".repeat(5_000_000)).unwrap())),
-        ("not UTF-8", Box::new(|path| fs::write(path, b"## \xff\xfe entry\n").unwrap())),
+        (
+            "50 MB",
+            Box::new(|path| fs::write(path, "## entry\nx\n".repeat(5_000_000)).expect("it can be made")),
+        ),
+        ("not UTF-8", Box::new(|path| fs::write(path, b"## \xff\xfe entry\n").expect("it can be made"))),
         ("with a BOM", text("\u{feff}## [2026-11-16T09:30:00Z] — Ende\r\n- Decision: ja\r\n")),
         ("mixed order", text("## [2026-01-01] — a\n## [2026-03-01] — c\n## [2026-02-01] — b\n## no date\n")),
         ("headings in fences", text("```\n## not an entry\n```\n~~~\n## nor this\n")),
@@ -277,16 +283,19 @@ fn bad_files(folder: &Path) -> Vec<(&'static str, Box<dyn Fn(&Path) + '_>)> {
         ("half a JSON", text("{\"timestamp\": \"2026-11-")),
         ("another shape", text("[1, 2, 3]")),
         ("from the future", text("{\"timestamp\": \"2099-01-01T00:00:00Z\", \"promotedCount\": 3}")),
-        ("a link to nowhere", Box::new(|path| std::os::unix::fs::symlink("/nowhere/at/all", path).unwrap())),
+        (
+            "a link to nowhere",
+            Box::new(|path| std::os::unix::fs::symlink("/nowhere/at/all", path).expect("it can be made")),
+        ),
         (
             "a link out of the project",
-            Box::new(|path| std::os::unix::fs::symlink("/etc/passwd", path).unwrap()),
+            Box::new(|path| std::os::unix::fs::symlink("/etc/passwd", path).expect("it can be made")),
         ),
         (
             "a link in a circle",
             Box::new(move |path| {
-                std::os::unix::fs::symlink(folder.join("circle"), path).unwrap();
-                std::os::unix::fs::symlink(path, folder.join("circle")).unwrap();
+                std::os::unix::fs::symlink(folder.join("circle"), path).expect("it can be made");
+                std::os::unix::fs::symlink(path, folder.join("circle")).expect("it can be made");
             }),
         ),
     ]
@@ -333,7 +342,7 @@ fn whatever_stands_there_no_compaction_fails() {
             let failed: Vec<Value> = play.sandbox.records().into_iter().filter(lost).collect();
             assert!(failed.is_empty(), "{what} as {name}: {failed:#?}");
             // What is a person's is what it was, or stands in the archive; the copies are ours.
-            if !Path::new(name).extension().is_some_and(|ending| ending == "json")
+            if Path::new(name).extension().is_none_or(|ending| ending != "json")
                 && *name != "progress.archive.md"
                 && before.is_some()
                 && *kind != 3
