@@ -23,6 +23,11 @@ impl CliError {
         self
     }
 
+    /// What happened, without the hint.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// For a reader that is no terminal.
     pub(crate) fn text(&self) -> String {
         let hint = self.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
