@@ -23,6 +23,13 @@ impl CliError {
         self
     }
 
+    /// The same, said to be about something.
+    #[must_use]
+    pub(crate) fn prefixed(mut self, what: &str) -> CliError {
+        self.message = format!("{what}: {}", self.message);
+        self
+    }
+
     /// What happened, without the hint.
     pub(crate) fn message(&self) -> &str {
         &self.message

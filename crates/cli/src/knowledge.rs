@@ -1,19 +1,20 @@
 //! Flow and stock of the project that a command means, read so that a person learns what cannot be.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::Known;
-use tidegate_core::facts::knowledge::{Remembered, Texts};
 use tidegate_core::facts::marks::Marks;
 use tidegate_core::knowledge::entry_id::EntryId;
-use tidegate_core::knowledge::flow::{Progress, unpromoted};
+use tidegate_core::knowledge::flow::{NewEntry, Progress, Shown, unpromoted};
 use tidegate_core::knowledge::stock::{Form, StockFile};
 use tidegate_core::knowledge::tracked;
 use tidegate_core::time::Millis;
 use tidegate_core::words::Lang;
-use tidegate_state::knowledge::{memory, read};
+use tidegate_state::knowledge::read::Folder;
+use tidegate_state::knowledge::{json, memory, write};
 use tidegate_state::{bounded, project};
 
 use crate::args::{KnowledgeOf, StockName};
@@ -66,14 +67,14 @@ impl Project {
 
     /// Where the files are.
     pub(crate) fn folder(&self) -> PathBuf {
-        self.root.join(".claude/context")
+        context(&self.root)
     }
 
     /// What is remembered about this session, or about this project for who works at a terminal.
     pub(crate) fn private(&self) -> PathBuf {
         match &self.session {
             Some(session) => self.here.state.session(session),
-            None => memory::folder(&self.here.state, &self.root),
+            None => self.here.state.project(&self.root),
         }
     }
 
@@ -93,54 +94,38 @@ impl Project {
 
     /// Everything that is there.
     pub(crate) fn read(&self) -> Result<Knowledge, CliError> {
-        let texts = read::texts(&self.root).unwrap_or_default();
-        let text = |name: &str| {
-            let found = texts.files.iter().find(|(known, ..)| known == name).map(|(.., text)| text);
-            match found {
-                Some(Known::Value(text)) => Ok(Some(text.clone())),
-                Some(Known::Broken(why)) => Err(self.unreadable(&self.folder().join(name), why)),
-                Some(Known::Absent) | None => Ok(None),
+        read(&self.here, &self.root)
+    }
+
+    /// Writes an entry. Makes the folder, but nothing outside of the project.
+    pub(crate) fn add(&self, entry: &NewEntry) -> std::io::Result<Option<EntryId>> {
+        write::add_entry(&self.here.state, &Folder::make(&self.root)?, entry)
+    }
+
+    /// Writes a file of stock, if it still says what it said.
+    pub(crate) fn write_stock(&self, path: &Path, old: Option<&str>, new: &str) -> std::io::Result<()> {
+        let change = |now: &str| (now == old.unwrap_or_default()).then(|| new.to_owned());
+        let name = path.file_name().and_then(|name| name.to_str());
+        let written = match name.filter(|_| path.parent() == Some(&self.folder())) {
+            Some(name) => write::change(&self.here.state, &Folder::make(&self.root)?, name, change)?,
+            None => {
+                if let Some(folder) = path.parent() {
+                    std::fs::create_dir_all(folder)?;
+                }
+                write::change_file(&self.here.state, path, change)?
             }
         };
-        let progress = text(tracked::PROGRESS)?.unwrap_or_default();
-        // What is in it can wait; what is not in it is not lost.
-        let archive = text(tracked::ARCHIVE).unwrap_or_else(|error| {
-            print::to_stderr(&format!("warning: left out: {}", error.message()));
-            None
-        });
-        let mut stock = Vec::new();
-        let mut broken = Vec::new();
-        for file in StockFile::ALL {
-            let path = self.folder().join(file.file_name());
-            match text(file.file_name()) {
-                Ok(Some(text)) => stock.push(StockText { file: of_project(file), path, text }),
-                Ok(None) => {}
-                Err(error) => broken.push((path, error.message().to_owned())),
-            }
-        }
-        if let Some(path) = self.global() {
-            match global_text(&path) {
-                Ok(Some(text)) => stock.push(StockText { file: StockName::Global, path, text }),
-                Ok(None) => {}
-                Err(why) => broken.push((path.clone(), self.unreadable(&path, &why).message().to_owned())),
-            }
-        }
-        let remembered = memory::read(&self.here.state, &self.root);
-        Ok(Knowledge { progress, archive: archive.unwrap_or_default(), stock, broken, remembered })
+        if written { Ok(()) } else { Err(std::io::Error::other("it was changed in between")) }
     }
 
-    fn unreadable(&self, path: &Path, why: &str) -> CliError {
-        CliError::new(format!("{} cannot be read: {why}", path.display()))
-            .hint("nothing was changed; mend that file, or move it away, and try again")
+    /// Why something could not be written.
+    pub(crate) fn unwritten(path: &Path, error: &std::io::Error) -> CliError {
+        CliError::new(format!("{} was not written: {error}", path.display()))
     }
 
-    /// The stock of all projects, if the user's config names it.
-    pub(crate) fn global(&self) -> Option<PathBuf> {
-        let path = &self.here.config.knowledge.global.as_ref()?.0;
-        match path.strip_prefix("~/") {
-            Some(below) => self.here.env.place.home.as_deref().map(|home| home.join(below)),
-            None => Some(PathBuf::from(path)),
-        }
+    /// The project whatever way leads to it.
+    pub(crate) fn real(&self) -> PathBuf {
+        std::fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone())
     }
 
     /// Where a stock file is.
@@ -151,7 +136,7 @@ impl Project {
             StockName::Design => of_project(StockFile::Design),
             StockName::FeatureSpec => of_project(StockFile::FeatureSpec),
             StockName::General => of_project(StockFile::General),
-            StockName::Global => self.global().ok_or_else(|| {
+            StockName::Global => global(&self.here).ok_or_else(|| {
                 let config = self.here.env.place.config();
                 let config = config.map_or_else(|| "your config".to_owned(), |path| path.display().to_string());
                 CliError::new("there is no file for learnings of all projects").hint(format!(
@@ -160,6 +145,82 @@ impl Project {
             }),
         }
     }
+}
+
+/// Everything that is there.
+pub(crate) fn read(here: &Here, root: &Path) -> Result<Knowledge, CliError> {
+    let folder = Folder::of(root);
+    if folder.is_none() && std::fs::symlink_metadata(context(root)).is_ok() {
+        return Err(CliError::new(format!("{} is not a folder in this project", context(root).display()))
+            .hint("move it away; `tidegate progress add` makes it anew"));
+    }
+    let text = |name: &str| match folder.as_ref().map(|folder| folder.text(name)) {
+        Some(Known::Value(text)) => Ok(Some(text)),
+        Some(Known::Broken(why)) => Err(unreadable(&context(root).join(name), &why)),
+        Some(Known::Absent) | None => Ok(None),
+    };
+    let progress = text(tracked::PROGRESS)?.unwrap_or_default();
+    // What is in it can wait; what is not in it is not lost.
+    let archive = text(tracked::ARCHIVE).unwrap_or_else(|error| {
+        print::to_stderr(&format!("warning: left out: {}", error.message()));
+        None
+    });
+    let mut stock = Vec::new();
+    let mut broken = Vec::new();
+    for file in StockFile::ALL {
+        let path = context(root).join(file.file_name());
+        match text(file.file_name()) {
+            Ok(Some(text)) => stock.push(StockText { file: of_project(file), path, text }),
+            Ok(None) => {}
+            Err(error) => broken.push((path, error.message().to_owned())),
+        }
+    }
+    if let Some(path) = global(here) {
+        match global_text(&path) {
+            Ok(Some(text)) => stock.push(StockText { file: StockName::Global, path, text }),
+            Ok(None) => {}
+            Err(why) => broken.push((path.clone(), unreadable(&path, &why).message().to_owned())),
+        }
+    }
+    let shown = shown(here, root, folder.as_ref());
+    Ok(Knowledge { progress, archive: archive.unwrap_or_default(), stock, broken, shown })
+}
+
+/// What a person was shown.
+fn shown(here: &Here, root: &Path, folder: Option<&Folder>) -> Shown {
+    let last_run = folder.map(|folder| json::last_run(folder, here.now));
+    let last_run = last_run.and_then(|run| run.value().map(|run| run.at));
+    let ids = match memory::read(&here.state, root) {
+        Known::Value(memory) => memory.shown,
+        Known::Absent => BTreeSet::new(),
+        Known::Broken(why) => {
+            print::to_stderr(&format!("warning: what was promoted is not known: {why}"));
+            BTreeSet::new()
+        }
+    };
+    Shown { ids, last_run }
+}
+
+fn unreadable(path: &Path, why: &str) -> CliError {
+    // Some reasons begin with the file's name.
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let why = why.strip_prefix(&format!("{name}: ")).unwrap_or(why);
+    CliError::new(format!("{} cannot be read: {why}", path.display()))
+        .hint("nothing was changed; mend that file, or move it away, and try again")
+}
+
+/// The stock of all projects, if the user's config names it.
+fn global(here: &Here) -> Option<PathBuf> {
+    let path = &here.config.knowledge.global.as_ref()?.0;
+    match path.strip_prefix("~/") {
+        Some(below) => here.env.place.home.as_deref().map(|home| home.join(below)),
+        None => Some(PathBuf::from(path)),
+    }
+}
+
+/// Where the files of a project are.
+fn context(root: &Path) -> PathBuf {
+    root.join(".claude/context")
 }
 
 fn of_project(file: StockFile) -> StockName {
@@ -186,7 +247,7 @@ pub(crate) struct Knowledge {
     pub(crate) stock: Vec<StockText>,
     /// Stock that cannot be read, and why.
     pub(crate) broken: Vec<(PathBuf, String)>,
-    remembered: Remembered,
+    shown: Shown,
 }
 
 /// One file of stock.
@@ -235,7 +296,7 @@ impl Knowledge {
     /// All entries, newest first, each once; those of the archive after those of `progress.md`.
     pub(crate) fn entries(&self) -> Vec<Entry> {
         let (progress, archive) = (Progress::parse(&self.progress), Progress::parse(&self.archive));
-        let new = unpromoted(&progress, Some(&archive), &self.remembered.shown);
+        let new = unpromoted(&progress, Some(&archive), &self.shown);
         let new: Vec<EntryId> = new.iter().map(|entry| entry.id).collect();
         let mut entries: Vec<Entry> = Vec::new();
         for (file, flow) in [(tracked::PROGRESS, &progress), (tracked::ARCHIVE, &archive)] {
@@ -260,7 +321,7 @@ impl Knowledge {
 
     /// Those that count as promoted only by their timestamps.
     pub(crate) fn promoted_by_time(&self) -> Vec<EntryId> {
-        if !self.remembered.shown.ids.is_empty() {
+        if !self.shown.ids.is_empty() {
             return Vec::new();
         }
         self.entries().into_iter().filter(|entry| !entry.unpromoted).map(|entry| entry.id).collect()

@@ -9,7 +9,6 @@ use tidegate_core::knowledge::entry_id::EntryId;
 use tidegate_core::knowledge::flow::NewEntry;
 use tidegate_core::knowledge::tracked;
 use tidegate_core::record::Deeds;
-use tidegate_state::knowledge::write;
 
 use super::Outcome;
 use crate::approval::{self, tightened};
@@ -27,7 +26,7 @@ pub(crate) fn run(command: &ProgressCommand) -> Outcome {
 
 #[derive(Serialize)]
 struct Added {
-    id: EntryId,
+    id: Option<EntryId>,
     file: PathBuf,
     project: PathBuf,
 }
@@ -47,14 +46,16 @@ fn add(args: &ProgressAdd) -> Outcome {
         next: lines(&args.next),
     };
     let file = project.folder().join(tracked::PROGRESS);
-    let id = write::add_entry(&project.here.state, &project.root, &entry)
-        .map_err(|error| project.unwritten(&file, &error))?;
+    let id = project.add(&entry).map_err(|error| {
+        Project::unwritten(&file, &error).hint("nothing was changed; mend that file or folder, and add it again")
+    })?;
     let given = tightened(&project.here, "an entry was written");
     approval::record(&project.here, "progress add", &given, Deeds { entry: true, ..Deeds::default() });
     if args.of.json {
         print::json(&Added { id, file, project: project.root });
     } else {
-        print::line(&format!("entry {id} is in {}", file.display()));
+        let id = id.map(|id| format!("entry {id}")).unwrap_or_default();
+        print::line(&format!("{id} was written to {}", file.display()));
     }
     Ok(ExitCode::SUCCESS)
 }

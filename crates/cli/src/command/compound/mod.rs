@@ -15,7 +15,9 @@ use tidegate_core::knowledge::stock::Stock;
 use tidegate_core::knowledge::tracked;
 use tidegate_core::record::Deeds;
 use tidegate_state::knowledge::listed::{self, Listed};
-use tidegate_state::knowledge::{json, memory};
+use tidegate_state::knowledge::json::{self, LastRun};
+use tidegate_state::knowledge::memory;
+use tidegate_state::knowledge::read::Folder;
 use tidegate_state::{marks, pressure_file};
 
 use super::Outcome;
@@ -82,12 +84,12 @@ fn list(args: &CompoundList) -> Outcome {
     }
     let entries = listings(&knowledge);
     let shown = if args.of.json { entries.len() } else { fitting(&entries) };
-    let before = listed::read(&project.private(), &project.root);
+    let before = listed::read(&project.private(), &project.real());
     let ids = entries[..shown].iter().map(|listing| listing.entry.id).collect();
     // Listing once more in between does not undo what was promoted.
     let recent = before.filter(|before| project.here.now.since(before.at) < LISTED_MS);
     let listed = Listed {
-        project: project.root.to_string_lossy().into_owned(),
+        project: project.real().to_string_lossy().into_owned(),
         at: project.here.now,
         ids,
         promoted: recent.map_or(0, |before| before.promoted),
@@ -220,7 +222,7 @@ fn done(args: &CompoundDone) -> Outcome {
     let project = Project::find(&args.of)?;
     let now = project.here.now;
     let knowledge = project.read()?;
-    let listed = listed::read(&project.private(), &project.root)
+    let listed = listed::read(&project.private(), &project.real())
         .filter(|listed| now.since(listed.at) < LISTED_MS);
     let unpromoted: Vec<Entry> = knowledge.entries().into_iter().filter(|entry| entry.unpromoted).collect();
     let listed = match listed {
@@ -240,14 +242,14 @@ fn done(args: &CompoundDone) -> Outcome {
     // From now on ids decide: what counted by its time until now must have one, too.
     let mut ids = knowledge.promoted_by_time();
     ids.extend(seen.iter().map(|entry| entry.id));
-    memory::shown(&project.here.state, &project.root, &ids, now)
+    memory::remember_shown(&project.here.state, &project.root, &ids, now)
         .map_err(|error| CliError::new(format!("what was gone through cannot be remembered: {error}")))?;
     let promoted = args.promoted.unwrap_or(listed.promoted);
     project.public_copies(promoted);
     project.rearm()?;
     let _ = listed::write(
         &project.private(),
-        &Listed { project: project.root.to_string_lossy().into_owned(), at: now, ..Listed::default() },
+        &Listed { project: project.real().to_string_lossy().into_owned(), at: now, ..Listed::default() },
     );
     let given = tightened(&project.here, "what was listed was gone through");
     approval::record(&project.here, "compound done", &given, Deeds { compound: true, ..Deeds::default() });
@@ -276,8 +278,9 @@ fn done(args: &CompoundDone) -> Outcome {
 impl Project {
     /// For other tools; they can be made again.
     fn public_copies(&self, promoted: u64) {
-        let written = json::compound_last_run(&self.root, self.here.now, promoted)
-            .and_then(|()| pressure_file::reset_level(&self.root));
+        let run = LastRun { at: self.here.now, promoted };
+        let written = Folder::of(&self.root).map_or(Ok(()), |folder| json::write_last_run(&folder, run));
+        let written = written.and_then(|()| pressure_file::reset_level(&self.root));
         if let Err(error) = written {
             let folder = self.folder();
             print::to_stderr(&format!("warning: a copy for other tools in {}: {error}", folder.display()));

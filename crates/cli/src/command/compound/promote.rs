@@ -185,7 +185,7 @@ impl Project {
         for change in changes {
             if let Err(error) = self.write_stock(&change.path, change.old.as_deref(), &change.new) {
                 let before = if done.is_empty() { "nothing".to_owned() } else { done.join(", ") };
-                return Err(self.unwritten(&change.path, &error).hint(format!(
+                return Err(Project::unwritten(&change.path, &error).hint(format!(
                     "written before this: {before}; mend it and run it again without --approved"
                 )));
             }
