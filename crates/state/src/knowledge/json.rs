@@ -165,3 +165,96 @@ fn lay_over(under: &mut Value, over: Value) {
         (under, over) => *under = over,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const NOW: Millis = Millis(1_794_795_005_000);
+
+    fn project() -> (tempfile::TempDir, Folder) {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::make(root.path()).unwrap();
+        (root, folder)
+    }
+
+    #[test]
+    fn how_others_write_the_last_run() {
+        let (_root, folder) = project();
+        assert_eq!(last_run(&folder, NOW), Known::Absent);
+        for (text, expected) in [
+            (r#"{"timestamp":"2026-11-15T02:10:05Z","promotedCount":3}"#, Some((86_400_000, 3))),
+            (r#"{"timestamp":"2026-11-15T11:10:05.000+09:00"}"#, Some((86_400_000, 0))),
+            ("\u{feff}{\r\n\"timestamp\": \"2026-11-15\", \"promotedCount\": \"3\"}", Some((94_205_000, 0))),
+            (r#"{"timestamp":"2099-01-01T00:00:00Z","promotedCount":3}"#, None),
+            (r#"{"timestamp":"2026-11-15T02:10"#, None),
+            (r#"{"timestamp":1794795005}"#, None),
+            (r#"{"timestamp":"昨日"}"#, None),
+            (r"[]", None),
+            ("", None),
+        ] {
+            fs::write(folder.path().join(LAST_RUN), text).unwrap();
+            let expected = expected.map(|(ago, promoted)| LastRun { at: NOW.before(ago), promoted });
+            match (last_run(&folder, NOW), expected) {
+                (Known::Value(run), Some(expected)) => assert_eq!(run, expected, "{text}"),
+                (Known::Broken(why), None) => assert!(why.starts_with(LAST_RUN), "{why}"),
+                (other, _) => panic!("{text}: {other:?}"),
+            }
+        }
+        fs::write(folder.path().join(LAST_RUN), [b'['; 300]).unwrap();
+        assert!(matches!(last_run(&folder, NOW), Known::Broken(_)), "nested too deep");
+    }
+
+    #[test]
+    fn what_others_keep_in_a_file_stays() {
+        let (_root, folder) = project();
+        let path = folder.path().join(LAST_RUN);
+        fs::write(&path, r#"{"timestamp":"x","promotedCount":1,"note":"残す"}"#).unwrap();
+        let run = LastRun { at: NOW, promoted: 2 };
+        write_last_run(&folder, run).unwrap();
+        assert_eq!(last_run(&folder, NOW), Known::Value(run));
+        let expected = "{\n  \"note\": \"残す\",\n  \"promotedCount\": 2,\n  \"timestamp\": \"2026-11-16T02:10:05Z\"\n}\n";
+        assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+        fs::write(&path, "{\"timestamp\": half").unwrap();
+        write_last_run(&folder, run).unwrap();
+        assert_eq!(last_run(&folder, NOW), Known::Value(run));
+    }
+
+    #[test]
+    fn the_last_compaction_by_us_and_by_others() {
+        let (_root, folder) = project();
+        assert_eq!(last_compact(&folder), Known::Absent);
+        let path = folder.path().join(LAST_COMPACT);
+        let theirs = r#"{"timestamp":"2026-02-18T05:30:00Z","compoundRun":true,"x":1,
+            "progressSummary":{"entryCount":3,"recentHeadings":["a"],"y":2},
+            "confidenceSummary":{"totalEntries":2,"avgConfirmed":1.5,"unverifiedCount":1}}"#;
+        fs::write(&path, theirs).unwrap();
+        let Known::Value(read) = last_compact(&folder) else { panic!() };
+        assert_eq!((read.session_id.as_deref(), read.compound_run), (None, true));
+        assert_eq!((read.progress_summary.entry_count, read.confidence_summary.unverified_count), (3, 1));
+
+        let survival = SurvivalSummary { kept: 1, of: 2, lost: vec!["失った".into()] };
+        let mut ours = LastCompact {
+            timestamp: NOW.iso_seconds(),
+            session_id: Some("s".into()),
+            trigger: Some("auto".into()),
+            survival: Some(survival),
+            ..LastCompact::default()
+        };
+        write_last_compact(&folder, &ours).unwrap();
+        assert_eq!(last_compact(&folder), Known::Value(ours.clone()));
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(
+            text.contains("\"x\": 1") && text.contains("\"y\": 2") && text.contains("\"sessionId\": \"s\"")
+        );
+        ours.survival = None;
+        write_last_compact(&folder, &ours).unwrap();
+        assert_eq!(last_compact(&folder), Known::Value(ours));
+
+        for text in ["{\"timestamp\":\"2026", "{}", "null", "{\"timestamp\":\"x\",\"progressSummary\":7}"] {
+            fs::write(&path, text).unwrap();
+            assert!(matches!(last_compact(&folder), Known::Broken(_)), "{text}");
+        }
+    }
+}

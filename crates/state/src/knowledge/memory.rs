@@ -135,3 +135,94 @@ fn append(state: &StateDir, root: &Path, line: &Line) -> io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::PlaceEnv;
+    use std::fs;
+
+    fn state() -> (tempfile::TempDir, StateDir) {
+        let base = tempfile::tempdir().unwrap();
+        let env = PlaceEnv { state_dir: Some(base.path().join("s")), ..PlaceEnv::default() };
+        let state = StateDir::open(&env).unwrap();
+        (base, state)
+    }
+
+    fn id(n: u64) -> EntryId {
+        EntryId::of("題", &n.to_string())
+    }
+
+    fn known(state: &StateDir, root: &Path) -> Memory {
+        match read(state, root) {
+            Known::Value(memory) => memory,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_was_shown_and_nudged_is_remembered_by_project() {
+        let (base, state) = state();
+        let (one, other) = (base.path().join("一"), base.path().join("二"));
+        fs::create_dir(&one).unwrap();
+        assert_eq!(read(&state, &one), Known::Absent);
+        remember_shown(&state, &one, &[id(1), id(2)], Millis(5)).unwrap();
+        remember_shown(&state, &one, &[id(2), id(3)], Millis(7)).unwrap();
+        assert!(remember_nudged(&state, &one, u64::MAX).unwrap());
+        assert!(!remember_nudged(&state, &one, u64::MAX).unwrap());
+        let memory = known(&state, &one);
+        assert_eq!(
+            (memory.shown.len(), memory.shown_at, memory.nudged),
+            (3, Some(Millis(7)), vec![u64::MAX])
+        );
+        assert_eq!(read(&state, &other), Known::Absent);
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&one, &other).unwrap();
+            assert_eq!(known(&state, &other), known(&state, &one), "the same project by another way");
+        }
+    }
+
+    #[test]
+    fn a_torn_line_takes_no_other_along() {
+        let (base, state) = state();
+        let path = file(&state, base.path());
+        remember_shown(&state, base.path(), &[id(1)], Millis(5)).unwrap();
+        let mut text = fs::read_to_string(&path).unwrap();
+        text.push_str(
+            "{\"shown\":[\"0123\n\u{0}\n{\"nudged\":\"x\"}\n{\"later\":1}\n[]\n{\"shown\":[\"aac9ca",
+        );
+        fs::write(&path, text).unwrap();
+        remember_shown(&state, base.path(), &[id(2)], Millis(6)).unwrap();
+        assert_eq!(known(&state, base.path()).shown, [id(1), id(2)].into());
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(matches!(read(&state, base.path()), Known::Broken(_)));
+        assert!(remember_shown(&state, base.path(), &[id(2)], Millis(6)).is_err());
+    }
+
+    #[test]
+    fn a_long_file_is_rewritten_and_forgets_only_old_nudges() {
+        let (base, state) = state();
+        let ids: Vec<EntryId> = (0..200).map(id).collect();
+        for n in 0..100 {
+            remember_shown(&state, base.path(), &ids, Millis(n)).unwrap();
+            assert!(remember_nudged(&state, base.path(), n).unwrap());
+        }
+        assert!(fs::metadata(file(&state, base.path())).unwrap().len() < LONG + 4096);
+        let memory = known(&state, base.path());
+        assert_eq!((memory.shown.len(), memory.shown_at), (200, Some(Millis(99))));
+        assert_eq!(memory.nudged, (84..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn of_many_that_want_to_nudge_one_does() {
+        let (base, state) = state();
+        let nudge = || usize::from(remember_nudged(&state, base.path(), 7).unwrap());
+        let nudges: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(nudge)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert_eq!(nudges, 1);
+    }
+}

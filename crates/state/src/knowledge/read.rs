@@ -165,3 +165,126 @@ impl Texts {
         })
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn project() -> (tempfile::TempDir, Folder) {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::make(root.path()).unwrap();
+        (root, folder)
+    }
+
+    #[test]
+    fn a_folder_is_real_and_inside_of_its_project() {
+        let base = tempfile::tempdir().unwrap();
+        let root = base.path().join("p");
+        fs::create_dir(&root).unwrap();
+        assert_eq!(Folder::of(&root), None);
+        assert_eq!(Folder::of(&base.path().join("none")), None);
+        fs::write(root.join(".claude"), "").unwrap();
+        assert!(Folder::of(&root).is_none() && Folder::make(&root).is_err());
+        fs::remove_file(root.join(".claude")).unwrap();
+
+        let elsewhere = base.path().join("elsewhere");
+        fs::create_dir_all(elsewhere.join("context")).unwrap();
+        symlink(&elsewhere, root.join(".claude")).unwrap();
+        assert!(Folder::of(&root).is_none() && Folder::make(&root).is_err());
+        fs::remove_file(root.join(".claude")).unwrap();
+
+        fs::create_dir(root.join(".claude")).unwrap();
+        symlink("../../elsewhere/none", root.join(".claude/context")).unwrap();
+        assert!(Folder::of(&root).is_none() && Folder::make(&root).is_err());
+        fs::remove_file(root.join(".claude/context")).unwrap();
+        symlink(elsewhere.join("context"), root.join(".claude/context")).unwrap();
+        assert!(Folder::of(&root).is_none() && Folder::make(&root).is_err());
+        fs::remove_file(root.join(".claude/context")).unwrap();
+
+        fs::create_dir(root.join("notes")).unwrap();
+        symlink("../notes", root.join(".claude/context")).unwrap();
+        assert_eq!(Folder::of(&root).unwrap().path(), root.join(".claude/context"));
+        // A project that is itself reached through a link.
+        symlink(&root, base.path().join("link")).unwrap();
+        assert!(Folder::of(&base.path().join("link")).is_some());
+        assert!(!elsewhere.join("none").exists());
+    }
+
+    #[test]
+    fn what_is_no_text_says_why() {
+        let (root, folder) = project();
+        let outside = tempfile::NamedTempFile::new().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("empty"), "").unwrap();
+        fs::write(path("text"), "\u{feff}# 進捗\r\n").unwrap();
+        fs::write(path("latin1"), b"caf\xe9").unwrap();
+        fs::File::create(path("large")).unwrap().set_len(50 << 20).unwrap();
+        fs::create_dir(path("folder")).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            path("pipe"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::from_raw_mode(0o600),
+            0,
+        )
+        .unwrap();
+        symlink("nowhere", path("dangling")).unwrap();
+        symlink("loop", path("loop")).unwrap();
+        symlink(outside.path(), path("out")).unwrap();
+        fs::write(root.path().join("notes.md"), "x").unwrap();
+        symlink("../../notes.md", path("in")).unwrap();
+        for (name, expected) in [
+            ("none", Known::Absent),
+            ("empty", Known::Value("")),
+            ("text", Known::Value("\u{feff}# 進捗\r\n")),
+            ("latin1", Known::Broken("latin1: not UTF-8".into())),
+            ("large", Known::Broken("large: too large".into())),
+            ("folder", Known::Broken("folder: not a file".into())),
+            ("pipe", Known::Broken("pipe: not a file".into())),
+            ("dangling", Known::Broken("dangling: a link that leads nowhere".into())),
+            ("loop", Known::Broken("loop: a link that leads nowhere".into())),
+            ("out", Known::Broken("out: a link that leads out of the project".into())),
+            ("in", Known::Value("x")),
+        ] {
+            let text = folder.text(name);
+            let read = match &text {
+                Known::Value(text) => Known::Value(text.as_str()),
+                Known::Absent => Known::Absent,
+                Known::Broken(why) => Known::Broken(why.clone()),
+            };
+            assert_eq!(read, expected, "{name}");
+        }
+        let texts = folder.texts(&["text", "pipe", "none"]);
+        assert_eq!((texts.get("text"), texts.get("pipe")), (Some("\u{feff}# 進捗\r\n"), None));
+        assert_eq!(texts.broken().collect::<Vec<_>>(), ["pipe: not a file"]);
+        assert_eq!(texts.all().filter(|(_, text)| text.modified.is_some()).count(), 2);
+    }
+
+    #[test]
+    fn of_a_long_archive_the_end_is_read_from_a_heading_on() {
+        let (_root, folder) = project();
+        let entry = |n: usize| format!("## 項目 {n}\n\n{}\n", "日本語の行。\n".repeat(100));
+        let all: String = (0..1000).map(entry).collect::<Vec<_>>().concat();
+        assert!(all.len() as u64 > LARGEST);
+        fs::write(folder.path().join(flow::ARCHIVE), &all).unwrap();
+        let Known::Value(text) = folder.text(flow::ARCHIVE) else { panic!() };
+        assert!(text.len() as u64 <= LARGEST && text.len() as u64 > LARGEST - 4096);
+        assert!(text.starts_with("## 項目 ") && all.ends_with(&text));
+        fs::write(folder.path().join(flow::ARCHIVE), "x".repeat(2 << 20)).unwrap();
+        assert_eq!(folder.text(flow::ARCHIVE), Known::Value(String::new()));
+    }
+
+    /// Root may read everything.
+    #[test]
+    fn what_must_not_be_read_is_broken() {
+        if rustix::process::geteuid().is_root() {
+            return;
+        }
+        let (_root, folder) = project();
+        let path = folder.path().join("secret");
+        fs::write(&path, "x").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+        assert!(matches!(folder.text("secret"), Known::Broken(_)));
+    }
+}
