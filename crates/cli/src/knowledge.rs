@@ -1,6 +1,5 @@
 //! Flow and stock of the project that a command means, read so that a person learns what cannot be.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -14,7 +13,7 @@ use tidegate_core::knowledge::tracked;
 use tidegate_core::time::Millis;
 use tidegate_core::words::Lang;
 use tidegate_state::knowledge::read::Folder;
-use tidegate_state::knowledge::{json, memory, write};
+use tidegate_state::knowledge::{memory, write};
 use tidegate_state::{bounded, project};
 
 use crate::args::{KnowledgeOf, StockName};
@@ -182,23 +181,8 @@ pub(crate) fn read(here: &Here, root: &Path) -> Result<Knowledge, CliError> {
             Err(why) => broken.push((path.clone(), unreadable(&path, &why).message().to_owned())),
         }
     }
-    let shown = shown(here, root, folder.as_ref());
+    let shown = folder.map(|folder| memory::shown(&here.state, &folder, here.now)).unwrap_or_default();
     Ok(Knowledge { progress, archive: archive.unwrap_or_default(), stock, broken, shown })
-}
-
-/// What a person was shown.
-fn shown(here: &Here, root: &Path, folder: Option<&Folder>) -> Shown {
-    let last_run = folder.map(|folder| json::last_run(folder, here.now));
-    let last_run = last_run.and_then(|run| run.value().map(|run| run.at));
-    let ids = match memory::read(&here.state, root) {
-        Known::Value(memory) => memory.shown,
-        Known::Absent => BTreeSet::new(),
-        Known::Broken(why) => {
-            print::to_stderr(&format!("warning: what was promoted is not known: {why}"));
-            BTreeSet::new()
-        }
-    };
-    Shown { ids, last_run }
 }
 
 fn unreadable(path: &Path, why: &str) -> CliError {
