@@ -13,12 +13,12 @@ use crate::time::Millis;
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     /// By name, with the time of its last change.
-    pub files: Vec<(String, Millis, Known<String>)>,
+    pub files: Vec<(&'static str, Millis, Known<String>)>,
 }
 
 impl Texts {
     fn of(&self, name: &str) -> Option<(&str, Millis)> {
-        let (_, modified, text) = self.files.iter().find(|(known, ..)| known == name)?;
+        let (_, modified, text) = self.files.iter().find(|(known, ..)| *known == name)?;
         text.value().map(|text| (text.as_str(), *modified))
     }
 }
@@ -103,7 +103,7 @@ impl Knowledge {
                 }
                 _ => Content::Other,
             };
-            knowledge.tracked.push(Tracked { name: name.clone(), what: content, modified: *modified });
+            knowledge.tracked.push(Tracked { name, what: content, modified: *modified });
         }
         knowledge.confidence = Confidence::sum(&stocks);
         knowledge

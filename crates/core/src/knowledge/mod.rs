@@ -9,5 +9,6 @@ pub mod preserved;
 pub mod similarity;
 pub mod stock;
 pub mod survival;
+mod terms;
 pub mod timestamp;
 pub mod tracked;

@@ -1,1 +1,345 @@
 //! Which key facts a summary kept.
+//!
+//! Paths and names in backticks have to stand there literally. Of everything else two thirds of the content words do,
+//! near each other, with all names and numbers, and not with the opposite meaning. Words are compared, not meanings:
+//! in doubt a fact is lost, for that costs a line in a note, and the other error the fact.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use super::key_facts::{KeyFact, listed};
+use super::terms::{Look, Term, anchor, is_japanese, latin_runs, terms};
+
+/// What a compaction left of the key facts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Survival {
+    /// So many stand in the context afterwards.
+    pub kept: usize,
+    /// Of so many.
+    pub of: usize,
+    /// The others, in their order.
+    pub lost: Vec<KeyFact>,
+}
+
+/// Words of a fact count when they stand within so many bytes, or three times the fact's own length.
+const NEAR: usize = 600;
+
+/// Which facts stand in the summary or in a message that the host kept whole.
+pub fn survival(facts: &[KeyFact], summary: &str, preserved: &[&str]) -> Survival {
+    let literals = Literals::of(facts);
+    let mut words = Wanted::of(facts);
+    let mut found = literals.none_found();
+    for part in visible(summary).into_iter().chain(preserved.iter().copied()) {
+        literals.look(part, &mut found);
+        words.look(part);
+    }
+    let mut survival = Survival { of: facts.len(), ..Survival::default() };
+    for (index, fact) in facts.iter().enumerate() {
+        if words.facts[index].kept && literals.all_found(index, &found) {
+            survival.kept += 1;
+        } else {
+            survival.lost.push(fact.clone());
+        }
+    }
+    survival
+}
+
+/// What is told about lost facts; empty when there are none or no room for one.
+pub fn note(lost: &[KeyFact], budget_chars: usize) -> String {
+    const FIRST: &str = "These facts were known before the compaction and are missing in its summary:";
+    listed(FIRST, lost, budget_chars).unwrap_or_default()
+}
+
+/// What the model will see of a summary: not its analysis, and of the rest what its tags enclose.
+fn visible(summary: &str) -> Vec<&str> {
+    let (before, after) = match summary.find("<analysis>").and_then(|start| {
+        let length = summary[start..].find("</analysis>")?;
+        Some((start, start + length + "</analysis>".len()))
+    }) {
+        Some((start, end)) => (&summary[..start], &summary[end..]),
+        None => ("", summary),
+    };
+    for part in [after, before] {
+        if let Some(start) = part.find("<summary>") {
+            let inner = &part[start + "<summary>".len()..];
+            return vec![inner.rfind("</summary>").map_or(inner, |end| &inner[..end])];
+        }
+    }
+    vec![before, after]
+}
+
+/// Texts that have to stand somewhere as they are.
+struct Literals<'a> {
+    all: Vec<Literal<'a>>,
+    /// By the run of letters that is looked for in the text.
+    by_anchor: BTreeMap<&'a str, Vec<usize>>,
+}
+
+struct Literal<'a> {
+    fact: usize,
+    text: &'a str,
+    /// The beginning of the path is not known.
+    open: bool,
+    anchor_at: usize,
+}
+
+impl<'a> Literals<'a> {
+    fn of(facts: &'a [KeyFact]) -> Literals<'a> {
+        let mut literals = Literals { all: Vec::new(), by_anchor: BTreeMap::new() };
+        for (index, fact) in facts.iter().enumerate() {
+            if fact.kind.is_path() {
+                literals.add(index, &fact.text);
+            } else {
+                for name in names_in_backticks(&fact.text) {
+                    literals.add(index, name);
+                }
+            }
+        }
+        literals
+    }
+
+    fn add(&mut self, fact: usize, text: &'a str) {
+        let (text, open) = match text.strip_prefix("…/") {
+            Some(rest) => (rest, true),
+            None => (text.strip_prefix("./").unwrap_or(text), false),
+        };
+        let text = text.trim_end_matches('/');
+        // Without a letter or digit nothing can be looked for.
+        let Some((anchor_at, anchor)) = anchor(text) else { return };
+        self.by_anchor.entry(anchor).or_default().push(self.all.len());
+        self.all.push(Literal { fact, text, open, anchor_at });
+    }
+
+    fn none_found(&self) -> Vec<bool> {
+        vec![false; self.all.len()]
+    }
+
+    fn look(&self, text: &str, found: &mut [bool]) {
+        if self.all.is_empty() {
+            return;
+        }
+        for (at, run) in latin_runs(text) {
+            let Some(candidates) = self.by_anchor.get(run) else { continue };
+            for &index in candidates {
+                found[index] = found[index] || self.all[index].stands(text, at);
+            }
+        }
+    }
+
+    fn all_found(&self, fact: usize, found: &[bool]) -> bool {
+        self.all.iter().zip(found).all(|(literal, found)| literal.fact != fact || *found)
+    }
+}
+
+impl Literal<'_> {
+    /// Whether it stands in `text` with its anchor at `at`, and neither inside a longer name nor below another folder.
+    fn stands(&self, text: &str, at: usize) -> bool {
+        let Some(start) = at.checked_sub(self.anchor_at) else { return false };
+        let Some(there) = text.as_bytes().get(start..start + self.text.len()) else { return false };
+        let same = there.iter().zip(self.text.bytes()).all(|(a, b)| *a == b || (*a == b'\\' && b == b'/'));
+        same && self.may_begin(&text[..start]) && may_end(&text[start + self.text.len()..])
+    }
+
+    fn may_begin(&self, before: &str) -> bool {
+        match before.chars().next_back() {
+            Some('/' | '\\') => self.open || begins_at_a_root(before),
+            Some(c) => {
+                // Without spaces nobody knows where a Japanese name begins, but a particle is no part of it.
+                let own = self.text.chars().next().is_some_and(is_japanese);
+                if is_japanese(c) { !own || ('ぁ'..='ゖ').contains(&c) } else { !in_a_name(c) }
+            }
+            None => true,
+        }
+    }
+}
+
+/// Whether the path that goes on after `before` is a whole one: then it may be the same file as a relative path.
+fn begins_at_a_root(before: &str) -> bool {
+    let from = before
+        .char_indices()
+        .rev()
+        .find(|(_, c)| !(in_a_name(*c) || matches!(c, '/' | '\\' | '~' | '$' | ':' | '{' | '}')))
+        .map_or(0, |(at, c)| at + c.len_utf8());
+    let path = &before[from..];
+    let drive = path.as_bytes().get(1) == Some(&b':');
+    drive || path == "./" || path == ".\\" || path.starts_with(['/', '~', '$'])
+}
+
+fn may_end(after: &str) -> bool {
+    let mut chars = after.chars();
+    let goes_on = |c: Option<char>| c.is_some_and(|c| in_a_name(c) && c != '.');
+    match chars.next() {
+        Some('.' | '/' | '\\' | '-') => !goes_on(chars.next()),
+        next => !goes_on(next),
+    }
+}
+
+fn in_a_name(c: char) -> bool {
+    matches!(c, '.' | '-' | '_' | '+' | '@') || (c.is_alphanumeric() && !is_japanese(c))
+}
+
+/// What stands in backticks and is one word: a name, a path, a flag. A whole command can be said in other words.
+fn names_in_backticks(text: &str) -> impl Iterator<Item = &str> {
+    let inside = text.split('`').skip(1).step_by(2);
+    let closed = memchr::memchr_iter(b'`', text.as_bytes()).count() / 2;
+    inside.take(closed).filter(|name| !name.is_empty() && !name.contains(char::is_whitespace))
+}
+
+/// The words of all facts, and what has been seen of them.
+struct Wanted {
+    facts: Vec<Fact>,
+    by_word: BTreeMap<String, Vec<(usize, usize)>>,
+}
+
+struct Fact {
+    words: Vec<Word>,
+    total: u32,
+    near: usize,
+    kept: bool,
+    /// Hits that are near the last one.
+    recent: VecDeque<Hit>,
+}
+
+struct Word {
+    weight: u32,
+    must: bool,
+    /// Said, denied or both.
+    said: bool,
+    denied: bool,
+    /// How many recent hits there are, and how many of them mean it in the same way.
+    hits: u32,
+    agreeing: u32,
+}
+
+struct Hit {
+    at: usize,
+    word: usize,
+    agrees: bool,
+}
+
+impl Wanted {
+    fn of(facts: &[KeyFact]) -> Wanted {
+        let mut wanted = Wanted { facts: Vec::new(), by_word: BTreeMap::new() };
+        for fact in facts {
+            let mut words = Vec::new();
+            if !fact.kind.is_path() {
+                wanted.words(&fact.text, &mut words);
+            }
+            wanted.facts.push(Fact {
+                total: words.iter().map(|word| word.weight).sum(),
+                near: NEAR.max(fact.text.len() * 3),
+                kept: words.is_empty(),
+                recent: VecDeque::new(),
+                words,
+            });
+        }
+        wanted
+    }
+
+    fn words(&mut self, text: &str, words: &mut Vec<Word>) {
+        let fact = self.facts.len();
+        let capitals_are_names = capitals_are_names(text);
+        terms(text, |term| {
+            // A name has to be there whole, so that its parts add nothing.
+            if term.look == Look::Part {
+                return;
+            }
+            let places = self.by_word.entry(term.word.to_owned()).or_default();
+            let known = places.iter().find(|(of, _)| *of == fact).map(|(_, word)| *word);
+            let word = known.unwrap_or(words.len());
+            if known.is_none() {
+                places.push((fact, word));
+                words.push(Word {
+                    weight: term.weight,
+                    must: false,
+                    said: false,
+                    denied: false,
+                    hits: 0,
+                    agreeing: 0,
+                });
+            }
+            let word = &mut words[word];
+            word.said |= !term.denied;
+            word.denied |= term.denied;
+            word.must |= match term.look {
+                Look::Name | Look::Number => true,
+                Look::Capital | Look::Capitals => capitals_are_names,
+                Look::Plain | Look::Part => false,
+            };
+        });
+    }
+
+    fn look(&mut self, text: &str) {
+        let Wanted { facts, by_word } = self;
+        for fact in facts.iter_mut() {
+            fact.forget();
+        }
+        terms(text, |term| {
+            if let Some(places) = by_word.get(term.word) {
+                for (fact, word) in places {
+                    facts[*fact].see(*word, &term);
+                }
+            }
+        });
+    }
+}
+
+impl Fact {
+    fn forget(&mut self) {
+        self.recent.clear();
+        for word in &mut self.words {
+            (word.hits, word.agreeing) = (0, 0);
+        }
+    }
+
+    fn see(&mut self, word: usize, term: &Term<'_>) {
+        if self.kept {
+            return;
+        }
+        while let Some(first) = self.recent.front().filter(|first| first.at + self.near < term.at) {
+            let word = &mut self.words[first.word];
+            word.hits -= 1;
+            word.agreeing -= u32::from(first.agrees);
+            self.recent.pop_front();
+        }
+        let wanted = &mut self.words[word];
+        let agrees = if term.denied { wanted.denied } else { wanted.said };
+        wanted.hits += 1;
+        wanted.agreeing += u32::from(agrees);
+        let new = wanted.hits == 1 || (agrees && wanted.agreeing == 1);
+        self.recent.push_back(Hit { at: term.at, word, agrees });
+        if new {
+            self.kept = self.stands();
+        }
+    }
+
+    fn stands(&self) -> bool {
+        let (mut there, mut agreeing) = (0, 0);
+        for word in &self.words {
+            if word.hits > 0 {
+                there += word.weight;
+            } else if word.must {
+                return false;
+            }
+            if word.agreeing > 0 {
+                agreeing += word.weight;
+            }
+        }
+        there * 3 >= self.total * 2 && agreeing * 2 >= there
+    }
+}
+
+/// In a Title Like This, or IN CAPITALS, they say nothing. Among Japanese characters every capital is a name's.
+fn capitals_are_names(text: &str) -> bool {
+    if text.chars().any(is_japanese) {
+        return true;
+    }
+    let (mut capitals, mut all) = (0, 0);
+    terms(text, |term| {
+        all += 1;
+        capitals += u32::from(matches!(term.look, Look::Capital | Look::Capitals));
+    });
+    capitals * 2 <= all
+}

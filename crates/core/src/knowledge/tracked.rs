@@ -1,1 +1,104 @@
 //! The persistence files of a project, by names and numbers.
+
+use std::fmt::Write as _;
+
+use super::stock::Confidence;
+use crate::time::Millis;
+
+/// What is to be done.
+pub const PLAN: &str = "task_plan.md";
+
+/// What was done.
+pub const PROGRESS: &str = "progress.md";
+
+/// The file that keeps what was trimmed.
+pub const ARCHIVE: &str = "progress.archive.md";
+
+/// What is looked for in `.claude/context`, in the order in which it is listed.
+pub const TRACKED: [&str; 10] = [
+    PLAN,
+    PROGRESS,
+    "learnings-feature-spec.md",
+    "learnings-design.md",
+    "learnings-coding.md",
+    "learnings.md",
+    "compound-last-run.json",
+    "context-pressure.json",
+    "last-compact.json",
+    ARCHIVE,
+];
+
+/// Whether a file holds entries of the flow.
+pub fn is_flow(name: &str) -> bool {
+    matches!(name, PROGRESS | ARCHIVE)
+}
+
+/// Whether a file is stock.
+pub fn is_stock(name: &str) -> bool {
+    name.starts_with("learnings")
+}
+
+/// What can be told about a file without telling what is in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Content {
+    /// So many progress entries.
+    Flow {
+        /// How many.
+        entries: usize,
+    },
+    /// How well its entries are confirmed.
+    Stock(Confidence),
+    /// Nothing.
+    Other,
+}
+
+/// A persistence file that is there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tracked {
+    /// Its name, one of [`TRACKED`].
+    pub name: &'static str,
+    /// Its numbers.
+    pub what: Content,
+    /// When it was last changed.
+    pub modified: Millis,
+}
+
+/// The files with their numbers and ages, in their order; empty when there are none. Never what they say.
+pub fn listing(files: &[Tracked], now: Millis) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    let mut text = "Persistence files in .claude/context:".to_owned();
+    for name in TRACKED {
+        for file in files.iter().filter(|file| file.name == name) {
+            let _ =
+                write!(text, "\n- {name} ({}changed {})", numbers(&file.what), age(now.since(file.modified)));
+        }
+    }
+    text
+}
+
+fn numbers(what: &Content) -> String {
+    match what {
+        Content::Flow { entries } => format!("{}, ", counted(*entries)),
+        Content::Stock(Confidence { total: 0, .. }) => format!("{}, ", counted(0)),
+        Content::Stock(Confidence { total, average, unverified }) => {
+            format!("{}, confirmed {average:.1} times on average, {unverified} unverified, ", counted(*total))
+        }
+        Content::Other => String::new(),
+    }
+}
+
+fn counted(entries: usize) -> String {
+    if entries == 1 { "1 entry".into() } else { format!("{entries} entries") }
+}
+
+fn age(ms: u64) -> String {
+    let minutes = ms / 60_000;
+    match minutes {
+        0 => "just now".into(),
+        1..60 => format!("{minutes} min ago"),
+        60..2880 => format!("{} h ago", minutes / 60),
+        _ => format!("{} days ago", minutes / 1440),
+    }
+}

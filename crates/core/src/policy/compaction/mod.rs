@@ -138,6 +138,7 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
     let key_facts = collect(facts, knowledge);
     let budget = if trigger == "manual" { config.general.text_budget.get() } else { settings.instructions.get() };
     let said = instructions(&key_facts, budget as usize);
+    let named = said.as_ref().map_or(0, |text| text.lines().filter(|line| line.starts_with("- ")).count());
     let boundary = Boundary {
         noted: facts.now,
         trigger: trigger.to_owned(),
@@ -145,7 +146,7 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
         unpromoted: knowledge.unpromoted.len(),
         headings: knowledge.headings.clone(),
         confidence: knowledge.confidence,
-        named: said.as_ref().map_or(0, |said| said.named),
+        named,
         facts: key_facts,
         survival: None,
     };
@@ -160,7 +161,7 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
         verdict.because = "what must survive was named";
         verdict.says.push(Say {
             to: Audience::Model,
-            text: said.text,
+            text: said,
             weight: 90,
             explains: false,
             when_said: Vec::new(),
@@ -184,17 +185,19 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge) -> Vec<KeyFact> {
     let marks = facts.marks.value().unwrap_or(&none);
     let unverified = marks.work.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
     let lost = facts.boundary.as_ref().filter(|_| marks.notes.contains(&Note::Lost));
-    let notes: Vec<String> = lost.map(Boundary::missing).unwrap_or_default().iter().map(|fact| fact.text.clone()).collect();
+    let lost = lost.map(Boundary::missing).unwrap_or_default();
+    let phase = marks.phase.map(|phase| format!("phase {}", phase.name()));
+    let texts = |list: &'_ [String]| list.iter().map(String::as_str).collect::<Vec<&str>>();
     key_facts(&FactSources {
-        constraints: &knowledge.constraints,
-        decisions: &knowledge.decisions,
-        unpromoted: &knowledge.unpromoted,
-        next: &knowledge.next,
-        open: &knowledge.open,
-        unverified,
-        files: &marks.work.wrote.files,
-        phase: marks.phase.map(crate::phase::Phase::name),
-        notes: &notes,
+        constraints: texts(&knowledge.constraints),
+        decisions: texts(&knowledge.decisions),
+        headings: texts(&knowledge.unpromoted),
+        nexts: texts(&knowledge.next),
+        open_items: texts(&knowledge.open),
+        unverified: texts(unverified),
+        files: marks.work.wrote.files.iter().rev().map(String::as_str).collect(),
+        phase: phase.as_deref(),
+        notes: lost.iter().map(|fact| fact.text.as_str()).collect(),
     })
 }
 
@@ -254,8 +257,8 @@ fn list(facts: &Facts<'_>) -> Verdict {
 
 /// What the listing says, but for the ages.
 fn names(knowledge: &Knowledge) -> u64 {
-    let files = knowledge.tracked.iter().map(|file| format!("{}{:?}", file.name, file.what));
-    fnv::hash(&files.collect::<Vec<_>>().join("\n"))
+    let files = knowledge.tracked.iter().map(|file| format!("{} {:?}\n", file.name, file.what));
+    fnv::hash(files.flat_map(String::into_bytes))
 }
 
 /// What the summary kept.
@@ -267,7 +270,7 @@ fn measure(facts: &Facts<'_>) -> Verdict {
         return Verdict::silent("the client gave no summary");
     };
     let summary = summary.head(LONGEST_SUMMARY);
-    let survival = survival::survival(&boundary.facts, &summary);
+    let survival = survival::survival(&boundary.facts, &summary, &[]);
     let boundary = Boundary { survival: Some(survival), ..boundary.clone() };
     let missing = !boundary.missing().is_empty();
     let mut verdict =
@@ -288,16 +291,16 @@ fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
     let Some((boundary, survival)) = known.filter(|_| waits) else {
         return Verdict { effects: vec![given], ..Verdict::silent("what was lost is not known any more") };
     };
-    let before = survival.lost.len();
-    let survival: Survival = survival.with_preserved(&facts.preserved);
-    let boundary =
-        if survival.lost.len() == before { boundary.clone() } else { Boundary { survival: Some(survival), ..boundary.clone() } };
+    let preserved: Vec<&str> = facts.preserved.iter().map(String::as_str).collect();
+    let found = survival::survival(&survival.lost, "", &preserved);
     let mut verdict = Verdict::silent("what the summary lost stands in messages that were kept");
-    if boundary.survival != facts.boundary.as_ref().and_then(|boundary| boundary.survival.clone()) {
+    let mut boundary = boundary.clone();
+    if found.kept > 0 {
+        boundary.survival = Some(Survival { kept: survival.kept + found.kept, ..Survival { lost: found.lost, ..survival } });
         verdict.effects.push(Effect::NoteBoundary(Box::new(boundary.clone())));
         verdict.effects.push(Effect::PublishCompaction(Box::new(boundary.clone())));
     }
-    let missing = boundary.missing();
+    let missing: Vec<KeyFact> = boundary.missing().into_iter().cloned().collect();
     if missing.is_empty() {
         verdict.effects.push(given);
         return verdict;

@@ -1,0 +1,551 @@
+//! A text as terms: the words that carry what it is about, and whether they are said or denied.
+//!
+//! One pass, one buffer: this reads a whole summary inside a hook.
+
+use std::iter::Peekable;
+use std::str::CharIndices;
+
+/// What a run of characters is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Script {
+    /// Letters and digits of every script that puts spaces between words.
+    Latin,
+    Kanji,
+    Katakana,
+    /// Particles and endings; it carries no terms, only denials.
+    Hiragana,
+}
+
+/// What a term looks like; a name has to stand elsewhere as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    Plain,
+    /// `Postgres`, not at the beginning of an English sentence.
+    Capital,
+    /// `CI`.
+    Capitals,
+    /// `parse_config`, `parseConfig`, `v2`.
+    Name,
+    Number,
+    /// A part of a name that is a term itself.
+    Part,
+}
+
+/// A word of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Term<'a> {
+    /// Lower case, without an English ending.
+    pub(super) word: &'a str,
+    pub(super) look: Look,
+    /// [`WHOLE`] for a word; less for one of several bigrams that make a word together.
+    pub(super) weight: u32,
+    /// Where in the text, in bytes.
+    pub(super) at: usize,
+    /// It stands in a clause that says "not".
+    pub(super) denied: bool,
+}
+
+/// The weight of a word.
+pub(super) const WHOLE: u32 = 12;
+
+/// A longer run of one script without a gap is no word.
+const LONGEST: usize = 120;
+
+/// Gives every term of `text` to `see`, in order.
+pub(super) fn terms(text: &str, mut see: impl FnMut(Term<'_>)) {
+    let mut clause = Clause::default();
+    let mut runs = Runs::of(text).peekable();
+    let mut before: Option<Run<'_>> = None;
+    while let Some(run) = runs.next() {
+        if run.breaks {
+            clause.flush(&mut see);
+            before = None;
+        }
+        match run.script {
+            Script::Latin => {
+                let english_next =
+                    runs.peek().is_some_and(|next| next.script == Script::Latin && !next.breaks);
+                clause.latin(&run, before.is_none() && english_next);
+            }
+            Script::Kanji => {
+                let instead = runs.peek().is_some_and(|next| {
+                    next.script == Script::Hiragana && !next.breaks && next.text.starts_with("わり")
+                });
+                clause.kanji(&run, instead);
+            }
+            Script::Katakana => clause.katakana(&run),
+            Script::Hiragana => {
+                let after = before.as_ref().filter(|run| run.script == Script::Kanji);
+                if denies(run.text, after.and_then(|run| run.text.chars().next_back())) {
+                    clause.deny_what_stands();
+                }
+            }
+        }
+        before = Some(run);
+    }
+    clause.flush(&mut see);
+}
+
+/// The longest run of letters and digits in `text`, and where it begins.
+pub(super) fn anchor(text: &str) -> Option<(usize, &str)> {
+    Runs::of(text)
+        .filter(|run| run.script == Script::Latin)
+        .max_by_key(|run| run.text.len())
+        .map(|run| (run.at, run.text))
+}
+
+/// All runs of letters and digits with where they begin.
+pub(super) fn latin_runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    Runs::of(text).filter(|run| run.script == Script::Latin).map(|run| (run.at, run.text))
+}
+
+/// Whether the script is one of those that Japanese is written in.
+pub(super) fn is_japanese(c: char) -> bool {
+    matches!(script(c), Some(Script::Kanji | Script::Katakana | Script::Hiragana))
+}
+
+/// The terms of the clause that is being read: what is denied is known only at its end.
+#[derive(Default)]
+struct Clause {
+    words: String,
+    terms: Vec<(std::ops::Range<usize>, Look, u32, usize, bool)>,
+    /// What was not yet denied begins here.
+    open: usize,
+    /// A word before says "not".
+    denying: bool,
+    /// A word anywhere in the clause says so of the whole.
+    denied: bool,
+    /// The last word was `instead` or `rather`.
+    instead: bool,
+}
+
+impl Clause {
+    fn flush(&mut self, see: &mut impl FnMut(Term<'_>)) {
+        for (word, look, weight, at, denied) in self.terms.drain(..) {
+            let denied = denied || self.denied;
+            see(Term { word: &self.words[word], look, weight, at, denied });
+        }
+        self.words.clear();
+        (self.open, self.denying, self.denied, self.instead) = (0, false, false, false);
+    }
+
+    fn push(&mut self, from: usize, look: Look, weight: u32, at: usize) {
+        if self.words.len() > from {
+            self.terms.push((from..self.words.len(), look, weight, at, self.denying));
+        }
+    }
+
+    fn deny_what_stands(&mut self) {
+        for term in &mut self.terms[self.open..] {
+            term.4 = true;
+        }
+        self.open = self.terms.len();
+    }
+
+    fn latin(&mut self, run: &Run<'_>, opens_english: bool) {
+        if run.text.len() > LONGEST {
+            return;
+        }
+        let from = self.words.len();
+        lower(run.text, &mut self.words);
+        let word = &self.words[from..];
+        if self.instead && (word == "of" || word == "than") {
+            self.denying = true;
+        }
+        self.instead = matches!(word, "instead" | "rather");
+        match said(word) {
+            Said::Denial => self.denying = true,
+            Said::DenialOfAll => self.denied = true,
+            Said::Turn => {
+                self.denying = false;
+                self.open = self.terms.len();
+            }
+            Said::Nothing => {}
+            Said::Word => {
+                self.word(run, from, opens_english);
+                return;
+            }
+        }
+        self.words.truncate(from);
+    }
+
+    /// The lower-case word stands at the end of `words`, from `from` on.
+    fn word(&mut self, run: &Run<'_>, from: usize, opens_english: bool) {
+        let look = look(run.text, opens_english);
+        if look == Look::Number {
+            // `200ms` and `200 ms` are the same.
+            let digits =
+                self.words[from..].find(|c: char| c.is_alphabetic()).unwrap_or(self.words.len() - from);
+            let unit = self.words.split_off(from + digits);
+            self.words.retain_from(from, |c| c != ',' && c != '_');
+            self.push(from, Look::Number, WHOLE, run.at);
+            if !unit.is_empty() {
+                let from = self.words.len();
+                self.words.push_str(&unit);
+                self.push(from, Look::Part, WHOLE / 4, run.at);
+            }
+            return;
+        }
+        if look == Look::Name {
+            self.push(from, look, WHOLE, run.at);
+            for part in parts(run.text) {
+                let from = self.words.len();
+                lower(part, &mut self.words);
+                if said(&self.words[from..]) == Said::Word {
+                    stem(&mut self.words, from);
+                    self.push(from, Look::Part, WHOLE, run.at);
+                } else {
+                    self.words.truncate(from);
+                }
+            }
+            return;
+        }
+        stem(&mut self.words, from);
+        self.push(from, look, WHOLE, run.at);
+    }
+
+    fn kanji(&mut self, run: &Run<'_>, instead: bool) {
+        let mut text = run.text;
+        let denial = DENIALS_IN_KANJI.iter().find_map(|denial| text.strip_suffix(denial));
+        if let Some(rest) = denial {
+            text = rest;
+        } else if instead && let Some(rest) = text.strip_suffix('代') {
+            text = rest;
+        }
+        self.bigrams(text, run.at, |length| WHOLE * length.div_ceil(2));
+        if denial.is_some() || text.len() < run.text.len() {
+            self.deny_what_stands();
+        }
+    }
+
+    fn katakana(&mut self, run: &Run<'_>) {
+        // サーバ and サーバー are the same.
+        let text = match run.text.strip_suffix('ー') {
+            Some(short) if short.chars().count() >= 2 => short,
+            _ => run.text,
+        };
+        if text.chars().nth(1).is_some() {
+            self.bigrams(text, run.at, |length| WHOLE * length.div_ceil(5));
+        }
+    }
+
+    fn bigrams(&mut self, text: &str, at: usize, weigh: impl Fn(u32) -> u32) {
+        let length = text.chars().count() as u32;
+        if length == 1 {
+            if !LIGHT_KANJI.contains(text) {
+                let from = self.words.len();
+                self.words.push_str(text);
+                self.push(from, Look::Plain, WHOLE / 2, at);
+            }
+            return;
+        }
+        let weight = weigh(length) / length.saturating_sub(1).max(1);
+        for (offset, first) in text.char_indices() {
+            let Some(second) = text[offset + first.len_utf8()..].chars().next() else { break };
+            let from = self.words.len();
+            self.words.push(first);
+            self.words.push(second);
+            self.push(from, Look::Plain, weight, at + offset);
+        }
+    }
+}
+
+/// `String::retain` for the end of a string.
+trait RetainFrom {
+    fn retain_from(&mut self, from: usize, keep: impl Fn(char) -> bool);
+}
+
+impl RetainFrom for String {
+    fn retain_from(&mut self, from: usize, keep: impl Fn(char) -> bool) {
+        if self[from..].chars().all(&keep) {
+            return;
+        }
+        let mut end = self.split_off(from);
+        end.retain(keep);
+        self.push_str(&end);
+    }
+}
+
+/// Characters of one script in a row.
+struct Run<'a> {
+    script: Script,
+    text: &'a str,
+    at: usize,
+    /// A clause ended before it.
+    breaks: bool,
+}
+
+struct Runs<'a> {
+    text: &'a str,
+    chars: Peekable<CharIndices<'a>>,
+}
+
+impl<'a> Runs<'a> {
+    fn of(text: &'a str) -> Runs<'a> {
+        Runs { text, chars: text.char_indices().peekable() }
+    }
+}
+
+impl<'a> Iterator for Runs<'a> {
+    type Item = Run<'a>;
+
+    fn next(&mut self) -> Option<Run<'a>> {
+        let mut breaks = false;
+        let (at, script, mut last) = loop {
+            let (at, c) = self.chars.next()?;
+            match script(c) {
+                Some(script) => break (at, script, c),
+                None => breaks |= ends_clause(c, &self.text[at + c.len_utf8()..]),
+            }
+        };
+        let mut end = at + last.len_utf8();
+        while let Some(&(offset, c)) = self.chars.peek() {
+            let goes_on = match self::script(c) {
+                Some(next) => next == script || (c == 'ー' && script == Script::Hiragana),
+                None => script == Script::Latin && joins(last, c, &self.text[offset + c.len_utf8()..]),
+            };
+            if !goes_on {
+                break;
+            }
+            last = c;
+            end = offset + c.len_utf8();
+            self.chars.next();
+        }
+        Some(Run { script, text: &self.text[at..end], at, breaks })
+    }
+}
+
+fn script(c: char) -> Option<Script> {
+    match c {
+        '0'..='9' | 'A'..='Z' | 'a'..='z' | '_' => Some(Script::Latin),
+        '\0'..='\x7f' => None,
+        'ぁ'..='ゖ' | 'ゝ' | 'ゞ' => Some(Script::Hiragana),
+        'ァ'..='ヺ' | 'ー'..='ヿ' | 'ｦ'..='ﾟ' => Some(Script::Katakana),
+        '々' | '〆' | '〇' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' => {
+            Some(Script::Kanji)
+        }
+        '\u{20000}'..='\u{3ffff}' => Some(Script::Kanji),
+        _ if c.is_alphanumeric() => Some(Script::Latin),
+        _ => None,
+    }
+}
+
+/// An apostrophe inside a word, the point or comma of a number.
+fn joins(last: char, c: char, rest: &str) -> bool {
+    let Some(next) = rest.chars().next() else { return false };
+    match c {
+        '\'' | '’' => last.is_alphabetic() && next.is_alphabetic() && !is_japanese(next),
+        '.' => last.is_ascii_digit() && next.is_ascii_digit(),
+        ',' => {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            last.is_ascii_digit() && digits == 3
+        }
+        _ => false,
+    }
+}
+
+fn ends_clause(c: char, rest: &str) -> bool {
+    let next = rest.chars().next();
+    match c {
+        '、' | '。' | '，' | '．' | '；' | '：' | '！' | '？' | '「' | '」' | '『' | '』' | '（' | '）'
+        | '—' | '–' | '|' | '(' | ')' | '•' | ';' => true,
+        ',' | '.' | ':' | '!' | '?' => {
+            next.is_none_or(|next| !next.is_alphanumeric() && !":/\\".contains(next))
+        }
+        '\n' => {
+            // A line that goes on belongs to the same clause; a bullet, a heading or a blank line does not.
+            let line = rest.trim_start_matches([' ', '\t', '\r']);
+            line.is_empty()
+                || line.starts_with(['\n', '-', '*', '#', '|', '+', '`', '<', '>'])
+                || line.starts_with(|c: char| c.is_ascii_digit())
+        }
+        _ => false,
+    }
+}
+
+/// Appends `text` in lower case; full-width letters become ordinary ones.
+fn lower(text: &str, to: &mut String) {
+    for c in text.chars() {
+        match c {
+            'A'..='Z' => to.push(c.to_ascii_lowercase()),
+            '\0'..='\x7f' => to.push(c),
+            '’' => to.push('\''),
+            '\u{ff01}'..='\u{ff5e}' => {
+                let narrow = char::from_u32(c as u32 - 0xfee0).unwrap_or(c);
+                to.push(narrow.to_ascii_lowercase());
+            }
+            _ => to.extend(c.to_lowercase()),
+        }
+    }
+}
+
+fn look(text: &str, opens_english: bool) -> Look {
+    let mut chars = text.chars();
+    let Some(first) = chars.next() else { return Look::Plain };
+    if first.is_numeric() {
+        return Look::Number;
+    }
+    let rest = chars.as_str().trim_end_matches("'s").trim_end_matches("’s");
+    let all_capitals = !rest.is_empty() && rest.chars().all(char::is_uppercase);
+    if first.is_uppercase() && all_capitals {
+        Look::Capitals
+    } else if rest.chars().any(|c| c.is_uppercase() || c.is_numeric()) || text.trim_matches('_').contains('_')
+    {
+        Look::Name
+    } else if first.is_uppercase() && !opens_english {
+        Look::Capital
+    } else {
+        Look::Plain
+    }
+}
+
+/// `parse_config`, `parseConfig` and `HTTPServer` in their parts; nothing when there is only one.
+fn parts(name: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    for word in name.split('_').filter(|word| !word.is_empty()) {
+        let mut from = 0;
+        let chars: Vec<(usize, char)> = word.char_indices().collect();
+        for (index, pair) in chars.windows(2).enumerate() {
+            let (here, next) = (pair[0].1, pair[1].1);
+            let after = chars.get(index + 2).map(|(_, c)| *c);
+            let cut = (here.is_lowercase() && next.is_uppercase())
+                || (here.is_uppercase() && next.is_uppercase() && after.is_some_and(char::is_lowercase));
+            if cut {
+                parts.push(&word[from..pair[1].0]);
+                from = pair[1].0;
+            }
+        }
+        parts.push(&word[from..]);
+    }
+    if parts.len() < 2 { Vec::new() } else { parts }
+}
+
+/// What an English word does in its clause.
+#[derive(Debug, PartialEq, Eq)]
+enum Said {
+    Word,
+    /// A function word.
+    Nothing,
+    /// What follows is denied.
+    Denial,
+    /// The whole clause is denied.
+    DenialOfAll,
+    /// What was denied ends here.
+    Turn,
+}
+
+fn said(word: &str) -> Said {
+    let first = word.as_bytes().first().copied().unwrap_or_default();
+    if word.len() < 2 {
+        return if first.is_ascii_digit() { Said::Word } else { Said::Nothing };
+    }
+    if word.len() > 10 {
+        return if word.starts_with("prohibit") { Said::DenialOfAll } else { Said::Word };
+    }
+    match word {
+        "not" | "no" | "never" | "none" | "nothing" | "nobody" | "neither" | "nor" | "cannot" | "without" => {
+            Said::Denial
+        }
+        "avoid" | "avoids" | "avoided" | "avoiding" | "forbid" | "forbids" | "forbidden" | "prohibits"
+        | "prohibited" | "ban" | "bans" | "banned" | "disallow" | "disallows" | "disallowed" | "reject"
+        | "rejects" | "rejected" | "rejecting" | "abandon" | "abandoned" => Said::DenialOfAll,
+        "but" | "because" | "while" | "whereas" | "then" => Said::Turn,
+        _ if word.ends_with("n't") => Said::Denial,
+        _ if FUNCTION_WORDS.binary_search(&word).is_ok() => Said::Nothing,
+        _ => Said::Word,
+    }
+}
+
+/// Sorted, for the search.
+const FUNCTION_WORDS: [&str; 129] = [
+    "about", "above", "after", "again", "all", "already", "also", "always", "am", "an", "and", "any", "are",
+    "as", "at", "be", "been", "before", "being", "below", "between", "both", "by", "can", "could", "did",
+    "do", "does", "doing", "done", "during", "each", "either", "etc", "every", "for", "from", "get", "gets",
+    "got", "had", "has", "have", "having", "he", "her", "here", "his", "how", "however", "if", "in",
+    "instead", "into", "is", "it", "it's", "its", "just", "let", "like", "may", "me", "might", "more",
+    "most", "much", "must", "my", "now", "of", "on", "once", "only", "onto", "or", "other", "our", "out",
+    "over", "own", "per", "rather", "same", "shall", "she", "should", "so", "some", "such", "than", "that",
+    "the", "their", "them", "there", "these", "they", "this", "those", "through", "thus", "to", "too",
+    "under", "up", "upon", "us", "use", "used", "uses", "using", "very", "via", "was", "we", "were", "what",
+    "when", "where", "which", "who", "why", "will", "with", "would", "yet", "you", "your",
+];
+
+/// They deny what stands before them.
+const DENIALS_IN_KANJI: [&str; 8] = ["非推奨", "禁止", "不可", "不要", "却下", "廃止", "中止", "見送"];
+
+/// Alone they are as `use` or `thing`.
+const LIGHT_KANJI: &str = "使行事時物方為後前中上下等他個回今来見出入的化者";
+
+/// Whether a hiragana ending denies the clause before it.
+fn denies(run: &str, before: Option<char>) -> bool {
+    if ["なければ", "なくては", "ないと", "かもしれない", "だけで", "のみならず"]
+        .iter()
+        .any(|must| run.contains(must))
+    {
+        return false;
+    }
+    let ends_in_zu = (run.ends_with('ず') || run.contains("ずに"))
+        && before != Some('必')
+        && !["まず", "はず", "いずれ", "ひとまず"].iter().any(|word| run.contains(word));
+    let has_not = ["ない", "なく", "なかった", "ません"].iter().any(|not| run.contains(not))
+        && !(run.starts_with("ない") && matches!(before, Some('少' | '危' | '幼')))
+        && !(run.starts_with("なく") && before == Some('少'));
+    ends_in_zu || has_not || run.contains("やめ") || run.contains("かわりに")
+}
+
+/// Takes an English ending off the word that begins at `from`, so that `writes` and `writing` are one.
+fn stem(words: &mut String, from: usize) {
+    let word = &words[from..];
+    if word.len() < 4 || !word.bytes().all(|b| b.is_ascii_lowercase() || b == b'\'') {
+        return;
+    }
+    if let Some((_, root)) = IRREGULAR.iter().find(|(form, _)| *form == word) {
+        words.truncate(from);
+        words.push_str(root);
+        return;
+    }
+    cut(words, from, "'s", 2);
+    if cut(words, from, "ies", 2) {
+        words.push('y');
+    } else if ["sses", "xes", "zes", "ches", "shes"].iter().any(|end| words[from..].ends_with(end)) {
+        cut(words, from, "es", 2);
+    } else if !["ss", "us", "is"].iter().any(|end| words[from..].ends_with(end)) {
+        cut(words, from, "s", 3);
+    }
+    for end in ["ing", "ed", "ly", "ion"] {
+        if cut(words, from, end, 3) {
+            let bytes = words.as_bytes();
+            let doubled = bytes.len() - from > 3 && bytes[bytes.len() - 1] == bytes[bytes.len() - 2];
+            if doubled && !matches!(bytes[bytes.len() - 1], b'l' | b's' | b'e') {
+                words.truncate(words.len() - 1);
+            }
+            break;
+        }
+    }
+    for (end, least) in [("e", 3), ("at", 4), ("ment", 4)] {
+        cut(words, from, end, least);
+    }
+}
+
+/// Takes `end` off when so many bytes of the word remain.
+fn cut(words: &mut String, from: usize, end: &str, least: usize) -> bool {
+    let ends = words.len() - from >= end.len() + least && words.ends_with(end);
+    if ends {
+        words.truncate(words.len() - end.len());
+    }
+    ends
+}
+
+/// As [`stem`] leaves the root.
+const IRREGULAR: [(&str, &str); 10] = [
+    ("built", "build"),
+    ("broke", "break"),
+    ("broken", "break"),
+    ("chose", "choos"),
+    ("chosen", "choos"),
+    ("kept", "keep"),
+    ("sent", "send"),
+    ("written", "writ"),
+    ("wrote", "writ"),
+    ("thrown", "throw"),
+];
