@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 use tidegate_core::facts::Known;
-use tidegate_core::knowledge::flow::{Entry, Progress};
+use tidegate_core::knowledge::flow::{self, Entry, Progress};
 use tidegate_core::knowledge::stock::{Fault, Stock};
 use tidegate_core::knowledge::tracked::{self, TRACKED};
 use tidegate_core::time::Millis;
@@ -52,7 +52,7 @@ fn look(root: &Path, now: Millis, found: &mut Findings) {
             Known::Broken(why) => broken(&file, &why, found),
             Known::Value(text) if tracked::is_flow(name) => {
                 let entries = Progress::parse(&text).entries;
-                if name == tracked::ARCHIVE {
+                if name == flow::ARCHIVE {
                     numbers.archived = entries.len();
                     of_archive(&file, found);
                 } else {
@@ -112,9 +112,8 @@ fn broken(file: &Path, why: &str, found: &mut Findings) {
         }
         Ok(_) => match bounded::read(file, LARGEST).map(String::from_utf8) {
             Ok(Err(error)) => {
-                let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
-                    .split(|byte| *byte == b'\n')
-                    .count();
+                let line =
+                    error.as_bytes()[..error.utf8_error().valid_up_to()].split(|byte| *byte == b'\n').count();
                 format!("save {path} as UTF-8; line {line} is the first that is not")
             }
             Ok(Ok(_)) => format!("put the file itself in the place of {path}"),
