@@ -29,3 +29,4 @@ mod selector;
 mod state;
 mod statusline;
 mod transcripts;
+mod worktree;
