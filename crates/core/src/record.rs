@@ -5,10 +5,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::EventKind;
-use crate::facts::{Facts, Touched};
 use crate::facts::boundary::Boundary;
 use crate::facts::marks::Mark;
 use crate::facts::work::Work;
+use crate::facts::{Facts, Touched};
 use crate::meter::Meter;
 use crate::phase::Phase;
 use crate::ruling::{Outcome, Ruling};
@@ -366,7 +366,11 @@ impl BoundaryRecord {
             named: boundary.named,
             unpromoted: boundary.unpromoted,
             kept: survival.map(|survival| survival.kept),
-            lost: survival.into_iter().flat_map(|survival| &survival.lost).map(|fact| fact.text.clone()).collect(),
+            lost: survival
+                .into_iter()
+                .flat_map(|survival| &survival.lost)
+                .map(|fact| fact.text.clone())
+                .collect(),
         }
     }
 }

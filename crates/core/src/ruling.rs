@@ -76,11 +76,7 @@ impl Ruling {
             let said = part.verdict.says.iter().filter(move |_| main_thread).flat_map(|say| &say.when_said);
             part.verdict.effects.iter().chain(said).cloned().collect::<Vec<_>>()
         };
-        self.parts
-            .iter()
-            .filter(|part| part.shadow)
-            .flat_map(of)
-            .filter(Effect::private)
+        self.parts.iter().filter(|part| part.shadow).flat_map(of).filter(Effect::private)
     }
 
     /// What is carried out at this event. `main_thread`: in a subagent nothing but a call is carried, since

@@ -144,7 +144,10 @@ impl Asks {
     /// Whether it asks for nothing.
     pub fn is_empty(&self) -> bool {
         let Asks { skills, any_skill, any_file, verified, compound, entry, file: _ } = self;
-        skills.is_empty() && any_skill.is_empty() && any_file.is_empty() && !(*verified || *compound || *entry)
+        skills.is_empty()
+            && any_skill.is_empty()
+            && any_file.is_empty()
+            && !(*verified || *compound || *entry)
     }
 }
 

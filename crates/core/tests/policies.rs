@@ -5,11 +5,14 @@
 
 #[path = "policies/gates.rs"]
 mod gates;
+#[path = "policies/knowledge.rs"]
+mod knowledge;
 
 use std::fmt::Write as _;
 
 use tidegate_core::config::Config;
 use tidegate_core::event::{self, Event};
+use tidegate_core::facts::knowledge::Knowledge;
 use tidegate_core::facts::marks::{Approval, ApprovalStage, Mark, Marks, Pressure, PressureLevel};
 use tidegate_core::facts::{Facts, Known, OwnFile, Proof};
 use tidegate_core::meter::models::Window;
@@ -25,12 +28,14 @@ type Row<'a> = Vec<&'a str>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 16] = [
+const TABLES: [(&str, Runner); 27] = [
     ("event stepped down told", step_downs),
     ("event what request attended becomes because", approvals),
     ("event tool file mode call because", own_files),
     ("event used window compacts said says marks", pressure_levels),
     ("event used window compacts relays text", pressure_words),
+    ("event used window compacts said unpromoted says", pressure_promoted),
+    ("event used window compacts unpromoted advice", pressure_advice),
     ("preset file invoked call because", gates::skill_gate_files),
     ("settings thread invoked call because", gates::skill_gate_settings),
     ("to thread text", gates::skill_gate_words),
@@ -42,6 +47,15 @@ const TABLES: [(&str, Runner); 16] = [
     ("event now guess enters because", gates::phases),
     ("event now answer guess enters then because", gates::late_phases),
     ("enters stock invoked text", gates::phase_words),
+    ("preset event work phase entries said says because", knowledge::nudges),
+    ("notes entries last entry says because", knowledge::waiting_notes),
+    ("work last entry noted leaves", knowledge::flow_notes),
+    ("lang unpromoted stock text", knowledge::nudge_words),
+    ("hold trigger entries held call because", knowledge::holds),
+    ("noted said entries says tidies", knowledge::recoveries),
+    ("source files said says", knowledge::listings),
+    ("trigger named summary kept whole kept told later", knowledge::survivals),
+    ("event marks because", knowledge::unknowns),
 ];
 
 #[test]
@@ -112,16 +126,12 @@ fn pressure_levels(row: &Row<'_>) -> Vec<String> {
             let (name, at) = said.split_once(" at ").unwrap_or((said, "0"));
             let used: u64 = at.parse().expect("tokens");
             let reference = row[3].parse().or(row[2].parse()).unwrap_or_default();
-            let pressure = Pressure { level: level(name), used, reference, at: Millis(0) };
+            let pressure = Pressure { level: level(name), used, reference, at: Millis(0), promoted: false };
             Known::Value(Marks { pressure, ..Marks::default() })
         }
     };
-    let outcome = decide(row, marks);
-    let said = match outcome.context.as_str() {
-        "" => "-",
-        text if text.starts_with("Context is running out") => "urgent",
-        _ => "info",
-    };
+    let outcome = decide(row, marks, None);
+    let said = said_level(&outcome);
     // The session's own mark and the public copy always go together.
     let marked = outcome.effects.iter().find_map(|effect| match effect {
         Effect::Mark(Mark::Pressure(pressure)) => Some(pressure.level.name()),
@@ -136,9 +146,42 @@ fn pressure_levels(row: &Row<'_>) -> Vec<String> {
     is.map(str::to_owned).into()
 }
 
+fn said_level(outcome: &Outcome) -> &'static str {
+    match outcome.context.as_str() {
+        "" => "-",
+        text if text.starts_with("Context is running out") => "urgent",
+        _ => "info",
+    }
+}
+
+/// So many entries that nobody promoted.
+fn unpromoted(cell: &str) -> Option<Knowledge> {
+    let count: usize = cell.parse().ok()?;
+    Some(Knowledge { unpromoted: vec!["x".into(); count], ..Knowledge::default() })
+}
+
+fn pressure_promoted(row: &Row<'_>) -> Vec<String> {
+    let mut marks = Marks::default();
+    let (reference, at) = (row[3].parse().unwrap_or_default(), Millis(0));
+    let pressure = Pressure { level: level(row[4]), used: 1, reference, at, promoted: false };
+    marks.apply(Mark::Pressure(pressure));
+    marks.apply(Mark::Promoted(at));
+    let outcome = decide(row, Known::Value(marks), unpromoted(row[5]));
+    [row[0], row[1], row[2], row[3], row[4], row[5], said_level(&outcome)].map(str::to_owned).into()
+}
+
+fn pressure_advice(row: &Row<'_>) -> Vec<String> {
+    let outcome = decide(row, Known::Value(Marks::default()), unpromoted(row[4]));
+    let advice = match outcome.context.split_once(" as a summary.") {
+        Some((_, advice)) if !advice.is_empty() => advice.trim(),
+        _ => "-",
+    };
+    [row[0], row[1], row[2], row[3], row[4], advice].map(str::to_owned).into()
+}
+
 fn pressure_words(row: &Row<'_>) -> Vec<String> {
     let relays = row[4].split(' ').filter_map(|used| used.parse().ok()).collect();
-    let outcome = decide(row, Known::Value(Marks { relays, ..Marks::default() }));
+    let outcome = decide(row, Known::Value(Marks { relays, ..Marks::default() }), None);
     let mut is: Vec<String> = row[..5].iter().map(|cell| (*cell).to_owned()).collect();
     is.push(outcome.context);
     is
@@ -307,7 +350,7 @@ fn level(name: &str) -> PressureLevel {
 }
 
 /// The ruling for the first four columns: event, used, window, compacts.
-fn decide(row: &Row<'_>, marks: Known<Marks>) -> Outcome {
+fn decide(row: &Row<'_>, marks: Known<Marks>, knowledge: Option<Knowledge>) -> Outcome {
     let (name, agent) = match row[0].strip_suffix(" in a subagent") {
         Some(name) => (name, r#", "agent_id": "a1""#),
         None => (row[0], ""),
@@ -320,6 +363,6 @@ fn decide(row: &Row<'_>, marks: Known<Marks>) -> Outcome {
         Some(used) => Meter::StaleByOne(Reading { used, window, source: Source::Transcript, at: Millis(0) }),
         None => Meter::Unknown(Unknown::NothingYet),
     };
-    let facts = Facts { marks, meter, ..facts(&event) };
+    let facts = Facts { marks, meter, knowledge, ..facts(&event) };
     policy::decide(&facts, &Config::default(), &|| 0).settle(event.kind, event.main_thread(), 1200)
 }

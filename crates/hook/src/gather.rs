@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use tidegate_core::checks::{self, Place, Project, Seen, could_check};
 use tidegate_core::config::Config;
 use tidegate_core::config::setting::Whole;
-use tidegate_core::event::{Event, EventKind};
 use tidegate_core::event::wire::{ContextWindow, RawTool};
+use tidegate_core::event::{Event, EventKind};
 use tidegate_core::facts::knowledge::Knowledge;
 use tidegate_core::facts::marks::Marks;
 use tidegate_core::facts::sources::Sources;
@@ -174,7 +174,10 @@ impl Gather<'_> {
         let boundary = if needs.boundary { boundary::read(self.folder) } else { None };
         // Only what was not found in the summary is looked for.
         let lost = event.kind != EventKind::PostCompact
-            && boundary.as_ref().and_then(|boundary| boundary.survival.as_ref()).is_some_and(|found| !found.lost.is_empty());
+            && boundary
+                .as_ref()
+                .and_then(|boundary| boundary.survival.as_ref())
+                .is_some_and(|found| !found.lost.is_empty());
         let transcript = event.payload.transcript_path.get().filter(|_| lost && !event.compacted());
         let preserved = transcript.map(|path| transcript::preserved(Path::new(path.as_ref()), self.in_time));
         let mut facts = Facts {

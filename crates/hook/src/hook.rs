@@ -227,7 +227,8 @@ impl Run<'_> {
         let in_time = || self.hook.deadline.in_time();
         let (env, now) = (&self.hook.env, self.hook.fallback.now);
         let (config, payload, folder) = (self.config, self.payload, self.folder.as_path());
-        let gather = Gather { env, config, payload, state: Some(&self.state), folder, now, in_time: &in_time };
+        let gather =
+            Gather { env, config, payload, state: Some(&self.state), folder, now, in_time: &in_time };
         let mut gathered = gather.facts(self.event, marks, root);
         let (ruling, outcome, lock) = self.decide(&mut gathered)?;
         if self.is_duplicate() {

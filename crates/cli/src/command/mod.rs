@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod boundaries;
 mod completions;
 mod config;
 mod demo;

@@ -10,6 +10,7 @@ use tidegate_core::time::Millis;
 use tidegate_state::friction;
 
 use super::Outcome;
+use super::boundaries::{self, Boundaries, Boundary};
 use crate::args;
 use crate::error::CliError;
 use crate::print;
@@ -29,6 +30,8 @@ struct Report {
     policies: Vec<Tally>,
     /// Policies that only advise in this project.
     stepped_down: Vec<String>,
+    /// Compactions, oldest first.
+    boundaries: Vec<Boundary>,
     failures: Failures,
     /// Language models that were asked about prompts.
     #[serde(skip_serializing_if = "Backend::is_empty")]
@@ -133,6 +136,7 @@ pub(crate) fn run(args: &args::Report) -> Outcome {
 fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
     let (mut hook_runs, mut sessions, mut micros) = (0, BTreeSet::new(), Vec::new());
     let (mut failures, mut backend) = (Failures::default(), Backend::default());
+    let mut boundaries = Boundaries::default();
     let session = args.session.as_deref().map(|named| find(here, named, args.days)).transpose()?;
     // All records settle; only those that are meant are counted.
     let see = |record: &Record| {
@@ -144,6 +148,7 @@ fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
             return;
         }
         hook_runs += 1;
+        boundaries.take(record);
         if let Some(id) = record.session.as_ref().filter(|id| !sessions.contains(*id)) {
             sessions.insert(id.clone());
         }
@@ -173,6 +178,7 @@ fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
         sessions: sessions.len(),
         policies,
         stepped_down: if one_project { here.config.stepped_down.clone() } else { Vec::new() },
+        boundaries: boundaries.finish(),
         failures,
         backend: backend.finish(),
         latency_us: Latency::of(micros),
@@ -240,6 +246,7 @@ fn lines(report: &Report) -> Vec<String> {
         ));
     }
     lines.push(String::new());
+    lines.extend(boundaries::lines(&report.boundaries));
     lines.push(failed(&report.failures));
     lines.extend((!report.backend.is_empty()).then(|| report.backend.line()));
     if let Some(Latency { median, p95, p99, longest }) = &report.latency_us {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use tidegate_core::checks::Kinds;
 use tidegate_core::config::Config;
 use tidegate_core::facts::marks::{Approval, PressureLevel};
+use tidegate_core::facts::verification;
 use tidegate_core::phase::Phase;
 use tidegate_core::policy::verify_stop;
 use tidegate_core::record::{MeterRecord, Record};
@@ -97,9 +98,9 @@ impl Unverified {
         let manifests = checks::read(&roots, &[], &changes.files);
         let seen: Vec<_> = manifests.iter().map(Manifest::seen).collect();
         let project = tidegate_core::checks::project(&seen);
-        let missing = verify_stop::missing(Some(&project), &here.config, changes.checked);
+        let missing = verification::missing(Some(&project), &here.config, changes.checked);
         let mut settled_by = verify_stop::examples(Some(&project), &here.config, missing);
-        settled_by.push(format!("the skill {}", verify_stop::SKILL));
+        settled_by.push(format!("the skill {}", verification::SKILL));
         Some(Unverified {
             files: changes.files.clone(),
             count: changes.count(),

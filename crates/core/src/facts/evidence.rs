@@ -1,13 +1,13 @@
 //! What an event leaves in the marks about work: skills, edits, checks. From what succeeded, never from what was tried.
 
 use super::marks::{Mark, Marks};
+use super::verification::{self, verifies};
 use super::work::{Background, Checked, Edit};
 use super::{Facts, Needs};
 use crate::checks::Kinds;
 use crate::config::Config;
 use crate::event::{Event, EventKind};
 use crate::file_class::FileClass;
-use crate::policy::verify_stop;
 use crate::time::Millis;
 
 /// How much earlier than it was the start of a call may seem to us: an edit of the same answer may have ended just before
@@ -41,7 +41,7 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     if let Some(name) = event.skill() {
         let agent = event.agent().map(|agent| agent.id.to_owned());
         marks.push(Mark::Skill { name: name.to_owned(), agent });
-        if super::work::satisfies(name, verify_stop::SKILL) {
+        if super::work::satisfies(name, verification::SKILL) {
             marks.push(Mark::Checked(Checked {
                 kinds: Kinds::default(),
                 at: facts.now,
@@ -143,6 +143,6 @@ fn passed(facts: &Facts<'_>) -> Kinds {
 
 /// Checks that succeeded, with those before them.
 fn checked(facts: &Facts<'_>, config: &Config, before: Kinds, kinds: Kinds, at: Millis) -> Mark {
-    let verified = verify_stop::verifies(facts.checks.as_ref(), config, before.and(kinds));
+    let verified = verifies(facts.checks.as_ref(), config, before.and(kinds));
     Mark::Checked(Checked { kinds, at, seen: facts.now, verified })
 }

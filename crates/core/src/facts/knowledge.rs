@@ -80,7 +80,8 @@ impl Knowledge {
         knowledge.next = newest.first().map(|entry| owned(flow::nexts(entry))).unwrap_or_default();
         // An entry without a time may be of this session as well as of another: it is in the file, and it is recent.
         let ours = |entry: &&&Entry<'_>| entry.at.is_none_or(|at| began.is_none_or(|began| at >= began));
-        knowledge.decisions = newest.iter().filter(ours).flat_map(|entry| owned(flow::decisions(entry))).collect();
+        knowledge.decisions =
+            newest.iter().filter(ours).flat_map(|entry| owned(flow::decisions(entry))).collect();
 
         let unpromoted = flow::unpromoted(flow, archive.as_ref(), &remembered.shown);
         knowledge.set = flow::set_id(&unpromoted);
@@ -91,21 +92,23 @@ impl Knowledge {
             knowledge.constraints = owned(plan::constraints(text));
             knowledge.open = owned(plan::open_items(text));
         }
-        let mut stocks = Vec::new();
+        let mut learnings = Vec::new();
         for (name, modified, text) in &texts.files {
-            let text = text.value().map(String::as_str);
-            let content = match text {
-                Some(text) if tracked::is_flow(name) => Content::Flow { entries: Progress::parse(text).entries.len() },
+            let what = match text.value() {
+                Some(text) if tracked::is_flow(name) => {
+                    Content::Flow { entries: Progress::parse(text).entries.len() }
+                }
                 Some(text) if tracked::is_stock(name) => {
-                    let confidence = Stock::parse(text).confidence();
-                    stocks.push(confidence);
+                    let stock = Stock::parse(text);
+                    let confidence = Confidence::of(&stock.entries);
+                    learnings.extend(stock.entries);
                     Content::Stock(confidence)
                 }
                 _ => Content::Other,
             };
-            knowledge.tracked.push(Tracked { name, what: content, modified: *modified });
+            knowledge.tracked.push(Tracked { name, what, modified: *modified });
         }
-        knowledge.confidence = Confidence::sum(&stocks);
+        knowledge.confidence = Confidence::of(&learnings);
         knowledge
     }
 }

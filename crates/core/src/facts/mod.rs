@@ -4,8 +4,10 @@ pub mod boundary;
 pub mod evidence;
 pub mod knowledge;
 pub mod marks;
+pub mod phase;
 pub mod session;
 pub mod sources;
+pub mod verification;
 pub mod work;
 
 use crate::checks::{Evidence, Project};

@@ -1,12 +1,11 @@
 //! What every event leaves in a session's marks, whatever the policies think of it.
 
 use super::marks::Mark;
-use super::{Facts, Known, evidence};
+use super::{Facts, Known, evidence, phase};
 use crate::config::Config;
 use crate::event::EventKind;
 use crate::meter::models::HostSettings;
 use crate::phase::Phase;
-use crate::policy;
 use crate::policy::phase::settings::PhaseMode;
 use crate::words::Lang;
 
@@ -76,7 +75,7 @@ pub fn marks(
     }
     let looks = config.policies.phase.mode != PhaseMode::Off;
     if looks && (facts.guess.is_some() || facts.event.skill().is_some()) {
-        let told = policy::phase::told(facts, config).ok();
+        let told = phase::told(facts, config).ok();
         // Told anew, the present phase makes an answer void that is still to come.
         let news =
             |phase: &Phase| known.is_none_or(|known| known.phase != Some(*phase) || known.late.is_some());

@@ -108,17 +108,14 @@ impl<'a> Iterator for Lines<'a> {
         let range = self.at..self.at + end;
         self.at = range.end;
         self.number += 1;
-        let fenced = match self.fence {
-            Some(fence) => {
-                if fence.is_closed_by(text) {
-                    self.fence = None;
-                }
-                true
+        let fenced = if let Some(fence) = self.fence {
+            if fence.is_closed_by(text) {
+                self.fence = None;
             }
-            None => {
-                self.fence = Fence::opened(text);
-                self.fence.is_some()
-            }
+            true
+        } else {
+            self.fence = Fence::opened(text);
+            self.fence.is_some()
         };
         Some(Line { text, number: self.number, range, fenced })
     }

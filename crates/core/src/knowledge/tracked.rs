@@ -5,13 +5,19 @@ use std::fmt::Write as _;
 use super::stock::Confidence;
 use crate::time::Millis;
 
+/// What is to be done.
+pub const PLAN: &str = "task_plan.md";
+
+/// What was done.
+pub const PROGRESS: &str = "progress.md";
+
 /// The file that keeps what was trimmed.
 pub const ARCHIVE: &str = "progress.archive.md";
 
 /// What is looked for in `.claude/context`, in the order in which it is listed.
 pub const TRACKED: [&str; 10] = [
-    "task_plan.md",
-    "progress.md",
+    PLAN,
+    PROGRESS,
     "learnings-feature-spec.md",
     "learnings-design.md",
     "learnings-coding.md",
@@ -21,6 +27,16 @@ pub const TRACKED: [&str; 10] = [
     "last-compact.json",
     ARCHIVE,
 ];
+
+/// Whether a file holds entries of the flow.
+pub fn is_flow(name: &str) -> bool {
+    matches!(name, PROGRESS | ARCHIVE)
+}
+
+/// Whether a file is stock.
+pub fn is_stock(name: &str) -> bool {
+    name.starts_with("learnings")
+}
 
 /// What can be told about a file without telling what is in it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,6 +7,7 @@ use crate::config::Config;
 use crate::config::section::Section;
 use crate::event::Event;
 use crate::facts::marks::Marks;
+use crate::facts::verification;
 use crate::facts::{Facts, Needs};
 use crate::ruling::{Part, Ruling};
 use crate::verdict::Verdict;
@@ -97,7 +98,7 @@ impl PolicySettings {
         names.extend(
             of_classes.into_iter().chain(of_paths).flat_map(|skills| &skills.0).map(|skill| skill.0.as_str()),
         );
-        names.push(verify_stop::SKILL);
+        names.push(verification::SKILL);
         names.extend(self.phase.labels().into_iter().flat_map(phase::settings::Label::names));
         let mut seen = std::collections::BTreeSet::new();
         names.retain(|name| seen.insert(*name));

@@ -80,7 +80,9 @@ pub(super) const WORDS: Words = Words {
         let doubtful = doubtful.map_or_else(String::new, |(unverified, all)| {
             format!("学び{all}件のうち{unverified}件は、まだ一度も確認されていません。")
         });
-        format!("/compound を実行する良いタイミングです。progress.md の{entries}件がまだ学びに昇格していません。{doubtful}")
+        format!(
+            "/compound を実行する良いタイミングです。progress.md の{entries}件がまだ学びに昇格していません。{doubtful}"
+        )
     },
     compaction_held: |entries| {
         format!(

@@ -8,7 +8,7 @@ use tidegate_core::config::value::Value;
 use tidegate_core::event::{self, Event};
 use tidegate_core::facts::marks::{Late, Mark, Marks};
 use tidegate_core::facts::work::{Background, Checked, Edit};
-use tidegate_core::facts::{Facts, Known, Touched, session};
+use tidegate_core::facts::{Facts, Known, Touched, session, verification};
 use tidegate_core::file_class::FileClass;
 use tidegate_core::phase::{Guess, Phase};
 use tidegate_core::policy::{self, verify_stop};
@@ -21,7 +21,7 @@ use super::{Row, facts};
 const NOW: Millis = Millis(1_000_000);
 
 /// The config of a preset with these keys set by the user.
-fn config(preset: &str, keys: &[(&str, &str, Value)]) -> Config {
+pub(super) fn config(preset: &str, keys: &[(&str, &str, Value)]) -> Config {
     let origin = || Origin::Line("config.toml".into(), 1);
     let assignment = |section: &str, key: &str, value: Value| Assignment {
         section: section.into(),
@@ -41,7 +41,7 @@ fn words(list: &[&str]) -> Value {
     Value::List(list.iter().map(|item| Value::from(*item)).collect())
 }
 
-fn fold(marks: Vec<Mark>) -> Marks {
+pub(super) fn fold(marks: Vec<Mark>) -> Marks {
     let mut all = Marks::default();
     for mark in marks {
         all.apply(mark);
@@ -50,12 +50,12 @@ fn fold(marks: Vec<Mark>) -> Marks {
 }
 
 /// The part of one policy in the ruling; `None` where it does not take part.
-fn part(policy: &str, facts: &Facts<'_>, config: &Config) -> Option<Part> {
+pub(super) fn part(policy: &str, facts: &Facts<'_>, config: &Config) -> Option<Part> {
     policy::decide(facts, config, &|| 0).parts.into_iter().find(|part| part.policy == policy)
 }
 
 /// Its call, `shadowed` where it is only recorded, and why.
-fn call_of(part: Option<&Part>) -> (String, String) {
+pub(super) fn call_of(part: Option<&Part>) -> (String, String) {
     let Some(part) = part else { return ("-".into(), "-".into()) };
     let shadow = if part.shadow { "shadowed " } else { "" };
     (format!("{shadow}{}", part.verdict.call.name()), part.verdict.because.to_owned())
@@ -281,8 +281,8 @@ pub(super) fn wants(row: &Row<'_>) -> Vec<String> {
     let config = config("guide", &[("verify_stop", "wants", row[0].into())]);
     let (project, passed) = (project(row[1]), kinds(row[2]));
     assert_eq!(named(project.kinds()), row[1], "the project of the row");
-    let verified = if verify_stop::verifies(Some(&project), &config, passed) { "yes" } else { "no" };
-    let missing = named(verify_stop::missing(Some(&project), &config, passed));
+    let verified = if verification::verifies(Some(&project), &config, passed) { "yes" } else { "no" };
+    let missing = named(verification::missing(Some(&project), &config, passed));
     vec![row[0].into(), row[1].into(), row[2].into(), verified.into(), missing]
 }
 
@@ -296,7 +296,7 @@ pub(super) fn listed(row: &Row<'_>) -> Vec<String> {
         &[("verify_stop", "wants", row[0].into()), ("verify_stop.commands", "test", Value::List(commands))],
     );
     let project = checks::project(&seen);
-    let missing = verify_stop::missing(Some(&project), &config, Kinds::default());
+    let missing = verification::missing(Some(&project), &config, Kinds::default());
     let listed = verify_stop::examples(Some(&project), &config, missing).join(", ");
     vec![row[0].into(), row[1].into(), row[2].into(), listed]
 }

@@ -179,6 +179,10 @@ fn holds(facts: &Facts<'_>, knowledge: &Knowledge) -> bool {
     !knowledge.unpromoted.is_empty() && !held && facts.attended
 }
 
+fn texts(list: &[String]) -> Vec<&str> {
+    list.iter().map(String::as_str).collect()
+}
+
 /// Everything that is known and must not be lost.
 fn collect(facts: &Facts<'_>, knowledge: &Knowledge) -> Vec<KeyFact> {
     let none = Marks::default();
@@ -187,7 +191,6 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge) -> Vec<KeyFact> {
     let lost = facts.boundary.as_ref().filter(|_| marks.notes.contains(&Note::Lost));
     let lost = lost.map(Boundary::missing).unwrap_or_default();
     let phase = marks.phase.map(|phase| format!("phase {}", phase.name()));
-    let texts = |list: &'_ [String]| list.iter().map(String::as_str).collect::<Vec<&str>>();
     key_facts(&FactSources {
         constraints: texts(&knowledge.constraints),
         decisions: texts(&knowledge.decisions),

@@ -2,14 +2,14 @@
 //!
 //! The rules, case by case, are in `compound_nudge.md` beside this file.
 
-use super::{Mode, Policy, phase};
+use super::{Mode, Policy};
 use crate::config::Config;
 use crate::config::section::section;
 use crate::config::setting::choices;
 use crate::event::{Event, EventKind};
 use crate::facts::knowledge::Knowledge;
 use crate::facts::marks::{Mark, Marks, Note};
-use crate::facts::{Facts, Known, Needs};
+use crate::facts::{Facts, Known, Needs, phase};
 use crate::phase::Phase;
 use crate::verdict::{Asks, Audience, Effect, Say, Verdict};
 

@@ -7,6 +7,7 @@ use crate::config::Config;
 use crate::event::Event;
 use crate::event::EventKind;
 use crate::facts::marks::{Mark, Marks};
+use crate::facts::phase::{skills, told, wanted};
 use crate::facts::{Facts, Known, Needs};
 use crate::phase::Phase;
 use crate::verdict::{Asks, Audience, Effect, Say, Verdict};
@@ -121,29 +122,6 @@ const LATE: Entry = Entry {
     nothing: "another phase, by a late answer; nothing to name",
 };
 
-/// The phase that this event tells by itself, be it the present one, or why it tells none.
-pub fn told(facts: &Facts<'_>, config: &Config) -> Result<Phase, &'static str> {
-    let now = match &facts.marks {
-        Known::Value(marks) => marks.phase,
-        Known::Absent => None,
-        Known::Broken(_) => return Err("the marks cannot be read"),
-    };
-    match (facts.event.skill(), facts.guess) {
-        (Some(name), _) => of_skill(config, name, now).ok_or("a skill of no phase"),
-        (None, None) => Err("no prompt of a person"),
-        (None, Some(guess)) if guess.phase == Phase::Other => Err("the prompt asks for nothing new"),
-        (None, Some(guess)) if guess.confidence < wanted(config) => {
-            Err("the prompt could be of several phases")
-        }
-        (None, Some(guess)) => Ok(guess.phase),
-    }
-}
-
-/// How sure the classifier has to be.
-fn wanted(config: &Config) -> f64 {
-    config.policies.phase.confidence.get() as f64 / 100.0
-}
-
 /// Another phase that a backend named since, for an earlier prompt, at an event that can carry the advice.
 fn late(event: &Event<'_>, marks: Option<&Marks>) -> Option<Phase> {
     let marks = marks?;
@@ -157,16 +135,6 @@ fn asks_backend(facts: &Facts<'_>, config: &Config) -> bool {
         && facts.attended
         && !matches!(facts.marks, Known::Broken(_))
         && facts.guess.is_some_and(|guess| guess.confidence < wanted(config))
-}
-
-/// The phase that lists a skill; the present one counts first, since several may.
-fn of_skill(config: &Config, name: &str, now: Option<Phase>) -> Option<Phase> {
-    let lists = |phase: &Phase| skills(config, *phase).any(|skill| crate::facts::work::satisfies(name, skill));
-    now.filter(lists).or_else(|| Phase::ALL.into_iter().find(lists))
-}
-
-fn skills(config: &Config, phase: Phase) -> impl Iterator<Item = &str> {
-    config.policies.phase.label(phase.name()).into_iter().flat_map(settings::Label::names)
 }
 
 /// The stock that helps before a phase.

@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::event::wire::BackgroundTask;
 use crate::event::{Event, EventKind};
 use crate::facts::marks::{Mark, Marks};
+use crate::facts::verification::{SKILL, missing, verifies};
 use crate::facts::work::{Background, ChangeSet, Checked};
 use crate::facts::{Facts, Known, Needs};
 use crate::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
@@ -17,9 +18,6 @@ use settings::{VerifyMode, Wants};
 pub mod settings;
 
 pub use settings::Settings;
-
-/// The skill that stands for a verification.
-pub const SKILL: &str = "verification-before-completion";
 
 /// The policy's name.
 pub const ID: &str = "verify-stop";
@@ -198,28 +196,6 @@ pub(super) fn reason(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) ->
     };
     let edited = changes.listed();
     format!("Code was edited and not verified since: {edited}.{} {counts}", hidden.unwrap_or_default())
-}
-
-/// The kinds that are still wanted.
-pub fn missing(checks: Option<&Project>, config: &Config, passed: Kinds) -> Kinds {
-    let has = checks.map(Project::kinds).unwrap_or_default().and(config.policies.verify_stop.commands.kinds());
-    let main = Kinds::COMPILED_TEST;
-    let wanted = match config.policies.verify_stop.wants {
-        Wants::Each => has,
-        // A linter proves little; it counts where there is nothing else.
-        Wants::One if has.common(main).is_empty() => has,
-        Wants::One => has.common(main),
-    };
-    match config.policies.verify_stop.wants {
-        Wants::Each => wanted.without(passed),
-        Wants::One if wanted.common(passed).is_empty() => wanted,
-        Wants::One => Kinds::default(),
-    }
-}
-
-/// Whether these kinds are all that the config wants of this project.
-pub fn verifies(checks: Option<&Project>, config: &Config, passed: Kinds) -> bool {
-    !passed.is_empty() && missing(checks, config, passed).is_empty()
 }
 
 /// Command lines that a person would run, one for each kind. Where each kind is wanted, none that the others make

@@ -1,0 +1,86 @@
+//! Compactions in the journal, each with what its summary kept.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tidegate_core::record::{BoundaryRecord, Record};
+
+/// One compaction.
+#[derive(Serialize)]
+pub(super) struct Boundary {
+    /// When its key facts were noted.
+    at: String,
+    session: String,
+    trigger: String,
+    /// Key facts that survived.
+    kept: usize,
+    of: usize,
+    /// Key facts that were named to the summariser.
+    named: usize,
+    /// Entries of the flow that were not promoted then.
+    unpromoted: usize,
+    lost: Vec<String>,
+}
+
+impl Boundary {
+    /// `2026-11-15 11:51 auto: 7 of 9 key facts survived; lost: …`.
+    pub(super) fn line(&self) -> String {
+        const SHOWN: usize = 3;
+        let at = self.at.get(..16).unwrap_or(&self.at).replace('T', " ");
+        let facts = if self.of == 1 { "key fact" } else { "key facts" };
+        let mut line = format!("{at} {}: {} of {} {facts} survived", self.trigger, self.kept, self.of);
+        if !self.lost.is_empty() {
+            let shown: Vec<&str> = self.lost.iter().take(SHOWN).map(String::as_str).collect();
+            let more = self.lost.len().saturating_sub(SHOWN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            line = format!("{line}; lost: {}{more}", shown.join(", "));
+        }
+        line
+    }
+}
+
+/// All of them, as records come in.
+#[derive(Default)]
+pub(super) struct Boundaries(BTreeMap<(String, String), BoundaryRecord>);
+
+impl Boundaries {
+    /// Takes a record. Of those that tell of the same compaction the last counts: what was kept whole is known only later.
+    pub(super) fn take(&mut self, record: &Record) {
+        let (Some(session), Some(boundary)) = (&record.session, &record.boundary) else { return };
+        if boundary.kept.is_some() {
+            self.0.insert((boundary.noted.clone(), session.clone()), boundary.clone());
+        }
+    }
+
+    /// Oldest first. Where nothing was noted there was nothing to lose.
+    pub(super) fn finish(self) -> Vec<Boundary> {
+        let measured = self.0.into_iter().filter(|(_, boundary)| boundary.of > 0);
+        measured
+            .map(|((at, session), boundary)| Boundary {
+                at,
+                session,
+                trigger: boundary.trigger,
+                kept: boundary.kept.unwrap_or_default(),
+                of: boundary.of,
+                named: boundary.named,
+                unpromoted: boundary.unpromoted,
+                lost: boundary.lost,
+            })
+            .collect()
+    }
+}
+
+/// What they come to together.
+pub(super) fn lines(boundaries: &[Boundary]) -> Vec<String> {
+    const SHOWN: usize = 5;
+    if boundaries.is_empty() {
+        return Vec::new();
+    }
+    let (kept, of) = boundaries.iter().fold((0, 0), |(kept, of), one| (kept + one.kept, of + one.of));
+    let compactions = super::report::count(boundaries.len(), "compaction");
+    let mut lines =
+        vec![format!("{compactions}: {kept} of {of} key facts survived ({}%)", kept * 100 / of.max(1))];
+    let skipped = boundaries.len().saturating_sub(SHOWN);
+    lines.extend(boundaries.iter().skip(skipped).map(|one| format!("  {}", one.line())));
+    lines
+}

@@ -1,0 +1,332 @@
+//! The tables of what is kept through compaction.
+
+use tidegate_core::checks::Kinds;
+use tidegate_core::config::Config;
+use tidegate_core::event;
+use tidegate_core::facts::boundary::Boundary;
+use tidegate_core::facts::knowledge::Knowledge;
+use tidegate_core::facts::marks::{Mark, Marks, Note};
+use tidegate_core::facts::work::{Checked, Edit};
+use tidegate_core::facts::{Facts, Known};
+use tidegate_core::knowledge::key_facts::{FactKind, KeyFact};
+use tidegate_core::knowledge::stock::Confidence;
+use tidegate_core::knowledge::tracked::{Content, Tracked};
+use tidegate_core::phase::{Guess, Phase};
+use tidegate_core::ruling::Part;
+use tidegate_core::time::Millis;
+use tidegate_core::verdict::{Audience, Effect, Verdict};
+use tidegate_core::words::Lang;
+
+use super::gates::{call_of, config, fold, part};
+use super::{Row, facts};
+
+const NOW: Millis = Millis(1_000_000);
+const EDITED: Millis = Millis(500_000);
+const SET: u64 = 7;
+
+/// `3/2`: three entries, two of them unpromoted.
+fn knowledge(cell: &str) -> Option<Knowledge> {
+    let (entries, unpromoted) = cell.split_once('/')?;
+    let unpromoted: usize = unpromoted.parse().expect("a number");
+    let entries = entries.parse().expect("a number");
+    Some(Knowledge {
+        tracked: vec![Tracked { name: "progress.md", what: Content::Flow { entries }, modified: Millis(0) }],
+        entries,
+        unpromoted: (0..unpromoted).map(|number| format!("step {number} of the work")).collect(),
+        set: SET,
+        written: (entries > 0).then_some(NOW),
+        ..Knowledge::default()
+    })
+}
+
+/// The last entry as seen from the last edit.
+fn written(cell: &str) -> Option<Millis> {
+    match cell {
+        "before the edit" => Some(Millis(EDITED.0 - 1)),
+        "after the edit" => Some(Millis(EDITED.0 + 1)),
+        _ => None,
+    }
+}
+
+fn work(cell: &str) -> Vec<Mark> {
+    let edit = |file: &str| Mark::Edit(Edit { file: file.into(), at: EDITED, shell: false });
+    let checked = Checked { kinds: Kinds::TEST, at: NOW, seen: NOW, verified: true };
+    match cell {
+        "-" => Vec::new(),
+        "edited" => vec![edit("src/a.rs"), edit("src/b.rs")],
+        "verified" => vec![edit("src/a.rs"), edit("src/b.rs"), Mark::Checked(checked)],
+        other => panic!("no such work: {other}"),
+    }
+}
+
+/// Who is told, and what is left for later.
+fn told(part: Option<&Part>) -> String {
+    let Some(part) = part else { return "-".into() };
+    let said = |to: Audience| part.verdict.says.iter().any(|say| say.to == to);
+    let effects =
+        || part.verdict.effects.iter().chain(part.verdict.says.iter().flat_map(|say| &say.when_said));
+    let note = effects().any(|effect| matches!(effect, Effect::Mark(Mark::Note(Note::Promote))));
+    let mut told = Vec::new();
+    told.extend(said(Audience::User).then_some("user"));
+    told.extend(said(Audience::Model).then_some("model"));
+    told.extend(note.then_some("note"));
+    match (told.is_empty(), part.shadow) {
+        (true, _) => "-".into(),
+        (false, true) => format!("shadowed {}", told.join(", ")),
+        (false, false) => told.join(", "),
+    }
+}
+
+pub(super) fn nudges(row: &Row<'_>) -> Vec<String> {
+    let (name, attended) = row[1].strip_suffix(", nobody there").map_or((row[1], true), |name| (name, false));
+    let (name, tasks) = match name.strip_suffix(", a task runs") {
+        Some(name) => (name, r#", "background_tasks": [{"id": "b1", "type": "shell", "status": "running"}]"#),
+        None => (name, ""),
+    };
+    let (name, agent) = match name.strip_suffix(" in a subagent") {
+        Some(name) => (name, r#", "agent_id": "a1""#),
+        None => (name, ""),
+    };
+    let json =
+        format!(r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on"{tasks}{agent}}}"#);
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let mut marks = work(row[2]);
+    // A session that was seen before.
+    marks.push(Mark::Attached(NOW));
+    let mut guess = None;
+    if let Some((now, next)) = row[3].split_once(" → ") {
+        marks.extend(Phase::named(now).map(Mark::Phase));
+        let phase = Phase::named(next).expect("a phase");
+        guess = Some(Guess { phase, confidence: 0.99 });
+    }
+    let mut knowledge = knowledge(row[4]);
+    if let Some(knowledge) = &mut knowledge {
+        knowledge.nudged = row[5] == "yes";
+    }
+    let facts =
+        Facts { now: NOW, marks: Known::Value(fold(marks)), attended, guess, knowledge, ..facts(&event) };
+    let part = part("compound-nudge", &facts, &config(row[0], &[]));
+    let because = call_of(part.as_ref()).1;
+    let is = [row[0], row[1], row[2], row[3], row[4], row[5], &told(part.as_ref()), &because];
+    is.map(str::to_owned).into()
+}
+
+pub(super) fn waiting_notes(row: &Row<'_>) -> Vec<String> {
+    let json = r#"{"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "go on"}"#;
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let note = if row[0] == "flow" { Note::Flow } else { Note::Promote };
+    let mut marks = work("edited");
+    marks.push(Mark::Note(note));
+    let knowledge = knowledge(row[1]).map(|known| Knowledge { written: written(row[2]), ..known });
+    let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), knowledge, ..facts(&event) };
+    let part = part("compound-nudge", &facts, &config("strict", &[])).expect("it takes part");
+    let given = Effect::Mark(Mark::NoteGiven(note));
+    let said = part.verdict.says.first();
+    let effects = said.map_or(&part.verdict.effects, |say| &say.when_said);
+    assert_eq!(effects, &[given], "given once: {row:?}");
+    let text = said.map_or("-", |say| say.text.as_str());
+    [row[0], row[1], row[2], text, part.verdict.because].map(str::to_owned).into()
+}
+
+pub(super) fn flow_notes(row: &Row<'_>) -> Vec<String> {
+    let json = r#"{"session_id": "s", "hook_event_name": "Stop"}"#;
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let mut marks = work(row[0]);
+    match row[2] {
+        "this set" => marks.push(Mark::FlowNoted(EDITED)),
+        "an older set" => marks.push(Mark::FlowNoted(Millis(1))),
+        _ => {}
+    }
+    let knowledge = knowledge("3/0").map(|known| Knowledge { written: written(row[1]), ..known });
+    let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), knowledge, ..facts(&event) };
+    let part = part("compound-nudge", &facts, &config("guide", &[])).expect("it takes part");
+    let leaves =
+        part.verdict.effects == [Effect::Mark(Mark::Note(Note::Flow)), Effect::Mark(Mark::FlowNoted(EDITED))];
+    [row[0], row[1], row[2], if leaves { "flow" } else { "-" }].map(str::to_owned).into()
+}
+
+pub(super) fn nudge_words(row: &Row<'_>) -> Vec<String> {
+    let json = r#"{"session_id": "s", "hook_event_name": "Stop"}"#;
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let (unverified, total) = row[2].split_once(" of ").expect("so many of so many");
+    let number = |text: &str| text.parse().expect("a number");
+    let confidence = Confidence { unverified: number(unverified), total: number(total), average: 1.0 };
+    let knowledge = knowledge(&format!("9/{}", row[1])).map(|known| Knowledge { confidence, ..known });
+    let lang = if row[0] == "ja" { Lang::Ja } else { Lang::En };
+    let marks = Known::Value(fold(work("verified")));
+    let facts = Facts { now: NOW, marks, knowledge, lang, ..facts(&event) };
+    let part = part("compound-nudge", &facts, &config("guide", &[])).expect("it takes part");
+    [row[0], row[1], row[2], &part.verdict.says[0].text].map(str::to_owned).into()
+}
+
+fn compaction(json: &str, known: Facts<'_>, config: &Config) -> Option<Part> {
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    part("compaction", &Facts { event: &event, ..known }, config)
+}
+
+pub(super) fn holds(row: &Row<'_>) -> Vec<String> {
+    let (trigger, attended) =
+        row[1].strip_suffix(", nobody there").map_or((row[1], true), |trigger| (trigger, false));
+    let json = format!(r#"{{"session_id": "s", "hook_event_name": "PreCompact", "trigger": "{trigger}"}}"#);
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let mut marks = work("edited");
+    match row[3] {
+        "now" => marks.push(Mark::CompactionHeld(SET + 1)),
+        "these" => marks.extend([Mark::CompactionHeld(SET), Mark::Boundary(NOW)]),
+        "others" => marks.extend([Mark::CompactionHeld(SET + 1), Mark::Boundary(NOW)]),
+        _ => {}
+    }
+    let facts = Facts {
+        now: NOW,
+        marks: Known::Value(fold(marks)),
+        attended,
+        knowledge: knowledge(row[2]),
+        ..facts(&event)
+    };
+    let config = config("guide", &[("compaction", "hold", row[0].into())]);
+    let part = part("compaction", &facts, &config);
+    if let Some(Verdict { effects, call, .. }) = part.as_ref().map(|part| &part.verdict) {
+        let noted = effects.iter().any(|effect| matches!(effect, Effect::NoteBoundary(_)));
+        assert_eq!(noted, call.name() == "pass", "nothing else happens at one that is held: {row:?}");
+    }
+    let (call, because) = call_of(part.as_ref());
+    [row[0], row[1], row[2], row[3], &call, &because].map(str::to_owned).into()
+}
+
+pub(super) fn recoveries(row: &Row<'_>) -> Vec<String> {
+    let json = r#"{"session_id": "s", "hook_event_name": "SessionStart", "source": "compact"}"#;
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let boundary = knowledge(row[0]).map(|known| Boundary {
+        noted: NOW,
+        entries: known.entries,
+        unpromoted: known.unpromoted.len(),
+        ..Boundary::default()
+    });
+    let said = (row[1] == "yes").then_some(NOW);
+    let marks = Known::Value(Marks { recovered: said, ..Marks::default() });
+    let facts = Facts { now: NOW, marks, boundary, knowledge: knowledge(row[2]), ..facts(&event) };
+    let part = part("compaction", &facts, &config("guide", &[])).expect("it takes part");
+    let first = part.verdict.says.first().and_then(|say| say.text.lines().next()).unwrap_or("-");
+    let tidies = part.verdict.effects.contains(&Effect::TidyFlow);
+    [row[0], row[1], row[2], first, if tidies { "yes" } else { "-" }].map(str::to_owned).into()
+}
+
+pub(super) fn listings(row: &Row<'_>) -> Vec<String> {
+    let json = format!(r#"{{"session_id": "s", "hook_event_name": "SessionStart", "source": "{}"}}"#, row[0]);
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let knowledge = if row[1] == "yes" { knowledge("3/2") } else { None };
+    let facts = |marks: Marks| Facts {
+        now: NOW,
+        marks: Known::Value(marks),
+        knowledge: knowledge.clone(),
+        ..facts(&event)
+    };
+    let decide = |marks| part("compaction", &facts(marks), &config("guide", &[])).expect("it takes part");
+    let marked = |part: &Part| {
+        part.verdict.says.iter().flat_map(|say| &say.when_said).find_map(|effect| match effect {
+            Effect::Mark(Mark::Listed(files)) => Some(*files),
+            _ => None,
+        })
+    };
+    let listed = match row[2] {
+        "the same" => marked(&decide(Marks::default())),
+        "others" => Some(1),
+        _ => None,
+    };
+    let part = decide(Marks { listed, ..Marks::default() });
+    [row[0], row[1], row[2], if part.verdict.says.is_empty() { "-" } else { "files" }]
+        .map(str::to_owned)
+        .into()
+}
+
+pub(super) fn survivals(row: &Row<'_>) -> Vec<String> {
+    let fact = |kind, text: &str| KeyFact { kind, text: text.into() };
+    let noted = Boundary {
+        noted: NOW,
+        trigger: row[0].into(),
+        facts: vec![
+            fact(FactKind::Constraint, "no new dependencies"),
+            fact(FactKind::Decision, "use a ring buffer"),
+            fact(FactKind::File, "src/meter.rs"),
+        ],
+        named: row[1].parse().expect("a number"),
+        ..Boundary::default()
+    };
+    let summary = format!("<analysis>x</analysis><summary>{}</summary>", row[2]);
+    let json =
+        serde_json::json!({"session_id": "s", "hook_event_name": "PostCompact", "compact_summary": summary});
+    let (json, config) = (json.to_string(), config("guide", &[]));
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let known =
+        Facts { now: NOW, boundary: Some(noted), marks: Known::Value(Marks::default()), ..facts(&event) };
+    let measured = compaction(&json, known, &config).expect("it takes part");
+    assert!(measured.verdict.says.is_empty(), "nothing can be said there");
+    let (mut boundary, mut marks) = (None, Marks::default());
+    take(&measured.verdict, &mut boundary, &mut marks);
+
+    let mut lost = String::new();
+    if marks.notes.contains(&Note::Lost) {
+        let json = r#"{"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Read"}"#;
+        let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+        let preserved = Some(row[3].to_owned()).filter(|text| text != "-");
+        let known = Facts {
+            now: NOW,
+            boundary: boundary.clone(),
+            marks: Known::Value(marks.clone()),
+            preserved: preserved.into_iter().collect(),
+            ..facts(&event)
+        };
+        let part = compaction(json, known, &config).expect("it takes part");
+        take(&part.verdict, &mut boundary, &mut marks);
+        for say in &part.verdict.says {
+            let facts = say.text.lines().filter_map(|line| line.strip_prefix("- "));
+            lost = facts.collect::<Vec<_>>().join(", ");
+            marks = say.when_said.iter().fold(marks, |mut marks, effect| {
+                if let Effect::Mark(mark) = effect {
+                    marks.apply(mark.clone());
+                }
+                marks
+            });
+        }
+        assert!(marks.notes.is_empty(), "told once: {row:?}");
+    }
+    let survival = boundary.and_then(|boundary| boundary.survival).expect("it was measured");
+    let kept = format!("{} of {}", survival.kept, survival.of);
+    assert_eq!(survival.kept + survival.lost.len(), survival.of, "{row:?}");
+    let lost = if lost.is_empty() { "-" } else { &lost };
+    [row[0], row[1], row[2], row[3], &kept, lost].map(str::to_owned).into()
+}
+
+/// What a verdict leaves behind.
+fn take(verdict: &Verdict, boundary: &mut Option<Boundary>, marks: &mut Marks) {
+    for effect in &verdict.effects {
+        match effect {
+            Effect::NoteBoundary(noted) => *boundary = Some((**noted).clone()),
+            Effect::Mark(mark) => marks.apply(mark.clone()),
+            _ => {}
+        }
+    }
+}
+
+pub(super) fn unknowns(row: &Row<'_>) -> Vec<String> {
+    let (name, agent) = match row[0].strip_suffix(" in a subagent") {
+        Some(name) => (name, r#", "agent_id": "a1""#),
+        None => (row[0], ""),
+    };
+    let name = name.strip_suffix(", no summary").unwrap_or(name);
+    let json = format!(
+        r#"{{"session_id": "s", "hook_event_name": "{name}", "source": "compact", "trigger": "auto"{agent}}}"#
+    );
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let marks = match row[1] {
+        "broken" => Known::Broken("test".into()),
+        _ => Known::Value(Marks::default()),
+    };
+    let boundary = (row[1] == "noted").then(Boundary::default);
+    let facts = Facts { now: NOW, marks, boundary, ..facts(&event) };
+    let part = part("compaction", &facts, &config("guide", &[]));
+    if let Some(part) = &part {
+        assert!(part.verdict.says.is_empty() && part.verdict.effects.is_empty(), "{row:?}");
+    }
+    [row[0], row[1], &call_of(part.as_ref()).1].map(str::to_owned).into()
+}
