@@ -15,6 +15,7 @@ use tidegate_core::event::{self, Event};
 use tidegate_core::facts::knowledge::Knowledge;
 use tidegate_core::facts::marks::{Approval, ApprovalStage, Mark, Marks, Pressure, PressureLevel};
 use tidegate_core::facts::{Facts, Known, OwnFile, Proof};
+use tidegate_core::knowledge::preserved::Preserved;
 use tidegate_core::meter::models::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
 use tidegate_core::policy;
@@ -208,7 +209,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         stock: Vec::new(),
         knowledge: None,
         boundary: None,
-        preserved: Vec::new(),
+        preserved: Preserved::default(),
     }
 }
 

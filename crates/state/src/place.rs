@@ -103,6 +103,12 @@ impl StateDir {
         self.root.join("sessions")
     }
 
+    /// The folder of what is known about a project, whatever way leads to it.
+    pub fn project(&self, root: &Path) -> PathBuf {
+        let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+        self.root.join("projects").join(crate::project::folder_name(&root))
+    }
+
     /// The folder of the journal.
     pub fn journal(&self) -> PathBuf {
         self.root.join("journal")

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::bounded;
+use crate::{bounded, claims};
 
 /// The host's own project, unless `cwd` is in another worktree of the same repository, then that; else the git
 /// top level of `cwd`; else `cwd`. No git process: a worktree is told by its `.git` entry.
@@ -38,6 +38,15 @@ pub fn worktree_of(path: &Path, root: &Path) -> Option<PathBuf> {
     let top = top_level(path.parent()?)?;
     let common = common_dir(&top)?;
     (top_level(root).and_then(|root| common_dir(&root)) == Some(common)).then_some(top)
+}
+
+/// What a folder of our own is called that belongs to a project: by the project's path, so that a person can find it, and
+/// by a hash, so that no two share one.
+pub fn folder_name(project: &Path) -> String {
+    let text = project.to_string_lossy();
+    let name: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let tail = name[name.len().saturating_sub(150)..].trim_start_matches('-');
+    format!("{tail}-{:016x}", claims::hash(&[&text]))
 }
 
 fn top_level(path: &Path) -> Option<PathBuf> {

@@ -18,6 +18,11 @@ pub fn copy(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Replaces what a person could not recreate: on disk before the old one is gone. Follows a symbolic link, so
 /// that a file kept elsewhere stays where it is, and keeps the file's mode.
 pub fn durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    durable_if(path, bytes, |_| Ok(()))
+}
+
+/// The same, if `check` still agrees when the new file is on disk and only the rename is left.
+pub fn durable_if(path: &Path, bytes: &[u8], check: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let (temporary, mut file) = temporary(path, 0o644)?;
     let written = (|| {
@@ -26,6 +31,7 @@ pub fn durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
         }
         file.write_all(bytes)?;
         file.sync_all()?;
+        check(path)?;
         rename(&temporary, path)?;
         match path.parent() {
             #[cfg(unix)]
@@ -37,6 +43,18 @@ pub fn durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
         drop(fs::remove_file(&temporary));
     }
     written
+}
+
+/// Whether a file's name is that of a temporary file for `name`, left behind by a process that was killed.
+pub(crate) fn is_temporary(file: &str, name: &str) -> bool {
+    let numbers = file
+        .strip_prefix('.')
+        .and_then(|rest| rest.strip_prefix(name)?.strip_prefix('.')?.strip_suffix(".tmp"));
+    numbers.and_then(|numbers| numbers.split_once('.')).is_some_and(|(process, count)| {
+        [process, count]
+            .iter()
+            .all(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    })
 }
 
 /// A new file beside `path` that nobody else uses. Never an existing one: in a folder that others can write, that
@@ -86,7 +104,16 @@ mod tests {
         copy(&path, b"one").unwrap();
         durable(&path, b"two").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
+        let refused = durable_if(&path, b"three", |_| Err(io::Error::other("no")));
+        assert_eq!(refused.unwrap_err().to_string(), "no");
+        assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let (left, _) = temporary(&path, 0o600).unwrap();
+        let left = left.file_name().unwrap().to_str().unwrap();
+        assert!(
+            is_temporary(left, "x.json") && !is_temporary(left, "x") && !is_temporary("x.json", "x.json")
+        );
+        assert!(!is_temporary(".x.json.mine.0.tmp", "x.json"));
         assert!(copy(&folder.path().join("no/such/folder"), b"x").is_err());
     }
 

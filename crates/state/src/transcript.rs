@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tidegate_core::knowledge::preserved;
+use tidegate_core::knowledge::preserved::{self, Preserved};
 use tidegate_core::meter::Unknown;
 use tidegate_core::meter::transcript::{Evidence, Found, Scan};
 
@@ -35,12 +35,12 @@ pub fn last_reading(
     Ok(if read { scan.finish() } else { None })
 }
 
-/// The messages that the host kept whole over the last boundary; none where that cannot be read.
-pub fn preserved(path: &Path, in_time: &dyn Fn() -> bool) -> Vec<String> {
+/// What stands in the conversation beside the last summary; nothing where that cannot be read.
+pub fn preserved(path: &Path, in_time: &dyn Fn() -> bool) -> Preserved {
     let mut scan = preserved::Scan::default();
     match backwards(path, in_time, &mut |line| scan.line(line)) {
         Ok(true) => scan.finish(),
-        Ok(false) | Err(_) => Vec::new(),
+        Ok(false) | Err(_) => Preserved::default(),
     }
 }
 

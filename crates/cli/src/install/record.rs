@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::place::{StateDir, make_private};
-use tidegate_state::{append, bounded, claims, replace};
+use tidegate_state::{append, bounded, project, replace};
 
 /// More than this is damage.
 const LARGEST: u64 = 64 * 1024 * 1024;
@@ -129,12 +129,9 @@ impl Records {
         }
     }
 
-    /// A target's folder: named by its path, so that a person can find it, and by a hash, so that no two share one.
+    /// A target's folder.
     pub(super) fn folder_of(&self, target: &Path) -> PathBuf {
-        let text = target.to_string_lossy();
-        let name: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        let tail = name[name.len().saturating_sub(150)..].trim_start_matches('-');
-        self.folder.join(format!("{tail}-{:016x}", claims::hash(&[&text])))
+        self.folder.join(project::folder_name(target))
     }
 
     /// The record of a target; an empty one where there is none that can be read.

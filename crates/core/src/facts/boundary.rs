@@ -35,21 +35,15 @@ pub struct Boundary {
 }
 
 impl Boundary {
-    /// A person asked for it.
-    pub fn manual(&self) -> bool {
-        self.trigger == "manual"
-    }
-
     /// Whether everything that there was had been promoted.
     pub fn promoted(&self) -> bool {
         self.entries > 0 && self.unpromoted == 0
     }
 
-    /// Lost facts that stand nowhere in the conversation. After a manual compaction the client repeats what was printed
-    /// before it (seen with 2.1.325), so those that were named are there.
-    pub fn missing(&self) -> Vec<&KeyFact> {
-        let named = if self.manual() { self.facts.get(..self.named).unwrap_or_default() } else { &[] };
+    /// Lost facts that stand nowhere in the conversation. `repeated`: what was printed before the compaction does.
+    pub fn missing(&self, repeated: bool) -> Vec<KeyFact> {
+        let named = if repeated { self.facts.get(..self.named).unwrap_or_default() } else { &[] };
         let lost = self.survival.iter().flat_map(|survival| &survival.lost);
-        lost.filter(|fact| !named.contains(fact)).collect()
+        lost.filter(|fact| !named.contains(fact)).cloned().collect()
     }
 }

@@ -13,6 +13,7 @@ pub mod work;
 use crate::checks::{Evidence, Project};
 use crate::event::Event;
 use crate::file_class::FileClass;
+use crate::knowledge::preserved::Preserved;
 use crate::meter::Meter;
 use crate::meter::forecast::{self, Forecast};
 use crate::phase::Guess;
@@ -155,8 +156,8 @@ pub struct Facts<'a> {
     pub knowledge: Option<Knowledge>,
     /// What was noted before the last compaction of this session.
     pub boundary: Option<Boundary>,
-    /// Messages that the host kept whole over the last boundary, as far as it has written that down.
-    pub preserved: Vec<String>,
+    /// What stands in the conversation beside the last summary, as far as the host has written that down.
+    pub preserved: Preserved,
 }
 
 impl Facts<'_> {

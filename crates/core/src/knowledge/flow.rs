@@ -12,6 +12,12 @@ use super::timestamp;
 use crate::fnv;
 use crate::time::Millis;
 
+/// The file.
+pub const FILE: &str = "progress.md";
+
+/// Where its older entries are.
+pub const ARCHIVE: &str = "progress.archive.md";
+
 /// The entries of a `progress.md` or of its archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress<'a> {
@@ -460,7 +466,8 @@ mod tests {
                 "99" => "9999-12-31 x".to_owned(),
                 day => format!("2026-03-{day} x"),
             };
-            let text: String = days.split_whitespace().map(|at| format!("## {}\n", day(at))).collect();
+            let text =
+                days.split_whitespace().map(|at| format!("## {}", day(at))).collect::<Vec<_>>().join("\n");
             let progress = Progress::parse(&text);
             let order: Vec<String> =
                 progress.newest_first().iter().map(|entry| (entry.line - 1).to_string()).collect();

@@ -4,6 +4,9 @@ use super::document::{self, Line, Newline};
 use super::flow::bullet;
 use crate::time::Millis;
 
+/// The file.
+pub const FILE: &str = "task_plan.md";
+
 const LAST_COMPACTED: &str = "Last compacted:";
 
 /// The plan with the time of the last compaction, below its title. All else stays byte for byte.

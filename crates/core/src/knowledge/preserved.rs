@@ -9,12 +9,24 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
 use crate::event::wire::{Field, Member, read_object, wire_key, wire_object};
 
+/// What stands in the conversation after a boundary beside its summary.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preserved {
+    /// Messages that were kept whole.
+    pub texts: Vec<String>,
+    /// The client has put into the conversation what was printed before the compaction. It does so after `/compact`
+    /// (seen with 2.1.325), and neither after an automatic one nor after a summary that was asked for while rewinding.
+    pub repeated: bool,
+}
+
 /// A scan of a transcript, line by line from the newest to the oldest.
 #[derive(Debug, Default)]
 pub struct Scan {
     /// Of the messages that were kept, those that were not met yet; `None` before the boundary.
     named: Option<BTreeSet<String>>,
-    texts: Vec<String>,
+    found: Preserved,
+    /// What was printed before the compaction was met.
+    repeated: bool,
     lines: usize,
 }
 
@@ -35,13 +47,14 @@ impl Scan {
             if memmem::find(line, b"compact_boundary").is_some() {
                 return self.boundary(line);
             }
+            self.repeated |= memmem::find(line, b"<local-command-stdout>Compacted PreCompact [").is_some();
             return ControlFlow::Continue(());
         };
         let id = read_object::<Entry<'_>>(line).ok().and_then(|entry| entry.uuid.value());
         if id.is_some_and(|id| named.remove(id.as_ref())) {
-            self.texts.push(plain(line));
+            self.found.texts.push(plain(line));
         }
-        let full = self.texts.iter().map(String::len).sum::<usize>() > LONGEST;
+        let full = self.found.texts.iter().map(String::len).sum::<usize>() > LONGEST;
         if named.is_empty() || full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
@@ -50,6 +63,7 @@ impl Scan {
         if entry.subtype.get().is_none_or(|kind| kind != "compact_boundary") {
             return ControlFlow::Continue(());
         }
+        self.found.repeated = self.repeated;
         let kept = entry.compaction.value().and_then(|found| found.preserved.value());
         let ids = kept.and_then(|kept| kept.uuids.value()).unwrap_or_default().0;
         if ids.is_empty() {
@@ -59,9 +73,9 @@ impl Scan {
         ControlFlow::Continue(())
     }
 
-    /// Their texts; empty where there is no boundary or nothing was kept.
-    pub fn finish(self) -> Vec<String> {
-        self.texts
+    /// What was found; nothing where there is no boundary.
+    pub fn finish(self) -> Preserved {
+        self.found
     }
 }
 
@@ -80,12 +94,12 @@ wire_object! {
 
 wire_object! {
     struct Compaction<'a> {
-        preserved as "preservedMessages": Preserved<'a>,
+        preserved as "preservedMessages": Kept<'a>,
     }
 }
 
 wire_object! {
-    struct Preserved<'a> {
+    struct Kept<'a> {
         uuids: Ids<'a>,
     }
 }
@@ -108,6 +122,10 @@ mod tests {
     use super::*;
 
     fn scan(lines: &[&str]) -> Vec<String> {
+        found(lines).texts
+    }
+
+    fn found(lines: &[&str]) -> Preserved {
         let mut scan = Scan::default();
         for line in lines.iter().rev() {
             if scan.line(line.as_bytes()).is_break() {
@@ -136,6 +154,16 @@ mod tests {
         assert!(scan(&[OLD, KEPT, &silent]).is_empty());
         let odd = BOUNDARY.replace(r#"["u2","gone"]"#, r#""u2""#);
         assert!(scan(&[KEPT, &odd, "not json", ""]).is_empty());
+    }
+
+    #[test]
+    fn what_was_printed_before_is_in_the_conversation_only_after_the_boundary() {
+        let printed = r#"{"type":"user","uuid":"u4","message":{"content":"<local-command-stdout>Compacted PreCompact [tidegate hook] completed successfully: x</local-command-stdout>"}}"#;
+        assert!(found(&[KEPT, BOUNDARY, printed, AFTER]).repeated);
+        assert!(!found(&[printed, KEPT, BOUNDARY, AFTER]).repeated, "of the boundary before");
+        assert!(!found(&[KEPT, AFTER, printed]).repeated, "no boundary");
+        let silent = BOUNDARY.replace("preservedMessages", "other");
+        assert!(found(&[&silent, printed]).repeated);
     }
 
     #[test]

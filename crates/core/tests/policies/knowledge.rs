@@ -9,6 +9,7 @@ use tidegate_core::facts::marks::{Mark, Marks, Note};
 use tidegate_core::facts::work::{Checked, Edit};
 use tidegate_core::facts::{Facts, Known};
 use tidegate_core::knowledge::key_facts::{FactKind, KeyFact};
+use tidegate_core::knowledge::preserved::Preserved;
 use tidegate_core::knowledge::stock::Confidence;
 use tidegate_core::knowledge::tracked::{Content, Tracked};
 use tidegate_core::phase::{Guess, Phase};
@@ -273,7 +274,7 @@ pub(super) fn survivals(row: &Row<'_>) -> Vec<String> {
             now: NOW,
             boundary: boundary.clone(),
             marks: Known::Value(marks.clone()),
-            preserved: preserved.into_iter().collect(),
+            preserved: Preserved { texts: preserved.into_iter().collect(), repeated: row[0] == "manual" },
             ..facts(&event)
         };
         let part = compaction(json, known, &config).expect("it takes part");
