@@ -45,7 +45,8 @@ fn main() -> ExitCode {
     );
     let failed: usize = rows.iter().flat_map(|row| &row.outcomes).map(|outcome| outcome.failed).sum();
     if failed > 0 {
-        let _ = writeln!(out, "{failed} hooks failed: the machine was too busy, and the figures are too low.");
+        let _ =
+            writeln!(out, "{failed} hooks failed: the machine was too busy, and the figures are too low.");
     }
     let worse = worse(&rows);
     for line in &worse {

@@ -1,5 +1,7 @@
 //! One session through one compaction on the real client, and what stands in the model's context afterwards.
 
+use std::fs;
+
 use tidegate_core::record::estimate_tokens;
 use tidegate_e2e::client::{Launch, SONNET_4_6};
 use tidegate_e2e::home::Home;
@@ -59,7 +61,10 @@ pub(crate) fn play(planted: &'static Planted, way: Way) -> Outcome {
     let tidegate = way.tidegate.then(|| {
         // The gates have other things to say about edits, and they are not what is measured.
         home.write_config("[skill_gate]\nmode = \"off\"\n\n[verify_stop]\nmode = \"off\"\n");
-        Tidegate::init(&home)
+        let tidegate = Tidegate::init(&home);
+        // Nor are the skills, which every request of every session names.
+        fs::remove_dir_all(home.in_project(".claude/skills")).expect("the skills that init brings");
+        tidegate
     });
     let model = Model::start(script(&home, planted, way)).paced(&home);
     let mut session = Launch::new(&home, &model).on(SONNET_4_6).start();
@@ -105,16 +110,18 @@ pub(crate) fn play(planted: &'static Planted, way: Way) -> Outcome {
 
 fn script(home: &Home, planted: &'static Planted, way: Way) -> Script {
     let Planted { decisions: [one, other], steps: [next, open], paths, said, .. } = planted;
-    let write = |path: &str| Reply::write(home.in_project(path), "a file of the session\n");
     let begin = Script::new()
         .main(Reply::text("I have read it.").used(40_000))
-        .main(write(paths[0]).used(50_000))
-        .main(write(paths[1]).used(60_000))
+        // Of what the client's own tools have read or written it brings some back by itself; not what a shell wrote.
+        .main(Reply::bash(format!("mkdir -p $(dirname {0}) && echo new > {0}", paths[0])).used(50_000))
+        .main(Reply::write(home.in_project(paths[1]), "a file of the session\n").used(60_000))
         .main(Reply::text(format!("{one}\n{other}\n{next}\n{open}\n{}", said[1])).used(70_000))
         // The client keeps the last message whole: it should be one that says nothing.
         .main(Reply::text("Yes.").used(75_000));
     let begin = match way.trigger {
-        Trigger::Automatic => begin.main(Reply::bash("true").used(90_000)).main(Reply::bash("true").used(FULL)),
+        Trigger::Automatic => {
+            begin.main(Reply::bash("true").used(90_000)).main(Reply::bash("true").used(FULL))
+        }
         Trigger::Manual => begin,
     };
     let end = begin.main(Reply::bash("true").used(30_000)).main(Reply::text("Done.").used(31_000));
@@ -124,7 +131,8 @@ fn script(home: &Home, planted: &'static Planted, way: Way) -> Script {
 /// A short summary as any session gets one; beside it, from the one who follows, the lines of the instructions.
 fn summary(planted: &Planted, summariser: Summariser, request: &Request) -> String {
     let told = request.summary_instructions().filter(|_| summariser == Summariser::Follows);
-    let lines: Vec<&str> = told.into_iter().flat_map(str::lines).filter(|line| line.starts_with("- ")).collect();
+    let lines: Vec<&str> =
+        told.into_iter().flat_map(str::lines).filter(|line| line.starts_with("- ")).collect();
     format!(
         "<analysis>What happened, in order.</analysis>\n<summary>\nThe user asked for this: {}. Work is under way; the \
          file edited last is {}.\n{}\n</summary>",

@@ -80,9 +80,7 @@ impl Planted {
     pub(crate) fn progress(&self) -> String {
         let Planted { done, decisions: [one, other], steps: [next, _], .. } = self;
         let (decision, after) = if self.japanese { ("決定", "次") } else { ("Decision", "Next") };
-        format!(
-            "# Progress\n\n## {done}\n\n- {decision}: {one}\n- {decision}: {other}\n- {after}: {next}\n"
-        )
+        format!("# Progress\n\n## {done}\n\n- {decision}: {one}\n- {decision}: {other}\n- {after}: {next}\n")
     }
 }
 
@@ -100,7 +98,10 @@ pub(crate) const SESSIONS: [Planted; 6] = [
             "the rounding mode is a parameter with a default",
         ],
         paths: ["src/ledger/rounding.rs", "src/ledger/invoice.rs"],
-        steps: ["migrate the archived invoices of 2024", "ask finance about the yen, which has no minor unit"],
+        steps: [
+            "migrate the archived invoices of 2024",
+            "ask finance about the yen, which has no minor unit",
+        ],
         said: ["the staging database is refreshed on Tuesdays", "the credit notes share this code path"],
         japanese: false,
     },
@@ -135,7 +136,10 @@ pub(crate) const SESSIONS: [Planted; 6] = [
     },
     Planted {
         task: "請求書の消費税計算を明細単位に変更する",
-        constraints: ["金額は必ず整数の円で扱い、浮動小数点は使わない", "公開関数 `calc_tax` の引数は変更しない"],
+        constraints: [
+            "金額は必ず整数の円で扱い、浮動小数点は使わない",
+            "公開関数 `calc_tax` の引数は変更しない",
+        ],
         done: "端数処理を合計から明細に移動",
         decisions: [
             "端数は切り捨てとする。取引先の帳票と一致させるため",
@@ -150,10 +154,7 @@ pub(crate) const SESSIONS: [Planted; 6] = [
         task: "通知メールの送信を非同期にする",
         constraints: ["同じ宛先に一分以内に二通送らない", "送信履歴は九十日間残す"],
         done: "送信をジョブキューに移行",
-        decisions: [
-            "再送は指数バックオフで最大五回とする",
-            "宛先不明のエラーは再送せず停止リストに入れる",
-        ],
+        decisions: ["再送は指数バックオフで最大五回とする", "宛先不明のエラーは再送せず停止リストに入れる"],
         paths: ["app/jobs/mail_job.rb", "app/models/suppression.rb"],
         steps: ["管理画面に送信待ちの件数を表示する", "停止リストの解除手順を運用手順書に書く"],
         said: ["夜間は配信業者の上限が半分になる", "件名の絵文字は一部の端末で化ける"],
@@ -188,7 +189,8 @@ mod tests {
             let facts: Vec<&str> = session.facts().map(|(_, text)| text).collect();
             for (index, fact) in facts.iter().enumerate() {
                 assert!(!session.task.contains(fact) && !session.done.contains(fact), "{fact}");
-                let elsewhere = facts.iter().enumerate().any(|(other, text)| other != index && text.contains(fact));
+                let elsewhere =
+                    facts.iter().enumerate().any(|(other, text)| other != index && text.contains(fact));
                 assert!(!elsewhere, "{fact}");
             }
         }

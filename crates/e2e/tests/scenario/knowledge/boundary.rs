@@ -25,12 +25,7 @@ fn a_manual_one_is_told_beside_what_the_person_said() {
     let scene = Scene::new();
     let tidegate = scene.install();
     let model = Model::start(scene.by_hand()).paced(&scene.home);
-    let mut session = scene.launch(&model).start();
-    session.ask("begin");
-    session.ask("anything else?");
-    assert_eq!(session.ask("/compact keep the name of the auditors").compactions(), ["manual"]);
-    session.ask("go on");
-    session.finish();
+    scene.manual(&model, "/compact keep the name of the auditors").finish();
 
     let told = instructions(&model);
     assert!(told.starts_with("keep the name of the auditors\n\n"), "{told}");
@@ -46,7 +41,12 @@ fn a_manual_one_is_told_beside_what_the_person_said() {
 fn what_an_automatic_one_lost_is_told_once_in_the_middle_of_the_turn() {
     let scene = Scene::new();
     let tidegate = scene.install();
-    let script = scene.over_the_boundary([Reply::bash("true"), Reply::bash("true"), Reply::text("done"), Reply::text("more")]);
+    let script = scene.over_the_boundary([
+        Reply::bash("true"),
+        Reply::bash("true"),
+        Reply::text("done"),
+        Reply::text("more"),
+    ]);
     let model = Model::start(script).paced(&scene.home);
     let mut session = scene.automatic(&model);
     session.ask("go on");
@@ -81,7 +81,11 @@ fn what_an_automatic_one_lost_is_told_with_the_next_prompt() {
     assert_eq!(counts(&requests, LOST), [0, 1, 1]);
     assert_eq!(counts(&requests, DECISION), [0, 1, 1]);
     let told = requests[1].hook_contexts().into_iter().find(|context| context.contains(LOST));
-    assert!(told.is_some_and(|told| told.starts_with("UserPromptSubmit")), "{:#?}", requests[1].hook_contexts());
+    assert!(
+        told.is_some_and(|told| told.starts_with("UserPromptSubmit")),
+        "{:#?}",
+        requests[1].hook_contexts()
+    );
     settle(&tidegate, &model);
 }
 
@@ -91,12 +95,7 @@ fn what_a_manual_one_lost_stands_there_already() {
     let scene = Scene::new();
     let tidegate = scene.install();
     let model = Model::start(scene.by_hand()).paced(&scene.home);
-    let mut session = scene.launch(&model).start();
-    session.ask("begin");
-    session.ask("anything else?");
-    assert_eq!(session.ask("/compact").compactions(), ["manual"]);
-    session.ask("go on");
-    session.finish();
+    scene.manual(&model, "/compact").finish();
 
     let requests = after(&model);
     assert_eq!(counts(&requests, LOST), [0], "not said twice");
@@ -114,19 +113,15 @@ fn a_summary_that_keeps_everything_needs_no_note() {
         let scene = Scene::new();
         let tidegate = scene.install();
         let script = match trigger {
-            "auto" => scene.over_the_boundary([Reply::bash("true"), Reply::text("done"), Reply::text("more")]),
+            "auto" => {
+                scene.over_the_boundary([Reply::bash("true"), Reply::text("done"), Reply::text("more")])
+            }
             _ => scene.by_hand().main(Reply::text("more")),
         };
         let model = Model::start(script.summary_with(faithful)).paced(&scene.home);
-        let mut session = if trigger == "auto" {
-            scene.automatic(&model)
-        } else {
-            let mut session = scene.launch(&model).start();
-            session.ask("begin");
-            session.ask("anything else?");
-            assert_eq!(session.ask("/compact").compactions(), ["manual"]);
-            session.ask("go on");
-            session
+        let mut session = match trigger {
+            "auto" => scene.automatic(&model),
+            _ => scene.manual(&model, "/compact"),
         };
         session.ask("and on");
         session.finish();

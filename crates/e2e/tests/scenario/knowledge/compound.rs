@@ -10,7 +10,12 @@ use super::*;
 fn word_after(request: &Request, mark: &str) -> String {
     let text = request.last_tool_result().text;
     let (_, after) = text.split_once(mark).unwrap_or_else(|| panic!("{mark:?} in {text}"));
-    after.split_whitespace().next().unwrap_or_default().trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
+    after
+        .split_whitespace()
+        .next()
+        .unwrap_or_default()
+        .trim_matches(|c: char| !c.is_ascii_alphanumeric())
+        .to_owned()
 }
 
 const LEARNING: &str = "The bank rounds half-even";
@@ -44,7 +49,11 @@ fn a_person_goes_through_the_entries() {
     terminal.enter("/compound");
     terminal.wait_for("it needs your yes");
     let requests = model.main_requests();
-    assert!(requests[0].mentions("From progress to learnings"), "the skill's text: {:#?}", requests[0].texts());
+    assert!(
+        requests[0].mentions("From progress to learnings"),
+        "the skill's text: {:#?}",
+        requests[0].texts()
+    );
     let listed = requests[1].last_tool_result();
     assert!(listed.text.contains(HEADING), "{listed:?}");
     let code = word_after(&requests[2], "Code ");
@@ -114,7 +123,10 @@ fn pressure_in_a_turn_names_what_the_model_can_do() {
     let contexts = model.last_main().hook_contexts();
     let advice: Vec<&String> = contexts.iter().filter(|context| context.contains("Context use: ")).collect();
     assert_eq!(advice.len(), 1, "{contexts:#?}");
-    assert!(advice[0].starts_with("PostToolUse:Bash") && advice[0].contains("tidegate progress add"), "{advice:#?}");
+    assert!(
+        advice[0].starts_with("PostToolUse:Bash") && advice[0].contains("tidegate progress add"),
+        "{advice:#?}"
+    );
     assert!(!advice[0].contains("/compound"), "a person would have to decide: {advice:#?}");
     settle(&tidegate, &model);
 }

@@ -23,19 +23,17 @@ fn files_of_every_bad_kind() {
         scene.put("compound-last-run.json", "[1, 2");
         fs::write(scene.path("learnings.md"), b"## \xff\xfe\n").expect("a file");
     };
-    let cases: [(&str, &dyn Fn(&Scene), bool); 3] =
-        [("a directory", &directory, false), ("50 MB", &large, false), ("CRLF and half JSON", &foreign, true)];
+    let cases: [(&str, &dyn Fn(&Scene), bool); 3] = [
+        ("a directory", &directory, false),
+        ("50 MB", &large, false),
+        ("CRLF and half JSON", &foreign, true),
+    ];
     for (name, damage, readable) in cases {
         let scene = Scene::new();
         damage(&scene);
         let tidegate = scene.install();
         let model = Model::start(scene.by_hand()).paced(&scene.home);
-        let mut session = scene.launch(&model).start();
-        session.ask("begin");
-        session.ask("anything else?");
-        assert_eq!(session.ask("/compact").compactions(), ["manual"], "{name}");
-        session.ask("go on");
-        session.finish();
+        scene.manual(&model, "/compact").finish();
 
         let told = instructions(&model);
         assert!(told.contains(CONSTRAINT), "{name}: what can be read counts: {told}");

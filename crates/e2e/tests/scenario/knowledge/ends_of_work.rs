@@ -56,7 +56,8 @@ fn strict_tells_the_model_with_the_next_prompt() {
     entry_of_the_future(&scene);
     let tidegate = Tidegate::init_with(&scene.home, &["--preset", "strict"]);
     let script = work(&scene, Script::new().main(skill(CODE_RULES)), 1);
-    let model = Model::start(script.main(Reply::text("all right")).main(Reply::text("yes"))).paced(&scene.home);
+    let model =
+        Model::start(script.main(Reply::text("all right")).main(Reply::text("yes"))).paced(&scene.home);
     let mut session = scene.launch(&model).start();
     let turn = session.ask("add a class");
     let before = model.last_main().count(TO_MODEL);
@@ -96,7 +97,11 @@ fn an_edit_without_an_entry_is_noted_and_an_entry_settles_it() {
     let report: Value = serde_json::from_str(&tidegate.run(&["report", "--json"])).expect("JSON");
     let text = report.to_string();
     assert!(text.contains("compound-nudge"), "{report:#}");
-    let policy = report["policies"].as_array().into_iter().flatten().find(|policy| policy["policy"] == "compound-nudge");
+    let policy = report["policies"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|policy| policy["policy"] == "compound-nudge");
     assert_eq!(policy.map(|policy| policy["satisfied"].clone()), Some(json!(1)), "{report:#}");
     settle(&tidegate, &model);
 }

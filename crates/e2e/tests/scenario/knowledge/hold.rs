@@ -10,14 +10,19 @@ const HELD: &str = "Not compacted yet: 1 entry of progress.md is not promoted to
 fn the_first_manual_one_is_held_and_the_second_passes() {
     let scene = Scene::new();
     let tidegate = Tidegate::init_with(&scene.home, &["--preset", "strict"]);
-    let script = Script::new().main(Reply::text("hello")).main(Reply::text("again")).main(Reply::text("on it"));
+    let script =
+        Script::new().main(Reply::text("hello")).main(Reply::text("again")).main(Reply::text("on it"));
     let model = Model::start(script).paced(&scene.home);
     let mut session = scene.launch(&model).start();
     session.ask("begin");
     session.ask("anything else?");
     let held = session.ask("/compact");
     assert_eq!(held.compactions(), Vec::<&str>::new());
-    assert!(held.answer().contains(HELD) && held.answer().contains("/compact once more"), "{}", held.answer());
+    assert!(
+        held.answer().contains(HELD) && held.answer().contains("/compact once more"),
+        "{}",
+        held.answer()
+    );
     assert_eq!(model.requests_on(&Route::Compaction).len(), 0);
     assert!(!scene.path("last-compact.json").exists(), "nothing else happens");
     assert_eq!(session.ask("/compact").compactions(), ["manual"]);

@@ -59,7 +59,10 @@ impl Scene {
             PLAN,
             &format!("# Current Task: rounding\n\n## Constraints\n\n- {CONSTRAINT}\n\n## Remaining\n\n- [ ] {OPEN}\n"),
         );
-        scene.put(PROGRESS, &format!("# Progress\n\n## {HEADING}\n\n- Decision: {DECISION}\n- Next: {NEXT}\n"));
+        scene.put(
+            PROGRESS,
+            &format!("# Progress\n\n## {HEADING}\n\n- Decision: {DECISION}\n- Next: {NEXT}\n"),
+        );
         scene
     }
 
@@ -122,20 +125,20 @@ impl Scene {
         session
     }
 
-    /// An edit, a manual compaction, and one prompt after it.
-    fn manual(&self, model: &Model, compact: &str) -> Stream {
+    /// Plays an edit, a manual compaction, and one prompt after it.
+    fn manual(&self, model: &Model, compact: &str) -> Session {
         let mut session = self.launch(model).start();
         session.ask("begin");
-        let turn = session.ask(compact);
-        assert_eq!(turn.compactions(), ["manual"]);
+        session.ask("anything else?");
+        assert_eq!(session.ask(compact).compactions(), ["manual"]);
         session.ask("go on");
-        session.finish();
-        turn
+        session
     }
 
-    /// The script of a manual one.
+    /// Answers for that. The client keeps the last one before the compaction whole: it says nothing.
     fn by_hand(&self) -> Script {
-        Script::new().main(self.edit()).main(Reply::text("edited")).main(Reply::text("all right")).main(Reply::text("on it"))
+        let begin = Script::new().main(self.edit()).main(Reply::text("edited"));
+        begin.main(Reply::text("no")).main(Reply::text("on it"))
     }
 }
 

@@ -9,7 +9,10 @@ const LISTING: &str = "Persistence files in .claude/context:";
 #[test]
 fn at_startup_and_on_resume_only_when_they_changed() {
     let scene = Scene::new();
-    scene.put("learnings-coding.md", "## one\n\n- **Learning**: a\n- **Confirmed**: 3 times | 2026-02-18 | implement\n");
+    scene.put(
+        "learnings-coding.md",
+        "## one\n\n- **Learning**: a\n- **Confirmed**: 3 times | 2026-02-18 | implement\n",
+    );
     let tidegate = scene.install();
     let model = Model::start(Script::new()).paced(&scene.home);
     let mut said = Vec::new();
@@ -34,7 +37,10 @@ fn at_startup_and_on_resume_only_when_they_changed() {
     assert_eq!(said, [1, 1, 2, 2], "again only after the third entry was written");
     let text = model.main_requests()[0].hook_contexts().concat();
     assert!(text.contains("progress.md (1 entry, changed"), "{text}");
-    assert!(text.contains("learnings-coding.md (1 entry, confirmed 3.0 times on average, 0 unverified"), "{text}");
+    assert!(
+        text.contains("learnings-coding.md (1 entry, confirmed 3.0 times on average, 0 unverified"),
+        "{text}"
+    );
     for fact in FACTS {
         assert_eq!(model.last_main().count(fact), 0, "names and numbers only: {fact}");
     }

@@ -7,11 +7,7 @@ use super::*;
 /// The text after a manual compaction, from the next request.
 fn told(scene: &Scene, tidegate: &Tidegate<'_>) -> String {
     let model = Model::start(scene.by_hand().main(Reply::text("more"))).paced(&scene.home);
-    let mut session = scene.launch(&model).start();
-    session.ask("begin");
-    session.ask("anything else?");
-    assert_eq!(session.ask("/compact").compactions(), ["manual"]);
-    session.ask("go on");
+    let mut session = scene.manual(&model, "/compact");
     session.ask("and on");
     session.finish();
 

@@ -7,7 +7,9 @@ use tidegate_e2e::model::Model;
 use super::*;
 
 fn entry(day: usize) -> String {
-    format!("## [2026-10-{day:02}T09:00:00Z] — step {day}\n\n- Decision: choice {day}\n\n```md\n## not an entry\n```\n\n")
+    format!(
+        "## [2026-10-{day:02}T09:00:00Z] — step {day}\n\n- Decision: choice {day}\n\n```md\n## not an entry\n```\n\n"
+    )
 }
 
 /// Fifteen entries, the newest at the top.
@@ -23,12 +25,7 @@ fn the_newest_ten_stay_and_the_others_are_archived() {
     let plan = scene.text(PLAN);
     let tidegate = scene.install();
     let model = Model::start(scene.by_hand()).paced(&scene.home);
-    let mut session = scene.launch(&model).start();
-    session.ask("begin");
-    session.ask("anything else?");
-    assert_eq!(session.ask("/compact").compactions(), ["manual"]);
-    session.ask("go on");
-    session.finish();
+    scene.manual(&model, "/compact").finish();
 
     let kept: String = (6..=15).rev().map(entry).collect();
     assert_eq!(scene.text(PROGRESS), format!("# Progress\n\n{kept}"));
@@ -59,11 +56,15 @@ fn the_preset_observe_only_measures() {
     session.finish();
 
     assert_eq!((scene.text(PROGRESS), scene.text(PLAN)), (fifteen(), plan));
-    let mut files: Vec<_> = fs::read_dir(scene.path("")).expect("the folder").flatten().map(|entry| entry.file_name()).collect();
+    let mut files: Vec<_> =
+        fs::read_dir(scene.path("")).expect("the folder").flatten().map(|entry| entry.file_name()).collect();
     files.sort();
     assert_eq!(files, [PROGRESS, PLAN], "nothing else was written");
     assert_eq!(instructions(&model), "");
-    assert!(model.main_requests().iter().all(|request| request.hook_contexts().is_empty()), "nothing is said");
+    assert!(
+        model.main_requests().iter().all(|request| request.hook_contexts().is_empty()),
+        "nothing is said"
+    );
     let last = boundaries(&tidegate).pop().expect("a boundary in the journal");
     assert_eq!(last["kept"], 0, "{last:#}");
     assert!(last["of"].as_u64() >= Some(3), "{last:#}");
