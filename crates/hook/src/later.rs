@@ -15,8 +15,13 @@ use tidegate_core::ruling::Outcome;
 use tidegate_core::time::Millis;
 use tidegate_core::verdict::Effect;
 use tidegate_state::friction::{self, Reach};
+use tidegate_state::knowledge::json::{
+    self, ConfidenceSummary, LastCompact, ProgressSummary, SurvivalSummary,
+};
+use tidegate_state::knowledge::read::Folder;
+use tidegate_state::knowledge::{memory, write};
 use tidegate_state::place::StateDir;
-use tidegate_state::{boundary, journal, knowledge, pressure_file};
+use tidegate_state::{boundary, journal, pressure_file};
 
 use crate::child;
 use crate::gather::Gathered;
@@ -69,13 +74,14 @@ impl Later {
                 let _ = boundary::write(&folder, &noted);
             }
             Later::PublishCompaction { root, session, boundary } => {
-                let _ = knowledge::json::last_compact(&root, &session, &boundary);
+                publish_compaction(&root, &session, *boundary);
             }
             Later::TidyFlow { state, root, now } => {
-                let _ = knowledge::write::tidy(&state, &root, compaction::KEPT_ENTRIES, now);
+                let folder = Folder::of(&root);
+                let _ = folder.map(|folder| write::trim(&state, &folder, compaction::KEPT_ENTRIES, now));
             }
             Later::Nudged { state, root, set } => {
-                let _ = knowledge::memory::nudged(&state, &root, set);
+                let _ = memory::remember_nudged(&state, &root, set);
             }
             Later::KeepHouse { state, session, now, days } => {
                 journal::keep_house(&state, &session, now, days);
@@ -104,6 +110,33 @@ fn ask_backend(session: &SessionId, prompt: &str, at: Millis) {
     if let Some(mut stdin) = child.stdin.take() {
         let _ = stdin.write_all(prompt.as_bytes());
     }
+}
+
+/// `last-compact.json`, where the project has that folder.
+fn publish_compaction(root: &Path, session: &SessionId, boundary: Boundary) {
+    let Some(folder) = Folder::of(root) else { return };
+    let number = |count: usize| count as u64;
+    let compact = LastCompact {
+        timestamp: boundary.noted.iso_seconds(),
+        session_id: Some(session.to_string()),
+        compound_run: boundary.promoted(),
+        trigger: Some(boundary.trigger),
+        progress_summary: ProgressSummary {
+            entry_count: number(boundary.entries),
+            recent_headings: boundary.headings,
+        },
+        confidence_summary: ConfidenceSummary {
+            total_entries: number(boundary.confidence.total),
+            avg_confirmed: boundary.confidence.average,
+            unverified_count: number(boundary.confidence.unverified),
+        },
+        survival: boundary.survival.map(|survival| SurvivalSummary {
+            kept: number(survival.kept),
+            of: number(survival.of),
+            lost: survival.lost.into_iter().map(|fact| fact.text).collect(),
+        }),
+    };
+    let _ = json::write_last_compact(&folder, &compact);
 }
 
 /// The prompt that a backend is to be asked about, if the event left that mark.

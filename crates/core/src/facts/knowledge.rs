@@ -1,26 +1,20 @@
 //! What policies may know of flow and stock: names, numbers and the few lines that a summary must keep.
 
-use std::collections::BTreeSet;
-
-use super::Known;
 use crate::knowledge::flow::{self, Entry, Progress, Shown};
 use crate::knowledge::stock::{Confidence, Stock};
 use crate::knowledge::tracked::{Content, Tracked};
 use crate::knowledge::{plan, tracked};
 use crate::time::Millis;
 
-/// The persistence files as they were read. One that cannot be read is as good as none; `doctor` says why.
-#[derive(Clone, Debug, Default)]
-pub struct Texts {
-    /// By name, with the time of its last change.
-    pub files: Vec<(&'static str, Millis, Known<String>)>,
-}
-
-impl Texts {
-    fn of(&self, name: &str) -> Option<(&str, Millis)> {
-        let (_, modified, text) = self.files.iter().find(|(known, ..)| *known == name)?;
-        text.value().map(|text| (text.as_str(), *modified))
-    }
+/// A persistence file that is there.
+#[derive(Clone, Copy, Debug)]
+pub struct Persisted<'a> {
+    /// Its name.
+    pub name: &'static str,
+    /// When it was last changed.
+    pub modified: Millis,
+    /// What it says. One that cannot be read is as good as none; `doctor` says why.
+    pub text: Option<&'a str>,
 }
 
 /// What a project remembers about promotions.
@@ -29,7 +23,7 @@ pub struct Remembered {
     /// What a person was shown.
     pub shown: Shown,
     /// Sets of entries that a person was told of.
-    pub nudged: BTreeSet<u64>,
+    pub nudged: Vec<u64>,
 }
 
 /// Flow and stock of a project.
@@ -66,11 +60,15 @@ const HEADINGS: usize = 3;
 
 impl Knowledge {
     /// Reads the texts. `began` is when the session began, as far as that is known.
-    pub fn of(texts: &Texts, remembered: &Remembered, began: Option<Millis>) -> Knowledge {
+    pub fn of(files: &[Persisted<'_>], remembered: &Remembered, began: Option<Millis>) -> Knowledge {
+        let text_of = |name: &str| {
+            let file = files.iter().find(|file| file.name == name)?;
+            Some((file.text?, file.modified))
+        };
         let owned = |list: Vec<&str>| list.into_iter().map(str::to_owned).collect::<Vec<String>>();
         let mut knowledge = Knowledge::default();
-        let archive = texts.of(tracked::ARCHIVE).map(|(text, _)| Progress::parse(text));
-        let progress = texts.of(tracked::PROGRESS).map(|(text, modified)| (Progress::parse(text), modified));
+        let archive = text_of(flow::ARCHIVE).map(|(text, _)| Progress::parse(text));
+        let progress = text_of(flow::FILE).map(|(text, modified)| (Progress::parse(text), modified));
         let none = Progress::parse("");
         let (flow, modified) = progress.as_ref().map_or((&none, None), |(flow, at)| (flow, Some(*at)));
         let newest = flow.newest_first();
@@ -88,13 +86,13 @@ impl Knowledge {
         knowledge.nudged = remembered.nudged.contains(&knowledge.set);
         knowledge.unpromoted = unpromoted.iter().map(|entry| entry.what.to_owned()).collect();
 
-        if let Some((text, _)) = texts.of(tracked::PLAN) {
+        if let Some((text, _)) = text_of(plan::FILE) {
             knowledge.constraints = owned(plan::constraints(text));
             knowledge.open = owned(plan::open_items(text));
         }
         let mut learnings = Vec::new();
-        for (name, modified, text) in &texts.files {
-            let what = match text.value() {
+        for Persisted { name, modified, text } in files {
+            let what = match text {
                 Some(text) if tracked::is_flow(name) => {
                     Content::Flow { entries: Progress::parse(text).entries.len() }
                 }

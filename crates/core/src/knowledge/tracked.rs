@@ -3,21 +3,13 @@
 use std::fmt::Write as _;
 
 use super::stock::Confidence;
+use super::{flow, plan};
 use crate::time::Millis;
-
-/// What is to be done.
-pub const PLAN: &str = "task_plan.md";
-
-/// What was done.
-pub const PROGRESS: &str = "progress.md";
-
-/// The file that keeps what was trimmed.
-pub const ARCHIVE: &str = "progress.archive.md";
 
 /// What is looked for in `.claude/context`, in the order in which it is listed.
 pub const TRACKED: [&str; 10] = [
-    PLAN,
-    PROGRESS,
+    plan::FILE,
+    flow::FILE,
     "learnings-feature-spec.md",
     "learnings-design.md",
     "learnings-coding.md",
@@ -25,12 +17,12 @@ pub const TRACKED: [&str; 10] = [
     "compound-last-run.json",
     "context-pressure.json",
     "last-compact.json",
-    ARCHIVE,
+    flow::ARCHIVE,
 ];
 
 /// Whether a file holds entries of the flow.
 pub fn is_flow(name: &str) -> bool {
-    matches!(name, PROGRESS | ARCHIVE)
+    matches!(name, flow::FILE | flow::ARCHIVE)
 }
 
 /// Whether a file is stock.
