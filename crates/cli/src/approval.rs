@@ -63,6 +63,7 @@ impl Given {
 #[derive(Serialize)]
 struct Waiting<'a> {
     waits_for: &'static str,
+    would: &'a [String],
     code: &'a str,
     command: &'a str,
     expires: String,
@@ -137,6 +138,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
     if request.json {
         print::json(&Waiting {
             waits_for: "a person",
+            would: request.would,
             code: &code,
             command: &request.command,
             expires: Millis(here.now.0 + APPROVAL_MS).iso(),

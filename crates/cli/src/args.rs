@@ -100,6 +100,26 @@ was written through the shell instead, `overridden` a person switched the
 policy off, `open` not known yet. `within` and `turns` are medians of the time
 and of the prompts until it was done; 0 turns is within the same turn.")]
     Report(Report),
+    /// Writes down what was done, and shows what was
+    #[command(subcommand)]
+    Progress(ProgressCommand),
+    /// Goes from what was done to what was learned
+    #[command(subcommand)]
+    Compound(CompoundCommand),
+    /// Shows the learnings of this project, or checks their files
+    #[command(after_help = "\
+Examples:
+  tidegate learnings                      each file and entry, how often confirmed
+  tidegate learnings check                what is malformed, with file and line
+  tidegate learnings --json | jq '.files[] | {file, total, unverified}'
+
+Reads `.claude/context/learnings*.md` and the file that `[knowledge] global` in
+your own config names. An entry is a `## title` with `- **Learning**:`,
+`- **Context**:`, `- **Implication**:` and
+`- **Confirmed**: 4 times | 2026-02-18 | implement, design`.
+
+Exit codes: 0 fine, 1 `check` found something malformed.")]
+    Learnings(Learnings),
     /// Shows the settings and where each comes from; prints their schema
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -339,6 +359,224 @@ Exit codes: 0 all lines were read, 1 some were not.")]
     /// Has a language model asked about the prompt on stdin (called by a hook)
     #[command(hide = true)]
     Ask(PhaseAsk),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProgressCommand {
+    /// Adds an entry to `.claude/context/progress.md`
+    #[command(after_help = "\
+Examples:
+  tidegate progress add \"Parser reads CRLF files\"
+  tidegate progress add \"Chose one lock per project\" --change src/lock.rs \\
+      --decision \"flock, not a lock file\" --rationale \"it goes with the process\" \\
+      --next \"the same for the archive\"
+
+The entry goes where the newest entries of the file are; the file and its folder
+are made where they are missing. Works in any folder of the project and in its
+worktrees, each of which has a file of its own.")]
+    Add(ProgressAdd),
+    /// Lists the entries, newest first
+    #[command(after_help = "\
+Examples:
+  tidegate progress list
+  tidegate progress list --unpromoted
+  tidegate progress list --json | jq -r '.entries[].what'")]
+    List(ProgressList),
+    /// Prints an entry
+    #[command(after_help = "\
+Examples:
+  tidegate progress show 3f9a
+  tidegate progress show 3f9a --json
+
+An entry is named by its id or the beginning of it.")]
+    Show(ProgressShow),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProgressAdd {
+    /// What was done, in one line
+    #[arg(value_name = "WHAT")]
+    pub(crate) what: String,
+    /// A key change; can be given several times
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) change: Vec<String>,
+    /// Something that was decided; can be given several times
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) decision: Vec<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) rationale: Option<String>,
+    /// What comes next; can be given several times
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) next: Vec<String>,
+    #[command(flatten)]
+    pub(crate) of: KnowledgeOf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProgressList {
+    /// Only those that were not gone through with a person
+    #[arg(long)]
+    pub(crate) unpromoted: bool,
+    #[command(flatten)]
+    pub(crate) of: KnowledgeOf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProgressShow {
+    /// The entry's id, or the beginning of it
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) of: KnowledgeOf,
+}
+
+/// Whose flow and stock.
+#[derive(Debug, clap::Args)]
+pub(crate) struct KnowledgeOf {
+    /// The project of this session
+    #[arg(long, value_name = "ID", conflicts_with = "project")]
+    pub(crate) session: Option<String>,
+    /// Another project than that of the current folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CompoundCommand {
+    /// Lists the entries that no person has gone through, with learnings that say the same
+    #[command(after_help = "\
+Examples:
+  tidegate compound list
+  tidegate compound list --json | jq -r '.entries[] | .id + \" \" + .what'
+
+What is listed is remembered: `tidegate compound done` means exactly that.")]
+    List(CompoundList),
+    /// Writes learnings, once a person has agreed to them
+    #[command(after_help = "\
+Examples:
+  tidegate compound promote --entry 3f9a --to coding --title \"One lock per project\" \\
+      --learning \"flock ends with its process\" --context \"two terminals\" \\
+      --implication \"no stale lock files\" --phase implement
+  tidegate compound promote --confirm 81c2 --phase review
+  tidegate compound promote --merge 81c2 0b77
+  tidegate compound promote --plan plan.json
+  tidegate compound promote --plan - < plan.json
+
+A plan is a JSON list; one yes covers all of it:
+  [{\"entry\": \"3f9a\", \"to\": \"coding\", \"title\": \"…\", \"learning\": \"…\",
+    \"context\": \"…\", \"implication\": \"…\", \"phase\": \"implement\"},
+   {\"confirm\": \"81c2\", \"phase\": \"review\"},
+   {\"merge\": [\"81c2\", \"0b77\"]}]
+
+It prints what it would write. At a terminal it then asks; called by an agent it
+prints a code that only a person can approve. `--to global` is the file that
+`[knowledge] global` in your own config names.
+
+Exit codes: 0 written, 4 waits for a person's approval.")]
+    Promote(Box<CompoundPromote>),
+    /// Remembers that a person has gone through what was listed
+    #[command(after_help = "\
+Examples:
+  tidegate compound done
+  tidegate compound done --promoted 2
+
+Nothing is promoted by it, and what was not listed stays unpromoted.")]
+    Done(CompoundDone),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompoundList {
+    #[command(flatten)]
+    pub(crate) of: KnowledgeOf,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["title", "confirm", "merge", "plan", "only"]))]
+pub(crate) struct CompoundPromote {
+    /// The entry that it was learned from; can be given several times
+    #[arg(long, value_name = "ID", requires = "title")]
+    pub(crate) entry: Vec<String>,
+    /// Which file it goes to
+    #[arg(long, value_name = "FILE", requires = "title")]
+    pub(crate) to: Option<StockName>,
+    /// The title of a new learning
+    #[arg(long, value_name = "TEXT", requires_all = ["entry", "to", "learning", "context", "implication"])]
+    pub(crate) title: Option<String>,
+    /// What was learned
+    #[arg(long, value_name = "TEXT", requires = "title")]
+    pub(crate) learning: Option<String>,
+    /// Where it comes from
+    #[arg(long, value_name = "TEXT", requires = "title")]
+    pub(crate) context: Option<String>,
+    /// What follows from it
+    #[arg(long, value_name = "TEXT", requires = "title")]
+    pub(crate) implication: Option<String>,
+    /// A learning that held once more
+    #[arg(long, value_name = "ID")]
+    pub(crate) confirm: Option<String>,
+    /// Two learnings that say the same: the second goes into the first
+    #[arg(long, value_names = ["A", "B"], num_args = 2)]
+    pub(crate) merge: Vec<String>,
+    /// The phase of work in which it was seen
+    #[arg(long, value_name = "PHASE", conflicts_with_all = ["merge", "plan", "only"])]
+    pub(crate) phase: Option<String>,
+    /// Several at once: a file with a JSON list, or `-` for stdin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
+    /// What was shown with this digest, and nothing else
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) only: Option<String>,
+    /// A person approved this command in this session
+    #[arg(long)]
+    pub(crate) approved: bool,
+    #[command(flatten)]
+    pub(crate) of: KnowledgeOf,
+}
+
+/// A file of learnings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StockName {
+    /// `learnings-coding.md`
+    Coding,
+    /// `learnings-design.md`
+    Design,
+    /// `learnings-feature-spec.md`
+    FeatureSpec,
+    /// `learnings.md`
+    General,
+    /// The file that your own config names
+    Global,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompoundDone {
+    /// How many were promoted; unless told, as many as were since the list
+    #[arg(long, value_name = "N")]
+    pub(crate) promoted: Option<u64>,
+    #[command(flatten)]
+    pub(crate) of: KnowledgeOf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Learnings {
+    /// What to do
+    #[arg(value_enum, default_value_t = LearningsDo::List)]
+    pub(crate) r#do: LearningsDo,
+    #[command(flatten)]
+    pub(crate) of: KnowledgeOf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LearningsDo {
+    /// Show what there is
+    List,
+    /// Show only what is malformed or twice there
+    Check,
 }
 
 #[derive(Debug, clap::Args)]

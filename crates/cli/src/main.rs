@@ -8,6 +8,7 @@ mod doctor;
 mod error;
 mod host;
 mod install;
+mod knowledge;
 mod print;
 mod program;
 mod project_root;

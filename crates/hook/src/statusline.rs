@@ -15,6 +15,7 @@ use tidegate_core::event::SessionId;
 use tidegate_core::event::wire::{self, ContextWindow, StatusPayload};
 use tidegate_core::facts::marks::Marks;
 use tidegate_core::facts::sources::{Bridge, Sources};
+use tidegate_core::knowledge::flow::{self, Progress};
 use tidegate_core::meter::forecast::{self, Forecast};
 use tidegate_core::meter::models::HostSettings;
 use tidegate_core::meter::{Reading, short_tokens};
@@ -22,8 +23,10 @@ use tidegate_core::policy::verify_stop::settings::VerifyMode;
 use tidegate_core::time::Millis;
 use tidegate_core::words::Words;
 use tidegate_state::bridge::Written;
+use tidegate_state::knowledge::memory;
+use tidegate_state::knowledge::read::Folder;
 use tidegate_state::place::StateDir;
-use tidegate_state::{bridge, claims, clock, config, marks, pressure_file, project};
+use tidegate_state::{bounded, bridge, claims, clock, config, marks, pressure_file, project};
 
 use crate::child;
 use crate::environment::Environment;
@@ -31,6 +34,9 @@ use crate::environment::Environment;
 /// A status line the host would still wait for; it redraws at most every 300 ms.
 const WRAPPED_LIMIT: Duration = Duration::from_millis(1500);
 const LARGEST: u64 = 1024 * 1024;
+
+/// A flow that is longer is not looked at: the line is drawn all the time.
+const LARGEST_FLOW: u64 = 256 * 1024;
 
 /// How long output may pause before we look whether the command is still there.
 const LULL: Duration = Duration::from_millis(20);
@@ -109,9 +115,9 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
     let meter = sources.meter();
     let Some(reading) = meter.reading() else { return words.no_reading.to_owned() };
     // Brings the public copy up to date, with the level that was said.
-    if let Some(root) = root.filter(|_| written.changed) {
+    if let Some(root) = root.as_deref().filter(|_| written.changed) {
         let level = known.map(|known| known.pressure.level).unwrap_or_default();
-        let _ = pressure_file::write(&root, &session, reading, level, now);
+        let _ = pressure_file::write(root, &session, reading, level, now);
     }
     let forecast = reading.left().and_then(|left| forecast::forecast(&known?.relays, left));
     let sign = match known {
@@ -119,7 +125,9 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
         // In a host that we started ourselves the hooks keep out of the way on purpose.
         Some(_) => (written.unheard >= STOPPED && !env.guard).then_some(words.hooks_stopped),
     };
-    let armed = known.map(|known| armed(known, &config, words)).unwrap_or_default();
+    let unpromoted = root.and_then(|root| unpromoted(&state, &root, now)).filter(|entries| *entries > 0);
+    let mut armed = known.map(|known| armed(known, &config, words)).unwrap_or_default();
+    armed.extend(unpromoted.map(words.unpromoted_entries));
     draw(reading, forecast.as_ref(), sign, &armed, words, env.columns)
 }
 
@@ -138,6 +146,19 @@ fn armed(marks: &Marks, config: &Config, words: &Words) -> Vec<String> {
     let unverified = changes.map(|changes| (words.unverified_files)(changes.count()));
     let phase = marks.phase.map(|phase| phase.name().to_owned());
     unverified.into_iter().chain(phase).collect()
+}
+
+/// How many entries of `progress.md` no person has gone through. Those of the archive are left to `status`.
+fn unpromoted(state: &StateDir, root: &Path, now: Millis) -> Option<usize> {
+    let folder = Folder::of(root)?;
+    let text = bounded::read(&folder.file(flow::FILE).ok()?, LARGEST_FLOW).ok()?;
+    let text = String::from_utf8(text).ok()?;
+    let progress = Progress::parse(&text);
+    if progress.entries.is_empty() {
+        return None;
+    }
+    let shown = memory::shown(state, &folder, now);
+    Some(flow::unpromoted(&progress, None, &shown).len())
 }
 
 /// As many pieces as fit, the most important first.

@@ -2,15 +2,18 @@
 
 mod boundaries;
 mod completions;
+mod compound;
 mod config;
 mod demo;
 mod explain;
 mod journal;
+mod learnings;
 mod mcp;
 mod meter;
 pub(crate) mod off;
 mod phase;
 mod phase_ask;
+mod progress;
 mod reference;
 mod report;
 mod status;
@@ -36,6 +39,9 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Journal(args) => journal::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Progress(args) => progress::run(&args),
+        Command::Compound(args) => compound::run(&args),
+        Command::Learnings(args) => learnings::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Phase(PhaseCommand::Classify(args)) => phase::run(&args),
         Command::Phase(PhaseCommand::Ask(args)) => phase_ask::run(&args),

@@ -13,13 +13,14 @@ use tidegate_core::policy::verify_stop;
 use tidegate_core::record::{MeterRecord, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::checks::{self, Manifest};
-use tidegate_state::{journal, off};
+use tidegate_state::{boundary, journal, off};
 
 use super::Outcome;
 use super::meter::describe;
 use super::report::count;
 use crate::args;
 use crate::error::CliError;
+use crate::knowledge;
 use crate::print;
 use crate::sessions::{Here, Session};
 
@@ -35,6 +36,11 @@ struct Status {
     pressure_said: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_boundary: Option<String>,
+    /// What the last summary kept of what it had to keep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    survival: Option<Survived>,
+    /// Entries of the flow that no person has gone through.
+    unpromoted: usize,
     /// What the session is about now.
     #[serde(skip_serializing_if = "Option::is_none")]
     phase: Option<Phase>,
@@ -69,6 +75,25 @@ struct Status {
     stepped_down: Vec<String>,
     /// Lines of the journal that could not be read.
     unreadable_lines: usize,
+}
+
+#[derive(Serialize)]
+struct Survived {
+    /// `auto` or `manual`.
+    trigger: String,
+    kept: usize,
+    of: usize,
+    /// What the summary does not say, whether or not it stands elsewhere in the conversation.
+    lost: Vec<String>,
+}
+
+impl Survived {
+    fn of(here: &Here, session: &Session) -> Option<Survived> {
+        let boundary = boundary::read(&here.state.session(&session.id))?;
+        let survival = boundary.survival?;
+        let lost = survival.lost.into_iter().map(|fact| fact.text).collect();
+        Some(Survived { trigger: boundary.trigger, kept: survival.kept, of: survival.of, lost })
+    }
 }
 
 #[derive(Serialize)]
@@ -142,6 +167,8 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         meter: MeterRecord::of(&meter, forecast, here.now),
         pressure_said: session.marks.pressure.level.name(),
         last_boundary: session.marks.boundary.map(Millis::iso),
+        survival: Survived::of(&here, &session),
+        unpromoted: session.marks.root.as_deref().map_or(0, |root| unpromoted(&here, Path::new(root))),
         phase: session.marks.phase,
         unverified: Unverified::of(&here, &session),
         skills: session.marks.work.skills.iter().map(|(name, _)| name.clone()).collect(),
@@ -189,6 +216,19 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     print::line(&format!("pressure {said}"));
     if let Some(boundary) = &status.last_boundary {
         print::line(&format!("compacted {boundary}"));
+    }
+    if let Some(Survived { trigger, kept, of, lost }) = &status.survival {
+        print::line(&format!("         {trigger}: the summary kept {kept} of {}", count(*of, "key fact")));
+        for fact in lost {
+            print::line(&format!("         not in it: {fact}"));
+        }
+    }
+    if status.unpromoted > 0 {
+        let entries = if status.unpromoted == 1 { "entry" } else { "entries" };
+        print::line(&format!(
+            "flow     {} {entries} unpromoted; /compound goes through them",
+            status.unpromoted
+        ));
     }
     if let Some(phase) = status.phase {
         print::line(&format!("phase    {}", phase.name()));
@@ -247,6 +287,12 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         print::line(&format!("note: {} lines of the journal could not be read", status.unreadable_lines));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How many entries no person has gone through. Files that cannot be read are `learnings check`'s and `doctor`'s to tell.
+fn unpromoted(here: &Here, root: &Path) -> usize {
+    let knowledge = knowledge::read(here, root);
+    knowledge.map_or(0, |known| known.entries().iter().filter(|entry| entry.unpromoted).count())
 }
 
 /// What is off: by command, which counts at once; by the client's environment, which only its hooks see. And what has

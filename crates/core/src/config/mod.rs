@@ -24,7 +24,7 @@ use layer::{Origin, Waiting};
 use list::{Required, Tool};
 use preset::Preset;
 use section::{Section, section};
-use setting::{Days, Whole};
+use setting::{Days, Whole, WholePath};
 
 /// Everything that can be set.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,6 +37,8 @@ pub struct Config {
     pub journal: JournalSettings,
     /// Section `[tools]`.
     pub tools: ToolSettings,
+    /// Section `[knowledge]`.
+    pub knowledge: KnowledgeSettings,
     /// One section per policy.
     pub policies: PolicySettings,
     /// Policies that `TIDEGATE_OFF` switches off.
@@ -91,6 +93,14 @@ section! {
     }
 }
 
+section! {
+    /// Section `[knowledge]`.
+    KnowledgeSettings "knowledge" {
+        /// A file of learnings for all projects: `tidegate compound promote --to global` writes to it.
+        global: Option<WholePath> = None, Never;
+    }
+}
+
 impl Config {
     /// All sections, in the order in which they are shown.
     pub fn sections(&self) -> Vec<&dyn Section> {
@@ -116,13 +126,14 @@ impl Config {
 
     /// The sections that are no policy's.
     fn top(&self) -> impl Iterator<Item = &dyn Section> {
-        let sections: [&dyn Section; 4] = [&self.general, &self.meter, &self.journal, &self.tools];
+        let sections: [&dyn Section; 5] =
+            [&self.general, &self.meter, &self.journal, &self.tools, &self.knowledge];
         sections.into_iter()
     }
 
     fn section_mut(&mut self, name: &str) -> Option<&mut dyn Section> {
-        let general: [&mut dyn Section; 4] =
-            [&mut self.general, &mut self.meter, &mut self.journal, &mut self.tools];
+        let general: [&mut dyn Section; 5] =
+            [&mut self.general, &mut self.meter, &mut self.journal, &mut self.tools, &mut self.knowledge];
         let mut top = general.into_iter().chain(self.policies.sections_mut());
         match name.split_once('.') {
             None => top.find(|section| section.name() == name),

@@ -243,6 +243,34 @@ impl Setting for Days {
     }
 }
 
+/// A path from the root, or from the home directory: elsewhere it would be another file in every folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WholePath(pub String);
+
+impl Setting for WholePath {
+    const SHAPE: Shape = Shape::Text {
+        pattern: "^(/|~/|[A-Za-z]:[/\\\\]).*[^/\\\\]$",
+        example: "\"~/notes/learnings.md\"",
+    };
+
+    fn taken(value: &Value) -> Option<Self> {
+        let Value::Text(text) = value else { return None };
+        let drive = |text: &str| {
+            let bytes = text.as_bytes();
+            bytes.len() > 3
+                && bytes[0].is_ascii_alphabetic()
+                && bytes[1] == b':'
+                && matches!(bytes[2], b'/' | b'\\')
+        };
+        let whole = text.starts_with('/') || text.starts_with("~/") || drive(text);
+        (whole && !text.ends_with(['/', '\\'])).then(|| WholePath(text.clone()))
+    }
+
+    fn show(&self) -> Value {
+        Value::Text(self.0.clone())
+    }
+}
+
 impl Setting for Lang {
     const SHAPE: Shape = Shape::Choice(&["en", "ja"]);
 
@@ -304,6 +332,23 @@ pub(crate) use choices;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn which_paths_are_whole() {
+        for (text, whole) in [
+            ("/a/b.md", true),
+            ("~/b.md", true),
+            ("C:\\b.md", true),
+            ("b.md", false),
+            ("./b.md", false),
+            ("~b.md", false),
+            ("/a/", false),
+            ("~/", false),
+            ("", false),
+        ] {
+            assert_eq!(WholePath::taken(&Value::from(text)).is_some(), whole, "{text}");
+        }
+    }
 
     #[test]
     fn a_list_in_a_variable() {

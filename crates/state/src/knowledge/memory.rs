@@ -9,8 +9,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tidegate_core::facts::Known;
 use tidegate_core::knowledge::entry_id::EntryId;
+use tidegate_core::knowledge::flow::Shown;
 use tidegate_core::time::Millis;
 
+use super::json;
+use super::read::Folder;
 use super::write::lock;
 use crate::place::StateDir;
 use crate::{append, bounded, replace};
@@ -101,6 +104,17 @@ pub fn read(state: &StateDir, root: &Path) -> Known<Memory> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Known::Absent,
         Err(error) => Known::Broken(format!("{}: {error}", path.display())),
     }
+}
+
+/// Which entries of a project count as gone through. The time that another tool left counts only where we know nothing
+/// ourselves.
+pub fn shown(state: &StateDir, folder: &Folder, now: Millis) -> Shown {
+    let ids = match read(state, folder.root()) {
+        Known::Value(memory) => memory.shown,
+        Known::Absent | Known::Broken(_) => BTreeSet::new(),
+    };
+    let last_run = if ids.is_empty() { json::last_run(folder, now).value().map(|run| run.at) } else { None };
+    Shown { ids, last_run }
 }
 
 /// Remembers that a person was shown these entries.

@@ -1,6 +1,7 @@
 //! Flow and stock on disk: read leniently, written so that nothing is lost.
 
 pub mod json;
+pub mod listed;
 pub mod memory;
 pub mod read;
 pub mod write;

@@ -3,12 +3,14 @@
 //! The lock is between us; people and models write without it. So a file is read again when its successor is on disk and
 //! only the rename is left; if it is another by then, all is done anew from what it says now.
 
+use std::cell::Cell;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tidegate_core::knowledge::flow::{self, NewEntry, Progress};
+use tidegate_core::knowledge::entry_id::EntryId;
+use tidegate_core::knowledge::flow::{self, End, NewEntry, Progress};
 use tidegate_core::knowledge::plan;
 use tidegate_core::time::Millis;
 
@@ -34,9 +36,33 @@ pub struct Trim {
     pub plan: Option<String>,
 }
 
-/// Adds an entry at the newest end of `progress.md`, which is made where it is missing.
-pub fn add_entry(state: &StateDir, folder: &Folder, entry: &NewEntry) -> io::Result<()> {
-    change(state, folder, flow::FILE, |text| Some(Progress::parse(text).with(entry))).map(drop)
+/// Adds an entry at the newest end of `progress.md`, which is made where it is missing. Returns what names the entry.
+pub fn add_entry(state: &StateDir, folder: &Folder, entry: &NewEntry) -> io::Result<Option<EntryId>> {
+    let added = Cell::new(None);
+    change(state, folder, flow::FILE, |text| {
+        let old = Progress::parse(text);
+        let with = old.with(entry);
+        let new = Progress::parse(&with);
+        // Which of them it is: at one of the two ends.
+        let end = match old.newest_end() {
+            _ if old.entries.is_empty() => new.entries.last(),
+            End::Top => new.entries.first(),
+            End::Bottom => new.entries.last(),
+        };
+        added.set(end.map(|entry| entry.id));
+        Some(with)
+    })?;
+    Ok(added.get())
+}
+
+/// Changes a file that is in no project by what it says now; a missing one says nothing. Returns whether it was changed.
+pub fn change_file(
+    state: &StateDir,
+    path: &Path,
+    change: impl Fn(&str) -> Option<String>,
+) -> io::Result<bool> {
+    let _lock = lock(state, path)?;
+    change_path(path, &change, &mut durable)
 }
 
 /// Changes one file by what it says now; a missing one says nothing. Returns whether it was changed.
@@ -69,10 +95,18 @@ fn change_locked(
     change: &dyn Fn(&str) -> Option<String>,
     replace: Replace<'_>,
 ) -> io::Result<bool> {
+    change_path(&folder.file(name)?, change, replace)
+}
+
+fn change_path(
+    path: &Path,
+    change: &dyn Fn(&str) -> Option<String>,
+    replace: Replace<'_>,
+) -> io::Result<bool> {
     again_if_changed(|| {
-        let (path, old) = open(folder, name)?;
+        let old = open_path(path)?;
         match change(old.as_deref().unwrap_or_default()) {
-            Some(new) if old.as_ref() != Some(&new) => replace(&path, old.as_deref(), &new).map(|()| true),
+            Some(new) if old.as_ref() != Some(&new) => replace(path, old.as_deref(), &new).map(|()| true),
             _ => Ok(false),
         }
     })
@@ -124,18 +158,23 @@ pub(super) fn lock(state: &StateDir, root: &Path) -> io::Result<File> {
 
 /// A file that is about to be changed: where it is, and what it says. Refuses one that its owner does not want changed; a
 /// rename would not ask.
-fn open(folder: &Folder, name: &str) -> io::Result<(std::path::PathBuf, Option<String>)> {
+fn open(folder: &Folder, name: &str) -> io::Result<(PathBuf, Option<String>)> {
     let path = folder.file(name)?;
-    let bytes = match whole(&path, LARGEST) {
+    let text = open_path(&path)?;
+    Ok((path, text))
+}
+
+fn open_path(path: &Path) -> io::Result<Option<String>> {
+    let bytes = match whole(path, LARGEST) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((path, None)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    if fs::metadata(&path)?.permissions().readonly() {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("{name} is read-only")));
+    if fs::metadata(path)?.permissions().readonly() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
     }
-    OpenOptions::new().write(true).open(&path)?;
-    utf8(bytes).map(|text| (path, Some(text)))
+    OpenOptions::new().write(true).open(path)?;
+    utf8(bytes).map(Some)
 }
 
 /// Somebody else wrote the file in between.

@@ -36,7 +36,7 @@ section! {
 pub struct Commands(pub Vec<String>);
 
 /// All there are.
-const COMMANDS: &[&str] = &["off", "trust", "init", "uninstall"];
+const COMMANDS: &[&str] = &["off", "trust", "init", "uninstall", "compound promote"];
 
 impl Setting for Commands {
     const SHAPE: Shape = Shape::List(COMMANDS);

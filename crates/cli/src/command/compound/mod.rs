@@ -1,0 +1,297 @@
+//! `tidegate compound`: from what was done to what was learned. Lists, writes what a person agreed to, and remembers what
+//! was gone through.
+
+mod plan;
+mod promote;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tidegate_core::facts::marks::Mark;
+use tidegate_core::knowledge::entry_id::EntryId;
+use tidegate_core::knowledge::similarity::{DUPLICATE, containment, content_words, similarity};
+use tidegate_core::knowledge::stock::Stock;
+use tidegate_core::knowledge::tracked;
+use tidegate_core::record::Deeds;
+use tidegate_state::knowledge::listed::{self, Listed};
+use tidegate_state::knowledge::json::{self, LastRun};
+use tidegate_state::knowledge::memory;
+use tidegate_state::knowledge::read::Folder;
+use tidegate_state::{marks, pressure_file};
+
+use super::Outcome;
+use super::report::count;
+use crate::approval::{self, tightened};
+use crate::args::{CompoundCommand, CompoundDone, CompoundList};
+use crate::error::CliError;
+use crate::knowledge::{Entry, Knowledge, Project, short};
+use crate::print;
+
+/// What was listed longer ago may have been another conversation.
+const LISTED_MS: u64 = 12 * 3_600_000;
+
+/// Characters of a list: the host cuts off what its shell prints beyond 30,000.
+const LIST_BUDGET: usize = 24_000;
+
+/// Characters of one entry in it.
+const BODY_BUDGET: usize = 1200;
+
+/// So many learnings are named for an entry.
+const MOST_SIMILAR: usize = 3;
+
+/// So many words have to be the same before a short text counts as part of a long one.
+const FEWEST_SHARED: usize = 4;
+
+pub(crate) fn run(command: &CompoundCommand) -> Outcome {
+    match command {
+        CompoundCommand::List(args) => list(args),
+        CompoundCommand::Promote(args) => promote::run(args),
+        CompoundCommand::Done(args) => done(args),
+    }
+}
+
+#[derive(Serialize)]
+struct Report {
+    project: PathBuf,
+    entries: Vec<Listing>,
+}
+
+#[derive(Serialize)]
+struct Listing {
+    #[serde(flatten)]
+    entry: Entry,
+    /// Learnings that may say the same, the most similar first.
+    similar: Vec<Similar>,
+}
+
+#[derive(Clone, Serialize)]
+struct Similar {
+    id: EntryId,
+    title: String,
+    file: String,
+    line: usize,
+    confirmed: u32,
+    /// From 0 to 1.
+    similarity: f64,
+}
+
+fn list(args: &CompoundList) -> Outcome {
+    let project = Project::find(&args.of)?;
+    let knowledge = project.read()?;
+    for (_, why) in &knowledge.broken {
+        print::to_stderr(&format!("warning: left out: {why}"));
+    }
+    let entries = listings(&knowledge);
+    let shown = if args.of.json { entries.len() } else { fitting(&entries) };
+    let before = listed::read(&project.private(), &project.real());
+    let ids = entries[..shown].iter().map(|listing| listing.entry.id).collect();
+    // Listing once more in between does not undo what was promoted.
+    let recent = before.filter(|before| project.here.now.since(before.at) < LISTED_MS);
+    let listed = Listed {
+        project: project.real().to_string_lossy().into_owned(),
+        at: project.here.now,
+        ids,
+        promoted: recent.map_or(0, |before| before.promoted),
+    };
+    listed::write(&project.private(), &listed)
+        .map_err(|error| CliError::new(format!("what is listed cannot be remembered: {error}")))?;
+    if args.of.json {
+        print::json(&Report { project: project.root, entries });
+        return Ok(ExitCode::SUCCESS);
+    }
+    if entries.is_empty() {
+        print::line(&format!("every entry in {} is promoted", project.folder().display()));
+        return Ok(ExitCode::SUCCESS);
+    }
+    print::line(&format!(
+        "{} not promoted in {}",
+        count_entries(entries.len()),
+        project.folder().display()
+    ));
+    for listing in &entries[..shown] {
+        print::line(&format!("\n{}", listing.text()));
+    }
+    if shown < entries.len() {
+        print::line(&format!(
+            "\n{} not listed here; `tidegate compound done`, then `tidegate compound list` shows more.",
+            count_entries(entries.len() - shown)
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn count_entries(number: usize) -> String {
+    if number == 1 { "1 entry is".to_owned() } else { format!("{number} entries are") }
+}
+
+/// How many there is room for; one at least.
+fn fitting(entries: &[Listing]) -> usize {
+    let mut length = 0;
+    let fits = entries.iter().take_while(|listing| {
+        length += listing.text().chars().count();
+        length <= LIST_BUDGET
+    });
+    fits.count().max(1).min(entries.len())
+}
+
+impl Listing {
+    fn text(&self) -> String {
+        let entry = &self.entry;
+        let archived = if entry.file == tracked::ARCHIVE { "  (archive)" } else { "" };
+        let mut text = format!("{}{archived}", entry.line());
+        let body: String = entry.body.chars().take(BODY_BUDGET).collect();
+        for line in body.lines().filter(|line| !line.trim().is_empty()) {
+            text.push_str(&format!("\n    {}", line.trim_end()));
+        }
+        if body.len() < entry.body.len() {
+            text.push_str(&format!("\n    … all of it: tidegate progress show {}", short(entry.id)));
+        }
+        for similar in &self.similar {
+            text.push_str(&format!(
+                "\n    similar: {} \"{}\" in {}, {}",
+                short(similar.id),
+                similar.title,
+                similar.file,
+                confirmed(similar.confirmed)
+            ));
+        }
+        text
+    }
+}
+
+/// How often a learning was confirmed, in words.
+pub(super) fn confirmed(times: u32) -> String {
+    match times {
+        0 => "unverified".to_owned(),
+        1 => "confirmed once".to_owned(),
+        times => format!("confirmed {times} times"),
+    }
+}
+
+fn listings(knowledge: &Knowledge) -> Vec<Listing> {
+    let mut stock = Vec::new();
+    for file in &knowledge.stock {
+        for learning in Stock::parse(&file.text).entries {
+            let said = format!("{} {}", learning.title, learning.learning.unwrap_or_default());
+            let similar = Similar {
+                id: learning.id,
+                title: learning.title.to_owned(),
+                file: file.shown(),
+                line: learning.line,
+                confirmed: learning.count(),
+                similarity: 0.0,
+            };
+            stock.push((content_words(&said), similar));
+        }
+    }
+    let mut entries = knowledge.entries();
+    entries.retain(|entry| entry.unpromoted);
+    let listing = |entry: Entry| {
+        let words = content_words(&format!("{} {}", entry.what, entry.body));
+        let mut similar: Vec<Similar> = Vec::new();
+        for (of_learning, learning) in &stock {
+            // An entry tells a story and a learning is a sentence of it: the shorter one counts as well as both together.
+            let (less, more) =
+                if words.len() < of_learning.len() { (&words, of_learning) } else { (of_learning, &words) };
+            let shared = less.intersection(more).count();
+            let part = if shared < FEWEST_SHARED { 0.0 } else { containment(less, more) };
+            let score = similarity(&words, of_learning).max(part);
+            if score >= DUPLICATE {
+                similar.push(Similar { similarity: (score * 100.0).round() / 100.0, ..learning.clone() });
+            }
+        }
+        similar.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        similar.truncate(MOST_SIMILAR);
+        Listing { entry, similar }
+    };
+    entries.into_iter().map(listing).collect()
+}
+
+#[derive(Serialize)]
+struct Done {
+    project: PathBuf,
+    /// Entries that count as gone through from now on.
+    entries: Vec<EntryId>,
+    promoted: u64,
+    /// Entries that were not listed, and stay.
+    unpromoted: usize,
+}
+
+fn done(args: &CompoundDone) -> Outcome {
+    let project = Project::find(&args.of)?;
+    let now = project.here.now;
+    let knowledge = project.read()?;
+    let listed = listed::read(&project.private(), &project.real())
+        .filter(|listed| now.since(listed.at) < LISTED_MS);
+    let unpromoted: Vec<Entry> = knowledge.entries().into_iter().filter(|entry| entry.unpromoted).collect();
+    let listed = match listed {
+        Some(listed) => listed,
+        // A person knows what they have seen. An agent is to show it first.
+        None if !project.here.env.agent => {
+            let ids = unpromoted.iter().map(|entry| entry.id).collect();
+            Listed { ids, ..Listed::default() }
+        }
+        None => {
+            return Err(CliError::new("nothing was listed here in the last hours, so nothing was gone through")
+                .hint("run `tidegate compound list`, go through it with the person, then `tidegate compound done`"));
+        }
+    };
+    let (seen, left): (Vec<Entry>, Vec<Entry>) =
+        unpromoted.into_iter().partition(|entry| listed.ids.contains(&entry.id));
+    // From now on ids decide: what counted by its time until now must have one, too.
+    let mut ids = knowledge.promoted_by_time();
+    ids.extend(seen.iter().map(|entry| entry.id));
+    memory::remember_shown(&project.here.state, &project.root, &ids, now)
+        .map_err(|error| CliError::new(format!("what was gone through cannot be remembered: {error}")))?;
+    let promoted = args.promoted.unwrap_or(listed.promoted);
+    project.public_copies(promoted);
+    project.rearm()?;
+    let _ = listed::write(
+        &project.private(),
+        &Listed { project: project.real().to_string_lossy().into_owned(), at: now, ..Listed::default() },
+    );
+    let given = tightened(&project.here, "what was listed was gone through");
+    approval::record(&project.here, "compound done", &given, Deeds { compound: true, ..Deeds::default() });
+    if args.of.json {
+        let entries = seen.iter().map(|entry| entry.id).collect();
+        print::json(&Done { project: project.root, entries, promoted, unpromoted: left.len() });
+        return Ok(ExitCode::SUCCESS);
+    }
+    print::line(&format!(
+        "{} gone through, {} promoted",
+        count_entries(seen.len()),
+        count(usize::try_from(promoted).unwrap_or(usize::MAX), "learning")
+    ));
+    for entry in &seen {
+        print::line(&format!("  {}", entry.line()));
+    }
+    if !left.is_empty() {
+        print::line(&format!("{} not listed before and stay unpromoted:", count_entries(left.len())));
+    }
+    for entry in &left {
+        print::line(&format!("  {}", entry.line()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Project {
+    /// For other tools; they can be made again.
+    fn public_copies(&self, promoted: u64) {
+        let run = LastRun { at: self.here.now, promoted };
+        let written = Folder::of(&self.root).map_or(Ok(()), |folder| json::write_last_run(&folder, run));
+        let written = written.and_then(|()| pressure_file::reset_level(&self.root));
+        if let Err(error) = written {
+            let folder = self.folder();
+            print::to_stderr(&format!("warning: a copy for other tools in {}: {error}", folder.display()));
+        }
+    }
+
+    /// What was urgent was that nothing was promoted.
+    fn rearm(&self) -> Result<(), CliError> {
+        let Some(session) = self.session.as_ref().filter(|_| self.is_seen()) else { return Ok(()) };
+        marks::lock_shared(&self.here.state.session(session))
+            .and_then(|lock| lock.append(&[Mark::Promoted(self.here.now)]))
+            .map_err(|error| CliError::new(format!("the session's marks cannot be written: {error}")))
+    }
+}

@@ -1,0 +1,297 @@
+//! What is to be promoted: as it is typed, as it is checked, and what becomes of the files.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use tidegate_core::knowledge::entry_id::EntryId;
+use tidegate_core::knowledge::stock::{self, Form, Learning, NewLearning, Stock};
+
+use crate::args::{CompoundPromote, StockName};
+use crate::error::CliError;
+use crate::knowledge::{Knowledge, Project, is_named, one, one_line, said};
+
+/// One promotion as a person or a model writes it, on the command line or in a plan.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Typed {
+    #[serde(default)]
+    entry: Option<OneOrMore>,
+    to: Option<StockName>,
+    title: Option<String>,
+    learning: Option<String>,
+    context: Option<String>,
+    implication: Option<String>,
+    phase: Option<String>,
+    confirm: Option<String>,
+    merge: Option<Vec<String>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+impl OneOrMore {
+    fn list(self) -> Vec<String> {
+        match self {
+            OneOrMore::One(one) => vec![one],
+            OneOrMore::More(more) => more,
+        }
+    }
+}
+
+impl Typed {
+    pub(super) fn of(args: &CompoundPromote) -> Typed {
+        Typed {
+            entry: (!args.entry.is_empty()).then(|| OneOrMore::More(args.entry.clone())),
+            to: args.to,
+            title: args.title.clone(),
+            learning: args.learning.clone(),
+            context: args.context.clone(),
+            implication: args.implication.clone(),
+            phase: args.phase.clone(),
+            confirm: args.confirm.clone(),
+            merge: (!args.merge.is_empty()).then(|| args.merge.clone()),
+        }
+    }
+
+    /// Reads a plan.
+    pub(super) fn all(text: &str) -> Result<Vec<Typed>, CliError> {
+        let hint = "`tidegate compound promote --help` shows a plan";
+        let plan: Vec<Typed> = serde_json::from_str(text.trim_start_matches('\u{feff}'))
+            .map_err(|error| CliError::new(format!("the plan cannot be read: {error}")).hint(hint))?;
+        if plan.is_empty() {
+            return Err(CliError::new("the plan is empty").hint(hint));
+        }
+        Ok(plan)
+    }
+
+    /// What it means here.
+    pub(super) fn step(self, knowledge: &Knowledge) -> Result<Step, CliError> {
+        let phase = self.phase.as_deref().map(one_line).filter(|phase| !phase.is_empty());
+        let of_learning = [&self.title, &self.learning, &self.context, &self.implication];
+        let new = self.entry.is_some() || self.to.is_some() || of_learning.iter().any(|text| text.is_some());
+        match (new, self.confirm, self.merge) {
+            (false, Some(named), None) => {
+                let place = Place::of(knowledge, &named)?;
+                Ok(Step::Confirm { learning: place, phase })
+            }
+            (false, None, Some(merge)) => {
+                let [keep, away] = merge.as_slice() else {
+                    return Err(CliError::new("`merge` takes two ids").hint("the second goes into the first"));
+                };
+                if phase.is_some() {
+                    return Err(CliError::new("`merge` takes no phase: those of both are kept"));
+                }
+                let (keep, away) = Place::two(knowledge, keep, away)?;
+                Ok(Step::Merge { keep, away })
+            }
+            (true, None, None) => {
+                let text = |name: &str, text: Option<String>| {
+                    said(name, &text.ok_or_else(|| CliError::new(format!("`{name}` is missing")))?)
+                };
+                let entries = self.entry.map(OneOrMore::list).unwrap_or_default();
+                if entries.is_empty() {
+                    return Err(CliError::new("`entry` is missing")
+                        .hint("`tidegate compound list` shows the entries with their ids"));
+                }
+                let entries: Result<Vec<EntryId>, CliError> =
+                    entries.iter().map(|named| knowledge.entry(named).map(|entry| entry.id)).collect();
+                Ok(Step::Learn {
+                    entries: entries?,
+                    to: self.to.ok_or_else(|| {
+                        CliError::new("`to` is missing")
+                            .hint("one of coding, design, feature-spec, general, global")
+                    })?,
+                    title: text("title", self.title)?,
+                    learning: text("learning", self.learning)?,
+                    context: text("context", self.context)?,
+                    implication: text("implication", self.implication)?,
+                    phase,
+                })
+            }
+            (false, None, None) => Err(CliError::new("nothing to promote")
+                .hint("give a new learning, or `confirm` with an id, or `merge` with two")),
+            _ => Err(CliError::new("a new learning, `confirm` and `merge` are three things")
+                .hint("make each an element of the plan")),
+        }
+    }
+}
+
+/// One promotion, with ids that are there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Step {
+    /// A new learning.
+    Learn {
+        entries: Vec<EntryId>,
+        to: StockName,
+        title: String,
+        learning: String,
+        context: String,
+        implication: String,
+        phase: Option<String>,
+    },
+    /// A learning held once more.
+    Confirm { learning: Place, phase: Option<String> },
+    /// Two become one.
+    Merge { keep: Place, away: Place },
+}
+
+impl Step {
+    /// Whether something was learned by it; merging only tidies.
+    pub(super) fn promotes(&self) -> bool {
+        !matches!(self, Step::Merge { .. })
+    }
+}
+
+/// A learning, and the file that it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Place {
+    id: EntryId,
+    file: StockName,
+}
+
+const WHERE: &str = "`tidegate learnings` shows the learnings with their ids";
+
+impl Place {
+    fn all(knowledge: &Knowledge, named: &str) -> Result<Vec<Place>, CliError> {
+        let mut found = Vec::new();
+        for file in &knowledge.stock {
+            let named = Stock::parse(&file.text).entries.into_iter().filter(|it| is_named(it.id, named));
+            found.extend(named.map(|learning| Place { id: learning.id, file: file.file }));
+        }
+        let ids = found.iter().map(|place| place.id.to_string()).collect();
+        one(named, "learning", ids, WHERE)?;
+        Ok(found)
+    }
+
+    fn of(knowledge: &Knowledge, named: &str) -> Result<Place, CliError> {
+        match Place::all(knowledge, named)?.as_slice() {
+            [place] => Ok(*place),
+            _ => Err(CliError::new(format!("the learning `{named}` is there more than once"))
+                .hint(format!("make them one first: tidegate compound promote --merge {named} {named}"))),
+        }
+    }
+
+    /// Two of them; the same id twice means one that stands there twice.
+    fn two(knowledge: &Knowledge, keep: &str, away: &str) -> Result<(Place, Place), CliError> {
+        let (first, second) = (Place::all(knowledge, keep)?, Place::all(knowledge, away)?);
+        let pair = match (first.as_slice(), second.as_slice()) {
+            ([one], [other]) if one != other => Some((*one, *other)),
+            ([one, other], _) if first == second => Some((*one, *other)),
+            _ => None,
+        };
+        pair.ok_or_else(|| {
+            CliError::new(format!("`{keep}` and `{away}` are not two learnings")).hint(WHERE)
+        })
+    }
+}
+
+/// What becomes of one file.
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    pub(super) file: StockName,
+    pub(super) path: PathBuf,
+    pub(super) old: Option<String>,
+    pub(super) new: String,
+    /// Something goes from here to another file, which therefore has to be written before.
+    pub(super) loses: bool,
+}
+
+/// What all steps come to, one change per file, in the order in which they are to be written.
+pub(super) fn changes(
+    project: &Project,
+    knowledge: &Knowledge,
+    steps: &[Step],
+    date: &str,
+    form: Form,
+) -> Result<Vec<Change>, CliError> {
+    let mut changes = Changes { project, knowledge, list: Vec::new() };
+    for step in steps {
+        match step {
+            Step::Learn { to, title, learning, context, implication, phase, .. } => {
+                let change = changes.of(*to)?;
+                let phase = phase.as_deref();
+                let new = NewLearning { title, learning, context, implication, date, phase, form };
+                let text = stock::appended(&change.new, &new);
+                let added = Stock::parse(&text).entries.pop().map(|added| added.id);
+                let known = Stock::parse(&change.new);
+                if let Some(same) = known.entries.iter().find(|known| Some(known.id) == added) {
+                    return Err(CliError::new(format!("`{title}` is there already, in line {}", same.line))
+                        .hint(format!("tidegate compound promote --confirm {}", same.id)));
+                }
+                change.new = text;
+            }
+            Step::Confirm { learning, phase } => {
+                let change = changes.of(learning.file)?;
+                let text = stock::confirmed(&change.new, learning.id, date, phase.as_deref());
+                change.new = text.ok_or_else(|| gone(learning.id))?;
+            }
+            Step::Merge { keep, away } => changes.merge(*keep, *away)?,
+        }
+    }
+    let Changes { mut list, .. } = changes;
+    list.retain(|change| change.old.as_deref() != Some(&change.new));
+    list.sort_by_key(|change| change.loses);
+    if list.iter().filter(|change| change.loses).count() > 1 {
+        return Err(CliError::new("learnings would go from one file to another and back")
+            .hint("merge those of one file with one command, and the others with the next"));
+    }
+    Ok(list)
+}
+
+fn gone(id: EntryId) -> CliError {
+    CliError::new(format!("there is no learning `{id}` any more")).hint(WHERE)
+}
+
+struct Changes<'a> {
+    project: &'a Project,
+    knowledge: &'a Knowledge,
+    list: Vec<Change>,
+}
+
+impl Changes<'_> {
+    fn of(&mut self, file: StockName) -> Result<&mut Change, CliError> {
+        let at = match self.list.iter().position(|change| change.file == file) {
+            Some(at) => at,
+            None => {
+                let path = self.project.path_of(file)?;
+                if let Some((_, why)) = self.knowledge.broken.iter().find(|(broken, _)| *broken == path) {
+                    return Err(CliError::new(why)
+                        .hint("nothing was changed; mend that file, or move it away, and try again"));
+                }
+                let old = self.knowledge.stock.iter().find(|stock| stock.file == file);
+                let old = old.map(|stock| stock.text.clone());
+                let new = old.clone().unwrap_or_default();
+                self.list.push(Change { file, path, old, new, loses: false });
+                self.list.len() - 1
+            }
+        };
+        Ok(&mut self.list[at])
+    }
+
+    fn merge(&mut self, keep: Place, away: Place) -> Result<(), CliError> {
+        if keep.file == away.file {
+            let change = self.of(keep.file)?;
+            change.new = stock::merged(&change.new, keep.id, away.id).ok_or_else(|| gone(away.id))?;
+            return Ok(());
+        }
+        let from = self.of(away.file)?.new.clone();
+        let find = |learning: &Learning<'_>| learning.id == away.id;
+        let range = Stock::parse(&from).entries.into_iter().find(find).map(|learning| learning.range);
+        let range = range.ok_or_else(|| gone(away.id))?;
+        let kept = self.of(keep.file)?;
+        // As if they were in one file; what was put below the others is taken into the one above.
+        let end = kept.new.trim_end().len();
+        let both = format!("{}\n\n{}", &kept.new[..end], &from[range.clone()]);
+        let merged = stock::merged(&both, keep.id, away.id).ok_or_else(|| gone(keep.id))?;
+        kept.new = format!("{}{}", merged.trim_end(), &kept.new[end..]);
+        let change = self.of(away.file)?;
+        change.loses = true;
+        change.new = format!("{}{}", &from[..range.start], &from[range.end..]);
+        Ok(())
+    }
+}

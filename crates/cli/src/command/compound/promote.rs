@@ -1,0 +1,204 @@
+//! `tidegate compound promote`: writes what a person agreed to, and nothing else.
+//!
+//! What is asked for is kept under its digest until the person has said yes, and the approval is for that digest. So what is
+//! written is what was shown, whatever the model types the second time.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde::{Deserialize, Serialize};
+use similar::{ChangeTag, TextDiff};
+use tidegate_core::fnv;
+use tidegate_core::knowledge::stock::Form;
+use tidegate_core::record::Deeds;
+use tidegate_state::bounded;
+use tidegate_state::knowledge::listed;
+
+use super::super::Outcome;
+use super::super::report::count;
+use super::plan::{Change, Step, Typed, changes};
+use crate::approval::{self, Consent, Request};
+use crate::args::CompoundPromote;
+use crate::error::CliError;
+use crate::install::shell::quoted;
+use crate::knowledge::{Knowledge, LARGEST, Project};
+use crate::print;
+
+/// What a person is asked to agree to.
+#[derive(Serialize, Deserialize)]
+struct Promotion {
+    project: String,
+    date: String,
+    /// New files count in Japanese.
+    kai: bool,
+    steps: Vec<Step>,
+    /// The files as they were: another text might come to something else.
+    were: Vec<(String, String)>,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    project: &'a Path,
+    promoted: usize,
+    files: Vec<&'a Path>,
+}
+
+pub(super) fn run(args: &CompoundPromote) -> Outcome {
+    let project = Project::find(&args.of)?;
+    let knowledge = project.read()?;
+    let (promotion, changes) = match &args.only {
+        Some(digest) => asked_before(&project, &knowledge, digest)?,
+        None => new(args, &project, &knowledge)?,
+    };
+    if changes.is_empty() {
+        return Err(CliError::new("nothing would change"));
+    }
+    let bytes = serde_json::to_vec(&promotion).map_err(CliError::new)?;
+    let digest = listed::digest(&bytes);
+    let request = Request {
+        name: "compound promote",
+        command: format!("compound promote --project {} --only {digest}", quoted(&project.real())),
+        would: &changes.iter().flat_map(would).collect::<Vec<_>>(),
+        approved: args.approved,
+        json: args.of.json,
+    };
+    // Before the code is out: whoever approves it must find it.
+    if project.here.env.agent && !args.approved {
+        listed::keep_promotion(&project.private(), &bytes)
+            .map_err(|error| CliError::new(format!("what is asked for cannot be kept: {error}")))?;
+    }
+    let given = match approval::consent(&project.here, &request)? {
+        Consent::Given(given) => given,
+        Consent::Waits(code) => return Ok(code),
+    };
+    project.write_all(&changes)?;
+    let promoted = promotion.steps.iter().filter(|step| step.promotes()).count();
+    project.note_promoted(promoted);
+    listed::forget_promotion(&project.private(), &digest);
+    approval::record(&project.here, &request.command, &given, Deeds::default());
+    let files: Vec<&Path> = changes.iter().map(|change| change.path.as_path()).collect();
+    if args.of.json {
+        print::json(&Report { project: &project.root, promoted, files });
+        return Ok(ExitCode::SUCCESS);
+    }
+    let merged = promotion.steps.len() - promoted;
+    let mut done = vec![format!("{} promoted", count(promoted, "learning"))];
+    if merged > 0 {
+        done.push(format!("{} merged", count(merged, "pair")));
+    }
+    let shown: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
+    print::line(&format!("{}: {}", done.join(", "), shown.join(", ")));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn new(
+    args: &CompoundPromote,
+    project: &Project,
+    knowledge: &Knowledge,
+) -> Result<(Promotion, Vec<Change>), CliError> {
+    let typed = match &args.plan {
+        Some(path) => Typed::all(&plan_text(path)?)?,
+        None => vec![Typed::of(args)],
+    };
+    let in_a_plan = args.plan.is_some();
+    let mut steps = Vec::new();
+    for (number, typed) in typed.into_iter().enumerate() {
+        steps.push(typed.step(knowledge).map_err(|error| {
+            if in_a_plan { error.prefixed(&format!("element {} of the plan", number + 1)) } else { error }
+        })?);
+    }
+    let (date, form) = (project.here.now.day(), project.form());
+    let changes = changes(project, knowledge, &steps, &date, form)?;
+    let project = project.real().to_string_lossy().into_owned();
+    let were = changes.iter().map(was).collect();
+    Ok((Promotion { project, date, kai: form == Form::Kai, steps, were }, changes))
+}
+
+fn plan_text(path: &Path) -> Result<String, CliError> {
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        bounded::read(path, LARGEST)
+    };
+    let bytes = bytes.map_err(|error| CliError::new(format!("{}: {error}", path.display())))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(CliError::new("the plan is too large"));
+    }
+    String::from_utf8(bytes).map_err(|_| CliError::new("the plan is not UTF-8"))
+}
+
+/// What was shown with this digest, if it would still come to the same.
+fn asked_before(
+    project: &Project,
+    knowledge: &Knowledge,
+    digest: &str,
+) -> Result<(Promotion, Vec<Change>), CliError> {
+    let again = "run it once more without --only and --approved, and look at what it would write now";
+    let promotion = listed::promotion(&project.private(), digest)
+        .and_then(|bytes| serde_json::from_slice::<Promotion>(&bytes).ok())
+        .filter(|promotion| Path::new(&promotion.project) == project.real())
+        .ok_or_else(|| {
+            CliError::new(format!("nothing with the digest `{digest}` waits in this session")).hint(again)
+        })?;
+    let form = if promotion.kai { Form::Kai } else { Form::Times };
+    let changed = || CliError::new("the learnings have changed since this was asked for").hint(again);
+    let changes =
+        changes(project, knowledge, &promotion.steps, &promotion.date, form).map_err(|_| changed())?;
+    if changes.iter().map(was).collect::<Vec<_>>() != promotion.were {
+        return Err(changed());
+    }
+    Ok((promotion, changes))
+}
+
+fn was(change: &Change) -> (String, String) {
+    let text = change.old.as_deref();
+    let digest = text.map_or_else(String::new, |text| format!("{:016x}", fnv::hash(text.bytes())));
+    (change.path.to_string_lossy().into_owned(), digest)
+}
+
+/// What would be written, line by line.
+fn would(change: &Change) -> Vec<String> {
+    let new = if change.old.is_some() { "" } else { " (a new file)" };
+    let mut lines = vec![format!("This would write to {}{new}:", change.path.display())];
+    let diff = TextDiff::from_lines(change.old.as_deref().unwrap_or_default(), &change.new);
+    for line in diff.iter_all_changes() {
+        let sign = match line.tag() {
+            ChangeTag::Delete => '-',
+            ChangeTag::Insert => '+',
+            ChangeTag::Equal => continue,
+        };
+        lines.push(format!("  {sign} {}", plain(line.value())));
+    }
+    lines
+}
+
+/// Nothing in a file can hide from the person, or move the cursor.
+fn plain(line: &str) -> String {
+    line.trim_end_matches(['\r', '\n']).chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+impl Project {
+    fn write_all(&self, changes: &[Change]) -> Result<(), CliError> {
+        let mut done: Vec<String> = Vec::new();
+        for change in changes {
+            if let Err(error) = self.write_stock(&change.path, change.old.as_deref(), &change.new) {
+                let before = if done.is_empty() { "nothing".to_owned() } else { done.join(", ") };
+                return Err(Project::unwritten(&change.path, &error).hint(format!(
+                    "written before this: {before}; mend it and run it again without --approved"
+                )));
+            }
+            done.push(change.path.display().to_string());
+        }
+        Ok(())
+    }
+
+    /// For `compound done`.
+    fn note_promoted(&self, promoted: usize) {
+        if let Some(mut listed) = listed::read(&self.private(), &self.real()) {
+            listed.promoted += promoted as u64;
+            let _ = listed::write(&self.private(), &listed);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! `tidegate learnings`: what was learned, how often it was confirmed, and what is wrong with the files.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tidegate_core::knowledge::entry_id::EntryId;
+use tidegate_core::knowledge::similarity::{DUPLICATE, content_words, similarity};
+use tidegate_core::knowledge::stock::{Confidence, Stock};
+
+use super::Outcome;
+use super::compound::confirmed;
+use super::report::count;
+use crate::args::{Learnings, LearningsDo};
+use crate::knowledge::{Knowledge, Project, short};
+use crate::print;
+
+/// Pairs of more learnings than this are not compared: it would take minutes.
+const MOST_COMPARED: usize = 2000;
+
+#[derive(Serialize)]
+struct Report {
+    project: PathBuf,
+    files: Vec<File>,
+    /// Pairs that may say the same.
+    duplicates: Vec<Pair>,
+    malformed: Vec<Malformed>,
+}
+
+#[derive(Serialize)]
+struct File {
+    file: String,
+    path: PathBuf,
+    total: usize,
+    /// Confirmations per learning.
+    average: f64,
+    unverified: usize,
+    learnings: Vec<Entry>,
+}
+
+#[derive(Clone, Serialize)]
+struct Entry {
+    id: EntryId,
+    title: String,
+    line: usize,
+    confirmed: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    date: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    phases: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Pair {
+    /// From 0 to 1.
+    similarity: f64,
+    first: Spot,
+    second: Spot,
+}
+
+#[derive(Clone, Serialize)]
+struct Spot {
+    id: EntryId,
+    title: String,
+    file: String,
+    line: usize,
+}
+
+#[derive(Serialize)]
+struct Malformed {
+    path: PathBuf,
+    /// Where; nothing for a file that cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    what: String,
+}
+
+pub(crate) fn run(args: &Learnings) -> Outcome {
+    let project = Project::find(&args.of)?;
+    let report = report(&project, &project.read()?);
+    let checks = args.r#do == LearningsDo::Check;
+    let code = if checks && !report.malformed.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+    if args.of.json {
+        print::json(&report);
+        return Ok(code);
+    }
+    if !checks {
+        report.list(&project);
+    }
+    report.check(checks);
+    Ok(code)
+}
+
+fn report(project: &Project, knowledge: &Knowledge) -> Report {
+    let mut files = Vec::new();
+    let mut malformed: Vec<Malformed> = Vec::new();
+    let mut compared = Vec::new();
+    for stock in &knowledge.stock {
+        let parsed = Stock::parse(&stock.text);
+        let Confidence { total, average, unverified } = Confidence::of(&parsed.entries);
+        let entry = |learning: &tidegate_core::knowledge::stock::Learning<'_>| Entry {
+            id: learning.id,
+            title: learning.title.to_owned(),
+            line: learning.line,
+            confirmed: learning.count(),
+            date: learning.confirmed.as_ref().map(|confirmed| confirmed.date.clone()),
+            phases: learning.confirmed.as_ref().map(|it| it.phases.clone()).unwrap_or_default(),
+        };
+        for learning in &parsed.entries {
+            let (id, line, file) = (learning.id, learning.line, stock.shown());
+            let spot = Spot { id, line, file, title: learning.title.to_owned() };
+            let said = format!("{} {}", learning.title, learning.learning.unwrap_or_default());
+            compared.push((content_words(&said), spot));
+        }
+        files.push(File {
+            file: stock.shown(),
+            path: stock.path.clone(),
+            total,
+            average,
+            unverified,
+            learnings: parsed.entries.iter().map(entry).collect(),
+        });
+        malformed.extend(parsed.problems.iter().map(|problem| Malformed {
+            path: stock.path.clone(),
+            line: Some(problem.line),
+            what: problem.what.to_string(),
+        }));
+    }
+    let broken = knowledge.broken.iter();
+    malformed.extend(broken.map(|(path, why)| Malformed { path: path.clone(), line: None, what: why.clone() }));
+    compared.truncate(MOST_COMPARED);
+    let mut duplicates = Vec::new();
+    for (at, (words, first)) in compared.iter().enumerate() {
+        for (others, second) in &compared[at + 1..] {
+            let score = if first.id == second.id { 1.0 } else { similarity(words, others) };
+            if score >= DUPLICATE {
+                let similarity = (score * 100.0).round() / 100.0;
+                duplicates.push(Pair { similarity, first: first.clone(), second: second.clone() });
+            }
+        }
+    }
+    duplicates.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+    Report { project: project.root.clone(), files, duplicates, malformed }
+}
+
+impl Report {
+    fn list(&self, project: &Project) {
+        if self.files.is_empty() {
+            print::line(&format!("there are no learnings in {}", project.folder().display()));
+        }
+        for file in &self.files {
+            print::line(&format!(
+                "{}: {}, confirmed {:.1} times on average, {} unverified",
+                file.file,
+                count(file.total, "learning"),
+                file.average,
+                file.unverified
+            ));
+            for entry in &file.learnings {
+                let date = entry.date.as_deref().map(|date| format!(", last {date}")).unwrap_or_default();
+                print::line(&format!(
+                    "  {}  {}  ({}{date})",
+                    short(entry.id),
+                    entry.title,
+                    confirmed(entry.confirmed)
+                ));
+            }
+        }
+    }
+
+    fn check(&self, alone: bool) {
+        for pair in &self.duplicates {
+            let spot = |spot: &Spot| format!("{} \"{}\" ({}:{})", short(spot.id), spot.title, spot.file, spot.line);
+            print::line(&format!(
+                "similar: {} and {}, {}%",
+                spot(&pair.first),
+                spot(&pair.second),
+                (pair.similarity * 100.0).round()
+            ));
+        }
+        for malformed in &self.malformed {
+            let line = malformed.line.map(|line| format!("{}:{line}: ", malformed.path.display()));
+            print::line(&format!("malformed: {}{}", line.unwrap_or_default(), malformed.what));
+        }
+        if alone && self.malformed.is_empty() {
+            let learnings = self.files.iter().map(|file| file.total).sum();
+            print::line(&format!("{} in {}, none malformed", count(learnings, "learning"), count(self.files.len(), "file")));
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! Flow and stock of the project that a command means, read so that a person learns what cannot be.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use tidegate_core::event::SessionId;
+use tidegate_core::facts::Known;
+use tidegate_core::facts::marks::Marks;
+use tidegate_core::knowledge::entry_id::EntryId;
+use tidegate_core::knowledge::flow::{NewEntry, Progress, Shown, unpromoted};
+use tidegate_core::knowledge::stock::{Form, StockFile};
+use tidegate_core::knowledge::tracked;
+use tidegate_core::time::Millis;
+use tidegate_core::words::Lang;
+use tidegate_state::knowledge::read::Folder;
+use tidegate_state::knowledge::{memory, write};
+use tidegate_state::{bounded, project};
+
+use crate::args::{KnowledgeOf, StockName};
+use crate::error::CliError;
+use crate::print;
+use crate::sessions::Here;
+
+/// So many digits of an id are shown; the beginning of one is enough to name it.
+const SHOWN_DIGITS: usize = 8;
+
+/// Fewer digits name too much.
+const FEWEST_DIGITS: usize = 4;
+
+/// More than this is no list of learnings that somebody reads.
+pub(crate) const LARGEST: u64 = 1024 * 1024;
+
+/// A project, and the session that works in it if there is one.
+pub(crate) struct Project {
+    pub(crate) here: Here,
+    pub(crate) root: PathBuf,
+    pub(crate) session: Option<SessionId>,
+    marks: Option<Marks>,
+}
+
+impl Project {
+    pub(crate) fn find(of: &KnowledgeOf) -> Result<Project, CliError> {
+        let mut here = Here::find()?;
+        if let Some(folder) = &of.project {
+            here.look_at(folder)?;
+        }
+        if let Some(named) = &of.session {
+            let session = here.session(Some(named))?;
+            here.root = session.marks.root.map(PathBuf::from).or(here.root);
+            here.env.session = Some(session.id.to_string());
+        }
+        let root = here.root.clone().ok_or_else(|| {
+            CliError::new("the project is not known").hint("go to its folder, or name it with --project")
+        })?;
+        // As the hooks see it: a worktree of the same repository has flow and stock of its own.
+        let cwd = std::env::current_dir().ok().filter(|_| of.project.is_none());
+        let there = project::root(Some(&root), cwd.as_deref()).unwrap_or_else(|| root.clone());
+        if there != root {
+            here.look_at(&there)?;
+        }
+        let session = here.env.session.as_deref().and_then(|id| SessionId::parse(id).ok());
+        let marks = session.as_ref().and_then(|id| here.session(Some(id.as_str())).ok());
+        let marks = marks.map(|session| session.marks);
+        Ok(Project { root: here.root.clone().unwrap_or(there), here, session, marks })
+    }
+
+    /// Where the files are.
+    pub(crate) fn folder(&self) -> PathBuf {
+        context(&self.root)
+    }
+
+    /// What is remembered about this session, or about this project for who works at a terminal.
+    pub(crate) fn private(&self) -> PathBuf {
+        match &self.session {
+            Some(session) => self.here.state.session(session),
+            None => self.here.state.project(&self.root),
+        }
+    }
+
+    /// Whether this session has been seen by a hook.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.marks.is_some()
+    }
+
+    /// How a new file counts: in the person's language.
+    pub(crate) fn form(&self) -> Form {
+        let prompt = self.marks.as_ref().and_then(|marks| marks.lang);
+        match self.here.env.lang(self.here.config.general.lang, prompt) {
+            Lang::En => Form::Times,
+            Lang::Ja => Form::Kai,
+        }
+    }
+
+    /// Everything that is there.
+    pub(crate) fn read(&self) -> Result<Knowledge, CliError> {
+        read(&self.here, &self.root)
+    }
+
+    /// Writes an entry. Makes the folder, but nothing outside of the project.
+    pub(crate) fn add(&self, entry: &NewEntry) -> std::io::Result<Option<EntryId>> {
+        write::add_entry(&self.here.state, &Folder::make(&self.root)?, entry)
+    }
+
+    /// Writes a file of stock, if it still says what it said.
+    pub(crate) fn write_stock(&self, path: &Path, old: Option<&str>, new: &str) -> std::io::Result<()> {
+        let change = |now: &str| (now == old.unwrap_or_default()).then(|| new.to_owned());
+        let name = path.file_name().and_then(|name| name.to_str());
+        let written = match name.filter(|_| path.parent() == Some(&self.folder())) {
+            Some(name) => write::change(&self.here.state, &Folder::make(&self.root)?, name, change)?,
+            None => {
+                if let Some(folder) = path.parent() {
+                    std::fs::create_dir_all(folder)?;
+                }
+                write::change_file(&self.here.state, path, change)?
+            }
+        };
+        if written { Ok(()) } else { Err(std::io::Error::other("it was changed in between")) }
+    }
+
+    /// Why something could not be written.
+    pub(crate) fn unwritten(path: &Path, error: &std::io::Error) -> CliError {
+        CliError::new(format!("{} was not written: {error}", path.display()))
+    }
+
+    /// The project whatever way leads to it.
+    pub(crate) fn real(&self) -> PathBuf {
+        std::fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone())
+    }
+
+    /// Where a stock file is.
+    pub(crate) fn path_of(&self, file: StockName) -> Result<PathBuf, CliError> {
+        let of_project = |file: StockFile| Ok(self.folder().join(file.file_name()));
+        match file {
+            StockName::Coding => of_project(StockFile::Coding),
+            StockName::Design => of_project(StockFile::Design),
+            StockName::FeatureSpec => of_project(StockFile::FeatureSpec),
+            StockName::General => of_project(StockFile::General),
+            StockName::Global => global(&self.here).ok_or_else(|| {
+                let config = self.here.env.place.config();
+                let config = config.map_or_else(|| "your config".to_owned(), |path| path.display().to_string());
+                CliError::new("there is no file for learnings of all projects").hint(format!(
+                    "write `global = \"~/.claude/learnings.md\"` under [knowledge] in {config}"
+                ))
+            }),
+        }
+    }
+}
+
+/// Everything that is there.
+pub(crate) fn read(here: &Here, root: &Path) -> Result<Knowledge, CliError> {
+    let folder = Folder::of(root);
+    if folder.is_none() && std::fs::symlink_metadata(context(root)).is_ok() {
+        return Err(CliError::new(format!("{} is not a folder in this project", context(root).display()))
+            .hint("move it away; `tidegate progress add` makes it anew"));
+    }
+    let text = |name: &str| match folder.as_ref().map(|folder| folder.text(name)) {
+        Some(Known::Value(text)) => Ok(Some(text)),
+        Some(Known::Broken(why)) => Err(unreadable(&context(root).join(name), &why)),
+        Some(Known::Absent) | None => Ok(None),
+    };
+    let progress = text(tracked::PROGRESS)?.unwrap_or_default();
+    // What is in it can wait; what is not in it is not lost.
+    let archive = text(tracked::ARCHIVE).unwrap_or_else(|error| {
+        print::to_stderr(&format!("warning: left out: {}", error.message()));
+        None
+    });
+    let mut stock = Vec::new();
+    let mut broken = Vec::new();
+    for file in StockFile::ALL {
+        let path = context(root).join(file.file_name());
+        match text(file.file_name()) {
+            Ok(Some(text)) => stock.push(StockText { file: of_project(file), path, text }),
+            Ok(None) => {}
+            Err(error) => broken.push((path, error.message().to_owned())),
+        }
+    }
+    if let Some(path) = global(here) {
+        match global_text(&path) {
+            Ok(Some(text)) => stock.push(StockText { file: StockName::Global, path, text }),
+            Ok(None) => {}
+            Err(why) => broken.push((path.clone(), unreadable(&path, &why).message().to_owned())),
+        }
+    }
+    let shown = folder.map(|folder| memory::shown(&here.state, &folder, here.now)).unwrap_or_default();
+    Ok(Knowledge { progress, archive: archive.unwrap_or_default(), stock, broken, shown })
+}
+
+fn unreadable(path: &Path, why: &str) -> CliError {
+    // Some reasons begin with the file's name.
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let why = why.strip_prefix(&format!("{name}: ")).unwrap_or(why);
+    CliError::new(format!("{} cannot be read: {why}", path.display()))
+        .hint("nothing was changed; mend that file, or move it away, and try again")
+}
+
+/// The stock of all projects, if the user's config names it.
+fn global(here: &Here) -> Option<PathBuf> {
+    let path = &here.config.knowledge.global.as_ref()?.0;
+    match path.strip_prefix("~/") {
+        Some(below) => here.env.place.home.as_deref().map(|home| home.join(below)),
+        None => Some(PathBuf::from(path)),
+    }
+}
+
+/// Where the files of a project are.
+fn context(root: &Path) -> PathBuf {
+    root.join(".claude/context")
+}
+
+fn of_project(file: StockFile) -> StockName {
+    match file {
+        StockFile::FeatureSpec => StockName::FeatureSpec,
+        StockFile::Design => StockName::Design,
+        StockFile::Coding => StockName::Coding,
+        StockFile::General => StockName::General,
+    }
+}
+
+fn global_text(path: &Path) -> Result<Option<String>, String> {
+    match bounded::read(path, LARGEST) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8".to_owned()),
+    }
+}
+
+/// Flow and stock as they were read.
+pub(crate) struct Knowledge {
+    progress: String,
+    archive: String,
+    pub(crate) stock: Vec<StockText>,
+    /// Stock that cannot be read, and why.
+    pub(crate) broken: Vec<(PathBuf, String)>,
+    shown: Shown,
+}
+
+/// One file of stock.
+#[derive(Clone)]
+pub(crate) struct StockText {
+    pub(crate) file: StockName,
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+}
+
+impl StockText {
+    /// As it is shown: by its name in the project, by its path elsewhere.
+    pub(crate) fn shown(&self) -> String {
+        let name = self.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        match self.file {
+            StockName::Global => self.path.display().to_string(),
+            _ => name.unwrap_or_default(),
+        }
+    }
+}
+
+/// An entry of flow.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Entry {
+    pub(crate) id: EntryId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) at: Option<String>,
+    pub(crate) what: String,
+    pub(crate) heading: String,
+    pub(crate) body: String,
+    pub(crate) file: &'static str,
+    pub(crate) line: usize,
+    /// No person has gone through it.
+    pub(crate) unpromoted: bool,
+}
+
+impl Entry {
+    /// In one line: id, time, what.
+    pub(crate) fn line(&self) -> String {
+        let at = self.at.as_deref().map(|at| format!("{}  ", at[..16].replace('T', " ")));
+        format!("{}  {}{}", short(self.id), at.unwrap_or_default(), self.what)
+    }
+}
+
+impl Knowledge {
+    /// All entries, newest first, each once; those of the archive after those of `progress.md`.
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        let (progress, archive) = (Progress::parse(&self.progress), Progress::parse(&self.archive));
+        let new = unpromoted(&progress, Some(&archive), &self.shown);
+        let new: Vec<EntryId> = new.iter().map(|entry| entry.id).collect();
+        let mut entries: Vec<Entry> = Vec::new();
+        for (file, flow) in [(tracked::PROGRESS, &progress), (tracked::ARCHIVE, &archive)] {
+            for entry in flow.newest_first() {
+                if entries.iter().any(|known| known.id == entry.id) {
+                    continue;
+                }
+                entries.push(Entry {
+                    id: entry.id,
+                    at: entry.at.map(Millis::iso_seconds),
+                    what: entry.what.to_owned(),
+                    heading: entry.heading.to_owned(),
+                    body: entry.body.trim().to_owned(),
+                    file,
+                    line: entry.line,
+                    unpromoted: new.contains(&entry.id),
+                });
+            }
+        }
+        entries
+    }
+
+    /// Those that count as promoted only by their timestamps.
+    pub(crate) fn promoted_by_time(&self) -> Vec<EntryId> {
+        if !self.shown.ids.is_empty() {
+            return Vec::new();
+        }
+        self.entries().into_iter().filter(|entry| !entry.unpromoted).map(|entry| entry.id).collect()
+    }
+
+    /// The entry that an id, or the beginning of one, names.
+    pub(crate) fn entry(&self, named: &str) -> Result<Entry, CliError> {
+        let mut entries = self.entries();
+        entries.retain(|entry| is_named(entry.id, named));
+        let ids = entries.iter().map(|entry| entry.id.to_string()).collect();
+        one(named, "entry", ids, "`tidegate progress list` shows the entries with their ids")?;
+        Ok(entries.swap_remove(0))
+    }
+}
+
+/// Checks that an id names one thing.
+pub(crate) fn one(named: &str, what: &str, mut ids: Vec<String>, hint: &str) -> Result<(), CliError> {
+    if named.len() < FEWEST_DIGITS {
+        return Err(CliError::new(format!("`{named}` is too short for an id: at least {FEWEST_DIGITS} digits"))
+            .hint(hint));
+    }
+    ids.dedup();
+    match ids.len() {
+        0 => Err(CliError::new(format!("there is no {what} `{named}`")).hint(hint)),
+        1 => Ok(()),
+        _ => Err(CliError::new(format!("`{named}` is the beginning of several ids: {}", ids.join(", ")))
+            .hint("give more of its digits")),
+    }
+}
+
+/// Whether an id begins like this.
+pub(crate) fn is_named(id: EntryId, named: &str) -> bool {
+    id.to_string().starts_with(&named.to_ascii_lowercase())
+}
+
+/// An id as it is shown in a list.
+pub(crate) fn short(id: EntryId) -> String {
+    id.to_string()[..SHOWN_DIGITS].to_owned()
+}
+
+/// One line of plain text: what somebody typed, without line breaks and control characters.
+pub(crate) fn one_line(text: &str) -> String {
+    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The same, where something has to be said.
+pub(crate) fn said(name: &str, text: &str) -> Result<String, CliError> {
+    let line = one_line(text);
+    if line.is_empty() {
+        return Err(CliError::new(format!("{name} is empty")).hint("say it in one line"));
+    }
+    Ok(line)
+}
