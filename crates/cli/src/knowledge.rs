@@ -7,9 +7,9 @@ use tidegate_core::event::SessionId;
 use tidegate_core::facts::Known;
 use tidegate_core::facts::marks::Marks;
 use tidegate_core::knowledge::entry_id::EntryId;
-use tidegate_core::knowledge::flow::{NewEntry, Progress, Shown, unpromoted};
+use tidegate_core::knowledge::flow::{self, NewEntry, Progress, Shown, unpromoted};
 use tidegate_core::knowledge::stock::{Form, StockFile};
-use tidegate_core::knowledge::tracked;
+
 use tidegate_core::time::Millis;
 use tidegate_core::words::Lang;
 use tidegate_state::knowledge::read::Folder;
@@ -158,9 +158,9 @@ pub(crate) fn read(here: &Here, root: &Path) -> Result<Knowledge, CliError> {
         Some(Known::Broken(why)) => Err(unreadable(&context(root).join(name), &why)),
         Some(Known::Absent) | None => Ok(None),
     };
-    let progress = text(tracked::PROGRESS)?.unwrap_or_default();
+    let progress = text(flow::FILE)?.unwrap_or_default();
     // What is in it can wait; what is not in it is not lost.
-    let archive = text(tracked::ARCHIVE).unwrap_or_else(|error| {
+    let archive = text(flow::ARCHIVE).unwrap_or_else(|error| {
         print::to_stderr(&format!("warning: left out: {}", error.message()));
         None
     });
@@ -283,8 +283,8 @@ impl Knowledge {
         let new = unpromoted(&progress, Some(&archive), &self.shown);
         let new: Vec<EntryId> = new.iter().map(|entry| entry.id).collect();
         let mut entries: Vec<Entry> = Vec::new();
-        for (file, flow) in [(tracked::PROGRESS, &progress), (tracked::ARCHIVE, &archive)] {
-            for entry in flow.newest_first() {
+        for (file, of_file) in [(flow::FILE, &progress), (flow::ARCHIVE, &archive)] {
+            for entry in of_file.newest_first() {
                 if entries.iter().any(|known| known.id == entry.id) {
                     continue;
                 }

@@ -6,8 +6,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::knowledge::entry_id::EntryId;
-use tidegate_core::knowledge::flow::NewEntry;
-use tidegate_core::knowledge::tracked;
+use tidegate_core::knowledge::flow::{self, NewEntry};
 use tidegate_core::record::Deeds;
 
 use super::Outcome;
@@ -45,7 +44,7 @@ fn add(args: &ProgressAdd) -> Outcome {
         rationale: args.rationale.as_deref().map(one_line).filter(|text| !text.is_empty()),
         next: lines(&args.next),
     };
-    let file = project.folder().join(tracked::PROGRESS);
+    let file = project.folder().join(flow::FILE);
     let id = project.add(&entry).map_err(|error| {
         Project::unwritten(&file, &error).hint("nothing was changed; mend that file or folder, and add it again")
     })?;
@@ -70,7 +69,7 @@ fn list(args: &ProgressList) -> Outcome {
     let project = Project::find(&args.of)?;
     let mut entries = project.read()?.entries();
     // What was moved to the archive is listed only where it still has to be gone through.
-    entries.retain(|entry| if args.unpromoted { entry.unpromoted } else { entry.file == tracked::PROGRESS });
+    entries.retain(|entry| if args.unpromoted { entry.unpromoted } else { entry.file == flow::FILE });
     if args.of.json {
         print::json(&Listed { project: &project.root, entries });
         return Ok(ExitCode::SUCCESS);
@@ -81,7 +80,7 @@ fn list(args: &ProgressList) -> Outcome {
     }
     for entry in &entries {
         let unpromoted = if entry.unpromoted && !args.unpromoted { "  (unpromoted)" } else { "" };
-        let archived = if entry.file == tracked::ARCHIVE { "  (archive)" } else { "" };
+        let archived = if entry.file == flow::ARCHIVE { "  (archive)" } else { "" };
         if !print::line(&format!("{}{unpromoted}{archived}", entry.line())) {
             break;
         }

@@ -12,7 +12,7 @@ use tidegate_core::facts::marks::Mark;
 use tidegate_core::knowledge::entry_id::EntryId;
 use tidegate_core::knowledge::similarity::{DUPLICATE, containment, content_words, similarity};
 use tidegate_core::knowledge::stock::Stock;
-use tidegate_core::knowledge::tracked;
+use tidegate_core::knowledge::flow;
 use tidegate_core::record::Deeds;
 use tidegate_state::knowledge::listed::{self, Listed};
 use tidegate_state::knowledge::json::{self, LastRun};
@@ -138,7 +138,7 @@ fn fitting(entries: &[Listing]) -> usize {
 impl Listing {
     fn text(&self) -> String {
         let entry = &self.entry;
-        let archived = if entry.file == tracked::ARCHIVE { "  (archive)" } else { "" };
+        let archived = if entry.file == flow::ARCHIVE { "  (archive)" } else { "" };
         let mut text = format!("{}{archived}", entry.line());
         let body: String = entry.body.chars().take(BODY_BUDGET).collect();
         for line in body.lines().filter(|line| !line.trim().is_empty()) {
