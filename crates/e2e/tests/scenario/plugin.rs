@@ -58,7 +58,14 @@ fn hooks_skills_commands_and_the_tool_work_in_a_fresh_home() {
     let requests = model.main_requests();
 
     for skill in
-        ["getting-started", "code-quality-rules", "document-quality-rules", "verification-before-completion"]
+        [
+            "getting-started",
+            "code-quality-rules",
+            "document-quality-rules",
+            "verification-before-completion",
+            "context-persistence",
+            "compound",
+        ]
     {
         assert!(requests[0].mentions(&format!("tidegate:{skill}")), "{skill} is not listed");
     }
