@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 use tidegate_core::facts::Known;
-use tidegate_core::knowledge::flow::{Entry, Progress};
+use tidegate_core::knowledge::flow::{self, Entry, Progress};
 use tidegate_core::knowledge::stock::{Fault, Stock};
 use tidegate_core::knowledge::tracked::{self, TRACKED};
 use tidegate_core::time::Millis;
@@ -52,7 +52,7 @@ fn look(root: &Path, now: Millis, found: &mut Findings) {
             Known::Broken(why) => broken(&file, &why, found),
             Known::Value(text) if tracked::is_flow(name) => {
                 let entries = Progress::parse(&text).entries;
-                if name == tracked::ARCHIVE {
+                if name == flow::ARCHIVE {
                     numbers.archived = entries.len();
                     of_archive(&file, found);
                 } else {
