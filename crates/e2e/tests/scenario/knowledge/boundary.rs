@@ -54,8 +54,14 @@ fn what_an_automatic_one_lost_is_told_once_in_the_middle_of_the_turn() {
 
     let requests = after(&model);
     assert_eq!(counts(&requests, LOST), [0, 1, 1, 1], "at the first call after it, and never again");
+    let note =
+        requests[1].hook_contexts().into_iter().find(|context| context.contains(LOST)).expect("the note");
+    assert!(note.starts_with("PostToolUse:Bash: "), "{note}");
     for fact in FACTS.iter().chain(&[FILE]) {
-        assert_eq!(requests[1].count(fact), 1, "{fact}: {:#?}", requests[1].hook_contexts());
+        assert_eq!(note.matches(fact).count(), 1, "{fact}: {note}");
+    }
+    for fact in FACTS {
+        assert_eq!(requests[1].count(fact), 1, "nowhere else: {fact}");
     }
     let survival = &scene.json("last-compact.json")["survival"];
     let (kept, of) = (survival["kept"].as_u64(), survival["of"].as_u64());
@@ -152,7 +158,7 @@ fn what_stands_in_a_kept_message_is_not_lost() {
 
     let survival = &scene.json("last-compact.json")["survival"];
     let lost: Vec<&str> =
-        survival["lost"].as_array().into_iter().flatten().filter_map(|fact| fact["text"].as_str()).collect();
+        survival["lost"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     assert!(lost.contains(&FILE), "{survival:#}");
     for fact in FACTS {
         assert!(!lost.contains(&fact), "{fact}: {survival:#}");

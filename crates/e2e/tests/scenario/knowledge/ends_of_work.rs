@@ -46,7 +46,7 @@ fn the_person_is_told_once_per_set_of_entries() {
     let other = scene.launch(&model).ask("hello");
 
     assert_eq!([&first, &second, &third, &other.stream].map(shown), [1, 0, 1, 0], "{:#?}", first.shown());
-    assert_eq!(model.last_main().count("/compound"), 0, "the model is not told");
+    assert_eq!(model.last_main().count(TO_MODEL), 0, "the model is not told");
     settle(&tidegate, &model);
 }
 
