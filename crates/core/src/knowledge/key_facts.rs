@@ -189,44 +189,137 @@ pub fn instructions(facts: &[KeyFact], budget_chars: usize) -> Option<String> {
 
 /// `first`, then the facts by kind, as many as there is room for; the last line says how many there was none for.
 pub(super) fn listed(first: &str, facts: &[KeyFact], budget_chars: usize) -> Option<String> {
-    let lines: Vec<String> = facts.iter().map(line).collect();
-    let mut length = first.chars().count();
-    let mut fits = 0;
-    let mut before = None;
-    for (fact, line) in facts.iter().zip(&lines) {
-        let title = if before == Some(fact.kind) { 0 } else { fact.kind.title().chars().count() + 2 };
-        let more = title + line.chars().count() + 1;
-        let left_out = facts.len() - fits - 1;
-        let end = if left_out == 0 { 0 } else { left_out_line(left_out).chars().count() + 1 };
-        if length + more + end > budget_chars {
-            break;
-        }
-        length += more;
-        fits += 1;
-        before = Some(fact.kind);
-    }
-    if fits == 0 {
-        return None;
-    }
     let mut text = first.to_owned();
+    let mut length = text.chars().count();
     let mut before = None;
-    for (fact, line) in facts.iter().zip(&lines).take(fits) {
+    // The longest beginning that fits together with the line that says what is left out.
+    let (mut fits, mut end) = (0, 0);
+    for (index, fact) in facts.iter().enumerate() {
+        let from = text.len();
         if before != Some(fact.kind) {
             let _ = write!(text, "\n{}:", fact.kind.title());
             before = Some(fact.kind);
         }
-        let _ = write!(text, "\n{line}");
+        let _ = write!(text, "\n- {}", fact.text);
+        length += text[from..].chars().count();
+        let left_out = left_out(facts.len() - index - 1).chars().count();
+        if length > budget_chars {
+            break;
+        }
+        if length + left_out <= budget_chars {
+            (fits, end) = (index + 1, text.len());
+        }
     }
-    if fits < facts.len() {
-        let _ = write!(text, "\n{}", left_out_line(facts.len() - fits));
-    }
-    Some(text)
+    text.truncate(end);
+    text.push_str(&left_out(facts.len() - fits));
+    (fits > 0).then_some(text)
 }
 
-fn line(fact: &KeyFact) -> String {
-    format!("- {}", fact.text)
+fn left_out(count: usize) -> String {
+    if count == 0 { String::new() } else { format!("\n({count} more of less weight are left out here.)") }
 }
 
-fn left_out_line(count: usize) -> String {
-    format!("({count} more of less weight are left out here.)")
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fact(kind: FactKind, text: &str) -> KeyFact {
+        KeyFact { kind, text: text.into() }
+    }
+
+    #[test]
+    fn each_once_and_the_important_first() {
+        let sources = FactSources {
+            files: vec!["src/a.rs", "src/b.rs", "src/a.rs"],
+            unverified: vec!["src/b.rs"],
+            decisions: vec!["SQLite\n  for the index", "sqlite for the INDEX", " "],
+            nexts: vec!["test it"],
+            open_items: vec!["document it", "test it"],
+            phase: Some("implement"),
+            ..FactSources::default()
+        };
+        let expected = [
+            fact(FactKind::Decision, "SQLite for the index"),
+            fact(FactKind::Next, "test it"),
+            fact(FactKind::Next, "document it"),
+            fact(FactKind::Unverified, "src/b.rs"),
+            fact(FactKind::File, "src/a.rs"),
+            fact(FactKind::Phase, "implement"),
+        ];
+        assert_eq!(key_facts(&sources), expected);
+        assert_eq!(key_facts(&FactSources::default()), []);
+    }
+
+    #[test]
+    fn many_of_one_kind_leave_room_for_the_others() {
+        let names: Vec<String> = (0..100).map(|number| format!("src/{number}.rs")).collect();
+        let many: Vec<&str> = names.iter().map(String::as_str).collect();
+        let facts = key_facts(&FactSources {
+            headings: many.clone(),
+            files: many,
+            phase: Some("debug"),
+            ..FactSources::default()
+        });
+        let count = |kind| facts.iter().filter(|fact| fact.kind == kind).count();
+        assert_eq!((facts.len(), count(FactKind::Phase)), (MOST, 1));
+        let facts = key_facts(&FactSources {
+            files: names.iter().map(String::as_str).collect(),
+            decisions: vec!["one"],
+            ..FactSources::default()
+        });
+        assert_eq!((facts.len(), facts[0].kind), (MOST, FactKind::Decision));
+    }
+
+    #[test]
+    fn what_is_too_long() {
+        let words = "word ".repeat(60);
+        let text = one_line(&words, FactKind::Decision);
+        assert!(text.ends_with("word…") && text.chars().count() <= LONGEST, "{text}");
+        assert_eq!(one_line(&"長".repeat(300), FactKind::Decision).chars().count(), LONGEST);
+        let path = one_line(&format!("{}end.rs", "folder/".repeat(60)), FactKind::File);
+        assert!(path.starts_with("…/folder/") && path.ends_with("/end.rs"), "{path}");
+    }
+
+    #[test]
+    fn what_the_summary_is_told() {
+        let facts = [
+            fact(FactKind::Constraint, "no regex"),
+            fact(FactKind::Decision, "SQLite"),
+            fact(FactKind::Decision, "索引は別"),
+            fact(FactKind::File, "src/a.rs"),
+        ];
+        let all = "The work goes on from this summary alone. These facts of the session are needed in it, with paths, \
+                   names and numbers as they are written here:\nConstraints that the user set:\n- no regex\nDecisions:\n\
+                   - SQLite\n- 索引は別\nFiles edited:\n- src/a.rs";
+        assert_eq!(instructions(&facts, 2000).unwrap(), all);
+        let length = all.chars().count();
+        assert_eq!(instructions(&facts, length).unwrap(), all);
+        let less = instructions(&facts, length - 1).unwrap();
+        assert!(less.ends_with("- no regex\n(3 more of less weight are left out here.)"), "{less}");
+        assert_eq!(instructions(&facts, 60), None);
+        assert_eq!(instructions(&[], 2000), None);
+    }
+
+    #[test]
+    fn on_disk() {
+        let text = r#"{"kind":"unverified","text":"src/a.rs"}"#;
+        assert_eq!(serde_json::to_string(&fact(FactKind::Unverified, "src/a.rs")).unwrap(), text);
+    }
+
+    proptest! {
+        #[test]
+        fn bounds_hold(texts in proptest::collection::vec("\\PC{0,200}", 0..60), budget in 0_usize..4000) {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let facts = key_facts(&FactSources {
+                constraints: texts.clone(), files: texts.clone(), notes: texts, ..FactSources::default()
+            });
+            prop_assert!(facts.len() <= MOST);
+            prop_assert!(facts.iter().all(|fact| (1..=LONGEST).contains(&fact.text.chars().count())));
+            prop_assert!(facts.is_sorted_by_key(|fact| fact.kind));
+            if let Some(text) = instructions(&facts, budget) {
+                prop_assert!(text.chars().count() <= budget);
+            }
+        }
+    }
 }

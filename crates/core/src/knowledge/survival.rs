@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::key_facts::{KeyFact, listed};
-use super::terms::{Look, Term, anchor, is_japanese, latin_runs, terms};
+use super::terms::{Look, Sense, Term, anchor, has_small_words, is_japanese, latin_runs, terms};
 
 /// What a compaction left of the key facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -205,18 +205,24 @@ struct Fact {
 struct Word {
     weight: u32,
     must: bool,
-    /// Said, denied or both.
-    said: bool,
-    denied: bool,
-    /// How many recent hits there are, and how many of them mean it in the same way.
-    hits: u32,
-    agreeing: u32,
+    sense: Sense,
+    /// How many recent hits there are, by how well they agree.
+    hits: [u32; 3],
 }
 
 struct Hit {
     at: usize,
     word: usize,
-    agrees: bool,
+    agreement: usize,
+}
+
+/// 2 for the same sense, 0 for the opposite.
+fn agreement(a: Sense, b: Sense) -> usize {
+    match (a, b) {
+        _ if a == b => 2,
+        (Sense::Either, _) | (_, Sense::Either) => 1,
+        _ => 0,
+    }
 }
 
 impl Wanted {
@@ -251,18 +257,12 @@ impl Wanted {
             let word = known.unwrap_or(words.len());
             if known.is_none() {
                 places.push((fact, word));
-                words.push(Word {
-                    weight: term.weight,
-                    must: false,
-                    said: false,
-                    denied: false,
-                    hits: 0,
-                    agreeing: 0,
-                });
+                words.push(Word { weight: term.weight, must: false, sense: term.sense, hits: [0; 3] });
             }
             let word = &mut words[word];
-            word.said |= !term.denied;
-            word.denied |= term.denied;
+            if word.sense != term.sense {
+                word.sense = Sense::Either;
+            }
             word.must |= match term.look {
                 Look::Name | Look::Number => true,
                 Look::Capital | Look::Capitals => capitals_are_names,
@@ -290,7 +290,7 @@ impl Fact {
     fn forget(&mut self) {
         self.recent.clear();
         for word in &mut self.words {
-            (word.hits, word.agreeing) = (0, 0);
+            word.hits = [0; 3];
         }
     }
 
@@ -299,17 +299,14 @@ impl Fact {
             return;
         }
         while let Some(first) = self.recent.front().filter(|first| first.at + self.near < term.at) {
-            let word = &mut self.words[first.word];
-            word.hits -= 1;
-            word.agreeing -= u32::from(first.agrees);
+            self.words[first.word].hits[first.agreement] -= 1;
             self.recent.pop_front();
         }
         let wanted = &mut self.words[word];
-        let agrees = if term.denied { wanted.denied } else { wanted.said };
-        wanted.hits += 1;
-        wanted.agreeing += u32::from(agrees);
-        let new = wanted.hits == 1 || (agrees && wanted.agreeing == 1);
-        self.recent.push_back(Hit { at: term.at, word, agrees });
+        let agreement = agreement(wanted.sense, term.sense);
+        wanted.hits[agreement] += 1;
+        let new = wanted.hits[agreement] == 1;
+        self.recent.push_back(Hit { at: term.at, word, agreement });
         if new {
             self.kept = self.stands();
         }
@@ -318,28 +315,20 @@ impl Fact {
     fn stands(&self) -> bool {
         let (mut there, mut agreeing) = (0, 0);
         for word in &self.words {
-            if word.hits > 0 {
-                there += word.weight;
-            } else if word.must {
-                return false;
-            }
-            if word.agreeing > 0 {
-                agreeing += word.weight;
+            match (0..3).rev().find(|agreement| word.hits[*agreement as usize] > 0) {
+                Some(agreement) => {
+                    there += word.weight;
+                    agreeing += word.weight * agreement;
+                }
+                None if word.must => return false,
+                None => {}
             }
         }
-        there * 3 >= self.total * 2 && agreeing * 2 >= there
+        there * 3 >= self.total * 2 && agreeing >= there
     }
 }
 
 /// In a Title Like This, or IN CAPITALS, they say nothing. Among Japanese characters every capital is a name's.
 fn capitals_are_names(text: &str) -> bool {
-    if text.chars().any(is_japanese) {
-        return true;
-    }
-    let (mut capitals, mut all) = (0, 0);
-    terms(text, |term| {
-        all += 1;
-        capitals += u32::from(matches!(term.look, Look::Capital | Look::Capitals));
-    });
-    capitals * 2 <= all
+    text.chars().any(is_japanese) || has_small_words(text)
 }

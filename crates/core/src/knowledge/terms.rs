@@ -41,8 +41,16 @@ pub(super) struct Term<'a> {
     pub(super) weight: u32,
     /// Where in the text, in bytes.
     pub(super) at: usize,
-    /// It stands in a clause that says "not".
-    pub(super) denied: bool,
+    pub(super) sense: Sense,
+}
+
+/// Whether a clause says something of a term or says that it is not so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sense {
+    Said,
+    Denied,
+    /// It stands before a "not", which may be about it or not.
+    Either,
 }
 
 /// The weight of a word.
@@ -77,7 +85,7 @@ pub(super) fn terms(text: &str, mut see: impl FnMut(Term<'_>)) {
             Script::Hiragana => {
                 let after = before.as_ref().filter(|run| run.script == Script::Kanji);
                 if denies(run.text, after.and_then(|run| run.text.chars().next_back())) {
-                    clause.deny_what_stands();
+                    clause.so_far(Sense::Denied);
                 }
             }
         }
@@ -99,6 +107,18 @@ pub(super) fn latin_runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
     Runs::of(text).filter(|run| run.script == Script::Latin).map(|run| (run.at, run.text))
 }
 
+/// Whether a word of an English text is written small: then capitals in it mean something.
+pub(super) fn has_small_words(text: &str) -> bool {
+    let mut word = String::new();
+    latin_runs(text).filter(|(_, run)| run.len() > 2 && run.chars().all(char::is_lowercase)).any(
+        |(_, run)| {
+            word.clear();
+            lower(run, &mut word);
+            said(&word) == Said::Word
+        },
+    )
+}
+
 /// Whether the script is one of those that Japanese is written in.
 pub(super) fn is_japanese(c: char) -> bool {
     matches!(script(c), Some(Script::Kanji | Script::Katakana | Script::Hiragana))
@@ -108,7 +128,7 @@ pub(super) fn is_japanese(c: char) -> bool {
 #[derive(Default)]
 struct Clause {
     words: String,
-    terms: Vec<(std::ops::Range<usize>, Look, u32, usize, bool)>,
+    terms: Vec<(std::ops::Range<usize>, Look, u32, usize, Sense)>,
     /// What was not yet denied begins here.
     open: usize,
     /// A word before says "not".
@@ -121,9 +141,9 @@ struct Clause {
 
 impl Clause {
     fn flush(&mut self, see: &mut impl FnMut(Term<'_>)) {
-        for (word, look, weight, at, denied) in self.terms.drain(..) {
-            let denied = denied || self.denied;
-            see(Term { word: &self.words[word], look, weight, at, denied });
+        for (word, look, weight, at, sense) in self.terms.drain(..) {
+            let sense = if self.denied { Sense::Denied } else { sense };
+            see(Term { word: &self.words[word], look, weight, at, sense });
         }
         self.words.clear();
         (self.open, self.denying, self.denied, self.instead) = (0, false, false, false);
@@ -131,13 +151,15 @@ impl Clause {
 
     fn push(&mut self, from: usize, look: Look, weight: u32, at: usize) {
         if self.words.len() > from {
-            self.terms.push((from..self.words.len(), look, weight, at, self.denying));
+            let sense = if self.denying { Sense::Denied } else { Sense::Said };
+            self.terms.push((from..self.words.len(), look, weight, at, sense));
         }
     }
 
-    fn deny_what_stands(&mut self) {
+    /// What stands in the clause so far is meant in this sense.
+    fn so_far(&mut self, sense: Sense) {
         for term in &mut self.terms[self.open..] {
-            term.4 = true;
+            term.4 = sense;
         }
         self.open = self.terms.len();
     }
@@ -154,7 +176,11 @@ impl Clause {
         }
         self.instead = matches!(word, "instead" | "rather");
         match said(word) {
-            Said::Denial => self.denying = true,
+            Said::Denial => {
+                self.so_far(Sense::Either);
+                self.denying = true;
+            }
+            Said::Contrast => self.denying = true,
             Said::DenialOfAll => self.denied = true,
             Said::Turn => {
                 self.denying = false;
@@ -186,8 +212,9 @@ impl Clause {
             }
             return;
         }
+        stem(&mut self.words, from);
+        self.push(from, look, WHOLE, run.at);
         if look == Look::Name {
-            self.push(from, look, WHOLE, run.at);
             for part in parts(run.text) {
                 let from = self.words.len();
                 lower(part, &mut self.words);
@@ -198,10 +225,7 @@ impl Clause {
                     self.words.truncate(from);
                 }
             }
-            return;
         }
-        stem(&mut self.words, from);
-        self.push(from, look, WHOLE, run.at);
     }
 
     fn kanji(&mut self, run: &Run<'_>, instead: bool) {
@@ -214,7 +238,7 @@ impl Clause {
         }
         self.bigrams(text, run.at, |length| WHOLE * length.div_ceil(2));
         if denial.is_some() || text.len() < run.text.len() {
-            self.deny_what_stands();
+            self.so_far(Sense::Denied);
         }
     }
 
@@ -426,8 +450,10 @@ enum Said {
     Word,
     /// A function word.
     Nothing,
-    /// What follows is denied.
+    /// What follows is denied, and what stands before perhaps.
     Denial,
+    /// Only what follows is denied.
+    Contrast,
     /// The whole clause is denied.
     DenialOfAll,
     /// What was denied ends here.
@@ -443,9 +469,8 @@ fn said(word: &str) -> Said {
         return if word.starts_with("prohibit") { Said::DenialOfAll } else { Said::Word };
     }
     match word {
-        "not" | "no" | "never" | "none" | "nothing" | "nobody" | "neither" | "nor" | "cannot" | "without" => {
-            Said::Denial
-        }
+        "not" | "no" | "never" | "none" | "nothing" | "nobody" | "neither" | "nor" | "cannot" => Said::Denial,
+        "without" => Said::Contrast,
         "avoid" | "avoids" | "avoided" | "avoiding" | "forbid" | "forbids" | "forbidden" | "prohibits"
         | "prohibited" | "ban" | "bans" | "banned" | "disallow" | "disallows" | "disallowed" | "reject"
         | "rejects" | "rejected" | "rejecting" | "abandon" | "abandoned" => Said::DenialOfAll,

@@ -94,3 +94,34 @@ fn age(ms: u64) -> String {
         _ => format!("{} days ago", minutes / 1440),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_numbers_and_ages() {
+        let minute = 60_000;
+        let now = Millis(100 * 1440 * minute);
+        let file = |name, what, minutes| Tracked { name, what, modified: now.before(minutes * minute) };
+        let files = [
+            file(ARCHIVE, Content::Flow { entries: 1 }, 1),
+            file("learnings.md", Content::Stock(Confidence::default()), 3 * 1440),
+            file(
+                "learnings-coding.md",
+                Content::Stock(Confidence { total: 7, average: 2.0, unverified: 2 }),
+                47 * 60,
+            ),
+            file("progress.md", Content::Flow { entries: 12 }, 59),
+            file("task_plan.md", Content::Other, 0),
+        ];
+        assert_eq!(
+            listing(&files, now),
+            "Persistence files in .claude/context:\n- task_plan.md (changed just now)\n\
+             - progress.md (12 entries, changed 59 min ago)\n\
+             - learnings-coding.md (7 entries, confirmed 2.0 times on average, 2 unverified, changed 47 h ago)\n\
+             - learnings.md (0 entries, changed 3 days ago)\n- progress.archive.md (1 entry, changed 1 min ago)"
+        );
+        assert_eq!(listing(&[], now), "");
+    }
+}

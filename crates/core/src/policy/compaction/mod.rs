@@ -3,6 +3,9 @@
 //! The rules, case by case, are in `compaction.md` beside this file. It never fails a compaction: what cannot be read is
 //! left out.
 
+use std::fmt::Write as _;
+use std::path::Path;
+
 use super::{Mode, Policy};
 use crate::config::Config;
 use crate::config::section::section;
@@ -124,7 +127,7 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
     let settings = &config.policies.compaction;
     let none = Knowledge::default();
     let knowledge = facts.knowledge.as_ref().unwrap_or(&none);
-    let trigger = facts.event.payload.trigger.get().map(AsRef::as_ref).unwrap_or("auto");
+    let trigger = facts.event.payload.trigger.get().map_or("auto", AsRef::as_ref);
     if settings.hold == Hold::First && trigger == "manual" && holds(facts, knowledge) {
         return Verdict {
             call: Call::Deny,
@@ -211,6 +214,11 @@ fn recover(facts: &Facts<'_>) -> Verdict {
     let Some(boundary) = noted else {
         return Verdict::silent("nothing was noted before this compaction");
     };
+    let recovered = Effect::Mark(Mark::Recovered(boundary.noted));
+    // Where a project has no place for knowledge, the summary itself says all that there is to say.
+    let Some(knowledge) = &facts.knowledge else {
+        return Verdict { effects: vec![recovered], ..Verdict::silent("there is no flow here") };
+    };
     let mut text = String::from(if boundary.promoted() {
         "Compact occurred. Learnings preserved via /compound. Read persistence files to resume."
     } else if boundary.unpromoted > 0 {
@@ -218,26 +226,30 @@ fn recover(facts: &Facts<'_>) -> Verdict {
     } else {
         "Compact occurred."
     });
-    let mut verdict = Verdict::silent("the conversation was compacted");
-    if let Some(knowledge) = facts.knowledge.as_ref().filter(|knowledge| !knowledge.tracked.is_empty()) {
-        text.push('\n');
-        text.push_str(&tracked::listing(&knowledge.tracked, facts.now));
-        if knowledge.entries > KEPT_ENTRIES {
-            let moved = knowledge.entries - KEPT_ENTRIES;
-            let entries = if moved == 1 { "1 older entry was".to_owned() } else { format!("{moved} older entries were") };
-            text.push_str(&format!("\n{entries} moved from progress.md to progress.archive.md."));
-        }
-        verdict.effects.push(Effect::Mark(Mark::Listed(names(knowledge))));
-        verdict.effects.push(Effect::TidyFlow);
+    if has_something(knowledge) {
+        let _ = write!(text, "\n{}", tracked::listing(&knowledge.tracked, facts.now));
     }
-    let when_said = vec![Effect::Mark(Mark::Recovered(boundary.noted))];
-    verdict.says.push(Say { to: Audience::Model, text, weight: 100, explains: false, when_said });
-    verdict
+    if let Some(moved) = knowledge.entries.checked_sub(KEPT_ENTRIES).filter(|moved| *moved > 0) {
+        let entries = if moved == 1 { "entry was" } else { "entries were" };
+        let _ = write!(text, "\n{moved} older {entries} moved from progress.md to progress.archive.md.");
+    }
+    let when_said = vec![recovered, Effect::Mark(Mark::Listed(names(knowledge)))];
+    Verdict {
+        says: vec![Say { to: Audience::Model, text, weight: 100, explains: false, when_said }],
+        effects: vec![Effect::TidyFlow],
+        ..Verdict::silent("the conversation was compacted")
+    }
+}
+
+/// Whether there is more than copies of our own.
+fn has_something(knowledge: &Knowledge) -> bool {
+    let ours = |name: &str| Path::new(name).extension().is_some_and(|ending| ending == "json");
+    knowledge.tracked.iter().any(|file| !ours(file.name))
 }
 
 /// The persistence files, once: the host repeats what was said before a resume.
 fn list(facts: &Facts<'_>) -> Verdict {
-    let Some(knowledge) = facts.knowledge.as_ref().filter(|knowledge| !knowledge.tracked.is_empty()) else {
+    let Some(knowledge) = facts.knowledge.as_ref().filter(|knowledge| has_something(knowledge)) else {
         return Verdict::silent("there are no persistence files");
     };
     let names = names(knowledge);

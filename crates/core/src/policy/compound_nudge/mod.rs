@@ -80,7 +80,7 @@ impl Policy for CompoundNudge {
             EventKind::UserPromptSubmit | EventKind::UserPromptExpansion | EventKind::PostToolUse => {
                 let told = event.free_prompt().is_some() || event.skill().is_some();
                 let ends = told && marks.phase.is_some_and(ends_with_knowledge);
-                let waits = event.human_prompt().is_some() && marks.notes.iter().any(ours);
+                let waits = event.human_prompt().is_some() && marks.notes.iter().copied().any(ours);
                 (ends || waits).then_some(Needs { phase: ends, ..Needs::default() })
             }
             _ => None,
@@ -116,7 +116,7 @@ impl Policy for CompoundNudge {
     }
 }
 
-fn ours(note: &Note) -> bool {
+fn ours(note: Note) -> bool {
     matches!(note, Note::Promote | Note::Flow)
 }
 
@@ -140,7 +140,7 @@ fn moment(facts: &Facts<'_>, marks: &Marks, config: &Config) -> Option<Moment> {
     if marks.phase.is_some_and(leaves) {
         return Some(Moment::PhaseEnds);
     }
-    let waits = facts.event.human_prompt().is_some() && marks.notes.iter().any(ours);
+    let waits = facts.event.human_prompt().is_some() && marks.notes.iter().copied().any(ours);
     waits.then_some(Moment::Prompt)
 }
 
@@ -189,7 +189,7 @@ fn wants_entry(marks: &Marks, knowledge: &Knowledge) -> bool {
 /// What waits is told with this prompt, if it is still true.
 fn notes(marks: &Marks, knowledge: &Knowledge) -> Verdict {
     let mut verdict = Verdict::silent("what waited is not true any more");
-    for note in marks.notes.iter().copied().filter(ours) {
+    for note in marks.notes.iter().copied().filter(|note| ours(*note)) {
         let given = Effect::Mark(Mark::NoteGiven(note));
         let text = match note {
             Note::Promote if !knowledge.unpromoted.is_empty() => {
