@@ -1,5 +1,7 @@
 //! The sessions that are played: what each is about, and what must not be forgotten of it.
 
+use std::fmt::Write as _;
+
 /// What kind of fact it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -76,13 +78,29 @@ impl Planted {
         format!("# {title}: {task}\n\n## {holds}\n\n- {one}\n- {other}\n\n## {remains}\n\n- [ ] {open}\n")
     }
 
-    /// `progress.md`.
+    /// `progress.md`: the planted entry, and others that want to be kept as well.
     pub(crate) fn progress(&self) -> String {
         let Planted { done, decisions: [one, other], steps: [next, _], .. } = self;
         let (decision, after) = if self.japanese { ("決定", "次") } else { ("Decision", "Next") };
-        format!("# Progress\n\n## {done}\n\n- {decision}: {one}\n- {decision}: {other}\n- {after}: {next}\n")
+        let mut text = format!(
+            "# Progress\n\n## {done}\n\n- {decision}: {one}\n- {decision}: {other}\n- {after}: {next}\n"
+        );
+        for step in 1..=SAME_SESSION {
+            let _ =
+                write!(text, "\n## preparation, part {step}\n\n- {decision}: part {step} stays as it was\n");
+        }
+        for day in (1..=EARLIER_SESSIONS).rev() {
+            let _ = write!(text, "\n## [2026-01-{day:02}T09:00:00Z] — work of another day, number {day}\n");
+        }
+        text
     }
 }
+
+/// So many entries of the same session stand beside the planted one.
+const SAME_SESSION: usize = 3;
+
+/// So many entries of earlier sessions nobody has promoted yet.
+const EARLIER_SESSIONS: usize = 8;
 
 /// All of them.
 pub(crate) const SESSIONS: [Planted; 6] = [

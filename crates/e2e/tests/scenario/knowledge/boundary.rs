@@ -54,6 +54,7 @@ fn what_an_automatic_one_lost_is_told_once_in_the_middle_of_the_turn() {
 
     let requests = after(&model);
     assert_eq!(counts(&requests, LOST), [0, 1, 1, 1], "at the first call after it, and never again");
+    assert_eq!(counts(&requests, OCCURRED), [1, 1, 1, 1]);
     let note =
         requests[1].hook_contexts().into_iter().find(|context| context.contains(LOST)).expect("the note");
     assert!(note.starts_with("PostToolUse:Bash: "), "{note}");

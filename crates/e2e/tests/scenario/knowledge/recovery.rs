@@ -53,3 +53,30 @@ fn no_entries_at_all() {
     let text = told(&scene, &tidegate);
     assert!(!text.contains("/compound") && !text.contains("progress.md"), "{text}");
 }
+
+/// The client calls the hook before it knows whether there will be a summary.
+#[test]
+fn a_compaction_that_failed_did_not_occur() {
+    let scene = Scene::new();
+    let tidegate = scene.install();
+    let script =
+        scene.by_hand().main(Reply::text("more")).summary(Reply::error(500, "api_error", "scripted"));
+    let model = Model::start(script.summary_with(faithful)).paced(&scene.home);
+    let mut session = scene.launch(&model).start();
+    session.ask("begin");
+    session.ask("anything else?");
+    assert_eq!(session.ask("/compact").compactions(), Vec::<&str>::new());
+    session.ask("go on");
+    assert_eq!(model.last_main().count(OCCURRED), 0);
+    assert!(scene.json("last-compact.json")["survival"].is_null(), "nothing was measured");
+    assert_eq!(session.ask("/compact").compactions(), ["manual"]);
+    session.ask("and on");
+    session.finish();
+
+    let requests = after(&model);
+    assert_eq!(counts(&requests, OCCURRED), [1]);
+    assert_eq!(counts(&requests, LOST), [0]);
+    let survival = &scene.json("last-compact.json")["survival"];
+    assert_eq!(survival["kept"], survival["of"], "{survival:#}");
+    settle(&tidegate, &model);
+}
