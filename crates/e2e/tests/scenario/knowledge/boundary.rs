@@ -179,7 +179,9 @@ fn two_sessions_of_a_project_keep_their_boundaries_apart() {
     let model = Model::start(script).paced(&scene.home);
     let mut sessions = [scene.launch(&model).start(), scene.launch(&model).start()];
     let say = |session: &mut Session, prompt: &str, replies: Vec<Reply>| {
-        replies.into_iter().for_each(|reply| model.then(reply));
+        for reply in replies {
+            model.then(reply);
+        }
         session.ask(prompt)
     };
     for (session, file) in sessions.iter_mut().zip(files) {
@@ -193,7 +195,9 @@ fn two_sessions_of_a_project_keep_their_boundaries_apart() {
     for session in &mut sessions {
         say(session, "go on", vec![Reply::text("on it")]);
     }
-    sessions.into_iter().for_each(|session| drop(session.finish()));
+    for session in sessions {
+        session.finish();
+    }
 
     let asked = model.requests_on(&Route::Compaction);
     let told: Vec<&str> = asked.iter().filter_map(|request| request.summary_instructions()).collect();

@@ -6,6 +6,9 @@ use tidegate_e2e::model::Model;
 
 use super::*;
 
+/// What it is called, what is done to the files, and whether the flow can still be read.
+type Case<'a> = (&'a str, &'a dyn Fn(&Scene), bool);
+
 #[test]
 fn files_of_every_bad_kind() {
     let directory = |scene: &Scene| {
@@ -23,7 +26,7 @@ fn files_of_every_bad_kind() {
         scene.put("compound-last-run.json", "[1, 2");
         fs::write(scene.path("learnings.md"), b"## \xff\xfe\n").expect("a file");
     };
-    let cases: [(&str, &dyn Fn(&Scene), bool); 3] = [
+    let cases: [Case<'_>; 3] = [
         ("a directory", &directory, false),
         ("50 MB", &large, false),
         ("CRLF and half JSON", &foreign, true),
