@@ -137,7 +137,8 @@ impl Project {
             StockName::General => of_project(StockFile::General),
             StockName::Global => global(&self.here).ok_or_else(|| {
                 let config = self.here.env.place.config();
-                let config = config.map_or_else(|| "your config".to_owned(), |path| path.display().to_string());
+                let config =
+                    config.map_or_else(|| "your config".to_owned(), |path| path.display().to_string());
                 CliError::new("there is no file for learnings of all projects").hint(format!(
                     "write `global = \"~/.claude/learnings.md\"` under [knowledge] in {config}"
                 ))
@@ -324,8 +325,10 @@ impl Knowledge {
 /// Checks that an id names one thing.
 pub(crate) fn one(named: &str, what: &str, mut ids: Vec<String>, hint: &str) -> Result<(), CliError> {
     if named.len() < FEWEST_DIGITS {
-        return Err(CliError::new(format!("`{named}` is too short for an id: at least {FEWEST_DIGITS} digits"))
-            .hint(hint));
+        return Err(CliError::new(format!(
+            "`{named}` is too short for an id: at least {FEWEST_DIGITS} digits"
+        ))
+        .hint(hint));
     }
     ids.dedup();
     match ids.len() {

@@ -127,7 +127,11 @@ fn report(project: &Project, knowledge: &Knowledge) -> Report {
         }));
     }
     let broken = knowledge.broken.iter();
-    malformed.extend(broken.map(|(path, why)| Malformed { path: path.clone(), line: None, what: why.clone() }));
+    malformed.extend(broken.map(|(path, why)| Malformed {
+        path: path.clone(),
+        line: None,
+        what: why.clone(),
+    }));
     compared.truncate(MOST_COMPARED);
     let mut duplicates = Vec::new();
     for (at, (words, first)) in compared.iter().enumerate() {
@@ -170,7 +174,8 @@ impl Report {
 
     fn check(&self, alone: bool) {
         for pair in &self.duplicates {
-            let spot = |spot: &Spot| format!("{} \"{}\" ({}:{})", short(spot.id), spot.title, spot.file, spot.line);
+            let spot =
+                |spot: &Spot| format!("{} \"{}\" ({}:{})", short(spot.id), spot.title, spot.file, spot.line);
             print::line(&format!(
                 "similar: {} and {}, {}%",
                 spot(&pair.first),
@@ -184,7 +189,11 @@ impl Report {
         }
         if alone && self.malformed.is_empty() {
             let learnings = self.files.iter().map(|file| file.total).sum();
-            print::line(&format!("{} in {}, none malformed", count(learnings, "learning"), count(self.files.len(), "file")));
+            print::line(&format!(
+                "{} in {}, none malformed",
+                count(learnings, "learning"),
+                count(self.files.len(), "file")
+            ));
         }
     }
 }

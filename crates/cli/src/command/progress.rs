@@ -46,7 +46,8 @@ fn add(args: &ProgressAdd) -> Outcome {
     };
     let file = project.folder().join(flow::FILE);
     let id = project.add(&entry).map_err(|error| {
-        Project::unwritten(&file, &error).hint("nothing was changed; mend that file or folder, and add it again")
+        Project::unwritten(&file, &error)
+            .hint("nothing was changed; mend that file or folder, and add it again")
     })?;
     let given = tightened(&project.here, "an entry was written");
     approval::record(&project.here, "progress add", &given, Deeds { entry: true, ..Deeds::default() });

@@ -223,3 +223,135 @@ fn an_install_that_fails_in_the_middle_says_so() {
     }
     assert!(told.contains(&true) && told.iter().filter(|nothing| !**nothing).count() > 5, "{told:?}");
 }
+
+/// Twelve entries, so that two are too many.
+fn flow() -> String {
+    let entry =
+        |day: usize| format!("\n## [2026-02-{day:02}T08:00:00Z] — entry number {day}\n- Decision: d{day}\n");
+    (1..=12).rev().map(entry).fold("# Progress\n".to_owned(), |text, entry| text + &entry)
+}
+
+fn knowledge(sandbox: &Sandbox, name: &str) -> String {
+    fs::read_to_string(sandbox.project().join(".claude/context").join(name)).unwrap_or_default()
+}
+
+/// Every entry is in one of the two files, whole.
+fn has_all_entries(sandbox: &Sandbox, when: &str) {
+    let all = knowledge(sandbox, "progress.md") + &knowledge(sandbox, "progress.archive.md");
+    for day in 1..=12 {
+        let entry = format!("## [2026-02-{day:02}T08:00:00Z] — entry number {day}\n- Decision: d{day}\n");
+        assert!(all.contains(&entry), "{when}: {entry}: {all}");
+    }
+}
+
+/// No half of a temporary file is taken for one of the persistence files.
+fn prepare_knowledge(sandbox: &Sandbox, stock: &str) {
+    let folder = sandbox.project().join(".claude/context");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("progress.md"), flow()).expect("a flow");
+    fs::write(folder.join("task_plan.md"), "# Current Task: x\n").expect("a plan");
+    fs::write(folder.join("learnings-coding.md"), stock).expect("stock");
+}
+
+const STOCK: &str = "# Learnings\n\n## a\n- **Learning**: b\n- **Confirmed**: 1 time | 2026-01-01 | debug\n";
+
+#[test]
+fn an_entry_is_added_or_not() {
+    if !can_trace() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    prepare_knowledge(&sandbox, STOCK);
+    let old = flow();
+    let add = ["progress", "add", "the new one", "--decision", "whole"];
+    let kills = killed_everywhere(&sandbox, &CHANGES, &add, b"", |when| {
+        let now = knowledge(&sandbox, "progress.md");
+        let is_new = now.contains(" — the new one\n- Decision: whole\n\n") && now.len() > old.len();
+        assert!(now == old || is_new, "{when}: {now}");
+        has_all_entries(&sandbox, when);
+        prepare_knowledge(&sandbox, STOCK);
+    });
+    assert!(kills > 8, "killed only {kills} times");
+}
+
+#[test]
+fn stock_is_old_or_new() {
+    if !can_trace() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.config("[approval]\nunattended = [\"compound promote\"]\n");
+    prepare_knowledge(&sandbox, STOCK);
+    let listed = sandbox.run(&["progress", "list", "--json"]).json();
+    let id = listed["entries"][0]["id"].as_str().expect("an id").to_owned();
+    let promote = [
+        "compound",
+        "promote",
+        "--entry",
+        &id,
+        "--to",
+        "coding",
+        "--title",
+        "t",
+        "--learning",
+        "l",
+        "--context",
+        "c",
+        "--implication",
+        "i",
+    ];
+    assert_eq!(sandbox.run(&promote).code, Some(0));
+    let new = knowledge(&sandbox, "learnings-coding.md");
+    assert!(new.starts_with(STOCK) && new.len() > STOCK.len(), "{new}");
+    prepare_knowledge(&sandbox, STOCK);
+    let kills = killed_everywhere(&sandbox, &CHANGES, &promote, b"", |when| {
+        let now = knowledge(&sandbox, "learnings-coding.md");
+        assert!(now == STOCK || now == new, "{when}: {now}");
+        has_all_entries(&sandbox, when);
+        prepare_knowledge(&sandbox, STOCK);
+    });
+    assert!(kills > 8, "killed only {kills} times");
+}
+
+/// A hook that trims: each entry is in one of the two files or in both, and the next trim does not archive it twice.
+#[test]
+fn a_trim_loses_no_entry() {
+    if !can_trace() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let session = "91b38a40-3ead-4aa8-8407-24d36ddad7be";
+    let of = |capture: &str| {
+        let mut payload = fixtures::hook(capture);
+        payload["session_id"] = json!(session);
+        payload["cwd"] = json!(sandbox.project());
+        payload["transcript_path"] = json!(sandbox.path().join("none.jsonl"));
+        payload
+    };
+    let compacted = of("SessionStart.compact").to_string();
+    let begin = || {
+        let _ = fs::remove_dir_all(sandbox.session(session));
+        prepare_knowledge(&sandbox, STOCK);
+        let _ = sandbox.event(&of("SessionStart.startup"));
+        let _ = sandbox.event(&of("PreCompact.auto"));
+    };
+    let args = ["hook", "--event", "SessionStart"];
+    begin();
+    let _ = sandbox.hook(&args[1..], &compacted);
+    let archived = knowledge(&sandbox, "progress.archive.md");
+    assert_eq!(archived.matches("\n## [").count(), 2, "{archived}");
+    begin();
+    let kills = killed_everywhere(&sandbox, &CHANGES, &args, compacted.as_bytes(), |when| {
+        has_all_entries(&sandbox, when);
+        let _ = fs::remove_dir_all(sandbox.session(session));
+        let _ = sandbox.event(&of("SessionStart.startup"));
+        let _ = sandbox.event(&of("PreCompact.auto"));
+        let _ = sandbox.hook(&args[1..], &compacted);
+        has_all_entries(&sandbox, when);
+        let archived = knowledge(&sandbox, "progress.archive.md");
+        assert_eq!(archived.matches("\n## [").count(), 2, "{when}: {archived}");
+        begin();
+    });
+    assert!(kills > 12, "killed only {kills} times");
+}

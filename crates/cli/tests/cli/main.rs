@@ -15,6 +15,7 @@ mod gates;
 mod install;
 #[cfg(target_os = "linux")]
 mod killed;
+mod knowledge;
 mod mcp;
 mod mutations;
 mod own_settings;

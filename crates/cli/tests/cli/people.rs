@@ -10,16 +10,16 @@ use crate::fixtures;
 use crate::sandbox::{Running, Sandbox};
 use crate::transcript::{Transcript, addressed, answer};
 
-const SESSION: &str = "91b38a40-3ead-4aa8-8407-24d36ddad7be";
+pub(crate) const SESSION: &str = "91b38a40-3ead-4aa8-8407-24d36ddad7be";
 
 /// A session with a person in it, as an agent's shell command sees it.
-fn attended() -> Sandbox {
+pub(crate) fn attended() -> Sandbox {
     let sandbox = Sandbox::new().with("CLAUDE_CODE_SESSION_ATTENDED", "1");
     sandbox.event(&event(&sandbox, "SessionStart.startup")).silent();
     sandbox
 }
 
-fn event(sandbox: &Sandbox, capture: &str) -> Value {
+pub(crate) fn event(sandbox: &Sandbox, capture: &str) -> Value {
     let mut payload = fixtures::hook(capture);
     payload["session_id"] = json!(SESSION);
     payload["cwd"] = json!(sandbox.project());
@@ -27,7 +27,7 @@ fn event(sandbox: &Sandbox, capture: &str) -> Value {
 }
 
 /// A command as the host's shell tool runs it.
-fn by_agent(sandbox: &Sandbox, args: &[&str]) -> Ran {
+pub(crate) fn by_agent(sandbox: &Sandbox, args: &[&str]) -> Ran {
     by_agent_of(sandbox, args, SESSION)
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn by_agent_of(sandbox: &Sandbox, args: &[&str], session: &str) -> Ra
 
 /// A command at a terminal of its own, with what the person types.
 #[cfg(target_os = "linux")]
-fn at_terminal(sandbox: &Sandbox, args: &[&str], typed: &str) -> Ran {
+pub(crate) fn at_terminal(sandbox: &Sandbox, args: &[&str], typed: &str) -> Ran {
     let ours = sandbox.command(args);
     let words: Vec<String> = std::iter::once(ours.get_program())
         .chain(ours.get_args())
@@ -61,7 +61,7 @@ pub(crate) fn code_of(ran: &Ran) -> String {
     after[..6].to_owned()
 }
 
-fn types(sandbox: &Sandbox, prompt: &str) -> Answer {
+pub(crate) fn types(sandbox: &Sandbox, prompt: &str) -> Answer {
     let mut payload = event(sandbox, "UserPromptSubmit.plain");
     payload["prompt"] = json!(prompt);
     // Each prompt has an id of its own.

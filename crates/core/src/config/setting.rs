@@ -248,10 +248,8 @@ impl Setting for Days {
 pub struct WholePath(pub String);
 
 impl Setting for WholePath {
-    const SHAPE: Shape = Shape::Text {
-        pattern: "^(/|~/|[A-Za-z]:[/\\\\]).*[^/\\\\]$",
-        example: "\"~/notes/learnings.md\"",
-    };
+    const SHAPE: Shape =
+        Shape::Text { pattern: "^(/|~/|[A-Za-z]:[/\\\\]).*[^/\\\\]$", example: "\"~/notes/learnings.md\"" };
 
     fn taken(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };

@@ -10,12 +10,12 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tidegate_core::facts::marks::Mark;
 use tidegate_core::knowledge::entry_id::EntryId;
+use tidegate_core::knowledge::flow;
 use tidegate_core::knowledge::similarity::{DUPLICATE, containment, content_words, similarity};
 use tidegate_core::knowledge::stock::Stock;
-use tidegate_core::knowledge::flow;
 use tidegate_core::record::Deeds;
-use tidegate_state::knowledge::listed::{self, Listed};
 use tidegate_state::knowledge::json::{self, LastRun};
+use tidegate_state::knowledge::listed::{self, Listed};
 use tidegate_state::knowledge::memory;
 use tidegate_state::knowledge::read::Folder;
 use tidegate_state::{marks, pressure_file};
@@ -104,11 +104,7 @@ fn list(args: &CompoundList) -> Outcome {
         print::line(&format!("every entry in {} is promoted", project.folder().display()));
         return Ok(ExitCode::SUCCESS);
     }
-    print::line(&format!(
-        "{} not promoted in {}",
-        count_entries(entries.len()),
-        project.folder().display()
-    ));
+    print::line(&format!("{} not promoted in {}", count_entries(entries.len()), project.folder().display()));
     for listing in &entries[..shown] {
         print::line(&format!("\n{}", listing.text()));
     }
@@ -222,8 +218,8 @@ fn done(args: &CompoundDone) -> Outcome {
     let project = Project::find(&args.of)?;
     let now = project.here.now;
     let knowledge = project.read()?;
-    let listed = listed::read(&project.private(), &project.real())
-        .filter(|listed| now.since(listed.at) < LISTED_MS);
+    let listed =
+        listed::read(&project.private(), &project.real()).filter(|listed| now.since(listed.at) < LISTED_MS);
     let unpromoted: Vec<Entry> = knowledge.entries().into_iter().filter(|entry| entry.unpromoted).collect();
     let listed = match listed {
         Some(listed) => listed,
@@ -233,8 +229,12 @@ fn done(args: &CompoundDone) -> Outcome {
             Listed { ids, ..Listed::default() }
         }
         None => {
-            return Err(CliError::new("nothing was listed here in the last hours, so nothing was gone through")
-                .hint("run `tidegate compound list`, go through it with the person, then `tidegate compound done`"));
+            return Err(CliError::new(
+                "nothing was listed here in the last hours, so nothing was gone through",
+            )
+            .hint(
+                "run `tidegate compound list`, go through it with the person, then `tidegate compound done`",
+            ));
         }
     };
     let (seen, left): (Vec<Entry>, Vec<Entry>) =
@@ -259,8 +259,8 @@ fn done(args: &CompoundDone) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     print::line(&format!(
-        "{} gone through, {} promoted",
-        count_entries(seen.len()),
+        "marked as gone through: {}; {} promoted",
+        if seen.len() == 1 { "1 entry".to_owned() } else { format!("{} entries", seen.len()) },
         count(usize::try_from(promoted).unwrap_or(usize::MAX), "learning")
     ));
     for entry in &seen {

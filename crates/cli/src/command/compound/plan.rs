@@ -184,9 +184,7 @@ impl Place {
             ([one, other], _) if first == second => Some((*one, *other)),
             _ => None,
         };
-        pair.ok_or_else(|| {
-            CliError::new(format!("`{keep}` and `{away}` are not two learnings")).hint(WHERE)
-        })
+        pair.ok_or_else(|| CliError::new(format!("`{keep}` and `{away}` are not two learnings")).hint(WHERE))
     }
 }
 
