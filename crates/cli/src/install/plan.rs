@@ -125,7 +125,12 @@ pub(super) fn init(target: &Target, preset: Option<&str>, records: &Records) -> 
         if !context.file.is_dir() {
             context.check_writable()?;
             plan.make_folders(Some(&context.file));
-            plan.steps.push(Step::new(context, What::Written, "made, for what survives compaction", Act::Folder));
+            plan.steps.push(Step::new(
+                context,
+                What::Written,
+                "made, for what survives compaction",
+                Act::Folder,
+            ));
         }
     }
     if target.is_in_git() {

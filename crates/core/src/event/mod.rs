@@ -203,6 +203,16 @@ impl Event<'_> {
         matches!(self.payload.agent_id, Field::Missing)
     }
 
+    /// Whether the worktree that this happens in may be gone afterwards.
+    pub fn may_end_worktree(&self) -> bool {
+        match self.kind {
+            EventKind::SubagentStop => !self.main_thread(),
+            EventKind::WorktreeRemove => true,
+            EventKind::PreToolUse => self.payload.tool_name.get().is_some_and(|tool| tool == "ExitWorktree"),
+            _ => false,
+        }
+    }
+
     /// At the start of a fork: the tokens of the conversation it copied.
     pub fn forked_with(&self) -> Option<u64> {
         let forks = self.kind == EventKind::SessionStart

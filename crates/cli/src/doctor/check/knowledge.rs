@@ -112,9 +112,8 @@ fn broken(file: &Path, why: &str, found: &mut Findings) {
         }
         Ok(_) => match bounded::read(file, LARGEST).map(String::from_utf8) {
             Ok(Err(error)) => {
-                let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
-                    .split(|byte| *byte == b'\n')
-                    .count();
+                let line =
+                    error.as_bytes()[..error.utf8_error().valid_up_to()].split(|byte| *byte == b'\n').count();
                 format!("save {path} as UTF-8; line {line} is the first that is not")
             }
             Ok(Ok(_)) => format!("put the file itself in the place of {path}"),

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use super::{healthy, only, says, wrong};
 use crate::sandbox::{Sandbox, make_fifo};
 
-const CONFIRMED: &str = "# Learnings\n\n## One\n- **Learning**: a\n- **Confirmed**: 2 times | 2026-02-18 | debug\n";
+const CONFIRMED: &str =
+    "# Learnings\n\n## One\n- **Learning**: a\n- **Confirmed**: 2 times | 2026-02-18 | debug\n";
 
 fn context(sandbox: &Sandbox) -> PathBuf {
     sandbox.project().join(".claude/context")
@@ -24,14 +25,20 @@ fn with(name: &str, text: impl AsRef<[u8]>) -> Sandbox {
 fn healthy_files_are_counted() {
     let sandbox = with("progress.md", "# Progress\n\n## [2026-02-18 14:30] — a\n\n## no time\n");
     fs::write(context(&sandbox).join("progress.archive.md"), "## [2026-02-17] — b\n").expect("a new file");
-    fs::write(context(&sandbox).join("learnings-coding.md"), format!("{CONFIRMED}\n## Two\n- **Learning**: b\n"))
-        .expect("a new file");
+    fs::write(
+        context(&sandbox).join("learnings-coding.md"),
+        format!("{CONFIRMED}\n## Two\n- **Learning**: b\n"),
+    )
+    .expect("a new file");
     let copy = r#"{ "timestamp": "2026-02-18T14:30:00Z", "promotedCount": 1 }"#;
     fs::write(context(&sandbox).join("compound-last-run.json"), copy).expect("a new file");
     fs::write(context(&sandbox).join("theirs.json"), "{").expect("a new file");
     assert_eq!(wrong(&sandbox), [""; 0]);
     let (state, found) = says(&sandbox, "knowledge");
-    assert_eq!((state.as_str(), found.as_str()), ("ok", "2 progress entries, 1 in the archive; 2 learnings, 1 unverified"));
+    assert_eq!(
+        (state.as_str(), found.as_str()),
+        ("ok", "2 progress entries, 1 in the archive; 2 learnings, 1 unverified")
+    );
 
     fs::remove_dir_all(context(&sandbox)).expect("our own");
     assert_eq!(says(&sandbox, "knowledge").1, "not used here: there is no .claude/context");
@@ -48,7 +55,11 @@ fn what_cannot_be_read_is_named() {
             b"## [2026-02-18] - a\n\n## [2999-01-01T00:00:00Z] - b\n## 2999-01-02 c\n",
             &["progress.md:3: an entry with a time in the future, and 1 more", "mend the time"],
         ),
-        ("learnings.md", b"## A\n- **Confirmed**: often\n", &["learnings.md:2: no count", "2 times | 2026-02-18"]),
+        (
+            "learnings.md",
+            b"## A\n- **Confirmed**: often\n",
+            &["learnings.md:2: no count", "2 times | 2026-02-18"],
+        ),
     ];
     for (name, text, words) in cases {
         only(&with(name, text), "knowledge warning", words);

@@ -252,7 +252,10 @@ fn the_context_folder_is_made_and_goes_when_it_is_ours_and_empty() {
     let context = |sandbox: &Sandbox| sandbox.project().join(".claude/context");
     let sandbox = Sandbox::new();
     let said = Scope::Project.init(&sandbox);
-    assert!(said.contains("context: made, for what survives compaction") && context(&sandbox).is_dir(), "{said}");
+    assert!(
+        said.contains("context: made, for what survives compaction") && context(&sandbox).is_dir(),
+        "{said}"
+    );
     put(context(&sandbox).join("last-compact.json"), "{}");
     Scope::Project.uninstall(&sandbox);
     assert!(!context(&sandbox).exists());
