@@ -166,7 +166,8 @@ impl Texts {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -284,7 +285,7 @@ mod tests {
         let (_root, folder) = project();
         let path = folder.path().join("secret");
         fs::write(&path, "x").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
         assert!(matches!(folder.text("secret"), Known::Broken(_)));
     }
 }

@@ -151,7 +151,8 @@ impl std::fmt::Display for Changed {
 impl std::error::Error for Changed {}
 
 fn again_if_changed<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    let is_changed = |error: &io::Error| error.get_ref().is_some_and(|inner| inner.is::<Changed>());
+    let is_changed =
+        |error: &io::Error| error.get_ref().and_then(|inner| inner.downcast_ref::<Changed>()).is_some();
     let mut tries = TRIES;
     loop {
         tries -= 1;
@@ -186,7 +187,8 @@ fn sweep(path: &Path) {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use crate::place::PlaceEnv;
