@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     }
     let worse = worse(&rows);
     for line in &worse {
-        let _ = writeln!(out, "WORSE: {line}");
+        let _ = writeln!(out, "NO HELP: {line}");
     }
     if worse.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

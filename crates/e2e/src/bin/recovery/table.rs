@@ -67,11 +67,16 @@ pub(crate) fn table(rows: &[Row]) -> String {
     text
 }
 
-/// Ways in which fewer facts were kept with Tidegate than without.
+/// Ways in which Tidegate was no help: fewer facts of some kind were kept with it than without, or no more in all.
 pub(crate) fn worse(rows: &[Row]) -> Vec<String> {
     let mut worse = Vec::new();
     for pair in rows.chunks(2) {
         let [without, with] = pair else { continue };
+        let ((before, _), (now, of)) = (without.kept(&Kind::ALL), with.kept(&Kind::ALL));
+        if now <= before {
+            let Way { trigger, summariser, .. } = with.way;
+            worse.push(format!("{trigger:?}, {summariser:?}: {now} of {of} with Tidegate, {before} without"));
+        }
         for kind in Kind::ALL {
             let ((before, _), (now, of)) = (without.kept(&[kind]), with.kept(&[kind]));
             if now < before {
@@ -98,10 +103,13 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_is_noticed_although_another_kind_gained() {
-        assert_eq!(worse(&[row(false, [false, true]), row(true, [true, true])]), Vec::<String>::new());
-        let lost = worse(&[row(false, [false, true]), row(true, [true, false])]);
-        assert_eq!(lost, ["Manual, Ignores, paths: 0 of 1 with Tidegate, 1 without"]);
+    fn no_help_is_noticed() {
+        let judged = |before, now| worse(&[row(false, before), row(true, now)]);
+        assert_eq!(judged([false, true], [true, true]), Vec::<String>::new());
+        let same = "Manual, Ignores: 1 of 2 with Tidegate, 1 without";
+        assert_eq!(judged([false, true], [false, true]), [same]);
+        let other = "Manual, Ignores, paths: 0 of 1 with Tidegate, 1 without";
+        assert_eq!(judged([false, true], [true, false]), [same, other]);
     }
 
     #[test]
