@@ -8,6 +8,7 @@ mod transcript;
 
 mod commands;
 mod concurrency;
+mod compaction;
 mod config;
 mod doctor;
 mod friction;

@@ -9,6 +9,8 @@ use std::fmt;
 pub use kind::EventKind;
 use wire::{Field, NotAnObject, Payload};
 
+use crate::search;
+
 /// How much of a prompt is decoded.
 const PROMPT_HEAD: usize = 8 * 1024;
 
@@ -190,10 +192,10 @@ pub fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, U
 /// Finds the event's name in a payload that was cut off: the host writes it before the tool's input.
 fn name_in_broken_json(bytes: &[u8]) -> Option<&str> {
     const MEMBER: &[u8] = b"\"hook_event_name\"";
-    let after = memchr::memmem::find(bytes, MEMBER)? + MEMBER.len();
+    let after = search::find(bytes, MEMBER)? + MEMBER.len();
     let rest =
         bytes.get(after..)?.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"\"")?;
-    let end = memchr::memchr(b'"', rest)?;
+    let end = search::first(rest, b'"')?;
     std::str::from_utf8(&rest[..end]).ok()
 }
 

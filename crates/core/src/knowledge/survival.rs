@@ -187,7 +187,7 @@ fn in_a_name(c: char) -> bool {
 /// What stands in backticks and is one word: a name, a path, a flag. A whole command can be said in other words.
 fn names_in_backticks(text: &str) -> impl Iterator<Item = &str> {
     let inside = text.split('`').skip(1).step_by(2);
-    let closed = memchr::memchr_iter(b'`', text.as_bytes()).count() / 2;
+    let closed = text.bytes().filter(|byte| *byte == b'`').count() / 2;
     inside.take(closed).filter(|name| !name.is_empty() && !name.contains(char::is_whitespace))
 }
 
