@@ -31,3 +31,4 @@ mod selector;
 mod state;
 mod statusline;
 mod transcripts;
+mod worktree;

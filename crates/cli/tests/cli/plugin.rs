@@ -56,7 +56,7 @@ fn everything_goes_through_the_selector() {
         assert_eq!(handler["onFailure"] == "block", gates, "{event}");
         seen += 1;
     }
-    assert_eq!(seen, 15);
+    assert_eq!(seen, 17);
     let server = &json_of(".mcp.json")["mcpServers"]["tidegate"];
     assert_eq!(server, &json!({ "command": "sh", "args": [selector, "mcp"] }));
     let mode = fs::metadata(plugin().join("bin/tidegate")).expect("the selector").permissions().mode();
