@@ -62,8 +62,10 @@ pub(crate) fn play(planted: &'static Planted, way: Way) -> Outcome {
         // The gates have other things to say about edits, and they are not what is measured.
         home.write_config("[skill_gate]\nmode = \"off\"\n\n[verify_stop]\nmode = \"off\"\n");
         let tidegate = Tidegate::init(&home);
-        // Nor are the skills, which every request of every session names.
-        fs::remove_dir_all(home.in_project(".claude/skills")).expect("the skills that init brings");
+        // Nor are skills and commands, which every request of every session names.
+        for brought in [".claude/skills", ".claude/commands"] {
+            fs::remove_dir_all(home.in_project(brought)).expect("what init brings");
+        }
         tidegate
     });
     let model = Model::start(script(&home, planted, way)).paced(&home);

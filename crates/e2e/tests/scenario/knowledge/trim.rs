@@ -8,7 +8,7 @@ use super::*;
 
 fn entry(day: usize) -> String {
     format!(
-        "## [2026-10-{day:02}T09:00:00Z] — step {day}\n\n- Decision: choice {day}\n\n```md\n## not an entry\n```\n\n"
+        "## [2026-10-{day:02}T09:00:00Z] — ledger migration, part {day}\n\n- Decision: choice {day}\n\n```md\n## not an entry\n```\n\n"
     )
 }
 
