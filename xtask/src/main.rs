@@ -11,6 +11,7 @@ mod e2e;
 mod failure;
 mod phase;
 mod print;
+mod recovery;
 mod stage;
 mod test;
 mod tools;
@@ -31,6 +32,7 @@ Usage: cargo xtask COMMAND
   train-phase [--write]      the phase classifier's parameters, trained from corpus/phase
   train-phase --cross-validate  what they are worth, by parts of the training prompts
   eval-phase                 accuracy and confusion on the prompts that are held out
+  recovery                   what survives a compaction on the real client, with and without Tidegate
   bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
 
 Examples:
@@ -71,6 +73,7 @@ fn dispatch(arguments: &[String]) -> Done {
         ["train-phase", "--write"] => phase::write(),
         ["train-phase", "--cross-validate"] => phase::cross_validate(),
         ["eval-phase"] => phase::evaluate(),
+        ["recovery"] => recovery::run(),
         ["bench"] => bench::run(bench::RUNS),
         ["bench", "--runs", runs] => match runs.parse() {
             Ok(runs) if runs > 0 => bench::run(runs),

@@ -1,5 +1,7 @@
 //! What kind of file a path names, by its name alone: one table.
 
+use crate::shell::among;
+
 /// What a file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileClass {
@@ -57,12 +59,7 @@ fn find(table: Table, word: &str) -> Option<FileClass> {
 }
 
 fn has(words: &str, word: &str) -> bool {
-    let words = words.as_bytes();
-    let is_whole = |at: usize| {
-        let begins = at == 0 || words[at - 1] == b' ';
-        begins && words.get(at + word.len()).is_none_or(|after| *after == b' ')
-    };
-    !word.is_empty() && !word.contains(' ') && memchr::memmem::find_iter(words, word).any(is_whole)
+    !word.contains(' ') && among(words, word)
 }
 
 /// Whole names, in lower case.

@@ -37,6 +37,7 @@ pub mod glob;
 pub mod host_file;
 pub mod knowledge;
 pub mod phase;
+pub mod search;
 pub mod shell;
 pub mod time;
 pub mod words;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::boundary::Boundary;
 use crate::facts::marks::{Mark, PressureLevel};
+use crate::facts::worktree::Kept;
 
 /// Ordered: the strictest wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,6 +73,8 @@ pub enum Effect {
     TidyFlow,
     /// Remember for the project that a person was told of this set of entries.
     Nudged(u64),
+    /// Copy what only a worktree holds.
+    KeepWorktree(Kept),
 }
 
 impl Effect {
@@ -79,7 +82,7 @@ impl Effect {
     /// once, and what is measured is measured.
     pub fn private(&self) -> bool {
         match self {
-            Effect::Mark(_) | Effect::NoteBoundary(_) | Effect::Nudged(_) => true,
+            Effect::Mark(_) | Effect::NoteBoundary(_) | Effect::Nudged(_) | Effect::KeepWorktree(_) => true,
             Effect::PublishPressure(_)
             | Effect::StepDownTold(_)
             | Effect::PublishCompaction(_)

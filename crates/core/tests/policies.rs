@@ -14,6 +14,7 @@ use tidegate_core::config::Config;
 use tidegate_core::event::{self, Event};
 use tidegate_core::facts::knowledge::Knowledge;
 use tidegate_core::facts::marks::{Approval, ApprovalStage, Mark, Marks, Pressure, PressureLevel};
+use tidegate_core::facts::worktree::Worktrees;
 use tidegate_core::facts::{Facts, Known, OwnFile, Proof};
 use tidegate_core::knowledge::preserved::Preserved;
 use tidegate_core::meter::models::Window;
@@ -29,7 +30,7 @@ type Row<'a> = Vec<&'a str>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 27] = [
+const TABLES: [(&str, Runner); 28] = [
     ("event stepped down told", step_downs),
     ("event what request attended becomes because", approvals),
     ("event tool file mode call because", own_files),
@@ -57,6 +58,7 @@ const TABLES: [(&str, Runner); 27] = [
     ("source files said says", knowledge::listings),
     ("trigger named summary kept whole kept told later", knowledge::survivals),
     ("event marks because", knowledge::unknowns),
+    ("event holds earlier copies tells", knowledge::worktrees),
 ];
 
 #[test]
@@ -210,6 +212,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         knowledge: None,
         boundary: None,
         preserved: Preserved::default(),
+        worktrees: Worktrees::default(),
     }
 }
 

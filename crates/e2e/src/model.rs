@@ -26,6 +26,9 @@ const COMPACTION_MARK: &str = "CRITICAL: Respond with TEXT ONLY";
 /// The client writes its transcript in batches of about 100 ms; this bounds the wait for one.
 const WRITE_LAG: Duration = Duration::from_secs(2);
 
+/// What the client writes before and after instructions of a person or a hook in that request.
+const INSTRUCTIONS: (&str, &str) = ("\n\nAdditional Instructions:\n", "\n\nREMINDER: ");
+
 /// What the client writes before a hook's context, behind the event's name.
 const CONTEXT_MARK: &str = " hook additional context: ";
 
@@ -247,6 +250,13 @@ impl Request {
             .collect()
     }
 
+    /// What a person or a hook wants in the summary that this request asks for.
+    pub fn summary_instructions(&self) -> Option<&str> {
+        let asked = self.last_user_text().filter(|_| self.route == Route::Compaction)?;
+        let (_, after) = asked.split_once(INSTRUCTIONS.0)?;
+        Some(after.rsplit_once(INSTRUCTIONS.1).map_or(after, |(instructions, _)| instructions))
+    }
+
     /// All tool results in the request, oldest first.
     pub fn tool_results(&self) -> Vec<ToolResult> {
         let blocks = self.messages().iter().filter_map(|message| message["content"].as_array()).flatten();
@@ -348,6 +358,13 @@ impl Script {
     #[must_use]
     pub fn summary(mut self, reply: Reply) -> Self {
         self.summaries.push_back(Step::Fixed(reply));
+        self
+    }
+
+    /// The next answer to a compaction request, made from the request.
+    #[must_use]
+    pub fn summary_with(mut self, reply: impl FnOnce(&Request) -> Reply + Send + 'static) -> Self {
+        self.summaries.push_back(Step::Computed(Box::new(reply)));
         self
     }
 

@@ -10,6 +10,7 @@ use tidegate_core::event::{Event, EventKind};
 use tidegate_core::facts::knowledge::{Knowledge, Persisted, Remembered};
 use tidegate_core::facts::marks::Marks;
 use tidegate_core::facts::sources::Sources;
+use tidegate_core::facts::worktree::{Kept, Worktrees};
 use tidegate_core::facts::{Facts, Known, Needs, OwnFile, Proof, Touched, evidence, session};
 use tidegate_core::file_class::FileClass;
 use tidegate_core::knowledge::flow::Shown;
@@ -25,7 +26,7 @@ use tidegate_state::checks::{self as state_checks, Manifest};
 use tidegate_state::knowledge::read::Folder;
 use tidegate_state::knowledge::{json, memory};
 use tidegate_state::place::StateDir;
-use tidegate_state::{boundary, bridge, host_settings, own_files, project, touched, transcript};
+use tidegate_state::{boundary, bridge, host_settings, own_files, project, touched, transcript, worktree};
 
 use crate::environment::Environment;
 
@@ -184,6 +185,11 @@ impl Gather<'_> {
                 .is_some_and(|found| !found.lost.is_empty());
         let transcript = event.payload.transcript_path.get().filter(|_| lost && !event.compacted());
         let preserved = transcript.map(|path| transcript::preserved(Path::new(path.as_ref()), self.in_time));
+        let worktrees = if needs.worktrees {
+            self.worktrees(event, marks.value(), root.as_deref())
+        } else {
+            Worktrees::default()
+        };
         let mut facts = Facts {
             now: self.now,
             event,
@@ -206,11 +212,35 @@ impl Gather<'_> {
             knowledge: None,
             boundary,
             preserved: preserved.unwrap_or_default(),
+            worktrees,
         };
         if policy::needs_knowledge(&facts, self.config) {
             facts.knowledge = root.as_deref().and_then(|root| self.knowledge(root, facts.marks.value()));
         }
         Gathered { facts, root, host }
+    }
+
+    /// Worktrees that go with this event, or have gone.
+    fn worktrees(&self, event: &Event<'_>, marks: Option<&Marks>, root: Option<&Path>) -> Worktrees {
+        let known = marks.map(|marks| marks.worktrees.as_slice()).unwrap_or_default();
+        if !event.may_end_worktree() {
+            let is_gone =
+                |kept: &&Kept| !Path::new(&kept.worktree).exists() && Path::new(&kept.copy).is_dir();
+            return Worktrees { gone: known.iter().filter(is_gone).cloned().collect(), leaving: None };
+        }
+        let named = event.payload.worktree_path.get().map(|path| Path::new(path.as_ref()));
+        let linked = root.filter(|root| project::main_worktree(root).is_some());
+        let leaving = self.state.zip(named.filter(|path| path.is_absolute()).or(linked));
+        let leaving = leaving.filter(|(_, path)| !worktree::news(path).is_empty()).map(|(state, path)| {
+            let path_text = path.to_string_lossy().into_owned();
+            // One copy of each, as new as its last event.
+            let before = known.iter().find(|kept| kept.worktree == path_text).map(|kept| kept.copy.clone());
+            let copy = before.unwrap_or_else(|| {
+                worktree::place_for_copy(state, path, self.now).to_string_lossy().into_owned()
+            });
+            Kept { worktree: path_text, copy }
+        });
+        Worktrees { leaving, gone: Vec::new() }
     }
 
     /// Flow and stock of the project.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Read;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -106,7 +107,7 @@ impl Hook {
             tool: owned(&event.payload.tool_name),
             project: root.as_deref().map(|root| root.to_string_lossy().into_owned()),
         });
-        let mut config = self.config(state.as_ref().ok(), root.as_deref());
+        let mut config = kept(self.config(state.as_ref().ok(), root.as_deref()));
         if let Some((switches, _)) = self.fallback.off.get() {
             let session = Some(event.session.as_str());
             switches.apply(&mut config, self.fallback.now, root.as_deref(), session);
@@ -229,7 +230,7 @@ impl Run<'_> {
         let (config, payload, folder) = (self.config, self.payload, self.folder.as_path());
         let gather =
             Gather { env, config, payload, state: Some(&self.state), folder, now, in_time: &in_time };
-        let mut gathered = gather.facts(self.event, marks, root);
+        let mut gathered = kept(gather.facts(self.event, marks, root));
         let (ruling, outcome, lock) = self.decide(&mut gathered)?;
         if self.is_duplicate() {
             // The other registration says it and writes it down. A denial stands in both: if that one died,
@@ -237,7 +238,7 @@ impl Run<'_> {
             let Outcome { call, reason, .. } = outcome;
             return Ok(reply::reply(self.event.kind, &Outcome { call, reason, ..Outcome::default() }).into());
         }
-        self.write_down(&gathered, &ruling, &outcome, lock)
+        self.write_down(&gathered, &kept(ruling), &kept(outcome), lock)
     }
 
     /// Whether this is a gate that nobody switched off.
@@ -282,7 +283,7 @@ impl Run<'_> {
         };
 
         answer::start_recording();
-        let mut record = Record::of(&gathered.facts, ruling, outcome, &new_marks);
+        let mut record = kept(Record::of(&gathered.facts, ruling, outcome, &new_marks));
         record.id = record_id(now);
         record.project = gathered.root.as_deref().map(|root| root.to_string_lossy().into_owned());
         record.config.clone_from(&self.config.problems);
@@ -362,6 +363,12 @@ fn unguarded(state: &StateDir, event: &Event<'_>, env: &Environment, now: Millis
         ..Record::begin(&event.name, now)
     };
     let _ = journal::append(&state.journal(), now, &record);
+}
+
+/// Something large that lasts as long as the process, which ends with the answer: to take it apart and give each piece of
+/// memory back would be one instruction in thirty of a run.
+fn kept<T>(value: T) -> ManuallyDrop<T> {
+    ManuallyDrop::new(value)
 }
 
 fn read_payload() -> Result<Vec<u8>, String> {

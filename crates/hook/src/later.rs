@@ -8,6 +8,7 @@ use tidegate_core::config::Config;
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::boundary::Boundary;
 use tidegate_core::facts::marks::{Mark, PressureLevel};
+use tidegate_core::facts::worktree::Kept;
 use tidegate_core::meter::Reading;
 use tidegate_core::policy::compaction;
 use tidegate_core::reply::Reply;
@@ -21,7 +22,7 @@ use tidegate_state::knowledge::json::{
 use tidegate_state::knowledge::read::Folder;
 use tidegate_state::knowledge::{memory, write};
 use tidegate_state::place::StateDir;
-use tidegate_state::{boundary, journal, pressure_file};
+use tidegate_state::{boundary, journal, pressure_file, worktree};
 
 use crate::child;
 use crate::gather::Gathered;
@@ -51,6 +52,8 @@ pub(crate) enum Later {
     TidyFlow { state: StateDir, root: PathBuf, now: Millis },
     /// Remember that a person was told of a set of entries.
     Nudged { state: StateDir, root: PathBuf, set: u64 },
+    /// Copy what only a worktree holds.
+    KeepWorktree(Kept),
     /// Clear away what is too old.
     KeepHouse { state: StateDir, session: SessionId, now: Millis, days: u64 },
     /// Remember that the person knows of policies that stepped down.
@@ -82,6 +85,9 @@ impl Later {
             }
             Later::Nudged { state, root, set } => {
                 let _ = memory::remember_nudged(&state, &root, set);
+            }
+            Later::KeepWorktree(kept) => {
+                let _ = worktree::keep(Path::new(&kept.worktree), Path::new(&kept.copy));
             }
             Later::KeepHouse { state, session, now, days } => {
                 journal::keep_house(&state, &session, now, days);
@@ -191,6 +197,7 @@ pub(crate) fn effects(
             boundary: boundary.clone(),
         }),
         Effect::TidyFlow => Some(Later::TidyFlow { state: state.clone(), root: root.clone()?, now }),
+        Effect::KeepWorktree(kept) => Some(Later::KeepWorktree(kept.clone())),
         Effect::Nudged(set) => Some(Later::Nudged { state: state.clone(), root: root.clone()?, set: *set }),
     };
     outcome.effects.iter().filter_map(later).collect()

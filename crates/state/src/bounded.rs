@@ -7,6 +7,11 @@ use std::path::Path;
 
 /// Opens a regular file for reading.
 pub fn open(path: &Path) -> io::Result<File> {
+    open_sized(path).map(|(file, _)| file)
+}
+
+/// The same, and how long it is.
+pub fn open_sized(path: &Path) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -15,12 +20,15 @@ pub fn open(path: &Path) -> io::Result<File> {
         rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
     );
     let file = options.open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a file")) }
+    let found = file.metadata()?;
+    if found.is_file() { Ok((file, found.len())) } else { Err(io::Error::other("not a file")) }
 }
 
 /// Reads all of it, unless that is more than `limit` bytes.
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    let (file, length) = open_sized(path)?;
+    // With room to see its end by the second read.
+    let mut bytes = Vec::with_capacity(length.min(limit) as usize + 64);
+    file.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(io::Error::other("too large")) } else { Ok(bytes) }
 }

@@ -280,7 +280,7 @@ struct Lines(Vec<usize>);
 
 impl Lines {
     fn of(text: &str) -> Lines {
-        Lines(memchr::memchr_iter(b'\n', text.as_bytes()).collect())
+        Lines(text.match_indices('\n').map(|(at, _)| at).collect())
     }
 
     fn line(&self, at: usize) -> usize {

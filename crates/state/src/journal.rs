@@ -7,6 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use tidegate_core::event::SessionId;
 use tidegate_core::record::{FORMAT, Record};
+use tidegate_core::search;
 use tidegate_core::time::Millis;
 
 use crate::place::StateDir;
@@ -57,7 +58,7 @@ impl Follow {
                 bytes
             }
         };
-        let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
+        let whole = search::last(&bytes, b'\n').map_or(0, |end| end + 1);
         entries.take_lines(&bytes[..whole]);
         self.offset += whole as u64;
         if whole == 0 && self.day != now.day() {
@@ -93,13 +94,13 @@ pub fn read(path: &Path) -> io::Result<Entries> {
 
 /// Reads the records in the last `limit` bytes of one file.
 pub fn read_end(path: &Path, limit: u64) -> io::Result<Entries> {
-    let mut file = crate::bounded::open(path)?;
-    let start = file.metadata()?.len().saturating_sub(limit);
+    let (mut file, length) = crate::bounded::open_sized(path)?;
+    let start = length.saturating_sub(limit);
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(start))?;
     file.read_to_end(&mut bytes)?;
     // The first line is most likely half of one, which is nobody's fault.
-    let whole = if start == 0 { 0 } else { memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |end| end + 1) };
+    let whole = if start == 0 { 0 } else { search::first(&bytes, b'\n').map_or(bytes.len(), |end| end + 1) };
     let mut entries = Entries::default();
     entries.take_lines(&bytes[whole..]);
     Ok(entries)
@@ -108,8 +109,8 @@ pub fn read_end(path: &Path, limit: u64) -> io::Result<Entries> {
 /// Gives the records in the last `limit` bytes of one file one by one, so that a long one need not be held whole. Returns
 /// how many lines could not be read.
 pub fn each(path: &Path, limit: u64, mut take: impl FnMut(Record)) -> io::Result<usize> {
-    let mut file = crate::bounded::open(path)?;
-    let start = file.metadata()?.len().saturating_sub(limit);
+    let (mut file, length) = crate::bounded::open_sized(path)?;
+    let start = length.saturating_sub(limit);
     file.seek(SeekFrom::Start(start))?;
     let mut reader = BufReader::new(file);
     let (mut line, mut entries) = (Vec::new(), Entries::default());
@@ -143,7 +144,8 @@ impl Entries {
                 self.skipped += 1;
                 // A line that was torn has the next one behind it. Inside a string the quotes are escaped, so
                 // this can only be the start of a record.
-                if let Some(next) = memchr::memmem::rfind(line, RECORD_START).filter(|at| *at > 0) {
+                let next = line.windows(RECORD_START.len()).rposition(|start| start == RECORD_START);
+                if let Some(next) = next.filter(|at| *at > 0) {
                     self.take(&line[next..]);
                 }
             }

@@ -31,3 +31,4 @@ pub mod pressure_file;
 pub mod touched;
 pub mod transcript;
 pub mod trust;
+pub mod worktree;

@@ -10,6 +10,7 @@ use std::path::Path;
 use tidegate_core::knowledge::preserved::{self, Preserved};
 use tidegate_core::meter::Unknown;
 use tidegate_core::meter::transcript::{Evidence, Found, Scan};
+use tidegate_core::search;
 
 use crate::bounded;
 
@@ -50,14 +51,13 @@ fn backwards(
     in_time: &dyn Fn() -> bool,
     take: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
 ) -> Result<bool, Unknown> {
-    let mut file = match bounded::open(path) {
+    let (mut file, length) = match bounded::open_sized(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(Unknown::Broken(format!("{}: {error}", path.display()))),
-        Ok(file) => file,
+        Ok(opened) => opened,
     };
     let broken = |error: io::Error| Unknown::Broken(format!("{}: {error}", path.display()));
-    let metadata = file.metadata().map_err(broken)?;
-    let mut start = metadata.len();
+    let mut start = length;
     let stop = start.saturating_sub(FURTHEST);
     // What is at hand: bytes from `start`, whose first line may begin earlier.
     let mut held: Vec<u8> = Vec::new();
@@ -78,14 +78,14 @@ fn backwards(
             return Ok(false);
         }
         if skipping {
-            let Some(end) = memchr::memrchr(b'\n', &bytes) else { continue };
+            let Some(end) = search::last(&bytes, b'\n') else { continue };
             bytes.truncate(end);
             skipping = false;
         }
         bytes.extend_from_slice(&held);
         held = bytes;
         // The first line stays until its beginning is read too.
-        while let Some(end) = memchr::memrchr(b'\n', &held) {
+        while let Some(end) = search::last(&held, b'\n') {
             if take(&held[end + 1..]).is_break() {
                 return Ok(true);
             }

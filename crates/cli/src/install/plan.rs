@@ -116,15 +116,21 @@ pub(super) fn init(target: &Target, preset: Option<&str>, records: &Records) -> 
     }
     plan_shipped(target, records, &mut plan)?;
     if !target.is_user {
-        let copy = target.public_copy().file;
-        if is_first && fs::symlink_metadata(&copy).is_ok() && !plan.record.theirs.contains(&copy) {
-            plan.record.theirs.push(copy);
+        for Place { file, .. } in target.public_copies() {
+            if is_first && fs::symlink_metadata(&file).is_ok() && !plan.record.theirs.contains(&file) {
+                plan.record.theirs.push(file);
+            }
         }
         let context = target.in_host_folder("context");
         if !context.file.is_dir() {
             context.check_writable()?;
             plan.make_folders(Some(&context.file));
-            plan.steps.push(Step::new(context, What::Written, "made, for the public copies", Act::Folder));
+            plan.steps.push(Step::new(
+                context,
+                What::Written,
+                "made, for what survives compaction",
+                Act::Folder,
+            ));
         }
     }
     if target.is_in_git() {
@@ -278,10 +284,11 @@ pub(super) fn uninstall(target: &Target, records: &Records) -> Result<Plan, CliE
         plan_shipped_back(target, records, &mut plan)?;
         plan_ignore_back(target, &mut plan)?;
         if removed && !target.is_user {
-            let place = target.public_copy();
-            plan.folders.extend(place.file.ancestors().skip(1).map(Path::to_owned));
-            let is_theirs = plan.record.theirs.contains(&place.file);
-            if fs::symlink_metadata(&place.file).is_ok() {
+            let context = target.in_host_folder("context");
+            plan.folders.extend(context.file.ancestors().map(Path::to_owned));
+            let copies = target.public_copies().into_iter();
+            for place in copies.filter(|place| fs::symlink_metadata(&place.file).is_ok()) {
+                let is_theirs = plan.record.theirs.contains(&place.file);
                 plan.steps.push(if is_theirs {
                     Step::still(place, What::Kept, "was there before us, kept")
                 } else {

@@ -32,6 +32,8 @@ pub(super) const SHIPPED: &[Shipped] = &[
     skill!("code-quality-rules"),
     skill!("document-quality-rules"),
     skill!("verification-before-completion"),
+    skill!("context-persistence"),
+    skill!("compound"),
     command!("doctor"),
     command!("off"),
     command!("status"),

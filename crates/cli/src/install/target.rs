@@ -185,9 +185,10 @@ impl Target {
         places.into_iter().flatten().filter_map(text).any(|text| settings::has_ours(&text, &self.call))
     }
 
-    /// The copy of the meter that hooks write for other tools.
-    pub(super) fn public_copy(&self) -> Place {
-        self.in_host_folder("context/context-pressure.json")
+    /// What hooks and commands write there for other tools to read. Flow, its archive and stock are a person's.
+    pub(super) fn public_copies(&self) -> [Place; 3] {
+        ["context-pressure.json", "last-compact.json", "compound-last-run.json"]
+            .map(|name| self.in_host_folder(&format!("context/{name}")))
     }
 
     /// A file below the target.

@@ -8,6 +8,7 @@ mod transcript;
 
 mod commands;
 mod concurrency;
+mod compaction;
 mod config;
 mod doctor;
 mod friction;
@@ -30,3 +31,4 @@ mod selector;
 mod state;
 mod statusline;
 mod transcripts;
+mod worktree;

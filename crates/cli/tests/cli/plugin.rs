@@ -56,7 +56,7 @@ fn everything_goes_through_the_selector() {
         assert_eq!(handler["onFailure"] == "block", gates, "{event}");
         seen += 1;
     }
-    assert_eq!(seen, 15);
+    assert_eq!(seen, 17);
     let server = &json_of(".mcp.json")["mcpServers"]["tidegate"];
     assert_eq!(server, &json!({ "command": "sh", "args": [selector, "mcp"] }));
     let mode = fs::metadata(plugin().join("bin/tidegate")).expect("the selector").permissions().mode();
@@ -74,7 +74,7 @@ fn skills_and_commands_describe_themselves() {
         assert!(described.contains("Use ") && described.len() < 500, "{name}: {described}");
         assert!(text.lines().count() <= 80, "{name} is read at once");
     }
-    assert_eq!(skills.len(), 4);
+    assert_eq!(skills.len(), 6);
     let commands = entries("commands");
     for command in &commands {
         let text = fs::read_to_string(command).expect("a command's text");

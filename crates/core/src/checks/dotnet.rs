@@ -4,7 +4,7 @@ use super::kind::{Kind, Kinds};
 use super::tool::{Tool, judge, tool};
 use super::{Call, Contents, Ecosystem, examples_of, runs_nothing};
 
-pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "*.sln *.slnx *.csproj *.fsproj *.vbproj global.json Directory.Build.props \
         Directory.Packages.props",
     beside: "",
@@ -24,7 +24,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     },
 };
 
-const TOOLS: &[Tool] = &[
+static TOOLS: &[Tool] = &[
     tool("dotnet", "test vstest", Kinds::COMPILED_TEST).unless("-t"),
     tool("dotnet", "build publish msbuild pack", Kinds::COMPILES),
     tool("msbuild", "", Kinds::COMPILES),

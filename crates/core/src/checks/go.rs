@@ -4,7 +4,7 @@ use super::kind::{Kind, Kinds};
 use super::tool::{Tool, has, judge, text_of, tool};
 use super::{Call, Contents, Ecosystem, examples_of, runs_nothing};
 
-pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "go.mod go.work",
     beside: ".golangci.yml .golangci.yaml .golangci.toml",
     texts: "",
@@ -26,7 +26,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     },
 };
 
-const TOOLS: &[Tool] = &[
+static TOOLS: &[Tool] = &[
     tool("go", "test", Kinds::COMPILED_TEST).unless("-list -n -c").valued("-C"),
     tool("go", "build install", Kinds::COMPILES).unless("-n").valued("-C"),
     tool("go", "vet", Kinds::LINT.and(Kinds::TYPECHECK)).unless("-n").valued("-C"),

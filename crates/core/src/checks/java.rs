@@ -6,7 +6,7 @@ use super::kind::{Kind, Kinds};
 use super::tool::{Tool, has, judge, operands, tool};
 use super::{Call, Contents, Ecosystem, File, Project, runs_nothing};
 
-pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "pom.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts build.sbt",
     beside: "gradlew mvnw",
     texts: "",
@@ -21,7 +21,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     examples,
 };
 
-const SBT: &[Tool] = &[
+static SBT: &[Tool] = &[
     tool("sbt", "test testQuick testOnly", Kinds::COMPILED_TEST),
     tool("sbt", "compile Test/compile", Kinds::COMPILES),
 ];

@@ -7,7 +7,7 @@ use super::recipe::{Recipe, kinds_of_name};
 use super::tool::{has, operands};
 use super::{Call, Contents, Ecosystem};
 
-pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "justfile Justfile .justfile",
     beside: "",
     texts: "justfile Justfile .justfile",

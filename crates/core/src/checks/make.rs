@@ -7,7 +7,7 @@ use super::recipe::{Recipe, kinds_of_name};
 use super::tool::has;
 use super::{Call, Contents, Ecosystem};
 
-pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "Makefile makefile GNUmakefile",
     beside: "",
     texts: "Makefile makefile GNUmakefile",

@@ -54,7 +54,7 @@ struct Ecosystem {
     examples: fn(&Project, &File) -> Vec<Example>,
 }
 
-const ECOSYSTEMS: [&Ecosystem; 11] = [
+static ECOSYSTEMS: [&Ecosystem; 11] = [
     &rust::ECOSYSTEM,
     &node::ECOSYSTEM,
     &python::ECOSYSTEM,

@@ -9,7 +9,7 @@ use super::recipe::{Recipe, kinds_of_name};
 use super::tool::{Tool, has, judge, tool};
 use super::{Call, Contents, Ecosystem, File, Project, examples_of, watch};
 
-pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "package.json deno.json deno.jsonc",
     beside: "tsconfig.json pnpm-workspace.yaml pnpm-lock.yaml yarn.lock bun.lock bun.lockb turbo.json \
         nx.json lerna.json eslint.config.js eslint.config.mjs eslint.config.ts .eslintrc.json \
@@ -33,7 +33,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
 
 const EMITS_OR_CHECKS: Words = "--init --listFilesOnly --all -v --build-info --clean";
 
-const TOOLS: &[Tool] = &[
+static TOOLS: &[Tool] = &[
     tool("vitest", "list init bench dev", Kinds::NONE),
     tool("vitest", "", Kinds::TEST).unless("--clearCache --ui --standalone"),
     tool("jest", "", Kinds::TEST).unless("--init --clearCache"),

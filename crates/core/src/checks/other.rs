@@ -6,7 +6,7 @@ use super::kind::{Kind, Kinds};
 use super::tool::{Tool, has, judge, tool};
 use super::{Call, Contents, Ecosystem, File, Project, runs_nothing};
 
-pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "CMakeLists.txt meson.build build.ninja MODULE.bazel WORKSPACE WORKSPACE.bazel \
         Package.swift mix.exs pubspec.yaml build.zig stack.yaml cabal.project dune-project \
         project.clj foundry.toml .pre-commit-config.yaml",
@@ -29,7 +29,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
 };
 
 /// Which command belongs to which files: a `mix test` beside a `CMakeLists.txt` alone means nothing.
-const FILES: [(&str, Words); 18] = [
+static FILES: [(&str, Words); 18] = [
     ("cmake", "CMakeLists.txt"),
     ("ctest", "CMakeLists.txt"),
     ("ninja", "build.ninja CMakeLists.txt meson.build"),
@@ -50,7 +50,7 @@ const FILES: [(&str, Words); 18] = [
     ("prek", ".pre-commit-config.yaml"),
 ];
 
-const TOOLS: &[Tool] = &[
+static TOOLS: &[Tool] = &[
     tool("cmake", "", Kinds::COMPILES).needs("--build"),
     tool("ctest", "", Kinds::TEST).unless("-N"),
     tool("ninja", "test check", Kinds::COMPILED_TEST).unless("-n -t").valued("-C -j -f"),

@@ -4,7 +4,7 @@ use super::kind::{Kind, Kinds};
 use super::tool::{Tool, has, judge, tool};
 use super::{Call, Contents, Ecosystem, examples_of, node};
 
-pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "composer.json",
     beside: "phpunit.xml phpunit.xml.dist phpstan.neon phpstan.neon.dist psalm.xml psalm.xml.dist \
         phpcs.xml phpcs.xml.dist artisan",
@@ -29,7 +29,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     },
 };
 
-const TOOLS: &[Tool] = &[
+static TOOLS: &[Tool] = &[
     tool("phpunit", "", Kinds::TEST).unless(
         "--list-suites --list-groups --list-tests-xml --list-test-files --generate-configuration \
         --migrate-configuration",

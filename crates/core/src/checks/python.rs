@@ -6,7 +6,7 @@ use super::kind::{Kind, Kinds};
 use super::tool::{Tool, has, judge, text_of, tool};
 use super::{Call, Contents, Ecosystem, File, Project, runs_nothing};
 
-pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "pyproject.toml setup.py setup.cfg tox.ini noxfile.py requirements.txt pytest.ini \
         conftest.py manage.py Pipfile",
     beside: "mypy.ini pyrightconfig.json ruff.toml .flake8 .pylintrc uv.lock poetry.lock",
@@ -20,7 +20,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     examples,
 };
 
-const TOOLS: &[Tool] = &[
+static TOOLS: &[Tool] = &[
     tool("pytest", "", Kinds::TEST).unless("--fixtures --markers --setup-plan --cache-show -V -f"),
     tool("py.test", "", Kinds::TEST).unless("--fixtures --markers --setup-plan"),
     tool("unittest", "", Kinds::TEST),

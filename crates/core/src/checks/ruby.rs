@@ -4,7 +4,7 @@ use super::kind::{Kind, Kinds};
 use super::tool::{Tool, has, judge, operands, tool};
 use super::{Call, Contents, Ecosystem, File, Project, runs_nothing};
 
-pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "Gemfile Rakefile .rspec",
     beside: ".rubocop.yml sorbet/config bin/rails",
     texts: "",
@@ -21,7 +21,7 @@ pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
     examples,
 };
 
-const TOOLS: &[Tool] = &[
+static TOOLS: &[Tool] = &[
     tool("rspec", "", Kinds::TEST).unless("--init -v"),
     tool("minitest", "", Kinds::TEST),
     tool("m", "", Kinds::TEST),

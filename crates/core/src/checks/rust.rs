@@ -6,7 +6,7 @@ use super::kind::{Kind, Kinds};
 use super::tool::{Tool, judge, tool};
 use super::{Call, Contents, Ecosystem, examples_of, runs_nothing};
 
-pub(super) const ECOSYSTEM: Ecosystem = Ecosystem {
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
     manifests: "Cargo.toml",
     beside: "clippy.toml .clippy.toml",
     texts: "Cargo.toml",
@@ -32,7 +32,7 @@ const fn cargo(verbs: Words, gives: Kinds) -> Tool {
     tool("cargo", verbs, gives).valued(BEFORE)
 }
 
-const TOOLS: &[Tool] = &[
+static TOOLS: &[Tool] = &[
     cargo("test t", Kinds::COMPILED_TEST).unless("--build-plan"),
     cargo("nextest", Kinds::COMPILED_TEST).needs("run r"),
     cargo("llvm-cov tarpaulin", Kinds::COMPILED_TEST).unless("clean report show-env"),

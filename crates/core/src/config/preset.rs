@@ -57,6 +57,7 @@ const TABLE: &[(&str, &str, [Set; 3])] = &[
     ("compaction", "mode", words("shadow", "on", "on")),
     ("compaction", "hold", words("never", "never", "first")),
     ("compound_nudge", "mode", words("shadow", "user", "both")),
+    ("worktree", "mode", words("shadow", "on", "on")),
 ];
 
 impl Preset {

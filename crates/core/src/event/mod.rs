@@ -9,6 +9,8 @@ use std::fmt;
 pub use kind::EventKind;
 use wire::{Field, NotAnObject, Payload};
 
+use crate::search;
+
 /// How much of a prompt is decoded.
 const PROMPT_HEAD: usize = 8 * 1024;
 
@@ -190,10 +192,10 @@ pub fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, U
 /// Finds the event's name in a payload that was cut off: the host writes it before the tool's input.
 fn name_in_broken_json(bytes: &[u8]) -> Option<&str> {
     const MEMBER: &[u8] = b"\"hook_event_name\"";
-    let after = memchr::memmem::find(bytes, MEMBER)? + MEMBER.len();
+    let after = search::find(bytes, MEMBER)? + MEMBER.len();
     let rest =
         bytes.get(after..)?.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"\"")?;
-    let end = memchr::memchr(b'"', rest)?;
+    let end = search::first(rest, b'"')?;
     std::str::from_utf8(&rest[..end]).ok()
 }
 
@@ -201,6 +203,16 @@ impl Event<'_> {
     /// Whether this is the main thread. What we say inside a subagent reaches nobody else.
     pub fn main_thread(&self) -> bool {
         matches!(self.payload.agent_id, Field::Missing)
+    }
+
+    /// Whether the worktree that this happens in may be gone afterwards.
+    pub fn may_end_worktree(&self) -> bool {
+        match self.kind {
+            EventKind::SubagentStop => !self.main_thread(),
+            EventKind::WorktreeRemove => true,
+            EventKind::PreToolUse => self.payload.tool_name.get().is_some_and(|tool| tool == "ExitWorktree"),
+            _ => false,
+        }
     }
 
     /// At the start of a fork: the tokens of the conversation it copied.

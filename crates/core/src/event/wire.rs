@@ -208,6 +208,7 @@ wire_object! {
         command_name: Cow<'a, str>,
         task_subject: Cow<'a, str>,
         directory: Cow<'a, str>,
+        worktree_path: Cow<'a, str>,
         stop_hook_active: bool,
         background_tasks: BackgroundTasks<'a>,
         last_assistant_message: LongText<'a>,

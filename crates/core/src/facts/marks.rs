@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::work::{Background, ChangeSet, Checked, Edit, Work, Wrote};
+use super::worktree::Kept;
 use crate::meter::forecast::SAMPLES;
 use crate::meter::models::HostSettings;
 use crate::phase::Phase;
@@ -110,6 +111,10 @@ pub enum Mark {
     Listed(u64),
     /// A person went through the entries of the flow.
     Promoted(Millis),
+    /// What only a worktree held was copied.
+    WorktreeKept(Kept),
+    /// The person was told where the copy of this worktree is.
+    WorktreeTold(String),
 }
 
 /// What waits for the next event that can carry it. The words are found when it is told: by then it may not be true any more.
@@ -291,6 +296,8 @@ pub struct Marks {
     pub recovered: Option<Millis>,
     /// The persistence files as they were last named.
     pub listed: Option<u64>,
+    /// Worktrees of which there is a copy, and nobody knows it yet; oldest first.
+    pub worktrees: Vec<Kept>,
     /// Lines we could not read: torn, or of a newer version.
     pub unread: Vec<String>,
 }
@@ -300,6 +307,9 @@ const NOTICES_KEPT: usize = 64;
 
 /// More than anybody adds.
 const DIRECTORIES_KEPT: usize = 8;
+
+/// Each is looked for at every event that could tell of it.
+const WORKTREES_KEPT: usize = 8;
 
 /// Enough for the marks of any version; more is damage and not worth carrying along.
 const UNREAD_KEPT: usize = 64;
@@ -401,6 +411,14 @@ impl Marks {
                 self.notes.retain(|note| *note != Note::Promote);
             }
             Mark::Directory(path) => keep(&mut self.directories, path, DIRECTORIES_KEPT),
+            Mark::WorktreeKept(kept) => {
+                self.worktrees.retain(|known| known.worktree != kept.worktree);
+                self.worktrees.push(kept);
+                if self.worktrees.len() > WORKTREES_KEPT {
+                    self.worktrees.remove(0);
+                }
+            }
+            Mark::WorktreeTold(worktree) => self.worktrees.retain(|known| known.worktree != worktree),
         }
     }
 
@@ -455,6 +473,7 @@ impl Marks {
         marks.extend(self.flow_noted.map(Mark::FlowNoted));
         marks.extend(self.recovered.map(Mark::Recovered));
         marks.extend(self.listed.map(Mark::Listed));
+        marks.extend(self.worktrees.iter().cloned().map(Mark::WorktreeKept));
         let mut lines = write_lines(&marks);
         for line in &self.unread {
             lines.push_str(line);
@@ -513,6 +532,8 @@ mod tests {
                 stage: ApprovalStage::Questioned("toolu_1".into()),
             })),
             (0u64..1 << 40).prop_map(|at| Mark::Attached(Millis(at))),
+            ("[ab]", "[a-z]{1,8}").prop_map(|(worktree, copy)| Mark::WorktreeKept(Kept { worktree, copy })),
+            "[ab]".prop_map(Mark::WorktreeTold),
             ("[a-z:]{1,24}", proptest::option::of("[a-z0-9]{8}"))
                 .prop_map(|(name, agent)| Mark::Skill { name, agent }),
             ("[a-z/]{1,40}", 0u64..1 << 40, any::<bool>()).prop_map(|(file, at, shell)| Mark::Edit(Edit {

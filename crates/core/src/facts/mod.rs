@@ -9,6 +9,7 @@ pub mod session;
 pub mod sources;
 pub mod verification;
 pub mod work;
+pub mod worktree;
 
 use crate::checks::{Evidence, Project};
 use crate::event::Event;
@@ -22,6 +23,7 @@ use crate::words::Lang;
 use boundary::Boundary;
 use knowledge::Knowledge;
 use marks::Marks;
+use worktree::Worktrees;
 
 /// A fact that may be missing, and why. A policy has to say what it does in each case; a fact can also be
 /// stale, which for the meter is part of its own type ([`Meter`]).
@@ -63,6 +65,8 @@ pub struct Needs {
     pub phase: bool,
     /// What was noted before the last compaction.
     pub boundary: bool,
+    /// Worktrees that go or have gone.
+    pub worktrees: bool,
 }
 
 /// A file that a call is about to write or has written.
@@ -104,6 +108,7 @@ impl Needs {
             checks: self.checks || other.checks,
             phase: self.phase || other.phase,
             boundary: self.boundary || other.boundary,
+            worktrees: self.worktrees || other.worktrees,
         }
     }
 }
@@ -158,6 +163,8 @@ pub struct Facts<'a> {
     pub boundary: Option<Boundary>,
     /// What stands in the conversation beside the last summary, as far as the host has written that down.
     pub preserved: Preserved,
+    /// Worktrees that go or have gone.
+    pub worktrees: Worktrees,
 }
 
 impl Facts<'_> {

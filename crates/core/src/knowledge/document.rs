@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use crate::search;
+
 /// How lines end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Newline {
@@ -16,12 +18,9 @@ pub enum Newline {
 impl Newline {
     /// How most lines of a text end.
     pub fn of(text: &str) -> Newline {
-        let all = memchr::memchr_iter(b'\n', text.as_bytes());
-        let (mut with, mut without) = (0_usize, 0_usize);
-        for at in all {
-            if at > 0 && text.as_bytes()[at - 1] == b'\r' { with += 1 } else { without += 1 }
-        }
-        if with > without { Newline::CrLf } else { Newline::Lf }
+        let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        let (with, without): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.ends_with("\r\n"));
+        if with.len() > without.len() { Newline::CrLf } else { Newline::Lf }
     }
 
     /// The characters.
@@ -101,7 +100,7 @@ impl<'a> Iterator for Lines<'a> {
             return None;
         }
         let rest = &self.text[self.at..];
-        let end = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
+        let end = search::first(rest.as_bytes(), b'\n').map_or(rest.len(), |at| at + 1);
         let text = &rest[..end];
         let text = text.strip_suffix('\n').unwrap_or(text);
         let text = text.strip_suffix('\r').unwrap_or(text);

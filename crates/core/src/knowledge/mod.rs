@@ -1,5 +1,6 @@
 //! Knowledge in files: flow, stock, and what of it a compaction must not lose. Text in, values and new text out.
 
+pub mod apart;
 pub mod document;
 pub mod entry_id;
 pub mod flow;

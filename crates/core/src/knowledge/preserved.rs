@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use memchr::memmem;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
 use crate::event::wire::{Field, Member, read_object, wire_key, wire_object};
+use crate::search;
 
 /// What stands in the conversation after a boundary beside its summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,10 +44,10 @@ impl Scan {
             return ControlFlow::Break(());
         }
         let Some(named) = &mut self.named else {
-            if memmem::find(line, b"compact_boundary").is_some() {
+            if search::find(line, b"compact_boundary").is_some() {
                 return self.boundary(line);
             }
-            self.repeated |= memmem::find(line, b"<local-command-stdout>Compacted PreCompact [").is_some();
+            self.repeated |= search::find(line, b"<local-command-stdout>Compacted PreCompact [").is_some();
             return ControlFlow::Continue(());
         };
         let id = read_object::<Entry<'_>>(line).ok().and_then(|entry| entry.uuid.value());

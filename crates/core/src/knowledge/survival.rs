@@ -26,6 +26,9 @@ pub struct Survival {
 /// Words of a fact count when they stand within so many bytes, or three times the fact's own length.
 const NEAR: usize = 600;
 
+/// So far back the beginning of a path is looked for.
+const LONGEST_PATH: usize = 1024;
+
 /// Which facts stand in the summary or in a message that the host kept whole.
 pub fn survival(facts: &[KeyFact], summary: &str, preserved: &[&str]) -> Survival {
     let literals = Literals::of(facts);
@@ -160,6 +163,7 @@ fn begins_at_a_root(before: &str) -> bool {
     let from = before
         .char_indices()
         .rev()
+        .take(LONGEST_PATH)
         .find(|(_, c)| !(in_a_name(*c) || matches!(c, '/' | '\\' | '~' | '$' | ':' | '{' | '}')))
         .map_or(0, |(at, c)| at + c.len_utf8());
     let path = &before[from..];
@@ -183,7 +187,7 @@ fn in_a_name(c: char) -> bool {
 /// What stands in backticks and is one word: a name, a path, a flag. A whole command can be said in other words.
 fn names_in_backticks(text: &str) -> impl Iterator<Item = &str> {
     let inside = text.split('`').skip(1).step_by(2);
-    let closed = memchr::memchr_iter(b'`', text.as_bytes()).count() / 2;
+    let closed = text.bytes().filter(|byte| *byte == b'`').count() / 2;
     inside.take(closed).filter(|name| !name.is_empty() && !name.contains(char::is_whitespace))
 }
 
@@ -331,4 +335,57 @@ impl Fact {
 /// In a Title Like This, or IN CAPITALS, they say nothing. Among Japanese characters every capital is a name's.
 fn capitals_are_names(text: &str) -> bool {
     text.chars().any(is_japanese) || has_small_words(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::key_facts::{FactKind, FactSources, key_facts};
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_lost_is_told_in_order() {
+        let fact = |kind, text: &str| KeyFact { kind, text: text.into() };
+        let facts = [
+            fact(FactKind::Constraint, "no regex crate"),
+            fact(FactKind::Decision, "索引は SQLite に置く"),
+            fact(FactKind::File, "src/a.rs"),
+        ];
+        let survival = survival(&facts, "There is no regex crate.", &[]);
+        assert_eq!((survival.kept, survival.of), (1, 3));
+        assert_eq!(survival.lost, facts[1..]);
+        assert_eq!(
+            note(&survival.lost, 1000),
+            "These facts were known before the compaction and are missing in its summary:\nDecisions:\n\
+             - 索引は SQLite に置く\nFiles edited:\n- src/a.rs"
+        );
+        assert_eq!(note(&[], 1000), "");
+    }
+
+    proptest! {
+        #[test]
+        fn a_fact_that_stands_there_is_kept(
+            texts in proptest::collection::vec(
+                prop_oneof!["\\PC{1,60}", "(not |no |[a-zA-Z_`]{1,9}[ ,./-]|[0-9]{1,4}|設計|ない|トークン|、){1,12}"],
+                1..8),
+            paths in proptest::collection::vec("(/|\\./|\\.\\./)?([a-zA-Z0-9_設+@ -]{1,8}/){0,3}[a-zA-Z0-9_設計-]{1,8}(\\.[a-z]{1,3})?", 0..4),
+        ) {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let facts = key_facts(&FactSources {
+                decisions: texts, files: paths.iter().map(String::as_str).collect(), ..FactSources::default()
+            });
+            let lines: Vec<String> = facts.iter().map(|fact| format!("- {}\n", fact.text)).collect();
+            let summary = format!("Summary:\n\n{}\n- The end.\n", lines.concat());
+            prop_assert_eq!(survival(&facts, &summary, &[]).lost, vec![]);
+            prop_assert_eq!(survival(&facts, "", &[&summary]).lost, vec![]);
+        }
+
+        #[test]
+        fn any_text_is_survived(fact in "\\PC{0,40}", summary in "\\PC{0,80}", path in any::<bool>()) {
+            let kind = if path { FactKind::File } else { FactKind::Note };
+            let facts = [KeyFact { kind, text: fact }];
+            let survival = survival(&facts, &summary, &[&summary]);
+            prop_assert_eq!(survival.kept + survival.lost.len(), survival.of);
+        }
+    }
 }

@@ -200,16 +200,13 @@ impl Clause {
         let look = look(run.text, opens_english);
         if look == Look::Number {
             // `200ms` and `200 ms` are the same.
-            let digits =
-                self.words[from..].find(|c: char| c.is_alphabetic()).unwrap_or(self.words.len() - from);
-            let unit = self.words.split_off(from + digits);
-            self.words.retain_from(from, |c| c != ',' && c != '_');
+            let number = self.words.split_off(from);
+            let (digits, unit) = number.split_at(number.find(char::is_alphabetic).unwrap_or(number.len()));
+            self.words.extend(digits.chars().filter(|c| !matches!(c, ',' | '_')));
             self.push(from, Look::Number, WHOLE, run.at);
-            if !unit.is_empty() {
-                let from = self.words.len();
-                self.words.push_str(&unit);
-                self.push(from, Look::Part, WHOLE / 4, run.at);
-            }
+            let from = self.words.len();
+            self.words.push_str(unit);
+            self.push(from, Look::Part, WHOLE / 4, run.at);
             return;
         }
         stem(&mut self.words, from);
@@ -271,22 +268,6 @@ impl Clause {
             self.words.push(second);
             self.push(from, Look::Plain, weight, at + offset);
         }
-    }
-}
-
-/// `String::retain` for the end of a string.
-trait RetainFrom {
-    fn retain_from(&mut self, from: usize, keep: impl Fn(char) -> bool);
-}
-
-impl RetainFrom for String {
-    fn retain_from(&mut self, from: usize, keep: impl Fn(char) -> bool) {
-        if self[from..].chars().all(&keep) {
-            return;
-        }
-        let mut end = self.split_off(from);
-        end.retain(keep);
-        self.push_str(&end);
     }
 }
 

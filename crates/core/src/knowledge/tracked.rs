@@ -105,7 +105,7 @@ mod tests {
         let now = Millis(100 * 1440 * minute);
         let file = |name, what, minutes| Tracked { name, what, modified: now.before(minutes * minute) };
         let files = [
-            file(ARCHIVE, Content::Flow { entries: 1 }, 1),
+            file(flow::ARCHIVE, Content::Flow { entries: 1 }, 1),
             file("learnings.md", Content::Stock(Confidence::default()), 3 * 1440),
             file(
                 "learnings-coding.md",

@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use memchr::memmem;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
 use crate::event::wire::{Field, LongText, Member, Usage, read_object, wire_key, wire_object};
 use crate::event::{Event, EventKind};
+use crate::search;
 use crate::time::Millis;
 
 /// A longer last message is not compared; the reading then counts as stale.
@@ -79,9 +79,9 @@ impl<'a> Scan<'a> {
 
     /// Takes the next older line; breaks when nothing older can change the result.
     pub fn line(&mut self, line: &[u8]) -> ControlFlow<()> {
-        let of_interest = memmem::find(line, b"\"assistant\"").is_some()
-            || memmem::find(line, b"compact_boundary").is_some()
-            || memmem::find(line, b"\"tool_result\"").is_some();
+        let of_interest = search::find(line, b"\"assistant\"").is_some()
+            || search::find(line, b"compact_boundary").is_some()
+            || search::find(line, b"\"tool_result\"").is_some();
         if of_interest {
             self.entry(line)?;
         }
@@ -150,7 +150,7 @@ impl<'a> Scan<'a> {
 
     fn look_for_call(&mut self, line: &[u8]) {
         if let Evidence::ToolUse(id) = &self.evidence {
-            self.seen |= memmem::find(line, id.as_bytes()).is_some();
+            self.seen |= search::find(line, id.as_bytes()).is_some();
         }
     }
 

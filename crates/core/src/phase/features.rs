@@ -8,6 +8,9 @@ pub use super::tokens::Language;
 /// How many groups of features there are; each is brought to the same length by itself.
 pub const GROUPS: usize = 3;
 
+/// So many letters of a word are looked at, its marked ends among them.
+const LONGEST_WORD: usize = 24;
+
 /// The features of a prompt, as often as they occur.
 #[derive(Debug)]
 pub struct Features {
@@ -114,7 +117,13 @@ impl Features {
 
     /// Three to five letters of a word, its ends marked.
     fn parts(&mut self, word: &str) {
-        let letters: Vec<char> = "<".chars().chain(word.chars()).chain(">".chars()).take(24).collect();
+        let mut row = ['<'; LONGEST_WORD];
+        let mut length = 1;
+        for (place, letter) in row[1..].iter_mut().zip(word.chars().chain(['>'])) {
+            *place = letter;
+            length += 1;
+        }
+        let letters = &row[..length];
         if letters.len() < 6 {
             return;
         }

@@ -89,8 +89,10 @@ impl<'a> Table<'a> {
     /// What the features come to, phase by phase.
     pub fn scores(&self, features: &Features) -> [f64; PHASES] {
         let mut scores = self.bias;
+        let mut found: Vec<u16> = Vec::with_capacity(features.groups.iter().map(Vec::len).max().unwrap_or(0));
         for (group, hashes) in features.groups.iter().enumerate() {
-            let mut found: Vec<u16> = hashes.iter().filter_map(|hash| self.find(*hash)).collect();
+            found.clear();
+            found.extend(hashes.iter().filter_map(|hash| self.find(*hash)));
             values(
                 &mut found,
                 group_weight(features.language, group),

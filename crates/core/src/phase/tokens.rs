@@ -1,6 +1,8 @@
 //! A prompt as a row of tokens: words, single Japanese characters, signs, and classes of what has no end of
 //! spellings (paths, names in code, numbers).
 
+use std::borrow::Cow;
+
 use super::excerpt::{self, Line};
 
 /// Which table of weights reads a prompt.
@@ -98,9 +100,15 @@ impl Tokens {
     }
 
     fn push(&mut self, kind: Kind, text: &str) {
-        let start = self.text.len() as u32;
+        let start = self.text.len();
         self.text.push_str(text);
-        self.all.push(Token { kind, hash: hash(text), start, end: self.text.len() as u32 });
+        self.push_written(kind, start);
+    }
+
+    /// What was written to the text since then is a token.
+    fn push_written(&mut self, kind: Kind, start: usize) {
+        let hash = hash(&self.text[start..]);
+        self.all.push(Token { kind, hash, start: start as u32, end: self.text.len() as u32 });
     }
 
     fn class(&mut self, name: &str) {
@@ -177,16 +185,24 @@ impl Tokens {
 
     /// A run of Latin letters, digits and what may stand inside a name or path.
     fn chunk(&mut self, chunk: &str) {
-        let folded: String = chunk.chars().map(fold_width).collect();
+        let folded: Cow<'_, str> =
+            if chunk.is_ascii() { chunk.into() } else { chunk.chars().map(fold_width).collect() };
         let core = folded.trim_end_matches(['.', ':', '-', '\'', '/', '~', '+', '*']);
         let tail = &folded[core.len()..];
         if let Some(class) = classify(core) {
             self.class(class);
         } else {
             for word in core.split(|c: char| !(c.is_alphanumeric() || c == '\'')) {
-                let word: String = word.chars().filter(|c| *c != '\'').flat_map(char::to_lowercase).collect();
-                if !word.is_empty() {
-                    self.push(Kind::Word, &word);
+                let start = self.text.len();
+                for c in word.chars().filter(|c| *c != '\'') {
+                    if c.is_ascii() {
+                        self.text.push(c.to_ascii_lowercase());
+                    } else {
+                        self.text.extend(c.to_lowercase());
+                    }
+                }
+                if self.text.len() > start {
+                    self.push_written(Kind::Word, start);
                 }
             }
         }

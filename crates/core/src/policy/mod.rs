@@ -80,6 +80,7 @@ policies! {
     compaction => compaction::Compaction,
     compound_nudge => compound_nudge::CompoundNudge,
     pressure => pressure::Pressure,
+    worktree => worktree::Worktree,
 }
 
 /// The policies that a person can switch off, by their ids.

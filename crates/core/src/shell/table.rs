@@ -1,7 +1,7 @@
 //! Lists of words in tables. One text per list: every address in a table has to be relocated whenever the program starts,
 //! and a hook starts for every tool call.
 
-use memchr::memmem;
+use crate::search;
 
 /// Words with blanks between them.
 pub(crate) type Words = &'static str;
@@ -10,7 +10,7 @@ pub(crate) type Words = &'static str;
 pub(crate) fn among(list: &str, word: &str) -> bool {
     let (list, word) = (list.as_bytes(), word.as_bytes());
     let mut from = 0;
-    while let Some(found) = memmem::find(&list[from..], word).filter(|_| !word.is_empty()) {
+    while let Some(found) = search::find(&list[from..], word).filter(|_| !word.is_empty()) {
         let (start, end) = (from + found, from + found + word.len());
         if (start == 0 || list[start - 1] == b' ') && list.get(end).is_none_or(|after| *after == b' ') {
             return true;

@@ -57,7 +57,7 @@ const UV: Words = "--with --extra --group --only-group --python -p --package --p
         --with-requirements --with-editable --no-group --index --from -q";
 const COMPOSE: Words = "-u --user -w --workdir -e --env --index -f --file -p --project-name --profile";
 
-const WRAPPERS: &[Wrapper] = &[
+static WRAPPERS: &[Wrapper] = &[
     plain("env", "-u --unset -C --chdir", 0),
     plain("cross-env", "", 0),
     plain("timeout", "-s --signal -k --kill-after", 1),
@@ -139,7 +139,7 @@ const WRAPPERS: &[Wrapper] = &[
 ];
 
 /// Options that change the folder in which the command runs, and the wrappers that have them.
-const FOLDER_OPTIONS: [(&str, Words); 9] = [
+static FOLDER_OPTIONS: [(&str, Words); 9] = [
     ("env", "-C --chdir"),
     ("sudo", "-D --chdir"),
     ("npm", "--prefix"),

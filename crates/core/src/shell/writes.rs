@@ -282,7 +282,7 @@ const fn formatter(name: &'static str, verb: Option<&'static str>, needs: Words,
 
 const CHECK: Words = "--check --diff --check-only --dry-run --list -l";
 
-const FORMATTERS: &[Formatter] = &[
+static FORMATTERS: &[Formatter] = &[
     formatter("prettier", None, "--write -w", ""),
     formatter("rustfmt", None, "", CHECK),
     formatter("black", None, "", CHECK),

@@ -92,6 +92,11 @@ pub(super) const WORDS: Words = Words {
              compact as it is."
         )
     },
+    worktree_kept: |worktree, copy| {
+        format!(
+            "The worktree {worktree} is gone. What only its progress and learnings said is kept in {copy}."
+        )
+    },
     unpromoted_entries: |entries| {
         if entries == 1 { "1 entry unpromoted".to_owned() } else { format!("{entries} entries unpromoted") }
     },

@@ -90,6 +90,11 @@ pub(super) const WORDS: Words = Words {
              もう一度 /compact を実行してください。"
         )
     },
+    worktree_kept: |worktree, copy| {
+        format!(
+            "ワークツリー {worktree} は削除されました。そこにしかなかった進捗と学びは {copy} に残してあります。"
+        )
+    },
     unpromoted_entries: |entries| format!("未昇格{entries}件"),
     used: |percent| format!("{percent}% 使用"),
     left: |tokens, compacts| {

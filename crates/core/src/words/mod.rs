@@ -85,6 +85,8 @@ pub struct Words {
     pub unpromoted: fn(usize, Option<(usize, usize)>) -> String,
     /// A manual compaction was held: how many entries are not promoted.
     pub compaction_held: fn(usize) -> String,
+    /// A worktree is gone, and a copy of its flow and stock is there: both paths.
+    pub worktree_kept: fn(&str, &str) -> String,
     /// Status line: so many entries are not promoted.
     pub unpromoted_entries: fn(usize) -> String,
     /// Status line: per cent in use.

@@ -7,12 +7,14 @@ use tidegate_core::facts::boundary::Boundary;
 use tidegate_core::facts::knowledge::Knowledge;
 use tidegate_core::facts::marks::{Mark, Marks, Note};
 use tidegate_core::facts::work::{Checked, Edit};
+use tidegate_core::facts::worktree::{Kept, Worktrees};
 use tidegate_core::facts::{Facts, Known};
 use tidegate_core::knowledge::key_facts::{FactKind, KeyFact};
 use tidegate_core::knowledge::preserved::Preserved;
 use tidegate_core::knowledge::stock::Confidence;
 use tidegate_core::knowledge::tracked::{Content, Tracked};
 use tidegate_core::phase::{Guess, Phase};
+use tidegate_core::policy;
 use tidegate_core::ruling::Part;
 use tidegate_core::time::Millis;
 use tidegate_core::verdict::{Audience, Effect, Verdict};
@@ -330,4 +332,37 @@ pub(super) fn unknowns(row: &Row<'_>) -> Vec<String> {
         assert!(part.verdict.says.is_empty() && part.verdict.effects.is_empty(), "{row:?}");
     }
     [row[0], row[1], &call_of(part.as_ref()).1].map(str::to_owned).into()
+}
+
+pub(super) fn worktrees(row: &Row<'_>) -> Vec<String> {
+    let (name, agent) = match row[0].strip_suffix(" in a subagent") {
+        Some(name) => (name, r#", "agent_id": "a1""#),
+        None if row[0] == "SubagentStop" => (row[0], r#", "agent_id": "a1""#),
+        None => (row[0], ""),
+    };
+    let (name, tool) = name.split_once(' ').unwrap_or((name, "Read"));
+    let json = format!(
+        r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on", "tool_name": "{tool}"{agent}}}"#
+    );
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let kept = |name: &str| Kept { worktree: format!("/w/{name}"), copy: format!("/s/{name}") };
+    let mut marks = Marks::default();
+    if row[2] != "-" {
+        marks.apply(Mark::WorktreeKept(kept(row[2])));
+    }
+    let worktrees = Worktrees {
+        leaving: (row[1] == "yes").then(|| kept("leaving")),
+        gone: (row[2] == "gone").then(|| kept("gone")).into_iter().collect(),
+    };
+    let facts = Facts { marks: Known::Value(marks), worktrees, ..facts(&event) };
+    let ruling = policy::decide(&facts, &Config::default(), &|| 0);
+    let outcome = ruling.settle(event.kind, event.main_thread(), 1200);
+    let copies = outcome.effects.iter().any(|effect| matches!(effect, Effect::KeepWorktree(_)));
+    let told = outcome.effects.iter().find_map(|effect| match effect {
+        Effect::Mark(Mark::WorktreeTold(path)) => path.strip_prefix("/w/"),
+        _ => None,
+    });
+    assert_eq!(told.is_some(), outcome.user.contains("/s/gone"), "{row:?}: {}", outcome.user);
+    let copies = if copies { "yes" } else { "-" };
+    [row[0], row[1], row[2], copies, told.unwrap_or("-")].map(str::to_owned).into()
 }

@@ -5,6 +5,7 @@ mod failure;
 mod fork;
 mod forms;
 mod install;
+mod knowledge;
 mod parallel;
 #[cfg(unix)]
 mod people;

@@ -57,9 +57,14 @@ fn hooks_skills_commands_and_the_tool_work_in_a_fresh_home() {
     let run = session.finish();
     let requests = model.main_requests();
 
-    for skill in
-        ["getting-started", "code-quality-rules", "document-quality-rules", "verification-before-completion"]
-    {
+    for skill in [
+        "getting-started",
+        "code-quality-rules",
+        "document-quality-rules",
+        "verification-before-completion",
+        "context-persistence",
+        "compound",
+    ] {
         assert!(requests[0].mentions(&format!("tidegate:{skill}")), "{skill} is not listed");
     }
     assert!(!requests[0].mentions("tidegate:off"), "a way past a gate is not offered to the model");

@@ -8,6 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use tidegate_core::facts::Known;
 use tidegate_core::knowledge::flow;
+use tidegate_core::search;
 use tidegate_core::time::Millis;
 
 use crate::bounded;
@@ -125,7 +126,7 @@ fn tail(path: &Path) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(length - LARGEST))?;
     let mut bytes = Vec::with_capacity(LARGEST as usize);
     file.take(LARGEST).read_to_end(&mut bytes)?;
-    let heading = memchr::memmem::find(&bytes, b"\n## ");
+    let heading = search::find(&bytes, b"\n## ");
     let from = heading.map_or(bytes.len(), |at| at + 1);
     bytes.drain(..from);
     Ok(bytes)

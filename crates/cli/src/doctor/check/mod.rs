@@ -10,6 +10,7 @@ mod disabled;
 mod disk;
 mod hooks;
 mod installs;
+mod knowledge;
 mod latency;
 mod life;
 mod off;
@@ -43,6 +44,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("config", config::check),
     ("off", off::check),
     ("backend", backend::check),
+    ("knowledge", knowledge::check),
     ("transcript", transcript::check),
     ("crashes", crashes::check),
     ("latency", latency::check),

@@ -215,32 +215,65 @@ fn a_broken_config_is_refused_before_anything_is_changed() {
 }
 
 #[test]
-fn the_public_copy_goes_and_notes_stay() {
+fn public_copies_go_and_notes_stay() {
+    for name in ["context-pressure.json", "last-compact.json", "compound-last-run.json"] {
+        let sandbox = Sandbox::new();
+        let copy = put(sandbox.project().join(".claude/context").join(name), "{}");
+        assert!(Scope::Project.uninstall(&sandbox).contains("nothing of ours"));
+        assert!(copy.exists(), "not ours");
+        // One that was there before us is theirs, also when we are put in twice.
+        Scope::Project.init(&sandbox);
+        Scope::Project.init(&sandbox);
+        let said = Scope::Project.uninstall(&sandbox);
+        assert!(said.contains(&format!("{name}: was there before us, kept")) && copy.exists(), "{said}");
+        fs::remove_file(&copy).expect("our own");
+        Scope::Project.init(&sandbox);
+        put(copy.clone(), "{}");
+        let note = put(sandbox.project().join(".claude/context/progress.md"), "mine");
+        let archive = put(sandbox.project().join(".claude/context/progress.archive.md"), "mine");
+        let dry = sandbox.run(&["uninstall", "--dry-run"]);
+        assert!(dry.ok().contains(&format!("{name}: would be removed")), "{dry:?}");
+        let said = Scope::Project.uninstall(&sandbox);
+        assert!(said.contains(&format!("{name}: removed")), "{said}");
+        assert!(!copy.exists() && note.exists() && archive.exists());
+        // Without a record, but with our entries there, it is ours.
+        Scope::Project.init(&sandbox);
+        put(copy.clone(), "{}");
+        fs::remove_dir_all(sandbox.state()).expect("the state");
+        Scope::Project.init(&sandbox);
+        Scope::Project.uninstall(&sandbox);
+        assert!(!copy.exists());
+    }
+}
+
+/// Knowledge is switched on by the folder: ours goes when nothing is in it, one that was there stays.
+#[test]
+fn the_context_folder_is_made_and_goes_when_it_is_ours_and_empty() {
+    let context = |sandbox: &Sandbox| sandbox.project().join(".claude/context");
     let sandbox = Sandbox::new();
-    let copy = put(sandbox.project().join(".claude/context/context-pressure.json"), "{}");
-    assert!(Scope::Project.uninstall(&sandbox).contains("nothing of ours"));
-    assert!(copy.exists(), "not ours");
-    // One that was there before us is theirs, also when we are put in twice.
-    Scope::Project.init(&sandbox);
-    Scope::Project.init(&sandbox);
-    let said = Scope::Project.uninstall(&sandbox);
-    assert!(said.contains("context-pressure.json: was there before us, kept") && copy.exists(), "{said}");
-    fs::remove_file(&copy).expect("our own");
-    Scope::Project.init(&sandbox);
-    put(copy.clone(), "{}");
-    let note = put(sandbox.project().join(".claude/context/progress.md"), "mine");
-    let dry = sandbox.run(&["uninstall", "--dry-run"]);
-    assert!(dry.ok().contains("context-pressure.json: would be removed"), "{dry:?}");
-    let said = Scope::Project.uninstall(&sandbox);
-    assert!(said.contains("context-pressure.json: removed"), "{said}");
-    assert!(!copy.exists() && note.exists());
-    // Without a record, but with our entries there, it is ours.
-    Scope::Project.init(&sandbox);
-    put(copy.clone(), "{}");
-    fs::remove_dir_all(sandbox.state()).expect("the state");
+    let said = Scope::Project.init(&sandbox);
+    assert!(
+        said.contains("context: made, for what survives compaction") && context(&sandbox).is_dir(),
+        "{said}"
+    );
+    put(context(&sandbox).join("last-compact.json"), "{}");
+    Scope::Project.uninstall(&sandbox);
+    assert!(!context(&sandbox).exists());
+
+    fs::create_dir_all(context(&sandbox)).expect("a new folder");
     Scope::Project.init(&sandbox);
     Scope::Project.uninstall(&sandbox);
-    assert!(!copy.exists());
+    assert!(context(&sandbox).is_dir(), "it was there before");
+
+    fs::remove_dir(context(&sandbox)).expect("our own");
+    Scope::Project.init(&sandbox);
+    put(context(&sandbox).join("learnings.md"), "mine");
+    Scope::Project.uninstall(&sandbox);
+    assert!(context(&sandbox).join("learnings.md").exists());
+
+    let sandbox = Sandbox::new();
+    Scope::User.init(&sandbox);
+    assert!(!sandbox.home().join(".claude/context").exists(), "a user is no project");
 }
 
 #[test]

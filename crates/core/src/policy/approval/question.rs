@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::search;
+
 /// What the model asks, and whether it answers itself.
 #[derive(Deserialize)]
 pub(super) struct Question {
@@ -84,11 +86,7 @@ fn is_approval(answer: &str, code: &str) -> bool {
 
 /// Whether the code stands in the text, in capitals or not. Not only as a word: in JSON a line break before it is a letter.
 pub(super) fn holds(text: &str, code: &str) -> bool {
-    let (text, code) = (text.as_bytes(), code.as_bytes());
-    // A code is short and tool inputs are long: look for its first letter, which is cheap.
-    let (Some(first), false) = (code.first(), code.is_empty()) else { return false };
-    let mut starts = memchr::memchr2_iter(first.to_ascii_uppercase(), first.to_ascii_lowercase(), text);
-    starts.any(|at| text.get(at..at + code.len()).is_some_and(|found| found.eq_ignore_ascii_case(code)))
+    search::holds_in_any_case(text.as_bytes(), code.as_bytes())
 }
 
 #[cfg(test)]

@@ -1,0 +1,204 @@
+//! Flow and stock: whether the hooks can read them. What they cannot read they pass over without a word.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use tidegate_core::facts::Known;
+use tidegate_core::knowledge::flow::{self, Entry, Progress};
+use tidegate_core::knowledge::stock::{Fault, Stock};
+use tidegate_core::knowledge::tracked::{self, TRACKED};
+use tidegate_core::time::Millis;
+use tidegate_state::bounded;
+use tidegate_state::knowledge::read::{Folder, LARGEST};
+
+use super::super::finding::{Findings, count};
+use super::super::gathered::Gathered;
+use crate::install::shell::quoted;
+
+/// So many lines of one file are named.
+const NAMED: usize = 3;
+
+/// Clocks differ a little; a time without a zone may be of any zone.
+const HOUR: u64 = 3_600_000;
+const WIDEST_ZONE: u64 = 14 * HOUR;
+
+pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+    match &seen.project {
+        Some(root) => look(root, seen.now, found),
+        None => found.ok("no project, no files"),
+    }
+}
+
+/// What is there, in numbers.
+#[derive(Default)]
+struct Numbers {
+    entries: usize,
+    archived: usize,
+    learnings: usize,
+    unverified: usize,
+}
+
+fn look(root: &Path, now: Millis, found: &mut Findings) {
+    let path = root.join(".claude/context");
+    let Some(folder) = Folder::of(root) else {
+        return without_folder(&path, found);
+    };
+    let mut numbers = Numbers::default();
+    for name in TRACKED {
+        let file = path.join(name);
+        match folder.text(name) {
+            Known::Absent => {}
+            Known::Broken(why) => broken(&file, &why, found),
+            Known::Value(text) if tracked::is_flow(name) => {
+                let entries = Progress::parse(&text).entries;
+                if name == flow::ARCHIVE {
+                    numbers.archived = entries.len();
+                    of_archive(&file, found);
+                } else {
+                    numbers.entries = entries.len();
+                    of_flow(&file, &entries, now, found);
+                }
+            }
+            Known::Value(text) if tracked::is_stock(name) => {
+                let stock = Stock::parse(&text);
+                numbers.learnings += stock.entries.len();
+                numbers.unverified += stock.entries.iter().filter(|entry| entry.is_unverified()).count();
+                of_stock(&file, &stock, found);
+            }
+            Known::Value(text) if has_extension(&file, "json") => of_copy(&file, &text, found),
+            Known::Value(_) => {}
+        }
+        if !has_extension(&file, "json") && is_locked(&file) {
+            found.note_with(
+                format!("{} is read-only: what should be added to it is not", file.display()),
+                format!("`chmod u+w {}`, unless that is meant", quoted(&file)),
+            );
+        }
+    }
+    if found.is_empty() {
+        found.ok(healthy(&numbers));
+    }
+}
+
+fn without_folder(path: &Path, found: &mut Findings) {
+    let shown = path.display();
+    match fs::metadata(path) {
+        Ok(there) if there.is_dir() => found.warning(
+            format!("{shown} leads out of the project: nothing in it is read or written"),
+            "make it a folder of the project, or a link to one inside it",
+        ),
+        Ok(_) => found.warning(
+            format!("{shown} is not a folder: no progress is kept"),
+            format!("move {} away, then `mkdir -p {}`", quoted(path), quoted(path)),
+        ),
+        Err(_) if fs::symlink_metadata(path).is_ok() => found.warning(
+            format!("{shown} is a link that leads nowhere: no progress is kept"),
+            format!("remove {}, then `mkdir -p {}`", quoted(path), quoted(path)),
+        ),
+        Err(_) => found.ok("not used here: there is no .claude/context"),
+    }
+}
+
+fn broken(file: &Path, why: &str, found: &mut Findings) {
+    // The reason begins with the file's name.
+    let why = why.split_once(": ").map_or(why, |(_, why)| why);
+    let path = quoted(file);
+    let cure = match fs::metadata(file) {
+        Err(_) => format!("remove {path}, or mend the link"),
+        Ok(there) if !there.is_file() => format!("move {path} away: it has to be a file"),
+        Ok(there) if there.len() > LARGEST => {
+            format!("move what is old out of {path}: at most 1 MiB of it is read")
+        }
+        Ok(_) => match bounded::read(file, LARGEST).map(String::from_utf8) {
+            Ok(Err(error)) => {
+                let line =
+                    error.as_bytes()[..error.utf8_error().valid_up_to()].split(|byte| *byte == b'\n').count();
+                format!("save {path} as UTF-8; line {line} is the first that is not")
+            }
+            Ok(Ok(_)) => format!("put the file itself in the place of {path}"),
+            Err(_) => format!("`chmod u+rw {path}`, or have its owner let you read it"),
+        },
+    };
+    found.warning(format!("{} is passed over: {why}", file.display()), cure);
+}
+
+fn of_archive(file: &Path, found: &mut Findings) {
+    if fs::metadata(file).is_ok_and(|there| there.len() > LARGEST) {
+        found.note_with(
+            format!("of {} only the last 1 MiB is read", file.display()),
+            "move its older entries elsewhere, if they are not to be promoted any more",
+        );
+    }
+}
+
+/// One from the future counts as the newest for as long as it stands there.
+fn of_flow(file: &Path, entries: &[Entry<'_>], now: Millis, found: &mut Findings) {
+    let is_ahead = |entry: &&Entry<'_>| {
+        let slack = if entry.zoned { HOUR } else { WIDEST_ZONE + HOUR };
+        entry.at.is_some_and(|at| at.since(now) > slack)
+    };
+    let ahead: Vec<usize> = entries.iter().filter(is_ahead).map(|entry| entry.line).collect();
+    if let Some(first) = ahead.first() {
+        let others = if ahead.len() > 1 { format!(", and {} more", ahead.len() - 1) } else { String::new() };
+        found.warning(
+            format!("{}:{first}: an entry with a time in the future{others}", file.display()),
+            "mend the time in its heading: until then it counts as the newest, and is kept before newer ones",
+        );
+    }
+}
+
+fn of_stock(file: &Path, stock: &Stock<'_>, found: &mut Findings) {
+    // An entry in one's own words is fine; a count that does not count is not what somebody meant.
+    let lines = || stock.problems.iter().filter(|problem| problem.what != Fault::NoLearning);
+    for problem in lines().take(NAMED) {
+        found.warning(
+            format!("{}:{}: {}", file.display(), problem.line, problem.what),
+            "write the line as `- **Confirmed**: 2 times | 2026-02-18 | implement`; a count that cannot be read is none",
+        );
+    }
+    let more = lines().count().saturating_sub(NAMED);
+    if more > 0 {
+        found.note_with(
+            format!("{}: {} like these", file.display(), count(more, "more line")),
+            "`tidegate learnings check` names them all",
+        );
+    }
+}
+
+/// Copies for other tools: nothing rests on them.
+fn of_copy(file: &Path, text: &str, found: &mut Findings) {
+    let members: Result<Map<String, Value>, _> = serde_json::from_str(text.trim_start_matches('\u{feff}'));
+    let why = match members {
+        Err(error) if error.is_eof() => "is only half there".to_owned(),
+        Err(error) => format!("cannot be read: {error}"),
+        Ok(members) if members.get("timestamp").is_none_or(|at| !at.is_string() && !at.is_number()) => {
+            "is not in our form: it has no `timestamp`".to_owned()
+        }
+        Ok(_) => return,
+    };
+    found.note_with(
+        format!("{} {why}", file.display()),
+        format!("remove {}, unless another tool keeps it: it is a copy, and is written anew", quoted(file)),
+    );
+}
+
+fn healthy(numbers: &Numbers) -> String {
+    let entries = match numbers.entries {
+        1 => "1 progress entry".to_owned(),
+        entries => format!("{entries} progress entries"),
+    };
+    let archived =
+        if numbers.archived > 0 { format!(", {} in the archive", numbers.archived) } else { String::new() };
+    let unverified =
+        if numbers.unverified > 0 { format!(", {} unverified", numbers.unverified) } else { String::new() };
+    format!("{entries}{archived}; {}{unverified}", count(numbers.learnings, "learning"))
+}
+
+fn is_locked(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|there| there.is_file() && there.permissions().readonly())
+}
+
+fn has_extension(file: &Path, extension: &str) -> bool {
+    file.extension().is_some_and(|own| own == extension)
+}

@@ -1,0 +1,356 @@
+//! A compaction from end to end: what is named before it, said after it, measured, and told later.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::fixtures;
+use crate::sandbox::{Sandbox, make_fifo};
+use crate::transcript::addressed;
+
+const PROGRESS: &str = "\
+# Progress
+
+## [2026-11-16T09:30:00Z] — Retries are bounded
+- Key change: three attempts in src/retry.rs
+- Decision: give up after 30 s instead of looping
+- Next: test against a slow server
+
+## [2026-11-16T08:10:00Z] — 再試行の間隔を決めた
+- 決定: 間隔は指数的に伸ばす
+";
+
+const PLAN: &str = "\
+# Current Task: retries
+
+## Constraints
+- No new dependencies in the client crate
+
+## Remaining
+- [ ] document the limits
+";
+
+/// A session in a project with flow.
+struct Play {
+    sandbox: Sandbox,
+    transcript: PathBuf,
+    session: &'static str,
+}
+
+impl Play {
+    fn new() -> Play {
+        let play = Play::bare();
+        play.write("progress.md", PROGRESS);
+        play.write("task_plan.md", PLAN);
+        play
+    }
+
+    fn bare() -> Play {
+        let sandbox = Sandbox::new();
+        let transcript = sandbox.path().join("t.jsonl");
+        Play { sandbox, transcript, session: "s-1" }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.sandbox.project().join(".claude/context")
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::create_dir_all(self.folder()).expect("the folder");
+        fs::write(self.folder().join(name), text).expect("the file");
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.folder().join(name)).expect("the file")
+    }
+
+    fn last_compact(&self) -> Value {
+        serde_json::from_str(&self.read("last-compact.json")).expect("the copy is JSON")
+    }
+
+    fn run(&self, capture: &str) -> Answer {
+        self.run_with(capture, &json!({}))
+    }
+
+    fn run_with(&self, capture: &str, more: &Value) -> Answer {
+        static COUNT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let mut payload =
+            addressed(fixtures::hook(capture), self.session, &self.transcript, &self.sandbox.project());
+        payload["prompt_id"] = json!(format!("prompt-{count}"));
+        for (member, value) in more.as_object().expect("members") {
+            payload[member] = value.clone();
+        }
+        self.sandbox.event(&payload)
+    }
+
+    /// All events of a compaction, in the client's order: what it was told before and after it.
+    fn compact(&self, trigger: &str, summary: &str) -> (String, Option<String>) {
+        let before = self.run(&format!("PreCompact.{trigger}"));
+        assert_eq!(before.exit, 0);
+        let after = self.run("SessionStart.compact").context();
+        let summary = format!("<analysis>thoughts</analysis>\n<summary>{summary}</summary>");
+        self.run_with(&format!("PostCompact.{trigger}"), &json!({"compact_summary": summary})).silent();
+        (before.stdout, after)
+    }
+
+    /// What the next tool call's result carries.
+    fn next(&self) -> Option<String> {
+        self.run("PostToolUse.Bash").context()
+    }
+}
+
+#[test]
+fn what_must_survive_is_named_in_plain_text() {
+    let play = Play::new();
+    let (named, _) = play.compact("auto", "…");
+    insta::assert_snapshot!(named);
+}
+
+#[test]
+fn what_was_lost_is_scored_and_told_once() {
+    let play = Play::new();
+    play.compact("auto", "Retries are bounded now: give up after 30 s instead of looping.");
+    let copy = play.last_compact();
+    assert_eq!(copy["sessionId"], "s-1");
+    assert_eq!(copy["compoundRun"], false);
+    assert_eq!(copy["progressSummary"]["entryCount"], 2);
+    assert_eq!(copy["progressSummary"]["recentHeadings"][0], "[2026-11-16T09:30:00Z] — Retries are bounded");
+    let (kept, of) = (copy["survival"]["kept"].as_u64().unwrap(), copy["survival"]["of"].as_u64().unwrap());
+    let lost = copy["survival"]["lost"].as_array().unwrap();
+    assert_eq!((kept, of), (2, 7), "{copy:#}");
+    assert_eq!(lost.len() as u64, of - kept);
+    let note = play.next().expect("what was lost is told");
+    for fact in lost {
+        assert!(note.contains(fact.as_str().unwrap()), "{note}");
+    }
+    assert!(!note.contains("30 s"), "{note}");
+    assert_eq!(play.next(), None, "once");
+    let report = play.sandbox.run(&["report", "--json"]).json();
+    assert_eq!((&report["boundaries"][0]["kept"], &report["boundaries"][0]["of"]), (&json!(2), &json!(7)));
+    let words = play.sandbox.run(&["report"]);
+    assert!(words.ok().contains("1 compaction: 2 of 7 key facts survived (28%)"), "{}", words.ok());
+}
+
+#[test]
+fn a_summary_that_keeps_everything_scores_in_full() {
+    let play = Play::new();
+    let named = play.run("PreCompact.auto").stdout;
+    let _ = play.run("SessionStart.compact");
+    play.run_with("PostCompact.auto", &json!({"compact_summary": named})).silent();
+    let survival = &play.last_compact()["survival"];
+    assert_eq!(survival["kept"], survival["of"]);
+    assert_eq!(play.next(), None);
+}
+
+#[test]
+fn recovery_is_said_once_and_by_what_was_promoted() {
+    let play = Play::new();
+    let (_, text) = play.compact("auto", "…");
+    let text = text.expect("recovery");
+    assert!(
+        text.starts_with(
+            "Compact occurred. Recent work entries were not promoted to learnings. Run /compound"
+        )
+    );
+    assert!(text.contains("- progress.md (2 entries, changed "), "{text}");
+    assert!(!text.contains("30 s"), "names and numbers, never contents: {text}");
+    // Nothing new was noted: a start that says so again has nothing to say.
+    play.run("SessionStart.compact").silent();
+    // A later start of the same session has heard the names.
+    play.run("SessionStart.resume").silent();
+}
+
+#[test]
+fn two_sessions_do_not_use_each_others_note() {
+    let mut play = Play::new();
+    let _ = play.run("PreCompact.auto");
+    play.session = "s-2";
+    play.run("SessionStart.compact").silent();
+    play.run("PostCompact.auto").silent();
+    assert_eq!(play.next(), None);
+    play.session = "s-1";
+    assert!(play.run("SessionStart.compact").context().is_some());
+}
+
+#[test]
+fn a_compaction_that_did_not_happen_changes_nothing() {
+    let play = Play::new();
+    for _ in 0..3 {
+        let _ = play.run("PreCompact.auto");
+    }
+    assert_eq!(play.read("progress.md"), PROGRESS);
+    assert_eq!(play.read("task_plan.md"), PLAN);
+    assert_eq!(play.next(), None);
+}
+
+#[test]
+fn old_entries_go_to_the_archive_and_nothing_is_lost() {
+    let play = Play::bare();
+    let entry = |number: usize| {
+        format!("## [2026-11-16T08:{number:02}:00Z] — Step {number}\r\n- Decision: d{number}\r\n\r\n")
+    };
+    let all: Vec<String> = (0..15).rev().map(entry).collect();
+    play.write("progress.md", format!("# Progress\r\n\r\n{}", all.concat()));
+    play.write("task_plan.md", PLAN);
+    let (_, text) = play.compact("auto", "…");
+    assert!(text.unwrap().contains("5 older entries were moved from progress.md to progress.archive.md."));
+    let (progress, archive) = (play.read("progress.md"), play.read("progress.archive.md"));
+    for (number, entry) in all.iter().enumerate() {
+        assert_eq!(progress.contains(entry.trim_end()), number < 10, "{number}");
+        assert_eq!(archive.contains(entry.trim_end()), number >= 10, "{number}");
+    }
+    assert!(play.read("task_plan.md").starts_with("# Current Task: retries\nLast compacted: 20"));
+    assert_eq!(play.last_compact()["progressSummary"]["entryCount"], 15, "counted before");
+}
+
+#[test]
+fn observing_measures_and_touches_nothing() {
+    let play = Play::new();
+    play.sandbox.config("preset = \"observe\"\n");
+    let before = fs::read_dir(play.folder()).unwrap().count();
+    let (named, after) = play.compact("auto", "nothing of it");
+    assert_eq!((named.as_str(), after), ("", None));
+    assert_eq!(play.next(), None);
+    assert_eq!(fs::read_dir(play.folder()).unwrap().count(), before);
+    assert_eq!(play.read("progress.md"), PROGRESS);
+    let report = play.sandbox.run(&["report", "--json"]).json();
+    assert_eq!(report["boundaries"][0]["kept"], 0, "{report:#}");
+}
+
+#[test]
+fn strict_holds_the_first_manual_one() {
+    let play = Play::new();
+    play.sandbox.config("preset = \"strict\"\n");
+    let play = Play { sandbox: play.sandbox.with("TIDEGATE_ATTENDED", "1"), ..play };
+    let auto = play.run("PreCompact.auto");
+    assert!(!auto.stdout.is_empty() && !auto.stdout.starts_with('{'), "{}", auto.stdout);
+    let held = play.run("PreCompact.manual").output();
+    assert_eq!(held["decision"], "block");
+    assert!(held["reason"].as_str().unwrap().contains("2 entries of progress.md are not promoted"), "{held}");
+    let passed = play.run("PreCompact.manual");
+    assert!(!passed.stdout.starts_with('{'), "the second passes: {}", passed.stdout);
+}
+
+#[test]
+fn a_subagents_compaction_is_left_alone() {
+    let play = Play::new();
+    play.run("PreCompact.subagent-auto").silent();
+    play.run("SessionStart.subagent-compact").silent();
+    play.run("PostCompact.subagent-auto").silent();
+    assert!(!play.folder().join("last-compact.json").exists());
+    assert_eq!(play.read("progress.md"), PROGRESS);
+}
+
+#[test]
+fn the_persistence_files_are_named_at_a_start() {
+    let play = Play::new();
+    let text = play.run("SessionStart.startup").context().expect("the files");
+    assert!(text.starts_with("Persistence files in .claude/context:\n- task_plan.md (changed "), "{text}");
+    play.run("SessionStart.resume").silent();
+    play.write("progress.md", "## one\n");
+    assert!(play.run("SessionStart.resume").context().is_some(), "another number of entries");
+    let empty = Play::bare();
+    empty.run("SessionStart.startup").silent();
+}
+
+type Make<'a> = Box<dyn Fn(&Path) + 'a>;
+
+/// What can stand where a file should be.
+fn bad_files(folder: &Path) -> Vec<(&'static str, Make<'_>)> {
+    let text = |text: &'static str| -> Box<dyn Fn(&Path)> {
+        Box::new(move |path| fs::write(path, text).expect("it can be made"))
+    };
+    vec![
+        ("empty", text("")),
+        ("a directory", Box::new(|path| fs::create_dir(path).expect("it can be made"))),
+        ("a pipe", Box::new(make_fifo)),
+        (
+            "50 MB",
+            Box::new(|path| fs::write(path, "## entry\nx\n".repeat(5_000_000)).expect("it can be made")),
+        ),
+        ("not UTF-8", Box::new(|path| fs::write(path, b"## \xff\xfe entry\n").expect("it can be made"))),
+        ("with a BOM", text("\u{feff}## [2026-11-16T09:30:00Z] — Ende\r\n- Decision: ja\r\n")),
+        ("mixed order", text("## [2026-01-01] — a\n## [2026-03-01] — c\n## [2026-02-01] — b\n## no date\n")),
+        ("headings in fences", text("```\n## not an entry\n```\n~~~\n## nor this\n")),
+        ("an open fence", text("## one\n```\n## two\n")),
+        (
+            "broken Confirmed lines",
+            text("## t\n- **Confirmed**: many | yesterday |\n## u\n- **Confirmed**: 3回 | 2026-13-40 | x\n"),
+        ),
+        ("half a JSON", text("{\"timestamp\": \"2026-11-")),
+        ("another shape", text("[1, 2, 3]")),
+        ("from the future", text("{\"timestamp\": \"2099-01-01T00:00:00Z\", \"promotedCount\": 3}")),
+        (
+            "a link to nowhere",
+            Box::new(|path| std::os::unix::fs::symlink("/nowhere/at/all", path).expect("it can be made")),
+        ),
+        (
+            "a link out of the project",
+            Box::new(|path| std::os::unix::fs::symlink("/etc/passwd", path).expect("it can be made")),
+        ),
+        (
+            "a link in a circle",
+            Box::new(move |path| {
+                std::os::unix::fs::symlink(folder.join("circle"), path).expect("it can be made");
+                std::os::unix::fs::symlink(path, folder.join("circle")).expect("it can be made");
+            }),
+        ),
+    ]
+}
+
+#[test]
+fn whatever_stands_there_no_compaction_fails() {
+    let names = [
+        "progress.md",
+        "task_plan.md",
+        "learnings-coding.md",
+        "compound-last-run.json",
+        "last-compact.json",
+        "progress.archive.md",
+    ];
+    let kinds = bad_files(Path::new("/")).len();
+    crate::sandbox::in_parallel(&(0..kinds).collect::<Vec<_>>(), |_, kind| {
+        // A large file in place of one is enough.
+        for name in if *kind == 3 { &names[..1] } else { &names[..] } {
+            let play = Play::new();
+            let folder = play.folder();
+            let path = folder.join(name);
+            let _ = fs::remove_file(&path);
+            let (what, make) = bad_files(&folder).swap_remove(*kind);
+            make(&path);
+            let bytes = || {
+                fs::metadata(&path).is_ok_and(|found| found.is_file()).then(|| fs::read(&path).ok()).flatten()
+            };
+            let before = bytes();
+            for capture in [
+                "SessionStart.startup",
+                "UserPromptSubmit.plain",
+                "Stop.first",
+                "PreCompact.manual",
+                "PreCompact.auto",
+                "SessionStart.compact",
+                "PostCompact.auto",
+                "PostToolUse.Bash",
+            ] {
+                let answer = play.run(capture);
+                assert_eq!(answer.exit, 0, "{what} as {name} at {capture}: {}", answer.stderr);
+            }
+            let lost = |record: &Value| record["ruling"] == "failed" && !crate::sandbox::is_late(record);
+            let failed: Vec<Value> = play.sandbox.records().into_iter().filter(lost).collect();
+            assert!(failed.is_empty(), "{what} as {name}: {failed:#?}");
+            // What is a person's is what it was, or stands in the archive; the copies are ours.
+            if Path::new(name).extension().is_none_or(|ending| ending != "json")
+                && *name != "progress.archive.md"
+                && before.is_some()
+                && *kind != 3
+            {
+                let now = bytes();
+                let stamped = *name == "task_plan.md";
+                assert!(stamped || now == before, "{what} as {name}");
+            }
+        }
+    });
+}

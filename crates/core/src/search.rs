@@ -1,0 +1,73 @@
+//! Looking for bytes, without asking the processor first.
+//!
+//! The functions at the top of `memchr` find out at their first call which instructions there are. In a virtual machine
+//! each question to the processor (`cpuid`) leaves the guest, some twenty microseconds in all: more than all that one
+//! hook looks for. These are the same crate's for any processor of the architecture.
+
+use memchr::arch::all::memchr::{One, Two};
+use memchr::arch::all::packedpair::Pair;
+#[cfg(target_arch = "x86_64")]
+use memchr::arch::x86_64::sse2::packedpair::Finder;
+
+/// Where a byte first stands.
+pub fn first(haystack: &[u8], byte: u8) -> Option<usize> {
+    One::new(byte).find(haystack)
+}
+
+/// Where a byte last stands.
+pub fn last(haystack: &[u8], byte: u8) -> Option<usize> {
+    One::new(byte).rfind(haystack)
+}
+
+/// Where a short text first stands.
+pub fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(finder) = Finder::new(needle).filter(|finder| haystack.len() >= finder.min_haystack_len()) {
+        return finder.find(haystack, needle);
+    }
+    find_by_rarest(haystack, needle)
+}
+
+/// Its rarest byte is looked for, and the rest compared.
+fn find_by_rarest(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    let rare = Pair::new(needle).map_or(0, |pair| usize::from(pair.index1()));
+    let Some(byte) = needle.get(rare) else { return Some(0) };
+    let last_start = haystack.len().checked_sub(needle.len())?;
+    // So cut that a place in it is the needle's place in the whole.
+    let candidates = &haystack[rare..=last_start + rare];
+    One::new(*byte).iter(candidates).find(|at| haystack[*at..].starts_with(needle))
+}
+
+/// Whether a short text stands somewhere, in capitals or not: its first letter is looked for, and the rest compared.
+pub(crate) fn holds_in_any_case(haystack: &[u8], needle: &[u8]) -> bool {
+    let Some(first) = needle.first() else { return false };
+    let letter = Two::new(first.to_ascii_uppercase(), first.to_ascii_lowercase());
+    letter
+        .iter(haystack)
+        .any(|at| haystack.get(at..at + needle.len()).is_some_and(|found| found.eq_ignore_ascii_case(needle)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_empty_text_is_everywhere_and_a_longer_one_nowhere() {
+        assert_eq!((find(b"", b""), find(b"ab", b"")), (Some(0), Some(0)));
+        assert_eq!((find(b"", b"a"), find(b"ab", b"abc")), (None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn finds_what_the_standard_library_finds(haystack in "[ab_]{0,40}", needle in "[ab_]{0,4}") {
+            let (bytes, text) = (haystack.as_bytes(), needle.as_bytes());
+            prop_assert_eq!(find(bytes, text), haystack.find(&needle));
+            prop_assert_eq!(find_by_rarest(bytes, text), haystack.find(&needle));
+            prop_assert_eq!((first(bytes, b'_'), last(bytes, b'_')), (haystack.find('_'), haystack.rfind('_')));
+            let held = !needle.is_empty() && haystack.contains(&needle);
+            prop_assert_eq!(holds_in_any_case(bytes, needle.to_ascii_uppercase().as_bytes()), held);
+        }
+    }
+}

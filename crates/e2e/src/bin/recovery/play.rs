@@ -1,0 +1,147 @@
+//! One session through one compaction on the real client, and what stands in the model's context afterwards.
+
+use std::fs;
+
+use tidegate_core::record::estimate_tokens;
+use tidegate_e2e::client::{Launch, SONNET_4_6};
+use tidegate_e2e::home::Home;
+use tidegate_e2e::model::{Model, Reply, Request, Route, Script};
+use tidegate_e2e::tidegate::Tidegate;
+
+use crate::sessions::{Kind, Planted};
+
+/// Who compacts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trigger {
+    /// The client, in the middle of a turn.
+    Automatic,
+    /// A person.
+    Manual,
+}
+
+/// What the model does with instructions for the summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Summariser {
+    /// Keeps the lines that it is told to keep.
+    Follows,
+    /// Writes what it always writes.
+    Ignores,
+}
+
+/// One way to play a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// Who compacts.
+    pub(crate) trigger: Trigger,
+    /// Who summarises.
+    pub(crate) summariser: Summariser,
+    /// Whether Tidegate is installed.
+    pub(crate) tidegate: bool,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    /// The kind of each planted fact, and whether it stands in one of the next two requests.
+    pub(crate) facts: Vec<(Kind, bool)>,
+    /// Tokens of the request for a summary, by estimate.
+    pub(crate) asked: usize,
+    /// Tokens of the second request after it, by estimate.
+    pub(crate) after: usize,
+    /// Hooks that failed by themselves.
+    pub(crate) failed: usize,
+}
+
+/// Where the client compacts by itself.
+const FULL: u64 = 168_000;
+
+/// Plays it.
+pub(crate) fn play(planted: &'static Planted, way: Way) -> Outcome {
+    let home = Home::new();
+    let tidegate = way.tidegate.then(|| {
+        // The gates have other things to say about edits, and they are not what is measured.
+        home.write_config("[skill_gate]\nmode = \"off\"\n\n[verify_stop]\nmode = \"off\"\n");
+        let tidegate = Tidegate::init(&home);
+        // Nor are the skills, which every request of every session names.
+        fs::remove_dir_all(home.in_project(".claude/skills")).expect("the skills that init brings");
+        tidegate
+    });
+    let model = Model::start(script(&home, planted, way)).paced(&home);
+    let mut session = Launch::new(&home, &model).on(SONNET_4_6).start();
+    let [one, other] = planted.constraints;
+    // Enough that there is something to compact.
+    let logs = "a line of a long log\n".repeat(2_000);
+    session.ask(&format!("{}\n\n{one}\n{other}\n{}\n\n{logs}", planted.task, planted.said[0]));
+    // As a model or a person writes them down, with and without Tidegate.
+    home.write(".claude/context/task_plan.md", &planted.plan());
+    home.write(".claude/context/progress.md", &planted.progress());
+    session.ask("Go on with the two files.");
+    session.ask("Is that all for now?");
+    match way.trigger {
+        Trigger::Automatic => {
+            let turn = session.ask("Look once more.");
+            assert_eq!(turn.compactions(), ["auto"]);
+        }
+        Trigger::Manual => {
+            assert_eq!(session.ask("/compact").compactions(), ["manual"]);
+            session.ask("Go on.");
+        }
+    }
+    session.finish();
+    model.finish();
+
+    let requests = model.requests();
+    let asked = requests.iter().find(|request| request.route == Route::Compaction).expect("a compaction");
+    let after: Vec<&Request> = requests
+        .iter()
+        .filter(|request| request.route == Route::Main && request.conversation == 1)
+        .take(2)
+        .collect();
+    let stands = |text: &str| after.iter().any(|request| request.count(text) > 0);
+    Outcome {
+        facts: planted.facts().map(|(kind, text)| (kind, stands(text))).collect(),
+        asked: tokens(asked),
+        after: after.last().map_or(0, |request| tokens(request)),
+        failed: tidegate.map_or(0, |tidegate| {
+            tidegate.journal().iter().filter(|record| !record["failure"].is_null()).count()
+        }),
+    }
+}
+
+fn script(home: &Home, planted: &'static Planted, way: Way) -> Script {
+    let Planted { decisions: [one, other], steps: [next, open], paths, said, .. } = planted;
+    let begin = Script::new()
+        .main(Reply::text("I have read it.").used(40_000))
+        // Of what the client's own tools have read or written it brings some back by itself; not what a shell wrote.
+        .main(Reply::bash(format!("mkdir -p $(dirname {0}) && echo new > {0}", paths[0])).used(50_000))
+        .main(Reply::write(home.in_project(paths[1]), "a file of the session\n").used(60_000))
+        .main(Reply::text(format!("{one}\n{other}\n{next}\n{open}\n{}", said[1])).used(70_000))
+        // The client keeps the last message whole: it should be one that says nothing.
+        .main(Reply::text("Yes.").used(75_000));
+    let begin = match way.trigger {
+        Trigger::Automatic => {
+            begin.main(Reply::bash("true").used(90_000)).main(Reply::bash("true").used(FULL))
+        }
+        Trigger::Manual => begin,
+    };
+    let end = begin.main(Reply::bash("true").used(30_000)).main(Reply::text("Done.").used(31_000));
+    end.summary_with(move |request| Reply::text(summary(planted, way.summariser, request)))
+}
+
+/// A short summary as any session gets one; beside it, from the one who follows, the lines of the instructions.
+fn summary(planted: &Planted, summariser: Summariser, request: &Request) -> String {
+    let told = request.summary_instructions().filter(|_| summariser == Summariser::Follows);
+    let lines: Vec<&str> =
+        told.into_iter().flat_map(str::lines).filter(|line| line.starts_with("- ")).collect();
+    format!(
+        "<analysis>What happened, in order.</analysis>\n<summary>\nThe user asked for this: {}. Work is under way; the \
+         file edited last is {}.\n{}\n</summary>",
+        planted.task,
+        planted.paths[1],
+        lines.join("\n"),
+    )
+}
+
+fn tokens(request: &Request) -> usize {
+    request.texts().into_iter().map(estimate_tokens).sum()
+}

@@ -1,0 +1,127 @@
+//! What is printed, and whether it is good enough.
+
+use std::fmt::Write as _;
+
+use crate::play::{Outcome, Summariser, Trigger, Way};
+use crate::sessions::Kind;
+
+/// All sessions, played in one way.
+pub(crate) struct Row {
+    /// The way.
+    pub(crate) way: Way,
+    /// What came of each session.
+    pub(crate) outcomes: Vec<Outcome>,
+}
+
+impl Row {
+    /// Facts of these kinds that were kept, of how many.
+    fn kept(&self, kinds: &[Kind]) -> (usize, usize) {
+        let facts = self.outcomes.iter().flat_map(|outcome| &outcome.facts);
+        let of: Vec<bool> = facts.filter(|(kind, _)| kinds.contains(kind)).map(|(_, kept)| *kept).collect();
+        (of.iter().filter(|kept| **kept).count(), of.len())
+    }
+
+    fn average(&self, of: impl Fn(&Outcome) -> usize) -> usize {
+        let sum: usize = self.outcomes.iter().map(of).sum();
+        sum / self.outcomes.len().max(1)
+    }
+}
+
+/// Rows come in pairs: without Tidegate, then with it.
+pub(crate) fn table(rows: &[Row]) -> String {
+    let mut text = String::from("| compaction | summariser | Tidegate | all facts |");
+    for kind in Kind::ALL {
+        let _ = write!(text, " {} |", kind.name());
+    }
+    text.push_str(" tokens to the summariser | tokens in the context |\n|");
+    text.push_str(&" --- |".repeat(6 + Kind::ALL.len()));
+    text.push('\n');
+    for pair in rows.chunks(2) {
+        for row in pair {
+            let trigger = match row.way.trigger {
+                Trigger::Automatic => "automatic",
+                Trigger::Manual => "manual",
+            };
+            let summariser = match row.way.summariser {
+                Summariser::Follows => "follows instructions",
+                Summariser::Ignores => "ignores them",
+            };
+            let tidegate = if row.way.tidegate { "with" } else { "without" };
+            let (kept, of) = row.kept(&Kind::ALL);
+            let _ = write!(text, "| {trigger} | {summariser} | {tidegate} | {kept} of {of} |");
+            for kind in Kind::ALL {
+                let (kept, of) = row.kept(&[kind]);
+                let _ = write!(text, " {kept} of {of} |");
+            }
+            for part in [|outcome: &Outcome| outcome.asked, |outcome: &Outcome| outcome.after] {
+                let (before, now) = (pair[0].average(part), row.average(part));
+                if row.way.tidegate {
+                    let _ = write!(text, " {:+} |", now.cast_signed() - before.cast_signed());
+                } else {
+                    text.push_str(" |");
+                }
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Ways in which Tidegate was no help: fewer facts of some kind were kept with it than without, or no more in all.
+pub(crate) fn worse(rows: &[Row]) -> Vec<String> {
+    let mut worse = Vec::new();
+    for pair in rows.chunks(2) {
+        let [without, with] = pair else { continue };
+        let ((before, _), (now, of)) = (without.kept(&Kind::ALL), with.kept(&Kind::ALL));
+        if now <= before {
+            let Way { trigger, summariser, .. } = with.way;
+            worse.push(format!("{trigger:?}, {summariser:?}: {now} of {of} with Tidegate, {before} without"));
+        }
+        for kind in Kind::ALL {
+            let ((before, _), (now, of)) = (without.kept(&[kind]), with.kept(&[kind]));
+            if now < before {
+                let Way { trigger, summariser, .. } = with.way;
+                worse.push(format!(
+                    "{trigger:?}, {summariser:?}, {}: {now} of {of} with Tidegate, {before} without",
+                    kind.name()
+                ));
+            }
+        }
+    }
+    worse
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(tidegate: bool, kept: [bool; 2]) -> Row {
+        let way = Way { trigger: Trigger::Manual, summariser: Summariser::Ignores, tidegate };
+        let facts = vec![(Kind::Decision, kept[0]), (Kind::Path, kept[1])];
+        let (asked, after) = if tidegate { (1_200, 5_050) } else { (1_000, 5_000) };
+        Row { way, outcomes: vec![Outcome { facts, asked, after, failed: 0 }] }
+    }
+
+    #[test]
+    fn no_help_is_noticed() {
+        let judged = |before, now| worse(&[row(false, before), row(true, now)]);
+        assert_eq!(judged([false, true], [true, true]), Vec::<String>::new());
+        let same = "Manual, Ignores: 1 of 2 with Tidegate, 1 without";
+        assert_eq!(judged([false, true], [false, true]), [same]);
+        let other = "Manual, Ignores, paths: 0 of 1 with Tidegate, 1 without";
+        assert_eq!(judged([false, true], [true, false]), [same, other]);
+    }
+
+    #[test]
+    fn the_table_counts_facts_and_what_they_cost() {
+        let text = table(&[row(false, [false, true]), row(true, [true, true])]);
+        let rows: Vec<&str> = text.lines().skip(2).collect();
+        assert_eq!(
+            rows,
+            [
+                "| manual | ignores them | without | 1 of 2 | 0 of 0 | 0 of 1 | 1 of 1 | 0 of 0 | 0 of 0 | | |",
+                "| manual | ignores them | with | 2 of 2 | 0 of 0 | 1 of 1 | 1 of 1 | 0 of 0 | 0 of 0 | +200 | +50 |",
+            ]
+        );
+    }
+}

@@ -1,0 +1,184 @@
+//! Knowledge through compaction: what a summary is told to keep, what it kept, and what becomes of flow and stock.
+
+mod boundary;
+#[cfg(unix)]
+mod compound;
+mod damage;
+mod ends_of_work;
+mod hold;
+mod persistence_files;
+mod recovery;
+mod trim;
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use tidegate_e2e::client::{Launch, SONNET_4_6, Session, Stream};
+use tidegate_e2e::home::Home;
+use tidegate_e2e::model::{Model, Reply, Request, Route, Script};
+use tidegate_e2e::prefix::assert_extending;
+use tidegate_e2e::tidegate::{self, Tidegate};
+
+use super::filler;
+use super::work::gradle;
+
+const PLAN: &str = "task_plan.md";
+const PROGRESS: &str = "progress.md";
+const ARCHIVE: &str = "progress.archive.md";
+
+const CONSTRAINT: &str = "amounts stay integers in minor units";
+const OPEN: &str = "ask finance about the yen";
+const HEADING: &str = "rounding moved from the sum to each line";
+const DECISION: &str = "half-even rounding, because the auditors compare with the bank";
+const NEXT: &str = "migrate the archived invoices of 2024";
+const FILE: &str = "src/B.java";
+
+/// What stands in flow and plan; the file is there after an edit.
+const FACTS: [&str; 5] = [CONSTRAINT, DECISION, HEADING, NEXT, OPEN];
+
+/// How the note about lost facts begins.
+const LOST: &str = "missing in its summary";
+
+/// How the text after a compaction begins.
+const OCCURRED: &str = "Compact occurred.";
+
+/// Where the client compacts on the model that the scenarios use.
+const FULL: u64 = 168_000;
+
+/// A project with code, a plan and one entry.
+struct Scene {
+    home: Home,
+}
+
+impl Scene {
+    /// With a plan and an entry of this session.
+    fn new() -> Scene {
+        let scene = Scene::without_flow();
+        scene.put(
+            PLAN,
+            &format!("# Current Task: rounding\n\n## Constraints\n\n- {CONSTRAINT}\n\n## Remaining\n\n- [ ] {OPEN}\n"),
+        );
+        scene.put(
+            PROGRESS,
+            &format!("# Progress\n\n## {HEADING}\n\n- Decision: {DECISION}\n- Next: {NEXT}\n"),
+        );
+        scene
+    }
+
+    /// Without any persistence file.
+    fn without_flow() -> Scene {
+        let home = Home::new();
+        gradle(&home);
+        Scene { home }
+    }
+
+    /// Installs the binary, without the gates that have other things to say about edits.
+    fn install(&self) -> Tidegate<'_> {
+        self.home.write_config("[skill_gate]\nmode = \"off\"\n\n[verify_stop]\nmode = \"off\"\n");
+        Tidegate::init(&self.home)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.home.in_project(".claude/context").join(name)
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        self.home.write(self.path(name), text);
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.text(name)).expect("JSON")
+    }
+
+    /// The model edits code.
+    fn edit(&self) -> Reply {
+        Reply::write(self.home.in_project(FILE), "class B {}\n")
+    }
+
+    /// A session with somebody there.
+    fn launch<'a>(&'a self, model: &'a Model) -> Launch<'a> {
+        super::work::launch(&self.home, model).on(SONNET_4_6).environment("TIDEGATE_ATTENDED", "1")
+    }
+
+    /// Answers for two long turns; in the second, after an edit and these steps, the client compacts.
+    fn climb(&self, steps: impl IntoIterator<Item = Reply>) -> Script {
+        let begin = Script::new().main(Reply::text("first").used(40_000)).main(self.edit().used(60_000));
+        steps.into_iter().fold(begin, |script, step| script.main(step.used(80_000)))
+    }
+
+    /// The same, up to the compaction and beyond it.
+    fn over_the_boundary(&self, after: impl IntoIterator<Item = Reply>) -> Script {
+        let script = self.climb([]).main(Reply::bash("true").used(FULL));
+        after.into_iter().fold(script, |script, step| script.main(step.used(30_000)))
+    }
+
+    /// Plays both turns.
+    fn automatic(&self, model: &Model) -> Session {
+        let mut session = self.launch(model).start();
+        session.ask(&filler());
+        assert_eq!(session.ask(&filler()).compactions(), ["auto"]);
+        session
+    }
+
+    /// Plays an edit, a manual compaction, and one prompt after it.
+    fn manual(&self, model: &Model, compact: &str) -> Session {
+        let mut session = self.launch(model).start();
+        session.ask("begin");
+        session.ask("anything else?");
+        assert_eq!(session.ask(compact).compactions(), ["manual"]);
+        session.ask("go on");
+        session
+    }
+
+    /// Answers for that. The client keeps the last one before the compaction whole: it says nothing.
+    fn by_hand(&self) -> Script {
+        let begin = Script::new().main(self.edit()).main(Reply::text("edited"));
+        begin.main(Reply::text("no")).main(Reply::text("on it"))
+    }
+}
+
+/// What holds in the end, whatever was played.
+fn settle(tidegate: &Tidegate<'_>, model: &Model) {
+    tidegate.assert_unfailing();
+    assert_extending(&model.requests());
+    model.finish();
+}
+
+/// What the summariser was told.
+fn instructions(model: &Model) -> String {
+    let asked = model.requests_on(&Route::Compaction);
+    assert_eq!(asked.len(), 1, "one summary was asked for");
+    asked[0].summary_instructions().unwrap_or_default().to_owned()
+}
+
+/// Requests after the first boundary.
+fn after(model: &Model) -> Vec<Request> {
+    model.main_requests().into_iter().filter(|request| request.conversation == 1).collect()
+}
+
+/// How often each of these requests says it.
+fn counts(requests: &[Request], needle: &str) -> Vec<usize> {
+    requests.iter().map(|request| request.count(needle)).collect()
+}
+
+/// What the journal says about boundaries, oldest first.
+fn boundaries(tidegate: &Tidegate<'_>) -> Vec<Value> {
+    let of = |record: Value| Some(record["boundary"].clone()).filter(|boundary| !boundary.is_null());
+    tidegate.journal().into_iter().filter_map(of).collect()
+}
+
+/// A summary that keeps everything that it is told to keep.
+fn faithful(request: &Request) -> Reply {
+    let told = request.summary_instructions().unwrap_or_default();
+    Reply::text(format!("<analysis>As told.</analysis>\n<summary>\n{told}\n</summary>"))
+}
+
+/// A call of the binary by the model.
+fn call(arguments: &str) -> String {
+    format!("{} {arguments}", tidegate::binary().display())
+}

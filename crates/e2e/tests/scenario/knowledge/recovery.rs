@@ -1,0 +1,82 @@
+//! What the model is told right after a compaction: once, and what is true.
+
+use tidegate_e2e::model::{Model, Reply};
+
+use super::*;
+
+/// The text after a manual compaction, from the next request.
+fn told(scene: &Scene, tidegate: &Tidegate<'_>) -> String {
+    let model = Model::start(scene.by_hand().main(Reply::text("more"))).paced(&scene.home);
+    let mut session = scene.manual(&model, "/compact");
+    session.ask("and on");
+    session.finish();
+
+    let requests = after(&model);
+    assert_eq!(counts(&requests, OCCURRED), [1, 1], "once");
+    settle(tidegate, &model);
+    let contexts = requests[0].hook_contexts();
+    let text = contexts.into_iter().find(|context| context.contains(OCCURRED)).expect("the text");
+    assert!(text.starts_with("SessionStart: "), "{text}");
+    text
+}
+
+#[test]
+fn entries_that_nobody_promoted() {
+    let scene = Scene::new();
+    let tidegate = scene.install();
+    let text = told(&scene, &tidegate);
+    let sentence = "Compact occurred. Recent work entries were not promoted to learnings. Run /compound to review and \
+                    preserve knowledge.";
+    assert!(text.contains(sentence), "{text}");
+    assert!(text.contains("progress.md (1 entry,") && text.contains("task_plan.md"), "{text}");
+    let copy = scene.json("last-compact.json");
+    assert_eq!(copy["compoundRun"], false);
+    assert_eq!(copy["progressSummary"]["entryCount"], 1);
+    assert_eq!(copy["progressSummary"]["recentHeadings"][0], HEADING);
+}
+
+#[test]
+fn entries_that_somebody_went_through() {
+    let scene = Scene::new();
+    let tidegate = scene.install();
+    tidegate.run(&["compound", "done"]);
+    let text = told(&scene, &tidegate);
+    let sentence = "Compact occurred. Learnings preserved via /compound. Read persistence files to resume.";
+    assert!(text.contains(sentence), "{text}");
+    assert_eq!(scene.json("last-compact.json")["compoundRun"], true);
+}
+
+#[test]
+fn no_entries_at_all() {
+    let scene = Scene::without_flow();
+    let tidegate = scene.install();
+    let text = told(&scene, &tidegate);
+    assert!(!text.contains("/compound") && !text.contains("progress.md"), "{text}");
+}
+
+/// The client calls the hook before it knows whether there will be a summary.
+#[test]
+fn a_compaction_that_failed_did_not_occur() {
+    let scene = Scene::new();
+    let tidegate = scene.install();
+    let script =
+        scene.by_hand().main(Reply::text("more")).summary(Reply::error(500, "api_error", "scripted"));
+    let model = Model::start(script.summary_with(faithful)).paced(&scene.home);
+    let mut session = scene.launch(&model).start();
+    session.ask("begin");
+    session.ask("anything else?");
+    assert_eq!(session.ask("/compact").compactions(), Vec::<&str>::new());
+    session.ask("go on");
+    assert_eq!(model.last_main().count(OCCURRED), 0);
+    assert!(scene.json("last-compact.json")["survival"].is_null(), "nothing was measured");
+    assert_eq!(session.ask("/compact").compactions(), ["manual"]);
+    session.ask("and on");
+    session.finish();
+
+    let requests = after(&model);
+    assert_eq!(counts(&requests, OCCURRED), [1]);
+    assert_eq!(counts(&requests, LOST), [0]);
+    let survival = &scene.json("last-compact.json")["survival"];
+    assert_eq!(survival["kept"], survival["of"], "{survival:#}");
+    settle(&tidegate, &model);
+}
