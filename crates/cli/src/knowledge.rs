@@ -105,14 +105,14 @@ impl Project {
     pub(crate) fn write_stock(&self, path: &Path, old: Option<&str>, new: &str) -> std::io::Result<()> {
         let change = |now: &str| (now == old.unwrap_or_default()).then(|| new.to_owned());
         let name = path.file_name().and_then(|name| name.to_str());
-        let written = match name.filter(|_| path.parent() == Some(&self.folder())) {
-            Some(name) => write::change(&self.here.state, &Folder::make(&self.root)?, name, change)?,
-            None => {
-                if let Some(folder) = path.parent() {
-                    std::fs::create_dir_all(folder)?;
-                }
-                write::change_file(&self.here.state, path, change)?
+        let in_project = name.filter(|_| path.parent() == Some(&self.folder()));
+        let written = if let Some(name) = in_project {
+            write::change(&self.here.state, &Folder::make(&self.root)?, name, change)?
+        } else {
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder)?;
             }
+            write::change_file(&self.here.state, path, change)?
         };
         if written { Ok(()) } else { Err(std::io::Error::other("it was changed in between")) }
     }

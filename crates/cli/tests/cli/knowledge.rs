@@ -187,10 +187,13 @@ fn entries_stay_in_the_style_of_the_file() {
     }
 }
 
+/// Why it cannot be written, and what makes it so.
+type Case<'a> = (&'a str, &'a dyn Fn(&Sandbox));
+
 #[test]
 fn what_cannot_be_written_is_left_alone() {
     let elsewhere = tempfile::tempdir().expect("a folder");
-    let cases: [(&str, &dyn Fn(&Sandbox)); 7] = [
+    let cases: [Case<'_>; 7] = [
         ("not UTF-8", &|sandbox| drop(put(sandbox, "progress.md", b"## a\n\xff\xfe"))),
         ("Is a directory", &|sandbox| {
             fs::create_dir_all(context(sandbox).join("progress.md")).expect("a new folder");

@@ -4,6 +4,7 @@
 mod plan;
 mod promote;
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -138,19 +139,20 @@ impl Listing {
         let mut text = format!("{}{archived}", entry.line());
         let body: String = entry.body.chars().take(BODY_BUDGET).collect();
         for line in body.lines().filter(|line| !line.trim().is_empty()) {
-            text.push_str(&format!("\n    {}", line.trim_end()));
+            let _ = write!(text, "\n    {}", line.trim_end());
         }
         if body.len() < entry.body.len() {
-            text.push_str(&format!("\n    … all of it: tidegate progress show {}", short(entry.id)));
+            let _ = write!(text, "\n    … all of it: tidegate progress show {}", short(entry.id));
         }
         for similar in &self.similar {
-            text.push_str(&format!(
+            let _ = write!(
+                text,
                 "\n    similar: {} \"{}\" in {}, {}",
                 short(similar.id),
                 similar.title,
                 similar.file,
                 confirmed(similar.confirmed)
-            ));
+            );
         }
         text
     }

@@ -253,22 +253,18 @@ struct Changes<'a> {
 
 impl Changes<'_> {
     fn of(&mut self, file: StockName) -> Result<&mut Change, CliError> {
-        let at = match self.list.iter().position(|change| change.file == file) {
-            Some(at) => at,
-            None => {
-                let path = self.project.path_of(file)?;
-                if let Some((_, why)) = self.knowledge.broken.iter().find(|(broken, _)| *broken == path) {
-                    return Err(CliError::new(why)
-                        .hint("nothing was changed; mend that file, or move it away, and try again"));
-                }
-                let old = self.knowledge.stock.iter().find(|stock| stock.file == file);
-                let old = old.map(|stock| stock.text.clone());
-                let new = old.clone().unwrap_or_default();
-                self.list.push(Change { file, path, old, new, loses: false });
-                self.list.len() - 1
-            }
-        };
-        Ok(&mut self.list[at])
+        if let Some(at) = self.list.iter().position(|change| change.file == file) {
+            return Ok(&mut self.list[at]);
+        }
+        let path = self.project.path_of(file)?;
+        if let Some((_, why)) = self.knowledge.broken.iter().find(|(broken, _)| *broken == path) {
+            return Err(CliError::new(why)
+                .hint("nothing was changed; mend that file, or move it away, and try again"));
+        }
+        let old = self.knowledge.stock.iter().find(|stock| stock.file == file);
+        let old = old.map(|stock| stock.text.clone());
+        let new = old.clone().unwrap_or_default();
+        Ok(self.list.push_mut(Change { file, path, old, new, loses: false }))
     }
 
     fn merge(&mut self, keep: Place, away: Place) -> Result<(), CliError> {
