@@ -12,7 +12,7 @@ use std::time::Instant;
 use tidegate_core::config::Config;
 use tidegate_core::event::wire::Field;
 use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
-use tidegate_core::facts::marks::{Mark, Marks};
+use tidegate_core::facts::marks::{Mark, Marks, Note};
 use tidegate_core::facts::{Facts, Known, session};
 use tidegate_core::gate;
 use tidegate_core::policy;
@@ -134,6 +134,10 @@ impl Hook {
         }
         let folder = state.session(&event.session);
         let marks = self.read_marks(&event, &state, &folder, root.as_deref());
+        // What was lost is told once, and what was kept beside the summary has to be read first.
+        if marks.value().is_some_and(|marks| marks.notes.contains(&Note::Lost)) {
+            self.deadline.extend();
+        }
         let prompt = marks.value().and_then(|marks| marks.lang);
         let run = Run { hook: self, event: &event, payload: &bytes, config: &config, state, folder };
         run.rule(marks, root).unwrap_or_else(|step| self.fail(&step, Some(&config), prompt).into())

@@ -13,14 +13,14 @@ pub enum FactKind {
     Constraint,
     /// What was decided.
     Decision,
-    /// The heading of a progress entry that was not promoted.
-    Entry,
     /// What comes next.
     Next,
     /// The path of a file that was edited and not verified since.
     Unverified,
     /// The path of a file that was edited.
     File,
+    /// The heading of a progress entry that was not promoted. It is safe in its file; only that it is there can be lost.
+    Entry,
     /// The phase or stage that is active.
     Phase,
     /// A note that still waits.
@@ -32,10 +32,10 @@ impl FactKind {
     pub const ALL: [FactKind; 8] = [
         FactKind::Constraint,
         FactKind::Decision,
-        FactKind::Entry,
         FactKind::Next,
         FactKind::Unverified,
         FactKind::File,
+        FactKind::Entry,
         FactKind::Phase,
         FactKind::Note,
     ];
@@ -50,7 +50,7 @@ impl FactKind {
         match self {
             FactKind::Constraint => "Constraints that the user set",
             FactKind::Decision => "Decisions",
-            FactKind::Entry => "Work done that is recorded nowhere else yet",
+            FactKind::Entry => "Entries of progress.md that are not promoted yet",
             FactKind::Next => "Next steps",
             FactKind::Unverified => "Files edited and not verified since",
             FactKind::File => "Files edited",

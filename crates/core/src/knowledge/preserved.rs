@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 use crate::event::wire::{Field, Member, read_object, wire_key, wire_object};
 use crate::search;
@@ -27,20 +29,23 @@ pub struct Scan {
     found: Preserved,
     /// What was printed before the compaction was met.
     repeated: bool,
-    lines: usize,
+    /// Lines since the last one that counted.
+    idle: usize,
 }
 
-/// What was kept is the end of the conversation: further back than this nothing of it is found.
-const FURTHEST: usize = 2_000;
+/// A boundary that lies further back is not the last event's; what it kept stands just before it, with little in between.
+const FURTHEST: usize = 500;
+const IN_BETWEEN: usize = 64;
 
 /// Together they are compared with a few dozen facts; more is not worth the time.
-const LONGEST: usize = 1024 * 1024;
+const LONGEST: usize = 256 * 1024;
 
 impl Scan {
     /// Takes the next older line; breaks when nothing older can change the result.
     pub fn line(&mut self, line: &[u8]) -> ControlFlow<()> {
-        self.lines += 1;
-        if self.lines > FURTHEST {
+        self.idle += 1;
+        let most = if self.named.is_some() { IN_BETWEEN } else { FURTHEST };
+        if self.idle > most {
             return ControlFlow::Break(());
         }
         let Some(named) = &mut self.named else {
@@ -50,12 +55,20 @@ impl Scan {
             self.repeated |= search::find(line, b"<local-command-stdout>Compacted PreCompact [").is_some();
             return ControlFlow::Continue(());
         };
-        let id = read_object::<Entry<'_>>(line).ok().and_then(|entry| entry.uuid.value());
-        if id.is_some_and(|id| named.remove(id.as_ref())) {
-            self.found.texts.push(plain(line));
+        let Ok(entry) = read_object::<Entry<'_>>(line) else { return ControlFlow::Continue(()) };
+        if entry.uuid.get().is_none_or(|id| !named.remove(id.as_ref())) {
+            return ControlFlow::Continue(());
         }
-        let full = self.found.texts.iter().map(String::len).sum::<usize>() > LONGEST;
-        if named.is_empty() || full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        self.idle = 0;
+        let content = entry.message.value().map(|message| message.content);
+        let content = content.or_else(|| entry.attachment.value().map(|attachment| attachment.content));
+        let text = content.and_then(Field::value).map(|content| plain(content.0)).unwrap_or_default();
+        let length: usize = self.found.texts.iter().map(String::len).sum();
+        if length + text.len() > LONGEST {
+            return ControlFlow::Break(());
+        }
+        self.found.texts.push(text);
+        if named.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn boundary(&mut self, line: &[u8]) -> ControlFlow<()> {
@@ -69,6 +82,7 @@ impl Scan {
         if ids.is_empty() {
             return ControlFlow::Break(());
         }
+        self.idle = 0;
         self.named = Some(ids.into_iter().map(Cow::into_owned).collect());
         ControlFlow::Continue(())
     }
@@ -79,16 +93,35 @@ impl Scan {
     }
 }
 
-/// The line as words: whatever is in it stands in the conversation, wherever in the message it is.
-fn plain(line: &[u8]) -> String {
-    String::from_utf8_lossy(line).replace("\\n", " ").replace("\\t", " ").replace("\\\"", "\"")
+/// JSON as words: whatever is in it stands in the conversation, be it text, a call or its result.
+fn plain(json: &str) -> String {
+    json.replace("\\n", "\n").replace("\\t", " ").replace("\\\"", "\"")
+}
+
+/// A value as it stands in the line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Verbatim<'a>(&'a str);
+
+impl<'de> Deserialize<'de> for Field<Verbatim<'de>> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&'de RawValue>::deserialize(deserializer)?;
+        Ok(Field::Value(Verbatim(raw.get())))
+    }
 }
 
 wire_object! {
     struct Entry<'a> {
         uuid: Cow<'a, str>,
         subtype: Cow<'a, str>,
+        message: Message<'a>,
+        attachment: Message<'a>,
         compaction as "compactMetadata": Compaction<'a>,
+    }
+}
+
+wire_object! {
+    struct Message<'a> {
+        content: Verbatim<'a>,
     }
 }
 
@@ -144,7 +177,7 @@ mod tests {
     fn only_what_the_boundary_names() {
         let texts = scan(&[OLD, KEPT, BOUNDARY, AFTER]);
         assert_eq!(texts.len(), 1);
-        assert!(texts[0].contains("the \"kept\" answer"), "{}", texts[0]);
+        assert!(texts[0].contains("the \"kept\"\nanswer"), "{}", texts[0]);
     }
 
     #[test]
@@ -171,6 +204,6 @@ mod tests {
         let first = BOUNDARY.replace("u2", "u1");
         let texts = scan(&[OLD, &first, KEPT, BOUNDARY]);
         assert_eq!(texts.len(), 1);
-        assert!(texts[0].contains("u2"));
+        assert!(texts[0].contains("answer") && !texts[0].contains("u2"), "{texts:?}");
     }
 }

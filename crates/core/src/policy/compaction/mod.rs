@@ -193,7 +193,6 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge) -> Vec<KeyFact> {
     let unverified = marks.work.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
     let lost = facts.boundary.as_ref().filter(|_| marks.notes.contains(&Note::Lost));
     let lost = lost.map(|boundary| boundary.missing(false)).unwrap_or_default();
-    let phase = marks.phase.map(|phase| format!("phase {}", phase.name()));
     key_facts(&FactSources {
         constraints: texts(&knowledge.constraints),
         decisions: texts(&knowledge.decisions),
@@ -202,7 +201,8 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge) -> Vec<KeyFact> {
         open_items: texts(&knowledge.open),
         unverified: texts(unverified),
         files: marks.work.wrote.files.iter().rev().map(String::as_str).collect(),
-        phase: phase.as_deref(),
+        // What a prompt was taken to ask for is a guess, and no stage of anything.
+        phase: None,
         notes: lost.iter().map(|fact| fact.text.as_str()).collect(),
     })
 }
