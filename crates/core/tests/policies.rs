@@ -3,6 +3,8 @@
 //! A table is a test when its header is one that [`TABLES`] knows; a table nobody knows fails, so that a typo
 //! does not silently switch a rule off.
 
+#[path = "policies/cycle.rs"]
+mod cycle;
 #[path = "policies/gates.rs"]
 mod gates;
 #[path = "policies/knowledge.rs"]
@@ -30,7 +32,7 @@ type Row<'a> = Vec<&'a str>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 28] = [
+const TABLES: [(&str, Runner); 35] = [
     ("event stepped down told", step_downs),
     ("event what request attended becomes because", approvals),
     ("event tool file mode call because", own_files),
@@ -59,6 +61,13 @@ const TABLES: [(&str, Runner); 28] = [
     ("trigger named summary kept whole kept told later", knowledge::survivals),
     ("event marks because", knowledge::unknowns),
     ("event holds earlier copies tells", knowledge::worktrees),
+    ("stage left window compacts freshness call state because", cycle::budgets),
+    ("min_left runs left call", cycle::thresholds),
+    ("stage invoked event call because", cycle::stages),
+    ("file session call says aside because", cycle::files),
+    ("preset edits stage call because", cycle::with_others),
+    ("what text", cycle::words),
+    ("event file told says because", cycle::starts),
 ];
 
 #[test]
@@ -213,6 +222,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         boundary: None,
         preserved: Preserved::default(),
         worktrees: Worktrees::default(),
+        cycle: Known::Absent,
     }
 }
 

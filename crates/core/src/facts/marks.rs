@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::work::{Background, ChangeSet, Checked, Edit, Work, Wrote};
+use super::work::{Background, ChangeSet, Checked, Edit, Work, Wrote, satisfies};
 use super::worktree::Kept;
+use crate::cycle::ActiveStage;
 use crate::meter::forecast::SAMPLES;
 use crate::meter::models::HostSettings;
 use crate::phase::Phase;
@@ -115,6 +116,14 @@ pub enum Mark {
     WorktreeKept(Kept),
     /// The person was told where the copy of this worktree is.
     WorktreeTold(String),
+    /// The stage of a cycle that this session is in, as it is.
+    Stage(Box<ActiveStage>),
+    /// The stage is done: somebody said so.
+    StageDone(String),
+    /// The session is in no cycle any more.
+    StageLeft,
+    /// The client ended the session.
+    Detached,
 }
 
 /// What waits for the next event that can carry it. The words are found when it is told: by then it may not be true any more.
@@ -298,6 +307,10 @@ pub struct Marks {
     pub listed: Option<u64>,
     /// Worktrees of which there is a copy, and nobody knows it yet; oldest first.
     pub worktrees: Vec<Kept>,
+    /// The stage of a cycle that the session is in.
+    pub stage: Option<ActiveStage>,
+    /// The client has ended the session, and not begun it again.
+    pub detached: bool,
     /// Lines we could not read: torn, or of a newer version.
     pub unread: Vec<String>,
 }
@@ -334,7 +347,11 @@ impl Marks {
     pub fn apply(&mut self, mark: Mark) {
         match mark {
             Mark::Began { at } => *self = Marks { began: Some(at), ..Marks::default() },
-            Mark::Attached(at) => self.attached = Some(at),
+            Mark::Attached(at) => {
+                self.attached = Some(at);
+                self.detached = false;
+            }
+            Mark::Detached => self.detached = true,
             Mark::Attended(attended) => self.attended = Some(attended),
             Mark::Root(path) => self.root = Some(path),
             Mark::Transcript(path) => self.transcript = Some(path),
@@ -365,7 +382,20 @@ impl Marks {
                     self.approvals.remove(at);
                 }
             }
-            Mark::Skill { name, agent } => self.work.invoke(name, agent),
+            Mark::Skill { name, agent } => {
+                // A subagent's stage is nobody's.
+                if let Some(stage) = self.stage.as_mut().filter(|_| agent.is_none()) {
+                    stage.done |= satisfies(&name, &stage.skill);
+                }
+                self.work.invoke(name, agent);
+            }
+            Mark::Stage(stage) => self.stage = Some(*stage),
+            Mark::StageDone(name) => {
+                if let Some(stage) = self.stage.as_mut().filter(|stage| stage.stage == name) {
+                    stage.done = true;
+                }
+            }
+            Mark::StageLeft => self.stage = None,
             Mark::Edit(edit) => self.work.edit(&edit),
             Mark::Wrote(wrote) => self.work.wrote = wrote,
             Mark::Checked(checked) => self.work.check(&checked),
@@ -474,6 +504,8 @@ impl Marks {
         marks.extend(self.recovered.map(Mark::Recovered));
         marks.extend(self.listed.map(Mark::Listed));
         marks.extend(self.worktrees.iter().cloned().map(Mark::WorktreeKept));
+        marks.extend(self.stage.clone().map(|stage| Mark::Stage(Box::new(stage))));
+        marks.extend(self.detached.then_some(Mark::Detached));
         let mut lines = write_lines(&marks);
         for line in &self.unread {
             lines.push_str(line);
@@ -572,6 +604,14 @@ mod tests {
             (0u64..1 << 40).prop_map(|at| Mark::Recovered(Millis(at))),
             any::<u64>().prop_map(Mark::Listed),
             (0u64..1 << 40).prop_map(|at| Mark::Promoted(Millis(at))),
+            "[ab]".prop_map(|stage| Mark::Stage(Box::new(ActiveStage {
+                skill: stage.clone(),
+                stage,
+                ..ActiveStage::default()
+            }))),
+            "[ab]".prop_map(Mark::StageDone),
+            Just(Mark::StageLeft),
+            Just(Mark::Detached),
         ]
     }
 

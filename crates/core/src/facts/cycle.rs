@@ -1,0 +1,35 @@
+//! Where a project's cycle stands, as its file says.
+
+use crate::cycle::{Cycle, Damage, State};
+
+/// What there is to know about the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// What it says, or why it says nothing.
+    pub state: Result<State, Damage>,
+    /// Its text: a change is made only to what was looked at.
+    pub text: Vec<u8>,
+    /// It is of this project, or says nothing else.
+    pub of_project: bool,
+    /// What its cycle is.
+    pub cycle: Option<Cycle>,
+    /// Tokens that must be left before each stage.
+    pub min_left: Vec<u64>,
+}
+
+impl Standing {
+    /// Reads the file's text. `cycle` is what the config says of the cycle of that name.
+    pub fn of<'c>(
+        text: Vec<u8>,
+        cycle: impl FnOnce(&str) -> Option<&'c Cycle>,
+        of_project: impl FnOnce(&str) -> bool,
+    ) -> Standing {
+        let parsed = State::parse(&text);
+        let cycle = parsed.as_ref().ok().and_then(|state| cycle(&state.cycle)).cloned();
+        // First whose it is: another project's file is not ours to find fault with.
+        let project = parsed.as_ref().ok().and_then(|state| state.project.as_deref());
+        let of_project = project.is_none_or(of_project);
+        let state = parsed.and_then(|state| state.check(cycle.as_ref()).map(|()| state));
+        Standing { state, text, of_project, cycle, min_left: Vec::new() }
+    }
+}
