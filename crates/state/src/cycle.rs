@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tidegate_core::config::Config;
 use tidegate_core::cycle::state::{FILE, MOST_TOLD};
@@ -187,6 +188,37 @@ pub fn remember_told(state: &StateDir, root: &Path, session: &SessionId) -> io::
         }
         Ok(Change { new: Some(known), ended: None })
     })
+}
+
+/// How often a loop of review and fix went round.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct FixLoop {
+    /// Which loop.
+    of: String,
+    count: u64,
+}
+
+/// Counts one more round of a loop, and says how many that are; `None` when there were as many as it may have.
+pub fn count_fix_loop(
+    state: &StateDir,
+    root: &Path,
+    of: &str,
+    limit: u64,
+    reset: bool,
+) -> io::Result<Option<u64>> {
+    let _lock = lock(state, root)?;
+    let path = state.project(root).join("fix-loop.json");
+    let known = bounded::read(&path, LARGEST).ok();
+    let known: FixLoop = known.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let before = if known.of == of && !reset { known.count } else { 0 };
+    if before >= limit {
+        return Ok(None);
+    }
+    let counted = FixLoop { of: of.to_owned(), count: before + 1 };
+    crate::place::make_private(&state.project(root))?;
+    replace::copy(&path, &serde_json::to_vec(&counted)?)?;
+    Ok(Some(counted.count))
 }
 
 /// The copy of the budget, while there is a cycle.

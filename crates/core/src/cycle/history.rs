@@ -58,9 +58,14 @@ impl Run {
             over.map(|(name, spent)| Took { name: name.clone(), tokens: spent.tokens() }).collect();
         stages.sort_by_key(|took| place(&took.name));
         let reason = state.stopped_reason.clone().filter(|_| state.status != Status::Running);
-        let started = state.started_at.clone().unwrap_or_else(|| now.iso());
+        // One that nobody started here has no name of its own.
+        let id = if state.started_at.is_some() {
+            state.run_id()
+        } else {
+            format!("{}-{}", state.cycle, now.iso())
+        };
         Run {
-            id: format!("{}-{started}", state.cycle),
+            id,
             cycle: state.cycle.clone(),
             ended: ended.to_owned(),
             reason,

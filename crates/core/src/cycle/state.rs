@@ -206,6 +206,11 @@ impl State {
         })
     }
 
+    /// A cycle that begins now; which one and with which stage is still to be said.
+    pub fn started(cycle: &str, now: Millis) -> State {
+        State { cycle: cycle.to_owned(), started_at: Some(now.iso()), ..State::default() }
+    }
+
     /// Whether its cycle and all stages that it names are known.
     pub fn check(&self, cycle: Option<&Cycle>) -> Result<(), Damage> {
         let cycle = cycle.ok_or_else(|| Damage::UnknownCycle(self.cycle.clone()))?;
@@ -307,9 +312,15 @@ impl State {
         self
     }
 
-    /// Where it would go on: at the first stage that was skipped, else at the one it names.
+    /// Where it would go on: at the first stage that was skipped, else, or where one failed, at the one it names.
     pub fn resumes_at(&self) -> &str {
-        self.skipped_stages.first().unwrap_or(&self.stage)
+        let skipped = self.skipped_stages.first().filter(|_| self.status != Status::Failed);
+        skipped.unwrap_or(&self.stage)
+    }
+
+    /// Names the run: one that goes on in another session is the same.
+    pub fn run_id(&self) -> String {
+        format!("{}-{}", self.cycle, self.started_at.as_deref().unwrap_or("?"))
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::work::{Background, ChangeSet, Checked, Edit, Work, Wrote, satisfies};
 use super::worktree::Kept;
-use crate::cycle::ActiveStage;
+use crate::cycle::{ActiveStage, Turn};
 use crate::meter::forecast::SAMPLES;
 use crate::meter::models::HostSettings;
 use crate::phase::Phase;
@@ -120,6 +120,12 @@ pub enum Mark {
     Stage(Box<ActiveStage>),
     /// The stage is done: somebody said so.
     StageDone(String),
+    /// A stop was held because the stage was not done.
+    StageHeld,
+    /// A person's prompt came while a stage was under way, or its turn has ended.
+    StageTurn(Turn),
+    /// The public copy of the budget was written.
+    BudgetCopied(Millis),
     /// The session is in no cycle any more.
     StageLeft,
     /// The client ended the session.
@@ -395,6 +401,15 @@ impl Marks {
                     stage.done = true;
                 }
             }
+            // Each changes one thing: hooks that run at once do not undo each other's.
+            Mark::StageHeld => self.change_stage(|stage| stage.held = true),
+            Mark::StageTurn(turn) => self.change_stage(|stage| {
+                stage.turn = turn;
+                if turn != Turn::Closed {
+                    stage.chained = 0;
+                }
+            }),
+            Mark::BudgetCopied(at) => self.change_stage(|stage| stage.copied = at),
             Mark::StageLeft => self.stage = None,
             Mark::Edit(edit) => self.work.edit(&edit),
             Mark::Wrote(wrote) => self.work.wrote = wrote,
@@ -455,6 +470,12 @@ impl Marks {
     fn change(&mut self, how: impl FnOnce(&mut ChangeSet)) {
         if let Some(changes) = &mut self.work.changes {
             how(changes);
+        }
+    }
+
+    fn change_stage(&mut self, how: impl FnOnce(&mut ActiveStage)) {
+        if let Some(stage) = &mut self.stage {
+            how(stage);
         }
     }
 
@@ -610,6 +631,9 @@ mod tests {
                 ..ActiveStage::default()
             }))),
             "[ab]".prop_map(Mark::StageDone),
+            Just(Mark::StageHeld),
+            Just(Mark::StageTurn(Turn::Interrupted)),
+            Just(Mark::BudgetCopied(Millis(9))),
             Just(Mark::StageLeft),
             Just(Mark::Detached),
         ]

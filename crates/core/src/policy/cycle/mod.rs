@@ -92,18 +92,12 @@ impl Policy for CyclePolicy {
     }
 }
 
-fn mark(stage: ActiveStage) -> Effect {
-    Effect::Mark(Mark::Stage(Box::new(stage)))
-}
-
 /// A human prompt. One that comes while another is worked on means that the person broke in: the client tells us of no
 /// interrupt while the model writes.
 fn prompted(stage: &ActiveStage) -> Verdict {
     let turn = if stage.turn == Turn::Closed { Turn::Open } else { Turn::Interrupted };
-    let after = ActiveStage { turn, chained: 0, ..stage.clone() };
     let because = if turn == Turn::Open { "a turn begins" } else { "the person broke in" };
-    let effects = if after == *stage { Vec::new() } else { vec![mark(after)] };
-    Verdict { effects, ..Verdict::silent(because) }
+    Verdict { effects: vec![Effect::Mark(Mark::StageTurn(turn))], ..Verdict::silent(because) }
 }
 
 fn copy_budget(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
@@ -113,8 +107,8 @@ fn copy_budget(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     if facts.meter.reading().and_then(|reading| reading.used_pct()).is_none() {
         return Verdict::silent("what is left is not known");
     }
-    let copied = ActiveStage { copied: facts.now, ..stage.clone() };
-    Verdict { effects: vec![mark(copied), Effect::PublishBudget], ..Verdict::silent("the copy of the budget is old") }
+    let copied = Effect::Mark(Mark::BudgetCopied(facts.now));
+    Verdict { effects: vec![copied, Effect::PublishBudget], ..Verdict::silent("the copy of the budget is old") }
 }
 
 /// After a boundary nobody in the conversation may know any more which stage this is.
@@ -194,9 +188,9 @@ fn damaged(facts: &Facts<'_>, standing: &Standing, damage: &Damage, mut effects:
 
 /// The turn ends and the cycle stays where it is.
 fn pause(stage: &ActiveStage, because: &'static str) -> Verdict {
-    let after = ActiveStage { turn: Turn::Closed, ..stage.clone() };
-    let effects = if after == *stage { Vec::new() } else { vec![mark(after)] };
-    Verdict { effects, ..Verdict::silent(because) }
+    let closes = stage.turn != Turn::Closed;
+    let effects = closes.then_some(Effect::Mark(Mark::StageTurn(Turn::Closed)));
+    Verdict { effects: effects.into_iter().collect(), ..Verdict::silent(because) }
 }
 
 /// A turn of the main thread ends.
@@ -223,31 +217,38 @@ fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
     }
     let Some(at) = cycle.position(&state.stage) else { return pause(known, "the stage is not known") };
     // Somebody may have changed the file: what it says counts.
-    let stage = if known.stage == state.stage && known.cycle == state.cycle {
-        known.clone()
-    } else {
-        ActiveStage::begin(&state.cycle, cycle, at, facts.now, known.turn)
-            .map_or_else(|| known.clone(), |begun| ActiveStage { chained: known.chained, ..begun })
-    };
+    let same = known.stage == state.stage && known.cycle == state.cycle;
+    let begun = ActiveStage::begin(&state.cycle, cycle, at, facts.now, known.turn).filter(|_| !same);
+    let begun = begun.map(|begun| ActiveStage { chained: known.chained, ..begun });
+    let mut verdict = within(facts, config, Ending { facts, standing, state, cycle, at, stage: begun.as_ref().unwrap_or(known) });
+    if let Some(begun) = &begun {
+        verdict.effects.insert(0, Effect::Mark(Mark::Stage(Box::new(begun.clone()))));
+    }
+    verdict
+}
+
+/// The turn ends in a stage that is this session's.
+fn within(facts: &Facts<'_>, config: &Config, ending: Ending<'_>) -> Verdict {
+    let stage = ending.stage;
     if config.stepped_down(ID) {
-        return pause(&stage, "stepped down: stages are not chained");
+        return pause(stage, "stepped down: stages are not chained");
     }
     if verify_stop::agents_run(facts.event) {
         return Verdict::silent("agents still run in the background");
     }
     if asks(facts.event) {
-        return pause(&stage, "the last message asks something");
+        return pause(stage, "the last message asks something");
     }
     if stage.turn == Turn::Interrupted {
-        return pause(&stage, "the person broke in");
+        return pause(stage, "the person broke in");
     }
     if !stage.done && stage.held {
-        return pause(&stage, "the stage is not done, and a stop was held for it");
+        return pause(stage, "the stage is not done, and a stop was held for it");
     }
     if !stage.done {
         return hold(facts, stage);
     }
-    Ending { facts, standing, state, cycle, stage: &stage, at }.decide()
+    ending.decide()
 }
 
 /// Whether the last message asks the person something.
@@ -259,8 +260,8 @@ fn asks(event: &Event<'_>) -> bool {
 }
 
 /// A stop before the stage is done.
-fn hold(facts: &Facts<'_>, stage: ActiveStage) -> Verdict {
-    let ActiveStage { cycle, stage: name, skill, number, of, .. } = &stage;
+fn hold(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
+    let ActiveStage { cycle, stage: name, skill, number, of, .. } = stage;
     let mut reason = format!(
         "Stage {name} ({number} of {of}) of the cycle {cycle} is under way, and its skill `{skill}` was not invoked since it began. \
          Invoking it is the stage; `tidegate cycle done` says that the stage is done without it, `tidegate cycle fail REASON` that it \
@@ -272,7 +273,7 @@ fn hold(facts: &Facts<'_>, stage: ActiveStage) -> Verdict {
         call: Call::Deny,
         reason: Some(reason),
         because: "the stage is not done",
-        effects: vec![mark(ActiveStage { held: true, ..stage })],
+        effects: vec![Effect::Mark(Mark::StageHeld)],
         asks,
         ..Verdict::pass()
     }
