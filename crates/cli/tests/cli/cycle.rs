@@ -490,17 +490,29 @@ fn stops_at_once_begin_one_stage() {
 #[test]
 fn a_file_that_cannot_be_written_holds_no_stop() {
     let play = Play::new();
-    if crate::sandbox::is_root(&play.sandbox) {
-        // Root is not bound by modes: a folder in the way of the history does it.
-        play.uses(10_000);
-        play.start();
-    } else {
-        play.uses(10_000);
-        play.start();
-    }
+    play.uses(10_000);
+    play.start();
     play.invokes("sprint");
-    let path = play.path();
-    let text = play.text();
+    let before = play.text();
+    let projects = fs::read_dir(play.sandbox.state().join("projects")).expect("a folder");
+    for project in projects.flatten() {
+        let lock = project.path().join("lock");
+        fs::remove_file(&lock).expect("it is there");
+        fs::create_dir(&lock).expect("a folder in its place");
+    }
+    play.stop().silent();
+    let record = play.sandbox.new_records().pop().expect("a record");
+    assert_eq!(record["failure"]["class"], "cycle", "{record}");
+    assert_eq!(play.text(), before);
+}
+
+#[test]
+fn a_link_is_not_followed() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.invokes("sprint");
+    let (path, text) = (play.path(), play.text());
     fs::remove_file(&path).expect("it is there");
     let elsewhere = play.sandbox.path().join("elsewhere.json");
     fs::write(&elsewhere, &text).expect("a file");

@@ -4,7 +4,7 @@ pub(crate) mod arguments;
 mod stats;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -32,8 +32,9 @@ use crate::print;
 use crate::sessions::Session;
 use arguments::{CycleCommand, Done, Fail, FixLoop, Resume, Start};
 
-/// A session that was not heard of for so long is not there any more, even if nobody ended it.
-const LIVE_MS: u64 = 12 * 3600 * 1000;
+/// A stage under way makes events all the time. Who was not heard of for so long waits for a person or is gone, and another
+/// session may take its cycle over.
+const LIVE_MS: u64 = 3600 * 1000;
 
 pub(crate) fn run(command: &CycleCommand) -> Outcome {
     match command {
@@ -46,6 +47,10 @@ pub(crate) fn run(command: &CycleCommand) -> Outcome {
         CycleCommand::Stats(args) => stats::run(args),
         CycleCommand::FixLoop(args) => fix_loop(args),
     }
+}
+
+fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// A project and its cycle.
@@ -70,7 +75,7 @@ impl Place {
         let here = &self.project.here;
         let session = here.session(self.project.session.as_ref().map(SessionId::as_str))?;
         match &session.marks.root {
-            Some(root) if *root != self.project.root.to_string_lossy() => Err(CliError::new(format!(
+            Some(root) if real(Path::new(root)) != self.project.real() => Err(CliError::new(format!(
                 "session {} works in {root}, not in {}",
                 session.id,
                 self.project.root.display()
