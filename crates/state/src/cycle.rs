@@ -298,7 +298,7 @@ mod tests {
         change(&project.state, &project.root, over).unwrap();
         change(&project.state, &project.root, over).unwrap();
         assert_eq!(project.names(), Vec::<String>::new());
-        assert_eq!(runs(&project.state, &project.root), [run.clone()]);
+        assert_eq!(runs(&project.state, &project.root), std::slice::from_ref(&run));
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(crate) struct Play {
 impl Play {
     pub(crate) fn new() -> Play {
         let play = Play { sandbox: Sandbox::new(), session: "s-1" };
-        play.begins("s-1");
+        let _ = play.begins("s-1");
         play
     }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tidegate_core::cycle::definition::FIX_LOOPS_OUTSIDE;
 use tidegate_core::cycle::state::FILE;
-use tidegate_core::cycle::{ActiveStage, Cycle, Damage, Run, State, Status, Turn, history};
+use tidegate_core::cycle::{ActiveStage, Cycle, Damage, Run, Spent, State, Status, Turn, history};
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::Known;
 use tidegate_core::facts::cycle::Standing;
@@ -270,10 +270,11 @@ fn start(args: &Start) -> Outcome {
     }
     let begun = place.begin(State::started(&args.name, now), &cycle, 0, &session, ended)?;
     place.record("start", "a cycle began");
-    show_begun(&args.of, &begun, &session)
+    show_begun(&args.of, &begun, &session);
+    Ok(ExitCode::SUCCESS)
 }
 
-fn show_begun(of: &KnowledgeOf, (state, active): &(State, ActiveStage), session: &Session) -> Outcome {
+fn show_begun(of: &KnowledgeOf, (state, active): &(State, ActiveStage), session: &Session) {
     if of.json {
         print::json(&serde_json::json!({
             "cycle": state.cycle, "stage": state.stage, "skill": active.skill, "number": active.number, "of": active.of,
@@ -285,7 +286,6 @@ fn show_begun(of: &KnowledgeOf, (state, active): &(State, ActiveStage), session:
             state.cycle, active.number, active.of, active.stage, session.id, active.skill
         ));
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn resume(args: &Resume) -> Outcome {
@@ -308,7 +308,8 @@ fn resume(args: &Resume) -> Outcome {
     state.started_at.get_or_insert_with(|| place.project.here.now.iso());
     let begun = place.begin(state, cycle, at, &session, None)?;
     place.record("resume", "a cycle goes on");
-    show_begun(&args.of, &begun, &session)
+    show_begun(&args.of, &begun, &session);
+    Ok(ExitCode::SUCCESS)
 }
 
 fn done(args: &Done) -> Outcome {
@@ -440,14 +441,15 @@ fn status(of: &KnowledgeOf) -> Outcome {
     }
     let (state, cycle) = place.cycle()?;
     let runs = cycle::runs(&place.project.here.state, &place.project.root);
-    let stage = |(at, stage): (usize, &'_ tidegate_core::cycle::Stage)| {
-        let spent = state.stages.iter().find(|(name, _)| *name == stage.name).map(|(_, spent)| *spent);
-        (spent.is_some_and(|spent| spent.ended), spent.and_then(|spent| spent.tokens()), at)
-    };
     let stages = cycle.stages.iter().enumerate().map(|(at, known)| {
-        let (ended, tokens, at) = stage((at, known));
-        let min_left = if at == 0 { 0 } else { history::min_left(&runs, &state.cycle, cycle, at) };
-        ShownStage { name: &known.name, skill: &known.skill, ended, tokens, min_left }
+        let spent = state.stages.iter().find(|(name, _)| *name == known.name).map(|(_, spent)| *spent);
+        ShownStage {
+            name: &known.name,
+            skill: &known.skill,
+            ended: spent.is_some_and(|spent| spent.ended),
+            tokens: spent.and_then(Spent::tokens),
+            min_left: if at == 0 { 0 } else { history::min_left(&runs, &state.cycle, cycle, at) },
+        }
     });
     let owner = state.session_id.as_deref().and_then(|id| place.project.here.session(Some(id)).ok());
     let left =

@@ -14,7 +14,7 @@ use crate::facts::cycle::Standing;
 use crate::facts::marks::{Mark, Marks};
 use crate::facts::{Facts, Known, Needs};
 use crate::meter::forecast::growth;
-use crate::meter::{Meter, short_tokens};
+use crate::meter::{Meter, Reading, short_tokens};
 use crate::verdict::{Asks, Audience, Call, CycleStep, Effect, Say, Verdict};
 use settings::CycleMode;
 
@@ -104,7 +104,7 @@ fn copy_budget(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     if facts.now.since(stage.copied) < COPY_MS && stage.copied <= facts.now {
         return Verdict::silent("the copy of the budget is young enough");
     }
-    if facts.meter.reading().and_then(|reading| reading.used_pct()).is_none() {
+    if facts.meter.reading().and_then(Reading::used_pct).is_none() {
         return Verdict::silent("what is left is not known");
     }
     let copied = Effect::Mark(Mark::BudgetCopied(facts.now));
@@ -220,7 +220,8 @@ fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
     let same = known.stage == state.stage && known.cycle == state.cycle;
     let begun = ActiveStage::begin(&state.cycle, cycle, at, facts.now, known.turn).filter(|_| !same);
     let begun = begun.map(|begun| ActiveStage { chained: known.chained, ..begun });
-    let mut verdict = within(facts, config, Ending { facts, standing, state, cycle, at, stage: begun.as_ref().unwrap_or(known) });
+    let stage = begun.as_ref().unwrap_or(known);
+    let mut verdict = within(facts, config, &Ending { facts, standing, state, cycle, stage, at });
     if let Some(begun) = &begun {
         verdict.effects.insert(0, Effect::Mark(Mark::Stage(Box::new(begun.clone()))));
     }
@@ -228,7 +229,7 @@ fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
 }
 
 /// The turn ends in a stage that is this session's.
-fn within(facts: &Facts<'_>, config: &Config, ending: Ending<'_>) -> Verdict {
+fn within(facts: &Facts<'_>, config: &Config, ending: &Ending<'_>) -> Verdict {
     let stage = ending.stage;
     if config.stepped_down(ID) {
         return pause(stage, "stepped down: stages are not chained");
@@ -298,7 +299,7 @@ enum Budget {
 
 impl Budget {
     fn of(facts: &Facts<'_>) -> Budget {
-        let left = facts.meter.reading().and_then(|reading| reading.left());
+        let left = facts.meter.reading().and_then(Reading::left);
         match (&facts.meter, left) {
             (Meter::Current(_), Some(left)) => Budget::Current(left),
             (Meter::StaleByOne(_), Some(left)) => {
@@ -399,7 +400,7 @@ impl Ending<'_> {
 
     fn stop(&self, next: usize, left: u64, needed: u64, because: &'static str) -> Verdict {
         let mut state = self.ended();
-        let used = self.facts.meter.reading().and_then(|reading| reading.used_pct());
+        let used = self.facts.meter.reading().and_then(Reading::used_pct);
         state.status = Status::Stopped;
         state.stopped_reason = Some("context_budget".to_owned());
         state.skipped_stages = self.cycle.names(next);

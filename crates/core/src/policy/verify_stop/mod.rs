@@ -98,7 +98,7 @@ pub(super) fn verified_by_now(facts: &Facts<'_>, config: &Config, changes: &Chan
     })
 }
 
-fn runs(task: &&BackgroundTask<'_>) -> bool {
+fn runs(task: &BackgroundTask<'_>) -> bool {
     task.status.get().is_none_or(|status| status == "running")
 }
 
@@ -108,7 +108,7 @@ pub(super) fn agents_run(event: &Event<'_>) -> bool {
     let is_agent = |task: &BackgroundTask<'_>| {
         task.kind.get().is_some_and(|kind| ["agent", "teammate", "workflow"].iter().any(|word| kind.contains(word)))
     };
-    tasks.iter().filter(runs).any(is_agent)
+    tasks.iter().any(|task| runs(task) && is_agent(task))
 }
 
 /// What still runs may edit, or verify: the stop passes, and the next one is looked at again.
@@ -117,7 +117,8 @@ fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
     if agents_run(event) {
         return Some(waits("agents still run in the background"));
     }
-    let listed = |id: &str| tasks.iter().filter(runs).any(|task| task.id.get().is_some_and(|task| task == id));
+    let is = |task: &BackgroundTask<'_>, id: &str| task.id.get().is_some_and(|task| task == id);
+    let listed = |id: &str| tasks.iter().any(|task| runs(task) && is(task, id));
     if marks.work.pending().any(|check| listed(&check.task)) {
         return Some(waits("a check still runs in the background"));
     }
