@@ -32,7 +32,7 @@ type Row<'a> = Vec<&'a str>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 35] = [
+const TABLES: [(&str, Runner); 36] = [
     ("event stepped down told", step_downs),
     ("event what request attended becomes because", approvals),
     ("event tool file mode call because", own_files),
@@ -68,6 +68,7 @@ const TABLES: [(&str, Runner); 35] = [
     ("preset edits stage call because", cycle::with_others),
     ("what text", cycle::words),
     ("event file told says because", cycle::starts),
+    ("event turn left copied leaves", cycle::turns),
 ];
 
 #[test]

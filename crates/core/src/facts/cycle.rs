@@ -19,13 +19,13 @@ pub struct Standing {
 
 impl Standing {
     /// Reads the file's text. `cycle` is what the config says of the cycle of that name.
-    pub fn of<'c>(
+    pub fn of(
         text: Vec<u8>,
-        cycle: impl FnOnce(&str) -> Option<&'c Cycle>,
+        cycle: impl FnOnce(&str) -> Option<Cycle>,
         of_project: impl FnOnce(&str) -> bool,
     ) -> Standing {
         let parsed = State::parse(&text);
-        let cycle = parsed.as_ref().ok().and_then(|state| cycle(&state.cycle)).cloned();
+        let cycle = parsed.as_ref().ok().and_then(|state| cycle(&state.cycle));
         // First whose it is: another project's file is not ours to find fault with.
         let project = parsed.as_ref().ok().and_then(|state| state.project.as_deref());
         let of_project = project.is_none_or(of_project);

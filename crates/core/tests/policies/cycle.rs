@@ -1,6 +1,7 @@
 //! The tables of stages inside a budget.
 
 use tidegate_core::config::Config;
+use tidegate_core::config::section::Voice;
 use tidegate_core::cycle::history::Took;
 use tidegate_core::cycle::{ActiveStage, Cycle, Run, Turn, history};
 use tidegate_core::event::{self, Event};
@@ -133,10 +134,10 @@ pub(super) fn thresholds(row: &Row<'_>) -> Vec<String> {
     let json = stop();
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let mut config = Config::default();
-    for (_, cycle) in &mut config.policies.cycle.cycles {
-        let stage = &mut cycle.stages[1];
-        stage.min_left = tidegate_core::cycle::MinLeft::parse(row[0]).expect("a threshold");
-    }
+    let mut cycle = Cycle::default();
+    cycle.stages[1].min_left = tidegate_core::cycle::MinLeft::parse(row[0]).expect("a threshold");
+    let section = config.policies.sections_mut().into_iter().find(|section| section.name() == "cycle");
+    section.expect("the section").put("dev-cycle", &cycle.show(), Voice::User);
     let run = |(at, tokens): (usize, &str)| {
         let tokens = tokens.parse().ok();
         let took = |(name, tokens): (&str, Option<u64>)| Took { name: name.into(), tokens };
@@ -360,4 +361,44 @@ pub(super) fn starts(row: &Row<'_>) -> Vec<String> {
     let part = part(ID, &facts, &config);
     let because = call_of(part.as_ref()).1;
     [row[0], row[1], row[2], says(part.as_ref()), &because].map(str::to_owned).into()
+}
+
+pub(super) fn turns(row: &Row<'_>) -> Vec<String> {
+    let (name, agent) = match row[0].strip_suffix(" in a subagent") {
+        Some(name) => (name, r#", "agent_id": "a1""#),
+        None => (row[0], ""),
+    };
+    let (kind, prompt) = match name {
+        "prompt" => ("UserPromptSubmit", "go on"),
+        "prompt of the client" => ("UserPromptSubmit", "<task-notification>"),
+        "tool call" => ("PostToolUse", ""),
+        other => panic!("no such event: {other}"),
+    };
+    let json = format!(r#"{{"session_id": "s", "hook_event_name": "{kind}", "prompt": "{prompt}"{agent}}}"#);
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let turn = match row[1] {
+        "open" => Turn::Open,
+        "interrupted" => Turn::Interrupted,
+        _ => Turn::Closed,
+    };
+    let seconds: u64 =
+        row[3].split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(NOW.0 / 1000);
+    let stage = ActiveStage { turn, copied: NOW.before(seconds * 1000), ..active("sprint") };
+    let facts = Facts {
+        now: NOW,
+        marks: Known::Value(fold(vec![marked(stage)])),
+        meter: meter(row[2], "200000", "-", "stale"),
+        ..facts(&event)
+    };
+    let part = part(ID, &facts, &Config::default());
+    let effects = part.map(|part| part.verdict.effects).unwrap_or_default();
+    let leaves = effects.iter().filter_map(|effect| match effect {
+        Effect::Mark(Mark::StageTurn(Turn::Open)) => Some("open"),
+        Effect::Mark(Mark::StageTurn(Turn::Interrupted)) => Some("interrupted"),
+        Effect::PublishBudget => Some("a copy"),
+        _ => None,
+    });
+    let leaves: Vec<&str> = leaves.collect();
+    let leaves = if leaves.is_empty() { "-".to_owned() } else { leaves.join(", ") };
+    [row[0], row[1], row[2], row[3], &leaves].map(str::to_owned).into()
 }

@@ -222,8 +222,8 @@ fn start(args: &Start) -> Outcome {
     let mut place = Place::find(&args.of)?;
     let session = place.session()?;
     let cycles = &place.project.here.config.policies.cycle;
-    let Some(cycle) = cycles.cycle(&args.name).cloned() else {
-        let names: Vec<&str> = cycles.cycles.iter().map(|(name, _)| name.as_str()).collect();
+    let Some(cycle) = cycles.cycle(&args.name) else {
+        let names: Vec<&str> = cycles.cycle_names().collect();
         return Err(CliError::new(format!("there is no cycle {}", args.name))
             .hint(format!("there is {}; the config can have others as [cycle.NAME]", names.join(", "))));
     };

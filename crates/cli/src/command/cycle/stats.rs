@@ -70,6 +70,7 @@ pub(super) fn run(args: &Stats) -> Outcome {
     };
     let runs = cycle::runs(&project.here.state, &project.root);
     let name = args.name.as_str();
+    let cycle = &cycle;
     let row = |(at, stage): (usize, &tidegate_core::cycle::Stage)| Row {
         stage: stage.name.clone(),
         took: Numbers::of(&history::of_stage(&runs, name, &stage.name)),

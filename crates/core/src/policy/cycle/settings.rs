@@ -29,13 +29,14 @@ choices!(CycleMode { "off" => CycleMode::Off, "shadow" => CycleMode::Shadow, "on
 pub struct Settings {
     /// Whether it chains stages (`on`), only records (`shadow`), or does not look.
     pub mode: CycleMode,
-    /// Cycles, by their names.
-    pub cycles: Vec<(String, Cycle)>,
+    /// Cycles that a config names; the built-in one is not among them, unless one replaces it.
+    cycles: Vec<(String, Cycle)>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { mode: CycleMode::On, cycles: vec![(BUILT_IN.to_owned(), Cycle::default())] }
+        // The built-in one is made where somebody asks for it: every hook run makes a config.
+        Settings { mode: CycleMode::On, cycles: Vec::new() }
     }
 }
 
@@ -81,8 +82,15 @@ const NAMED: Named = Named {
 
 impl Settings {
     /// The cycle of this name.
-    pub fn cycle(&self, name: &str) -> Option<&Cycle> {
-        self.cycles.iter().find(|(known, _)| known == name).map(|(_, cycle)| cycle)
+    pub fn cycle(&self, name: &str) -> Option<Cycle> {
+        let known = self.cycles.iter().find(|(known, _)| known == name).map(|(_, cycle)| cycle.clone());
+        known.or_else(|| (name == BUILT_IN).then(Cycle::default))
+    }
+
+    /// All names, the built-in one first.
+    pub fn cycle_names(&self) -> impl Iterator<Item = &str> {
+        let others = self.cycles.iter().map(|(name, _)| name.as_str()).filter(|name| *name != BUILT_IN);
+        std::iter::once(BUILT_IN).chain(others)
     }
 }
 
@@ -101,7 +109,7 @@ impl Section for Settings {
     }
 
     fn names(&self) -> Vec<&str> {
-        std::iter::once(MODE.name).chain(self.cycles.iter().map(|(name, _)| name.as_str())).collect()
+        std::iter::once(MODE.name).chain(self.cycle_names()).collect()
     }
 
     fn project(&self, name: &str) -> Option<Project> {
@@ -112,7 +120,7 @@ impl Section for Settings {
         if key == MODE.name {
             return self.mode.show();
         }
-        self.cycle(key).map_or(Value::Nothing, Cycle::show)
+        self.cycle(key).map_or(Value::Nothing, |cycle| cycle.show())
     }
 
     fn check(&self, key: &str, value: &Value) -> Result<(), Wrong> {
@@ -130,17 +138,14 @@ impl Section for Settings {
             return put(&mut self.mode, value, MODE.project, voice);
         }
         let Ok(new) = Cycle::read(value) else { return Put::Kept };
-        match self.cycles.iter_mut().find(|(name, _)| name == key) {
-            Some((_, known)) if *known == new => Put::Kept,
-            _ if voice == Voice::Untrusted => Put::Waits,
-            Some((_, known)) => {
-                *known = new;
-                Put::Taken
-            }
-            None => {
-                self.cycles.push((key.to_owned(), new));
-                Put::Taken
-            }
+        if self.cycle(key).as_ref() == Some(&new) {
+            return Put::Kept;
         }
+        if voice == Voice::Untrusted {
+            return Put::Waits;
+        }
+        self.cycles.retain(|(name, _)| name != key);
+        self.cycles.push((key.to_owned(), new));
+        Put::Taken
     }
 }
