@@ -155,8 +155,7 @@ impl Gather<'_> {
         let host = session::wants_host_settings(event.kind, &marks).then(|| {
             self.env.host_settings(&host_settings::read(root.as_deref(), self.env.place.host().as_deref()))
         });
-        let of_relay =
-            Needs { meter: event.main_thread() && event.human_prompt().is_some(), ..Needs::default() };
+        let of_relay = Needs { meter: event.main_thread() && event.is_human_prompt(), ..Needs::default() };
         let needs = policy::needs(event, marks.value(), self.config).and(of_relay).and(evidence::needs(
             event,
             marks.value(),
