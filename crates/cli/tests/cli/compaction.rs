@@ -187,6 +187,20 @@ fn a_compaction_that_did_not_happen_changes_nothing() {
 }
 
 #[test]
+fn what_was_lost_is_told_also_when_another_compaction_is_tried_and_does_not_happen() {
+    let play = Play::new();
+    play.compact("auto", "Retries are bounded now.");
+    // The client asks before it sees that there is nothing to compact.
+    for _ in 0..2 {
+        let named = play.run("PreCompact.manual").stdout;
+        assert!(named.contains("No new dependencies in the client crate"), "{named}");
+    }
+    let note = play.next().expect("what was lost is told");
+    assert!(note.contains("missing in its summary") && note.contains("No new dependencies"), "{note}");
+    assert_eq!(play.next(), None, "once");
+}
+
+#[test]
 fn old_entries_go_to_the_archive_and_nothing_is_lost() {
     let play = Play::bare();
     let entry = |number: usize| {
