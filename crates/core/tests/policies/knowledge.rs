@@ -138,6 +138,7 @@ pub(super) fn flow_notes(row: &Row<'_>) -> Vec<String> {
     match row[2] {
         "this set" => marks.push(Mark::FlowNoted(EDITED)),
         "an older set" => marks.push(Mark::FlowNoted(Millis(1))),
+        "an older set, by a clock that was ahead" => marks.push(Mark::FlowNoted(Millis(EDITED.0 + 1))),
         _ => {}
     }
     let knowledge = knowledge("3/0").map(|known| Knowledge { written: written(row[1]), ..known });

@@ -182,8 +182,7 @@ fn notice(set: u64) -> String {
 /// Whether code was edited since the last entry, and nothing was said about it in this change set.
 fn wants_entry(marks: &Marks, knowledge: &Knowledge) -> bool {
     let wrote = &marks.work.wrote;
-    let noted = marks.flow_noted.is_some_and(|noted| noted >= wrote.began);
-    !noted && knowledge.written.is_none_or(|written| written < wrote.last)
+    marks.flow_noted != Some(wrote.began) && knowledge.written.is_none_or(|written| written < wrote.last)
 }
 
 /// What waits is told with this prompt, if it is still true.
