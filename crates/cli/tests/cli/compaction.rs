@@ -176,6 +176,25 @@ fn two_sessions_do_not_use_each_others_note() {
 }
 
 #[test]
+fn the_last_compaction_is_the_last_also_when_an_older_one_is_measured_later() {
+    let mut play = Play::new();
+    let _ = play.run("PreCompact.auto");
+    // The time of a compaction is written to the second.
+    let copy = play.folder().join("last-compact.json");
+    play.session = "s-2";
+    let _ = play.run("PreCompact.auto");
+    let mut newer = play.last_compact();
+    newer["timestamp"] = json!("2099-01-01T00:00:00Z");
+    fs::write(&copy, newer.to_string()).unwrap();
+    play.session = "s-1";
+    play.run("PostCompact.auto").silent();
+    assert_eq!(play.last_compact(), newer);
+    // One that comes now is the last, whatever the clock said before.
+    let _ = play.run("PreCompact.auto");
+    assert_eq!(play.last_compact()["sessionId"], "s-1");
+}
+
+#[test]
 fn a_compaction_that_did_not_happen_changes_nothing() {
     let play = Play::new();
     for _ in 0..3 {
