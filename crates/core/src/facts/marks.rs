@@ -575,6 +575,20 @@ mod tests {
             "/[a-z/]{1,24}".prop_map(Mark::Cwd),
             Just(Mark::Note(Note::Lost)),
             Just(Mark::Note(Note::Flow)),
+            Just(Mark::Note(Note::Promote)),
+            "/[a-z/]{1,24}".prop_map(Mark::Transcript),
+            (0u64..1 << 40).prop_map(|at| Mark::Verified(Millis(at))),
+            ("[a-z/]{1,24}", 0u64..1 << 40).prop_map(|(file, at)| Mark::Wrote(Wrote {
+                files: vec![file],
+                last: Millis(at),
+                began: Millis(at),
+            })),
+            (0u64..1 << 40).prop_map(|at| Mark::Pressure(Pressure {
+                at: Millis(at),
+                promoted: true,
+                looked: Some(Millis(at)),
+                ..Pressure::default()
+            })),
             Just(Mark::NoteGiven(Note::Lost)),
             (0u64..1 << 40).prop_map(|at| Mark::FlowNoted(Millis(at))),
             any::<u64>().prop_map(Mark::CompactionHeld),
