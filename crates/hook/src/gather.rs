@@ -13,7 +13,7 @@ use tidegate_core::facts::sources::Sources;
 use tidegate_core::facts::worktree::{Kept, Worktrees};
 use tidegate_core::facts::{Facts, Known, Needs, OwnFile, Proof, Touched, evidence, session};
 use tidegate_core::file_class::FileClass;
-use tidegate_core::knowledge::flow::Shown;
+use tidegate_core::knowledge::flow::{self, Shown};
 use tidegate_core::knowledge::tracked::TRACKED;
 use tidegate_core::meter::models::HostSettings;
 use tidegate_core::meter::transcript::Evidence;
@@ -210,10 +210,15 @@ impl Gather<'_> {
             guess,
             stock: if enters { stock(root.as_deref()) } else { Vec::new() },
             knowledge: None,
+            flow_changed: None,
             boundary,
             preserved: preserved.unwrap_or_default(),
             worktrees,
         };
+        if facts.marks.value().is_some_and(|marks| marks.pressure.promoted) {
+            let folder = root.as_deref().and_then(Folder::of);
+            facts.flow_changed = folder.and_then(|folder| folder.modified(flow::FILE));
+        }
         if policy::needs_knowledge(&facts, self.config) {
             facts.knowledge = root.as_deref().and_then(|root| self.knowledge(root, facts.marks.value()));
         }

@@ -32,6 +32,9 @@ pub struct Boundary {
     /// When the summary came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<Millis>,
+    /// What the boundary before it lost, and nobody told yet: a compaction may be tried and not happen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub owed: Vec<KeyFact>,
     /// What the summary kept, once there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub survival: Option<Survival>,

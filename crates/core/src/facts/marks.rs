@@ -219,6 +219,9 @@ pub struct Pressure {
     /// A person went through the entries since: what was said is said again only for a new one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub promoted: bool,
+    /// When no new one was found after that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub looked: Option<Millis>,
 }
 
 /// How far the context pressure has been said.
@@ -407,7 +410,13 @@ impl Marks {
             Mark::Listed(files) => self.listed = Some(files),
             // What was urgent was that nothing was promoted.
             Mark::Promoted(at) => {
-                self.pressure = Pressure { level: PressureLevel::None, at, promoted: true, ..self.pressure };
+                self.pressure = Pressure {
+                    level: PressureLevel::None,
+                    at,
+                    promoted: true,
+                    looked: None,
+                    ..self.pressure
+                };
                 self.notes.retain(|note| *note != Note::Promote);
             }
             Mark::Directory(path) => keep(&mut self.directories, path, DIRECTORIES_KEPT),
@@ -566,6 +575,20 @@ mod tests {
             "/[a-z/]{1,24}".prop_map(Mark::Cwd),
             Just(Mark::Note(Note::Lost)),
             Just(Mark::Note(Note::Flow)),
+            Just(Mark::Note(Note::Promote)),
+            "/[a-z/]{1,24}".prop_map(Mark::Transcript),
+            (0u64..1 << 40).prop_map(|at| Mark::Verified(Millis(at))),
+            ("[a-z/]{1,24}", 0u64..1 << 40).prop_map(|(file, at)| Mark::Wrote(Wrote {
+                files: vec![file],
+                last: Millis(at),
+                began: Millis(at),
+            })),
+            (0u64..1 << 40).prop_map(|at| Mark::Pressure(Pressure {
+                at: Millis(at),
+                promoted: true,
+                looked: Some(Millis(at)),
+                ..Pressure::default()
+            })),
             Just(Mark::NoteGiven(Note::Lost)),
             (0u64..1 << 40).prop_map(|at| Mark::FlowNoted(Millis(at))),
             any::<u64>().prop_map(Mark::CompactionHeld),

@@ -82,13 +82,12 @@ pub(super) const WORDS: Words = Words {
         )
     },
     compaction_held: |entries| {
-        let entries = if entries == 1 {
-            "1 entry of progress.md is".to_owned()
-        } else {
-            format!("{entries} entries of progress.md are")
+        let (entries, them) = match entries {
+            1 => ("1 entry of progress.md is".to_owned(), "it"),
+            _ => (format!("{entries} entries of progress.md are"), "them"),
         };
         format!(
-            "Not compacted yet: {entries} not promoted to learnings. Run /compound to go through them, or /compact once more to \
+            "Not compacted yet: {entries} not promoted to learnings. Run /compound to go through {them}, or /compact once more to \
              compact as it is."
         )
     },

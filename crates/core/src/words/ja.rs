@@ -86,7 +86,7 @@ pub(super) const WORDS: Words = Words {
     },
     compaction_held: |entries| {
         format!(
-            "まだ圧縮していません。progress.md の{entries}件が学びに昇格していません。/compound で確認するか、このまま圧縮する場合は \
+            "まだ圧縮していません。progress.md の{entries}件が学びに昇格していません。/compound で確認するか、このまま圧縮する場合は\
              もう一度 /compact を実行してください。"
         )
     },

@@ -139,6 +139,7 @@ pub(super) fn flow_notes(row: &Row<'_>) -> Vec<String> {
     match row[2] {
         "this set" => marks.push(Mark::FlowNoted(EDITED)),
         "an older set" => marks.push(Mark::FlowNoted(Millis(1))),
+        "an older set, by a clock that was ahead" => marks.push(Mark::FlowNoted(Millis(EDITED.0 + 1))),
         _ => {}
     }
     let knowledge = knowledge("3/0").map(|known| Knowledge { written: written(row[1]), ..known });
@@ -391,4 +392,26 @@ pub(super) fn worktrees(row: &Row<'_>) -> Vec<String> {
     assert_eq!(told.is_some(), outcome.user.contains("/s/gone"), "{row:?}: {}", outcome.user);
     let copies = if copies { "yes" } else { "-" };
     [row[0], row[1], row[2], copies, told.unwrap_or("-")].map(str::to_owned).into()
+}
+
+/// The list for the summariser is cut to what there is room for, and then there must be room for it.
+#[test]
+fn what_must_survive_always_fits() {
+    for (trigger, length) in
+        ["manual", "auto"].into_iter().flat_map(|trigger| (1..160).map(move |n| (trigger, n)))
+    {
+        let json =
+            format!(r#"{{"session_id": "s", "hook_event_name": "PreCompact", "trigger": "{trigger}"}}"#);
+        let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+        let mut decisions: Vec<String> =
+            (10..50).map(|number| format!("{number} {}", "x".repeat(140))).collect();
+        decisions[0] = "x".repeat(length);
+        let knowledge = Some(Knowledge { decisions, ..Knowledge::default() });
+        let facts = Facts { now: NOW, marks: Known::Value(Marks::default()), knowledge, ..facts(&event) };
+        let config = config("guide", &[]);
+        let ruling = policy::decide(&facts, &config, &|| 0);
+        let outcome = ruling.settle(event.kind, true, config.text_budget(&event));
+        assert_eq!(outcome.dropped, 0, "{trigger}, {length}");
+        assert!(outcome.context.contains("Decisions:"), "{trigger}, {length}");
+    }
 }

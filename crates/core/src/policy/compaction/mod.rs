@@ -141,9 +141,10 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
             ..Verdict::pass()
         };
     }
-    let key_facts = collect(facts, knowledge);
-    let budget = if trigger == "manual" { config.general.text_budget.get() } else { settings.instructions.get() };
-    let said = instructions(&key_facts, budget as usize);
+    let owed = owed(facts);
+    let key_facts = collect(facts, knowledge, &owed);
+    // A text costs one character more than it has.
+    let said = instructions(&key_facts, config.text_budget(facts.event).saturating_sub(1));
     let named = said.as_ref().map_or(0, |text| text.lines().filter(|line| line.starts_with("- ")).count());
     let boundary = Boundary {
         noted: facts.now,
@@ -155,6 +156,7 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
         named,
         facts: key_facts,
         measured: None,
+        owed,
         survival: None,
     };
     let mut verdict = Verdict {
@@ -190,13 +192,22 @@ fn texts(list: &[String]) -> Vec<&str> {
     list.iter().map(String::as_str).collect()
 }
 
+/// What an earlier boundary lost and the model has not heard yet, as far as it stands nowhere in the conversation.
+fn owed(facts: &Facts<'_>) -> Vec<KeyFact> {
+    let waits = facts.marks.value().is_some_and(|marks| marks.notes.contains(&Note::Lost));
+    let Some(boundary) = facts.boundary.as_ref().filter(|_| waits) else { return Vec::new() };
+    if boundary.survival.is_none() {
+        return boundary.owed.clone();
+    }
+    let missing = boundary.missing(facts.preserved.repeated);
+    survival::survival(&missing, "", &texts(&facts.preserved.texts)).lost
+}
+
 /// Everything that is known and must not be lost.
-fn collect(facts: &Facts<'_>, knowledge: &Knowledge) -> Vec<KeyFact> {
+fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<KeyFact> {
     let none = Marks::default();
     let marks = facts.marks.value().unwrap_or(&none);
     let unverified = marks.work.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
-    let lost = facts.boundary.as_ref().filter(|_| marks.notes.contains(&Note::Lost));
-    let lost = lost.map(|boundary| boundary.missing(false)).unwrap_or_default();
     key_facts(&FactSources {
         constraints: texts(&knowledge.constraints),
         decisions: texts(&knowledge.decisions),
@@ -207,7 +218,7 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge) -> Vec<KeyFact> {
         files: marks.work.wrote.files.iter().rev().map(String::as_str).collect(),
         // What a prompt was taken to ask for is a guess, and no stage of anything.
         phase: None,
-        notes: lost.iter().map(|fact| fact.text.as_str()).collect(),
+        notes: owed.iter().map(|fact| fact.text.as_str()).collect(),
     })
 }
 
@@ -306,10 +317,12 @@ fn measure(facts: &Facts<'_>) -> Verdict {
 /// The facts that stand nowhere in the conversation any more. By now the host has written down which messages it kept whole.
 fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
     let given = Effect::Mark(Mark::NoteGiven(Note::Lost));
-    let waits = facts.marks.value().is_some_and(|marks| marks.notes.contains(&Note::Lost));
-    let known = facts.boundary.as_ref().and_then(|boundary| Some((boundary, boundary.survival.clone()?)));
-    let Some((boundary, survival)) = known.filter(|_| waits) else {
+    let Some(boundary) = &facts.boundary else {
         return Verdict { effects: vec![given], ..Verdict::silent("what was lost is not known any more") };
+    };
+    let Some(survival) = boundary.survival.clone() else {
+        // Another compaction was tried since, and did not happen.
+        return tell(Verdict::silent("what was lost is not known any more"), &boundary.owed, given, config);
     };
     // In the middle of a turn there will be a next call; by a prompt the host has long written it down, or never will.
     let just_now = boundary.measured.is_some_and(|measured| facts.now.since(measured) < WRITTEN_MS);
@@ -325,20 +338,19 @@ fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
         verdict.effects.push(Effect::NoteBoundary(Box::new(boundary.clone())));
         verdict.effects.push(Effect::PublishCompaction(Box::new(boundary.clone())));
     }
-    let missing = boundary.missing(facts.preserved.repeated);
-    if missing.is_empty() {
+    tell(verdict, &boundary.missing(facts.preserved.repeated), given, config)
+}
+
+/// Says what is missing, if something is.
+fn tell(mut verdict: Verdict, missing: &[KeyFact], given: Effect, config: &Config) -> Verdict {
+    // Beside other things that are said; a note that is too long as a whole would never be said.
+    let budget = (config.general.text_budget.get() as usize * 3) / 4;
+    let text = survival::note(missing, budget);
+    if text.is_empty() {
         verdict.effects.push(given);
         return verdict;
     }
     verdict.because = "the summary lost something";
-    // Beside other things that are said; a note that is too long as a whole would never be said.
-    let budget = (config.general.text_budget.get() as usize * 3) / 4;
-    verdict.says.push(Say {
-        to: Audience::Model,
-        text: survival::note(&missing, budget),
-        weight: 80,
-        explains: false,
-        when_said: vec![given],
-    });
+    verdict.says.push(Say { to: Audience::Model, text, weight: 80, explains: false, when_said: vec![given] });
     verdict
 }

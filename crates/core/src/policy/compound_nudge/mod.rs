@@ -182,8 +182,7 @@ fn notice(set: u64) -> String {
 /// Whether code was edited since the last entry, and nothing was said about it in this change set.
 fn wants_entry(marks: &Marks, knowledge: &Knowledge) -> bool {
     let wrote = &marks.work.wrote;
-    let noted = marks.flow_noted.is_some_and(|noted| noted >= wrote.began);
-    !noted && knowledge.written.is_none_or(|written| written < wrote.last)
+    marks.flow_noted != Some(wrote.began) && knowledge.written.is_none_or(|written| written < wrote.last)
 }
 
 /// What waits is told with this prompt, if it is still true.
@@ -198,7 +197,7 @@ fn notes(marks: &Marks, knowledge: &Knowledge) -> Verdict {
             }
             Note::Flow if knowledge.written.is_none_or(|written| written < marks.work.wrote.last) => {
                 verdict.asks.entry = true;
-                Some(flow(marks))
+                Some(flow(marks, knowledge))
             }
             _ => None,
         };
@@ -215,15 +214,21 @@ fn notes(marks: &Marks, knowledge: &Knowledge) -> Verdict {
 }
 
 fn promote(count: usize) -> String {
-    let entries = if count == 1 { "1 entry of progress.md is".to_owned() } else { format!("{count} entries of progress.md are") };
-    format!("{entries} not promoted to learnings. The person was told; `/compound` goes through them together with the person.")
+    let (entries, them) = match count {
+        1 => ("1 entry of progress.md is".to_owned(), "it"),
+        _ => (format!("{count} entries of progress.md are"), "them"),
+    };
+    format!("{entries} not promoted to learnings. The person was told; `/compound` goes through {them} together with the person.")
 }
 
-fn flow(marks: &Marks) -> String {
-    let files: Vec<&str> = marks.work.wrote.files.iter().rev().map(String::as_str).collect();
+/// Names the last file only: which of the others were edited before that entry is not known.
+fn flow(marks: &Marks, knowledge: &Knowledge) -> String {
+    let last = marks.work.wrote.files.last().map_or("", String::as_str);
+    let fact = match knowledge.written {
+        Some(_) => format!("Code was edited since the last entry of progress.md (last: {last})."),
+        None => format!("Code was edited (last: {last}), and progress.md has no entry."),
+    };
     format!(
-        "Code was edited since the last entry of progress.md ({}). `tidegate progress add \"what was done\"` writes one, with \
-         --decision and --next where there is something to say.",
-        super::listed(&files)
+        "{fact} `tidegate progress add \"what was done\"` writes one, with --decision and --next where there is something to say."
     )
 }

@@ -7,7 +7,7 @@ use super::super::work::{CODE_RULES, skill};
 use super::*;
 
 const NUDGE: &str = "A good moment for /compound: 1 entry of progress.md";
-const TO_MODEL: &str = "The person was told; `/compound` goes through them";
+const TO_MODEL: &str = "The person was told; `/compound` goes through";
 const NO_ENTRY: &str = "Code was edited since the last entry of progress.md";
 
 fn shown(turn: &Stream) -> usize {
