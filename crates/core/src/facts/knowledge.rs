@@ -74,10 +74,11 @@ impl Knowledge {
         let newest = flow.newest_first();
         knowledge.entries = newest.len();
         knowledge.headings = newest.iter().take(HEADINGS).map(|entry| entry.heading.to_owned()).collect();
-        knowledge.written = newest.first().and_then(|entry| entry.at.filter(|_| entry.zoned).or(modified));
+        knowledge.written =
+            newest.first().and_then(|entry| entry.until().filter(|_| entry.zoned).or(modified));
         knowledge.next = newest.first().map(|entry| owned(flow::nexts(entry))).unwrap_or_default();
         // An entry without a time may be of this session as well as of another: it is in the file, and it is recent.
-        let ours = |entry: &&&Entry<'_>| entry.at.is_none_or(|at| began.is_none_or(|began| at >= began));
+        let ours = |entry: &&&Entry<'_>| entry.until().is_none_or(|at| began.is_none_or(|began| at >= began));
         knowledge.decisions =
             newest.iter().filter(ours).flat_map(|entry| owned(flow::decisions(entry))).collect();
 
@@ -108,5 +109,49 @@ impl Knowledge {
         }
         knowledge.confidence = Confidence::of(&learnings);
         knowledge
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knowledge::timestamp;
+
+    fn at(text: &str) -> Millis {
+        timestamp::first(text).expect("a time").at
+    }
+
+    /// What a session that began then takes for its own decisions.
+    #[test]
+    fn an_entry_is_of_this_session_if_its_timestamp_can_be() {
+        let began = Millis(at("2026-11-16T03:10:05Z").0 + 400);
+        for (timestamp, ours) in [
+            ("2026-11-16T03:10:06Z", true),
+            ("2026-11-16T03:10:05Z", true),
+            ("2026-11-16T03:10:04Z", false),
+            ("2026-11-15T22:12:00-05:00", true),
+            ("2026-11-15T22:10:00-05:00", false),
+            ("2026-11-16", true),
+            ("2026-11-15", true),
+            ("2026-11-14", false),
+            ("2026-11-15 22:12", true),
+            ("2026-11-15 12:12", false),
+            ("without a time", true),
+        ] {
+            let text = format!("## [{timestamp}] — what\n- Decision: this\n");
+            let file = Persisted { name: flow::FILE, modified: began, text: Some(&text) };
+            let known = Knowledge::of(&[file], &Remembered::default(), Some(began));
+            assert_eq!(known.decisions.len(), usize::from(ours), "{timestamp}");
+        }
+    }
+
+    /// The entry was written in the same second, after the edit.
+    #[test]
+    fn a_second_lasts_until_its_end() {
+        let edited = Millis(at("2026-11-16T03:10:05Z").0 + 900);
+        let text = "## [2026-11-16T03:10:05Z] — what\n";
+        let file = Persisted { name: flow::FILE, modified: edited, text: Some(text) };
+        let known = Knowledge::of(&[file], &Remembered::default(), None);
+        assert!(known.written >= Some(edited), "{:?}", known.written);
     }
 }

@@ -52,6 +52,19 @@ pub struct Entry<'a> {
     pub range: Range<usize>,
 }
 
+const SECOND: u64 = 1000;
+const HOUR: u64 = 3600 * SECOND;
+
+impl Entry<'_> {
+    /// The last moment that its timestamp can mean: seconds have no parts, a day lasts until midnight, and midnight without
+    /// a zone is up to twelve hours later than in UTC.
+    pub fn until(&self) -> Option<Millis> {
+        let day = if self.timed { 0 } else { 24 * HOUR };
+        let zone = if self.zoned { 0 } else { 12 * HOUR };
+        self.at.map(|at| Millis(at.0.saturating_add(day + zone + SECOND - 1)))
+    }
+}
+
 /// One end of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
