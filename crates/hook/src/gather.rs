@@ -155,8 +155,7 @@ impl Gather<'_> {
         let host = session::wants_host_settings(event.kind, &marks).then(|| {
             self.env.host_settings(&host_settings::read(root.as_deref(), self.env.place.host().as_deref()))
         });
-        let of_relay =
-            Needs { meter: event.main_thread() && event.human_prompt().is_some(), ..Needs::default() };
+        let of_relay = Needs { meter: event.main_thread() && event.is_human_prompt(), ..Needs::default() };
         let needs = policy::needs(event, marks.value(), self.config).and(of_relay).and(evidence::needs(
             event,
             marks.value(),
@@ -178,13 +177,14 @@ impl Gather<'_> {
         let enters = needs.phase && guess.is_none_or(|guess| Some(guess.phase) != now);
         let boundary = if needs.boundary { boundary::read(self.folder) } else { None };
         // Only what was not found in the summary is looked for.
-        let lost = event.kind != EventKind::PostCompact
-            && boundary
-                .as_ref()
-                .and_then(|boundary| boundary.survival.as_ref())
-                .is_some_and(|found| !found.lost.is_empty());
-        let transcript = event.payload.transcript_path.get().filter(|_| lost && !event.compacted());
-        let preserved = transcript.map(|path| transcript::preserved(Path::new(path.as_ref()), self.in_time));
+        let lost = boundary
+            .as_ref()
+            .filter(|_| matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse));
+        let lost =
+            lost.filter(|boundary| boundary.survival.as_ref().is_some_and(|found| !found.lost.is_empty()));
+        let preserved = lost.zip(event.payload.transcript_path.get()).map(|(boundary, path)| {
+            transcript::preserved(Path::new(path.as_ref()), boundary.noted, self.in_time)
+        });
         let worktrees = if needs.worktrees {
             self.worktrees(event, marks.value(), root.as_deref())
         } else {

@@ -32,6 +32,8 @@ const PLAN: &str = "\
 - [ ] document the limits
 ";
 
+const BOUNDARY: &str = "{\"type\":\"system\",\"subtype\":\"compact_boundary\",\"compactMetadata\":{}}\n";
+
 /// A session in a project with flow.
 struct Play {
     sandbox: Sandbox,
@@ -93,6 +95,8 @@ impl Play {
         let after = self.run("SessionStart.compact").context();
         let summary = format!("<analysis>thoughts</analysis>\n<summary>{summary}</summary>");
         self.run_with(&format!("PostCompact.{trigger}"), &json!({"compact_summary": summary})).silent();
+        // The client writes the boundary down when all of that is over.
+        fs::write(&self.transcript, BOUNDARY).expect("the transcript");
         (before.stdout, after)
     }
 

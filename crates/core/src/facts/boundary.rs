@@ -29,6 +29,9 @@ pub struct Boundary {
     pub facts: Vec<KeyFact>,
     /// So many of them were named to the summariser.
     pub named: usize,
+    /// When the summary came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Millis>,
     /// What the summary kept, once there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub survival: Option<Survival>,

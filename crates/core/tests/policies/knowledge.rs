@@ -12,6 +12,7 @@ use tidegate_core::facts::{Facts, Known};
 use tidegate_core::knowledge::key_facts::{FactKind, KeyFact};
 use tidegate_core::knowledge::preserved::Preserved;
 use tidegate_core::knowledge::stock::Confidence;
+use tidegate_core::knowledge::survival::Survival;
 use tidegate_core::knowledge::tracked::{Content, Tracked};
 use tidegate_core::phase::{Guess, Phase};
 use tidegate_core::policy;
@@ -276,7 +277,11 @@ pub(super) fn survivals(row: &Row<'_>) -> Vec<String> {
             now: NOW,
             boundary: boundary.clone(),
             marks: Known::Value(marks.clone()),
-            preserved: Preserved { texts: preserved.into_iter().collect(), repeated: row[0] == "manual" },
+            preserved: Preserved {
+                texts: preserved.into_iter().collect(),
+                repeated: row[0] == "manual",
+                known: true,
+            },
             ..facts(&event)
         };
         let part = compaction(json, known, &config).expect("it takes part");
@@ -298,6 +303,27 @@ pub(super) fn survivals(row: &Row<'_>) -> Vec<String> {
     assert_eq!(survival.kept + survival.lost.len(), survival.of, "{row:?}");
     let lost = if lost.is_empty() { "-" } else { &lost };
     [row[0], row[1], row[2], row[3], &kept, lost].map(str::to_owned).into()
+}
+
+pub(super) fn late_boundaries(row: &Row<'_>) -> Vec<String> {
+    let json = format!(r#"{{"session_id": "s", "hook_event_name": "{}", "prompt": "go on"}}"#, row[0]);
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let ms: u64 = row[1].strip_suffix(" ms").and_then(|ms| ms.parse().ok()).expect("milliseconds");
+    let fact = KeyFact { kind: FactKind::Decision, text: "use a ring buffer".into() };
+    let survival = Survival { kept: 0, of: 1, lost: vec![fact.clone()] };
+    let boundary = Boundary {
+        facts: vec![fact],
+        measured: Some(Millis(NOW.0 - ms)),
+        survival: Some(survival),
+        ..Boundary::default()
+    };
+    let mut marks = Marks::default();
+    marks.apply(Mark::Note(Note::Lost));
+    let preserved = Preserved { known: row[2] == "yes", ..Preserved::default() };
+    let facts =
+        Facts { now: NOW, marks: Known::Value(marks), boundary: Some(boundary), preserved, ..facts(&event) };
+    let part = part("compaction", &facts, &config("guide", &[])).expect("it takes part");
+    [row[0], row[1], row[2], part.verdict.because].map(str::to_owned).into()
 }
 
 /// What a verdict leaves behind.

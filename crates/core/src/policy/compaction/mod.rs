@@ -73,6 +73,9 @@ pub const KEPT_ENTRIES: usize = 10;
 /// A summary is shorter; of one that is not, the beginning counts.
 const LONGEST_SUMMARY: usize = 1024 * 1024;
 
+/// So long after the summary the host may not have written the boundary down: some 100 ms were seen with 2.1.325.
+const WRITTEN_MS: u64 = 1000;
+
 /// The policy.
 pub struct Compaction;
 
@@ -153,6 +156,7 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
         confidence: knowledge.confidence,
         named,
         facts: key_facts,
+        measured: None,
         survival: None,
     };
     let mut verdict = Verdict {
@@ -311,7 +315,7 @@ fn measure(facts: &Facts<'_>) -> Verdict {
     };
     let summary = summary.head(LONGEST_SUMMARY);
     let survival = survival::survival(&boundary.facts, &summary, &[]);
-    let boundary = Boundary { survival: Some(survival), ..boundary.clone() };
+    let boundary = Boundary { measured: Some(facts.now), survival: Some(survival), ..boundary.clone() };
     // The host has not written down yet what it kept beside the summary; at the next event it will have.
     let missing = !boundary.missing(false).is_empty();
     let mut verdict =
@@ -332,6 +336,11 @@ fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
     let Some((boundary, survival)) = known.filter(|_| waits) else {
         return Verdict { effects: vec![given], ..Verdict::silent("what was lost is not known any more") };
     };
+    // In the middle of a turn there will be a next call; by a prompt the host has long written it down, or never will.
+    let just_now = boundary.measured.is_some_and(|measured| facts.now.since(measured) < WRITTEN_MS);
+    if facts.event.kind == EventKind::PostToolUse && !facts.preserved.known && just_now {
+        return Verdict::silent("the client has not written down yet what it kept");
+    }
     let preserved = texts(&facts.preserved.texts);
     let found = survival::survival(&survival.lost, "", &preserved);
     let mut verdict = Verdict::silent("what the summary lost stands beside it");

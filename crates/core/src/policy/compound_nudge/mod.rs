@@ -78,9 +78,9 @@ impl Policy for CompoundNudge {
         match event.kind {
             EventKind::Stop => (marks.work.wrote.began > crate::time::Millis(0)).then(Needs::default),
             EventKind::UserPromptSubmit | EventKind::UserPromptExpansion | EventKind::PostToolUse => {
-                let told = event.free_prompt().is_some() || event.skill().is_some();
-                let ends = told && marks.phase.is_some_and(ends_with_knowledge);
-                let waits = event.human_prompt().is_some() && marks.notes.iter().copied().any(ours);
+                let told = || event.is_free_prompt() || event.skill().is_some();
+                let ends = marks.phase.is_some_and(ends_with_knowledge) && told();
+                let waits = marks.notes.iter().copied().any(ours) && event.is_human_prompt();
                 (ends || waits).then_some(Needs { phase: ends, ..Needs::default() })
             }
             _ => None,
@@ -140,7 +140,7 @@ fn moment(facts: &Facts<'_>, marks: &Marks, config: &Config) -> Option<Moment> {
     if marks.phase.is_some_and(leaves) {
         return Some(Moment::PhaseEnds);
     }
-    let waits = facts.event.human_prompt().is_some() && marks.notes.iter().copied().any(ours);
+    let waits = marks.notes.iter().copied().any(ours) && facts.event.is_human_prompt();
     waits.then_some(Moment::Prompt)
 }
 
