@@ -331,6 +331,7 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
     let request = stage.map(|stage| Approval {
         code: "K7QF2M".into(),
         command: "off skill-gate".into(),
+        about: None,
         at: Millis(NOW.0 - minutes * 60_000),
         client: Some(7),
         stage,

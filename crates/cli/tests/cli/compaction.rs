@@ -233,7 +233,11 @@ fn old_entries_go_to_the_archive_and_nothing_is_lost() {
     play.write("progress.md", format!("# Progress\r\n\r\n{}", all.concat()));
     play.write("task_plan.md", PLAN);
     let (_, text) = play.compact("auto", "…");
-    assert!(text.unwrap().contains("5 older entries were moved from progress.md to progress.archive.md."));
+    let text = text.unwrap();
+    assert!(text.contains("5 older entries were moved from progress.md to progress.archive.md."), "{text}");
+    assert!(text.contains("- progress.md (10 entries, "), "as it is by now: {text}");
+    assert!(text.contains("- progress.archive.md (5 entries, "), "{text}");
+    play.run("SessionStart.resume").silent();
     let (progress, archive) = (play.read("progress.md"), play.read("progress.archive.md"));
     for (number, entry) in all.iter().enumerate() {
         assert_eq!(progress.contains(entry.trim_end()), number < 10, "{number}");

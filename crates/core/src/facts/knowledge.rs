@@ -75,13 +75,13 @@ impl Knowledge {
         knowledge.entries = newest.len();
         knowledge.headings = newest.iter().take(HEADINGS).map(|entry| entry.heading.to_owned()).collect();
         knowledge.written = newest.first().and_then(|entry| {
-            let said = latest(entry).filter(|_| entry.zoned);
+            let said = entry.until().filter(|_| entry.zoned);
             // No entry is newer than its file, whatever it says.
             said.into_iter().chain(modified).min()
         });
         knowledge.next = newest.first().map(|entry| owned(flow::nexts(entry))).unwrap_or_default();
         // An entry without a time may be of this session as well as of another: it is in the file, and it is recent.
-        let ours = |entry: &&&Entry<'_>| latest(entry).is_none_or(|at| began.is_none_or(|began| at >= began));
+        let ours = |entry: &&&Entry<'_>| entry.until().is_none_or(|at| began.is_none_or(|began| at >= began));
         knowledge.decisions =
             newest.iter().filter(ours).flat_map(|entry| owned(flow::decisions(entry))).collect();
 
@@ -116,22 +116,14 @@ impl Knowledge {
     }
 }
 
-/// When an entry may have been written at the latest, by what its heading says: to the minute, and without a zone or a time of
-/// day that is the writer's own, which may lie twelve hours behind.
-fn latest(entry: &Entry<'_>) -> Option<Millis> {
-    const MINUTE: u64 = 60_000;
-    const HOUR: u64 = 60 * MINUTE;
-    let open = match (entry.timed, entry.zoned) {
-        (true, true) => MINUTE,
-        (true, false) => 12 * HOUR + MINUTE,
-        (false, _) => 36 * HOUR,
-    };
-    entry.at.map(|at| Millis(at.0 + open - 1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knowledge::timestamp;
+
+    fn at(text: &str) -> Millis {
+        timestamp::first(text).expect("a time").at
+    }
 
     fn read(text: &str, modified: &str, began: &str) -> Knowledge {
         let time = |text: &str| Millis::from_iso(&format!("2026-11-16T{text}:00Z")).unwrap();
@@ -170,5 +162,15 @@ mod tests {
             assert_eq!(iso(heading).as_deref(), Some("2026-11-16T15:00:00Z"), "{heading}");
         }
         assert_eq!(read("no entry\n", "15:00", "14:00").written, None);
+    }
+
+    /// The entry was written in the same second, after the edit.
+    #[test]
+    fn a_second_lasts_until_its_end() {
+        let edited = Millis(at("2026-11-16T03:10:05Z").0 + 900);
+        let text = "## [2026-11-16T03:10:05Z] — what\n";
+        let file = Persisted { name: flow::FILE, modified: edited, text: Some(text) };
+        let known = Knowledge::of(&[file], &Remembered::default(), None);
+        assert!(known.written >= Some(edited), "{:?}", known.written);
     }
 }

@@ -145,6 +145,9 @@ pub struct Approval {
     pub code: String,
     /// The command, without our own name.
     pub command: String,
+    /// What that means, where the command does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
     /// When it was asked for or, later, approved.
     pub at: Millis,
     /// The process of the client that the agent runs in, where it says so: a second client may work on the same session.
@@ -536,6 +539,7 @@ mod tests {
             ("[A-Y2-9]{2}", 0u64..1 << 40).prop_map(|(code, at)| Mark::Approval(Approval {
                 code,
                 command: "off skill-gate".into(),
+                about: None,
                 at: Millis(at),
                 client: Some(at),
                 stage: ApprovalStage::Questioned("toolu_1".into()),

@@ -55,7 +55,7 @@ pub(super) const WORDS: Words = Words {
     unverified_files: |count| {
         if count == 1 { "1 file unverified".to_owned() } else { format!("{count} files unverified") }
     },
-    approved: |command| format!("Approved, once and for ten minutes: `tidegate {command}`."),
+    approved: |what| format!("Approved, once and for ten minutes: {what}"),
     nothing_to_approve: |code| {
         format!(
             "No request waits with the code {code}: it was approved already, is void, is older than ten minutes, or is of another session."

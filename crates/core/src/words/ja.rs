@@ -59,7 +59,7 @@ pub(super) const WORDS: Words = Words {
         format!("コードが編集されましたが、その後検証されていません: {}。", listed(changes))
     },
     unverified_files: |count| format!("未検証 {count} ファイル"),
-    approved: |command| format!("承認しました（1回限り、10分間有効）: `tidegate {command}`"),
+    approved: |what| format!("承認しました（1回限り、10分間有効）: {what}"),
     nothing_to_approve: |code| {
         format!(
             "コード {code} で承認待ちの要求はありません。承認済み、無効、10分経過、または別のセッションのものです。"

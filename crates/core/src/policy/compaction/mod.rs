@@ -16,9 +16,11 @@ use crate::facts::knowledge::Knowledge;
 use crate::facts::marks::{Mark, Marks, Note};
 use crate::facts::{Facts, Known, Needs};
 use crate::fnv;
+use crate::knowledge::flow;
 use crate::knowledge::key_facts::{FactSources, KeyFact, instructions, key_facts};
 use crate::knowledge::survival::{self, Survival};
-use crate::knowledge::tracked;
+use crate::knowledge::tracked::{self, Content, Tracked};
+use crate::time::Millis;
 use crate::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 
 section! {
@@ -241,14 +243,16 @@ fn recover(facts: &Facts<'_>) -> Verdict {
     } else {
         "Compact occurred."
     });
-    if has_something(knowledge) {
-        let _ = write!(text, "\n{}", tracked::listing(&knowledge.tracked, facts.now));
+    let moved = knowledge.entries.saturating_sub(KEPT_ENTRIES);
+    let files = after_moving(moved, knowledge, facts.now);
+    if has_something(&files) {
+        let _ = write!(text, "\n{}", tracked::listing(&files, facts.now));
     }
-    if let Some(moved) = knowledge.entries.checked_sub(KEPT_ENTRIES).filter(|moved| *moved > 0) {
+    if moved > 0 {
         let entries = if moved == 1 { "entry was" } else { "entries were" };
         let _ = write!(text, "\n{moved} older {entries} moved from progress.md to progress.archive.md.");
     }
-    let when_said = vec![recovered, Effect::Mark(Mark::Listed(names(knowledge)))];
+    let when_said = vec![recovered, Effect::Mark(Mark::Listed(names(&files)))];
     Verdict {
         says: vec![Say { to: Audience::Model, text, weight: 100, explains: false, when_said }],
         effects: vec![Effect::TidyFlow],
@@ -256,18 +260,38 @@ fn recover(facts: &Facts<'_>) -> Verdict {
     }
 }
 
+/// The files as they are once so many entries have moved to the archive.
+fn after_moving(moved: usize, knowledge: &Knowledge, now: Millis) -> Vec<Tracked> {
+    let mut files = knowledge.tracked.clone();
+    if moved == 0 {
+        return files;
+    }
+    if !files.iter().any(|file| file.name == flow::ARCHIVE) {
+        files.push(Tracked { name: flow::ARCHIVE, what: Content::Flow { entries: 0 }, modified: now });
+    }
+    for file in &mut files {
+        match (&mut file.what, file.name) {
+            (Content::Flow { entries }, flow::FILE) => *entries = KEPT_ENTRIES,
+            (Content::Flow { entries }, flow::ARCHIVE) => *entries += moved,
+            _ => continue,
+        }
+        file.modified = now;
+    }
+    files
+}
+
 /// Whether there is more than copies of our own.
-fn has_something(knowledge: &Knowledge) -> bool {
+fn has_something(files: &[Tracked]) -> bool {
     let ours = |name: &str| Path::new(name).extension().is_some_and(|ending| ending == "json");
-    knowledge.tracked.iter().any(|file| !ours(file.name))
+    files.iter().any(|file| !ours(file.name))
 }
 
 /// The persistence files, once: the host repeats what was said before a resume.
 fn list(facts: &Facts<'_>) -> Verdict {
-    let Some(knowledge) = facts.knowledge.as_ref().filter(|knowledge| has_something(knowledge)) else {
+    let Some(knowledge) = facts.knowledge.as_ref().filter(|knowledge| has_something(&knowledge.tracked)) else {
         return Verdict::silent("there are no persistence files");
     };
-    let names = names(knowledge);
+    let names = names(&knowledge.tracked);
     let source = facts.event.payload.source.get().map(AsRef::as_ref);
     let goes_on = !matches!(source, Some("startup" | "clear"));
     if goes_on && facts.marks.value().is_some_and(|marks| marks.listed == Some(names)) {
@@ -286,9 +310,10 @@ fn list(facts: &Facts<'_>) -> Verdict {
 }
 
 /// What the listing says, but for the ages.
-fn names(knowledge: &Knowledge) -> u64 {
-    let files = knowledge.tracked.iter().map(|file| format!("{} {:?}\n", file.name, file.what));
-    fnv::hash(files.flat_map(String::into_bytes))
+fn names(files: &[Tracked]) -> u64 {
+    let mut files: Vec<String> = files.iter().map(|file| format!("{} {:?}\n", file.name, file.what)).collect();
+    files.sort();
+    fnv::hash(files.into_iter().flat_map(String::into_bytes))
 }
 
 /// What the summary kept.
