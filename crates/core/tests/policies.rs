@@ -30,7 +30,7 @@ type Row<'a> = Vec<&'a str>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 29] = [
+const TABLES: [(&str, Runner); 30] = [
     ("event stepped down told", step_downs),
     ("event what request attended becomes because", approvals),
     ("event tool file mode call because", own_files),
@@ -51,6 +51,7 @@ const TABLES: [(&str, Runner); 29] = [
     ("enters stock invoked text", gates::phase_words),
     ("preset event work phase entries said says because", knowledge::nudges),
     ("notes entries last entry says because", knowledge::waiting_notes),
+    ("moment last unpromoted says", knowledge::nudges_again),
     ("work last entry noted leaves", knowledge::flow_notes),
     ("lang unpromoted stock text", knowledge::nudge_words),
     ("hold trigger entries held call because", knowledge::holds),

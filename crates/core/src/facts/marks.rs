@@ -111,10 +111,21 @@ pub enum Mark {
     Listed(u64),
     /// A person went through the entries of the flow.
     Promoted(Millis),
+    /// A person was told of unpromoted entries.
+    Nudged(Nudge),
     /// What only a worktree held was copied.
     WorktreeKept(Kept),
     /// The person was told where the copy of this worktree is.
     WorktreeTold(String),
+}
+
+/// Unpromoted entries that a person was told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nudge {
+    /// Which.
+    pub set: u64,
+    /// How many.
+    pub entries: usize,
 }
 
 /// What waits for the next event that can carry it. The words are found when it is told: by then it may not be true any more.
@@ -302,6 +313,8 @@ pub struct Marks {
     pub recovered: Option<Millis>,
     /// The persistence files as they were last named.
     pub listed: Option<u64>,
+    /// The unpromoted entries that a person was last told of, since somebody went through them.
+    pub nudge: Option<Nudge>,
     /// Worktrees of which there is a copy, and nobody knows it yet; oldest first.
     pub worktrees: Vec<Kept>,
     /// Lines we could not read: torn, or of a newer version.
@@ -411,6 +424,7 @@ impl Marks {
             }
             Mark::Recovered(noted) => self.recovered = Some(noted),
             Mark::Listed(files) => self.listed = Some(files),
+            Mark::Nudged(nudge) => self.nudge = Some(nudge),
             // What was urgent was that nothing was promoted.
             Mark::Promoted(at) => {
                 self.pressure = Pressure {
@@ -421,6 +435,7 @@ impl Marks {
                     ..self.pressure
                 };
                 self.notes.retain(|note| *note != Note::Promote);
+                self.nudge = None;
             }
             Mark::Directory(path) => keep(&mut self.directories, path, DIRECTORIES_KEPT),
             Mark::WorktreeKept(kept) => {
@@ -485,6 +500,7 @@ impl Marks {
         marks.extend(self.flow_noted.map(Mark::FlowNoted));
         marks.extend(self.recovered.map(Mark::Recovered));
         marks.extend(self.listed.map(Mark::Listed));
+        marks.extend(self.nudge.map(Mark::Nudged));
         marks.extend(self.worktrees.iter().cloned().map(Mark::WorktreeKept));
         let mut lines = write_lines(&marks);
         for line in &self.unread {
@@ -598,6 +614,7 @@ mod tests {
             any::<u64>().prop_map(Mark::CompactionHeld),
             (0u64..1 << 40).prop_map(|at| Mark::Recovered(Millis(at))),
             any::<u64>().prop_map(Mark::Listed),
+            any::<u64>().prop_map(|set| Mark::Nudged(Nudge { set, entries: 3 })),
             (0u64..1 << 40).prop_map(|at| Mark::Promoted(Millis(at))),
         ]
     }

@@ -5,7 +5,7 @@ use tidegate_core::config::Config;
 use tidegate_core::event;
 use tidegate_core::facts::boundary::Boundary;
 use tidegate_core::facts::knowledge::Knowledge;
-use tidegate_core::facts::marks::{Mark, Marks, Note};
+use tidegate_core::facts::marks::{Mark, Marks, Note, Nudge};
 use tidegate_core::facts::work::{Checked, Edit};
 use tidegate_core::facts::worktree::{Kept, Worktrees};
 use tidegate_core::facts::{Facts, Known};
@@ -113,6 +113,29 @@ pub(super) fn nudges(row: &Row<'_>) -> Vec<String> {
     let because = call_of(part.as_ref()).1;
     let is = [row[0], row[1], row[2], row[3], row[4], row[5], &told(part.as_ref()), &because];
     is.map(str::to_owned).into()
+}
+
+pub(super) fn nudges_again(row: &Row<'_>) -> Vec<String> {
+    let ship = Guess { phase: Phase::Ship, confidence: 0.99 };
+    let (name, mut marks, guess) = if row[0] == "verified" {
+        ("Stop", work("verified"), None)
+    } else {
+        ("UserPromptSubmit", vec![Mark::Phase(Phase::Implement)], Some(ship))
+    };
+    let (last, promoted) =
+        row[1].strip_suffix(", promoted since").map_or((row[1], false), |last| (last, true));
+    if let Ok(entries) = last.parse() {
+        marks.push(Mark::Nudged(Nudge { set: SET + 1, entries }));
+    }
+    if promoted {
+        marks.push(Mark::Promoted(NOW));
+    }
+    let json = format!(r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on"}}"#);
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let knowledge = knowledge(&format!("9/{}", row[2]));
+    let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), guess, knowledge, ..facts(&event) };
+    let part = part("compound-nudge", &facts, &config("guide", &[]));
+    [row[0], row[1], row[2], &told(part.as_ref())].map(str::to_owned).into()
 }
 
 pub(super) fn waiting_notes(row: &Row<'_>) -> Vec<String> {

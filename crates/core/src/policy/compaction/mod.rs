@@ -70,6 +70,9 @@ pub const ID: &str = "compaction";
 /// So many entries stay in `progress.md`; the older ones go to the archive.
 pub const KEPT_ENTRIES: usize = 10;
 
+/// No compaction takes longer.
+const LONGEST_COMPACTION_MS: u64 = 30 * 60_000;
+
 /// A summary is shorter; of one that is not, the beginning counts.
 const LONGEST_SUMMARY: usize = 1024 * 1024;
 
@@ -321,6 +324,10 @@ fn measure(facts: &Facts<'_>) -> Verdict {
     let Some(boundary) = facts.boundary.as_ref().filter(|boundary| boundary.survival.is_none()) else {
         return Verdict::silent("nothing was noted before this compaction");
     };
+    // Noted for a compaction that did not happen; before this one nothing was.
+    if facts.now.since(boundary.noted) > LONGEST_COMPACTION_MS {
+        return Verdict::silent("what was noted is of an earlier compaction");
+    }
     let Some(summary) = facts.event.payload.compact_summary.get() else {
         return Verdict::silent("the client gave no summary");
     };

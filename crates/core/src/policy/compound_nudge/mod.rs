@@ -8,7 +8,7 @@ use crate::config::section::section;
 use crate::config::setting::choices;
 use crate::event::{Event, EventKind};
 use crate::facts::knowledge::Knowledge;
-use crate::facts::marks::{Mark, Marks, Note};
+use crate::facts::marks::{Mark, Marks, Note, Nudge};
 use crate::facts::{Facts, Known, Needs, phase};
 use crate::phase::Phase;
 use crate::verdict::{Asks, Audience, Effect, Say, Verdict};
@@ -104,7 +104,7 @@ impl Policy for CompoundNudge {
             return Verdict::silent("there is no flow here");
         };
         let mut verdict = match moment {
-            Moment::Verified | Moment::PhaseEnds => nudge(facts, config, marks, knowledge),
+            Moment::Verified | Moment::PhaseEnds => nudge(facts, config, moment, marks.nudge, knowledge),
             Moment::Edited => Verdict::silent("the work is not verified"),
             Moment::Prompt => return notes(marks, knowledge),
         };
@@ -144,26 +144,38 @@ fn moment(facts: &Facts<'_>, marks: &Marks, config: &Config) -> Option<Moment> {
     waits.then_some(Moment::Prompt)
 }
 
-/// The message to the person, once per set of entries.
-fn nudge(facts: &Facts<'_>, config: &Config, marks: &Marks, knowledge: &Knowledge) -> Verdict {
+/// The message to the person, once per set of entries. Whoever writes an entry in every turn is not told in every turn: only
+/// when there are twice as many, or when a phase ends.
+fn nudge(
+    facts: &Facts<'_>,
+    config: &Config,
+    moment: Moment,
+    last: Option<Nudge>,
+    knowledge: &Knowledge,
+) -> Verdict {
     if knowledge.unpromoted.is_empty() {
         return Verdict::silent("every entry is promoted");
     }
-    if knowledge.nudged || marks.noticed(&notice(knowledge.set)) {
+    let entries = knowledge.unpromoted.len();
+    if knowledge.nudged || last.is_some_and(|last| last.set == knowledge.set) {
         return Verdict::silent("this was said about these entries");
+    }
+    if moment == Moment::Verified && last.is_some_and(|last| entries < last.entries * 2) {
+        return Verdict::silent("this was said, and there are few more");
     }
     if !facts.attended {
         return Verdict::silent("nobody is there");
     }
-    let mut when_said =
-        vec![Effect::Nudged(knowledge.set), Effect::Mark(Mark::Notice(notice(knowledge.set)))];
+    let nudge = Nudge { set: knowledge.set, entries };
+    // The project remembers it for every session; the session until that is written.
+    let mut when_said = vec![Effect::Nudged(knowledge.set), Effect::Mark(Mark::Nudged(nudge))];
     if config.policies.compound_nudge.mode == NudgeMode::Both {
         when_said.push(Effect::Mark(Mark::Note(Note::Promote)));
     }
     let confidence = knowledge.confidence;
     let doubtful = confidence.unverified >= 3 && confidence.unverified * 2 > confidence.total;
     let text = (facts.lang.words().unpromoted)(
-        knowledge.unpromoted.len(),
+        entries,
         doubtful.then_some((confidence.unverified, confidence.total)),
     );
     Verdict {
@@ -172,11 +184,6 @@ fn nudge(facts: &Facts<'_>, config: &Config, marks: &Marks, knowledge: &Knowledg
         asks: Asks::compound(),
         ..Verdict::pass()
     }
-}
-
-/// The project remembers it for every session; the session until that is written.
-fn notice(set: u64) -> String {
-    format!("{ID}/{set:016x}")
 }
 
 /// Whether code was edited since the last entry, and nothing was said about it in this change set.
