@@ -13,7 +13,6 @@ use crate::search;
 
 /// Enough to tell a person's prompt from the host's.
 const FIRST_WORDS: usize = 64;
-const LONGEST_MACHINE_WORD: usize = "<cross-session-message".len();
 
 /// How much of a prompt is decoded.
 const PROMPT_HEAD: usize = 8 * 1024;
@@ -235,7 +234,7 @@ impl Event<'_> {
         Some(prompt.head(PROMPT_HEAD))
     }
 
-    /// Whether it is one. Tells by its first words.
+    /// Whether it is one.
     pub fn is_human_prompt(&self) -> bool {
         self.first_words().is_some()
     }
@@ -258,12 +257,11 @@ impl Event<'_> {
         if !matches!(source, None | Some("user" | "sdk")) {
             return None;
         }
-        let mut words = prompt.head(FIRST_WORDS);
-        if words.trim_start().len() < LONGEST_MACHINE_WORD {
-            // Blanks before them, however many.
-            words = prompt.head(PROMPT_HEAD);
-        }
-        let typed = !MACHINE.iter().any(|start| words.trim_start().starts_with(start));
+        let words = match prompt.first_words(FIRST_WORDS) {
+            Some(words) => Cow::Borrowed(words),
+            None => Cow::Owned(prompt.head(PROMPT_HEAD).trim_start().to_owned()),
+        };
+        let typed = !MACHINE.iter().any(|start| words.starts_with(start));
         typed.then_some(words)
     }
 
@@ -274,7 +272,7 @@ impl Event<'_> {
 
     /// Whether it is one.
     pub fn is_free_prompt(&self) -> bool {
-        self.first_words().is_some_and(|words| !words.trim_start().starts_with('/'))
+        self.first_words().is_some_and(|words| !words.starts_with('/'))
     }
 
     /// The skill that was invoked, by the model or by a typed command, as the host names it.
@@ -453,5 +451,13 @@ mod tests {
         assert!(event("/compound"));
         assert!(!event("<task-notification>\n<task-id>a</task-id>"));
         assert!(!event("  Stop hook feedback:\nrun the tests"));
+        assert!(!event(" \n\t<task-notification>"));
+        assert!(!event("\u{3000}\n<command-name>/x"));
+        assert!(
+            event("\"quoted\" <task-notification>")
+                && event("\\n")
+                && event("")
+                && event("あ".repeat(40).as_str())
+        );
     }
 }
