@@ -637,7 +637,7 @@ fn status_and_status_line_say_what_waits() {
         "facts": [], "named": 0,
         "survival": { "kept": 3, "of": 4, "lost": [{ "kind": "decision", "text": "flock, not a lock file" }] },
     });
-    fs::write(sandbox.session(SESSION).join("boundary.json"), boundary.to_string()).expect("a file");
+    fs::write(sandbox.session(SESSION).join("boundaries"), boundary.to_string()).expect("a file");
     let status = sandbox.run(&["status"]);
     assert!(status.ok().contains("auto: the summary kept 3 of 4 key facts\n"), "{status:?}");
     assert!(status.ok().contains("not in it: flock, not a lock file\n"), "{status:?}");

@@ -1,6 +1,6 @@
 //! A boundary, from just before it until what it lost was told.
 //!
-//! Too much for a mark: it has a file of its own in the session's folder, written anew by each step.
+//! Too much for a mark: it has a file of its own in the session's folder, to which each step adds a line.
 
 use serde::{Deserialize, Serialize};
 

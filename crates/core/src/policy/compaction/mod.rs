@@ -148,6 +148,9 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
     }
     let owed = owed(facts);
     let key_facts = collect(facts, knowledge, &owed);
+    if key_facts.is_empty() && facts.knowledge.is_none() {
+        return Verdict::silent("nothing that must survive is known");
+    }
     // A text costs one character more than it has.
     let said = instructions(&key_facts, config.text_budget(facts.event).saturating_sub(1));
     let named = said.as_ref().map_or(0, |text| text.lines().filter(|line| line.starts_with("- ")).count());
