@@ -30,6 +30,8 @@ pub(crate) struct Request<'a> {
     pub(crate) name: &'static str,
     /// The whole command without our own name and without `--approved`. An approval is for exactly this.
     pub(crate) command: String,
+    /// What that means, where the command does not tell.
+    pub(crate) about: Option<String>,
     /// What it would do.
     pub(crate) would: &'a [String],
     /// The caller says that an approval exists.
@@ -116,13 +118,28 @@ fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent
     ))
 }
 
+fn is_attended(here: &Here, session: &SessionId) -> bool {
+    here.session(Some(session.as_str())).is_ok_and(|known| known.marks.attended == Some(true))
+}
+
+/// Checks that a person can have seen what an agent says they have. `name` is what the config may allow where nobody is
+/// there.
+pub(crate) fn somebody_there(here: &Here, name: &'static str, command: &str) -> Result<(), CliError> {
+    let session = here.env.session.as_deref().and_then(|id| SessionId::parse(id).ok());
+    if !here.env.agent || session.is_some_and(|session| is_attended(here, &session)) {
+        return Ok(());
+    }
+    let request =
+        Request { name, command: command.to_owned(), about: None, would: &[], approved: false, json: false };
+    nobody_there(here, &request, "nobody in this session who could have seen anything").map(drop)
+}
+
 fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
     let Some(id) = here.env.session.as_deref().and_then(|id| SessionId::parse(id).ok()) else {
         return nobody_there(here, request, "no session in which a person could approve it");
     };
     let session = Session { state: &here.state, id, client: here.env.client, now: here.now };
-    let known = here.session(Some(session.id.as_str())).ok();
-    if known.and_then(|known| known.marks.attended) != Some(true) {
+    if !is_attended(here, &session.id) {
         return nobody_there(here, request, "nobody in this session who could approve it");
     }
     if request.approved {
@@ -133,7 +150,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
         })?;
         return Ok(Consent::Given(Given::by_person(format!("approved with the code {code}"))));
     }
-    let code = session.ask(&request.command)?;
+    let code = session.ask(request)?;
     let then_run = format!("tidegate {} --approved", request.command);
     if request.json {
         print::json(&Waiting {
@@ -170,18 +187,20 @@ struct Session<'a> {
 
 impl Session<'_> {
     /// Leaves a request, or finds the one that waits already. Gives its code.
-    fn ask(&self, command: &str) -> Result<String, CliError> {
+    fn ask(&self, wanted: &Request<'_>) -> Result<String, CliError> {
+        let command = &wanted.command;
         let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
         let known = self.marks();
         let same = |request: &&Approval| {
-            request.command == command && request.client == self.client && request.waits(self.now)
+            request.command == *command && request.client == self.client && request.waits(self.now)
         };
         if let Some(waiting) = known.approvals.iter().find(same) {
             return Ok(waiting.code.clone());
         }
         let request = Approval {
             code: new_code(),
-            command: command.to_owned(),
+            command: command.clone(),
+            about: wanted.about.clone(),
             at: self.now,
             client: self.client,
             stage: ApprovalStage::Asked,

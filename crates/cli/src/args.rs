@@ -458,7 +458,8 @@ Examples:
   tidegate compound list
   tidegate compound list --json | jq -r '.entries[] | .id + \" \" + .what'
 
-What is listed is remembered: `tidegate compound done` means exactly that.")]
+What is listed is remembered: `tidegate compound done` means exactly that. A long
+list comes in parts; `not_listed` is how many wait for the next one.")]
     List(CompoundList),
     /// Writes learnings, once a person has agreed to them
     #[command(after_help = "\
@@ -489,7 +490,8 @@ Examples:
   tidegate compound done
   tidegate compound done --promoted 2
 
-Nothing is promoted by it, and what was not listed stays unpromoted.")]
+Nothing is promoted by it, and what was not listed stays unpromoted. Called by an
+agent in a session where nobody is there, it is refused.")]
     Done(CompoundDone),
 }
 

@@ -217,6 +217,19 @@ fn of_project(file: StockFile) -> StockName {
     }
 }
 
+impl StockName {
+    /// As a person is told.
+    pub(crate) fn shown(self) -> &'static str {
+        match self {
+            StockName::Coding => StockFile::Coding.file_name(),
+            StockName::Design => StockFile::Design.file_name(),
+            StockName::FeatureSpec => StockFile::FeatureSpec.file_name(),
+            StockName::General => StockFile::General.file_name(),
+            StockName::Global => "the learnings of all projects",
+        }
+    }
+}
+
 fn global_text(path: &Path) -> Result<Option<String>, String> {
     match bounded::read(path, LARGEST) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

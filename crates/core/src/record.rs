@@ -181,7 +181,7 @@ impl Deeds {
     fn of(facts: &Facts<'_>, marks: &[Mark]) -> Deeds {
         let (event, before) = (facts.event, facts.marks.value());
         let prompt = event.kind == EventKind::UserPromptSubmit && event.main_thread();
-        let mut deeds = Deeds { prompt: prompt && event.human_prompt().is_some(), ..Deeds::default() };
+        let mut deeds = Deeds { prompt: prompt && event.is_human_prompt(), ..Deeds::default() };
         deeds.read.extend(event.knowledge_read().map(str::to_owned));
         deeds.entry = event.kind == EventKind::PostToolUse && facts.files.iter().any(is_progress);
         let by_shell = facts.files.iter().filter(|file| file.step.is_some());

@@ -19,6 +19,34 @@ pub fn last(haystack: &[u8], byte: u8) -> Option<usize> {
     One::new(byte).rfind(haystack)
 }
 
+/// A short text to be looked for in many places: what that takes is worked out once.
+#[derive(Clone, Debug)]
+pub struct Needle {
+    text: &'static [u8],
+    #[cfg(target_arch = "x86_64")]
+    finder: Option<Finder>,
+}
+
+impl Needle {
+    /// Looks for this text.
+    pub fn new(text: &'static [u8]) -> Needle {
+        Needle {
+            text,
+            #[cfg(target_arch = "x86_64")]
+            finder: Finder::new(text),
+        }
+    }
+
+    /// Whether it stands there.
+    pub fn is_in(&self, haystack: &[u8]) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(finder) = self.finder.filter(|finder| haystack.len() >= finder.min_haystack_len()) {
+            return finder.find(haystack, self.text).is_some();
+        }
+        find_by_rarest(haystack, self.text).is_some()
+    }
+}
+
 /// Where a short text first stands.
 pub fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
@@ -57,6 +85,17 @@ mod tests {
     fn an_empty_text_is_everywhere_and_a_longer_one_nowhere() {
         assert_eq!((find(b"", b""), find(b"ab", b"")), (Some(0), Some(0)));
         assert_eq!((find(b"", b"a"), find(b"ab", b"abc")), (None, None));
+    }
+
+    #[test]
+    fn a_needle_is_found_in_short_and_long_lines() {
+        let needle = Needle::new(b"\"assistant\"");
+        for before in [0, 1, 15, 16, 17, 300] {
+            let line = format!("{}\"assistant\"{}", "x".repeat(before), "y".repeat(before));
+            assert!(needle.is_in(line.as_bytes()), "{before}");
+            assert!(!needle.is_in(line.replace('t', "s").as_bytes()), "{before}");
+        }
+        assert!(!needle.is_in(b""));
     }
 
     proptest! {

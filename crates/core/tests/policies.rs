@@ -32,13 +32,13 @@ type Row<'a> = Vec<&'a str>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 36] = [
+const TABLES: [(&str, Runner); 38] = [
     ("event stepped down told", step_downs),
     ("event what request attended becomes because", approvals),
     ("event tool file mode call because", own_files),
     ("event used window compacts said says marks", pressure_levels),
     ("event used window compacts relays text", pressure_words),
-    ("event used window compacts said unpromoted says", pressure_promoted),
+    ("event used window compacts said unpromoted says looked", pressure_promoted),
     ("event used window compacts unpromoted advice", pressure_advice),
     ("preset file invoked call because", gates::skill_gate_files),
     ("settings thread invoked call because", gates::skill_gate_settings),
@@ -53,6 +53,7 @@ const TABLES: [(&str, Runner); 36] = [
     ("enters stock invoked text", gates::phase_words),
     ("preset event work phase entries said says because", knowledge::nudges),
     ("notes entries last entry says because", knowledge::waiting_notes),
+    ("moment last unpromoted says", knowledge::nudges_again),
     ("work last entry noted leaves", knowledge::flow_notes),
     ("lang unpromoted stock text", knowledge::nudge_words),
     ("hold trigger entries held call because", knowledge::holds),
@@ -60,6 +61,7 @@ const TABLES: [(&str, Runner); 36] = [
     ("source files said says", knowledge::listings),
     ("trigger named summary kept whole kept told later", knowledge::survivals),
     ("event marks because", knowledge::unknowns),
+    ("event since the summary written down because", knowledge::late_boundaries),
     ("event holds earlier copies tells", knowledge::worktrees),
     ("stage left window compacts freshness call state because", cycle::budgets),
     ("min_left runs left call", cycle::thresholds),
@@ -139,7 +141,14 @@ fn pressure_levels(row: &Row<'_>) -> Vec<String> {
             let (name, at) = said.split_once(" at ").unwrap_or((said, "0"));
             let used: u64 = at.parse().expect("tokens");
             let reference = row[3].parse().or(row[2].parse()).unwrap_or_default();
-            let pressure = Pressure { level: level(name), used, reference, at: Millis(0), promoted: false };
+            let pressure = Pressure {
+                level: level(name),
+                used,
+                reference,
+                at: Millis(0),
+                promoted: false,
+                looked: None,
+            };
             Known::Value(Marks { pressure, ..Marks::default() })
         }
     };
@@ -176,11 +185,19 @@ fn unpromoted(cell: &str) -> Option<Knowledge> {
 fn pressure_promoted(row: &Row<'_>) -> Vec<String> {
     let mut marks = Marks::default();
     let (reference, at) = (row[3].parse().unwrap_or_default(), Millis(0));
-    let pressure = Pressure { level: level(row[4]), used: 1, reference, at, promoted: false };
+    let pressure = Pressure { level: level(row[4]), used: 1, reference, at, promoted: false, looked: None };
     marks.apply(Mark::Pressure(pressure));
     marks.apply(Mark::Promoted(at));
-    let outcome = decide(row, Known::Value(marks), unpromoted(row[5]));
-    [row[0], row[1], row[2], row[3], row[4], row[5], said_level(&outcome)].map(str::to_owned).into()
+    let outcome = decide(row, Known::Value(marks.clone()), unpromoted(row[5]));
+    let looked = match outcome.effects.as_slice() {
+        [Effect::Mark(mark @ Mark::Pressure(Pressure { looked: Some(_), promoted: true, .. }))] => {
+            marks.apply(mark.clone());
+            assert_eq!(decide(row, Known::Value(marks), None).effects, [], "once: {row:?}");
+            "yes"
+        }
+        _ => "-",
+    };
+    [row[0], row[1], row[2], row[3], row[4], row[5], said_level(&outcome), looked].map(str::to_owned).into()
 }
 
 fn pressure_advice(row: &Row<'_>) -> Vec<String> {
@@ -220,6 +237,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         guess: None,
         stock: Vec::new(),
         knowledge: None,
+        flow_changed: None,
         boundary: None,
         preserved: Preserved::default(),
         worktrees: Worktrees::default(),
@@ -325,6 +343,7 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
     let request = stage.map(|stage| Approval {
         code: "K7QF2M".into(),
         command: "off skill-gate".into(),
+        about: None,
         at: Millis(NOW.0 - minutes * 60_000),
         client: Some(7),
         stage,

@@ -15,7 +15,7 @@ use tidegate_core::facts::sources::Sources;
 use tidegate_core::facts::worktree::{Kept, Worktrees};
 use tidegate_core::facts::{Facts, Known, Needs, OwnFile, Proof, Touched, evidence, session};
 use tidegate_core::file_class::FileClass;
-use tidegate_core::knowledge::flow::Shown;
+use tidegate_core::knowledge::flow::{self, Shown};
 use tidegate_core::knowledge::tracked::TRACKED;
 use tidegate_core::meter::models::HostSettings;
 use tidegate_core::meter::transcript::Evidence;
@@ -165,8 +165,7 @@ impl Gather<'_> {
         let host = session::wants_host_settings(event.kind, &marks).then(|| {
             self.env.host_settings(&host_settings::read(root.as_deref(), self.env.place.host().as_deref()))
         });
-        let of_relay =
-            Needs { meter: event.main_thread() && event.human_prompt().is_some(), ..Needs::default() };
+        let of_relay = Needs { meter: event.main_thread() && event.is_human_prompt(), ..Needs::default() };
         let needs = policy::needs(event, marks.value(), self.config).and(of_relay).and(evidence::needs(
             event,
             marks.value(),
@@ -189,13 +188,14 @@ impl Gather<'_> {
         let enters = needs.phase && guess.is_none_or(|guess| Some(guess.phase) != now);
         let boundary = if needs.boundary { boundary::read(self.folder) } else { None };
         // Only what was not found in the summary is looked for.
-        let lost = event.kind != EventKind::PostCompact
-            && boundary
-                .as_ref()
-                .and_then(|boundary| boundary.survival.as_ref())
-                .is_some_and(|found| !found.lost.is_empty());
-        let transcript = event.payload.transcript_path.get().filter(|_| lost && !event.compacted());
-        let preserved = transcript.map(|path| transcript::preserved(Path::new(path.as_ref()), self.in_time));
+        let lost = boundary
+            .as_ref()
+            .filter(|_| matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse));
+        let lost =
+            lost.filter(|boundary| boundary.survival.as_ref().is_some_and(|found| !found.lost.is_empty()));
+        let preserved = lost.zip(event.payload.transcript_path.get()).map(|(boundary, path)| {
+            transcript::preserved(Path::new(path.as_ref()), boundary.noted, self.in_time)
+        });
         let worktrees = if needs.worktrees {
             self.worktrees(event, marks.value(), root.as_deref())
         } else {
@@ -221,11 +221,16 @@ impl Gather<'_> {
             guess,
             stock: if enters { stock(root.as_deref()) } else { Vec::new() },
             knowledge: None,
+            flow_changed: None,
             boundary,
             preserved: preserved.unwrap_or_default(),
             worktrees,
             cycle: if needs.cycle { self.cycle(root.as_deref()) } else { Known::Absent },
         };
+        if facts.marks.value().is_some_and(|marks| marks.pressure.promoted) {
+            let folder = root.as_deref().and_then(Folder::of);
+            facts.flow_changed = folder.and_then(|folder| folder.modified(flow::FILE));
+        }
         if policy::needs_knowledge(&facts, self.config) {
             facts.knowledge = root.as_deref().and_then(|root| self.knowledge(root, facts.marks.value()));
         }

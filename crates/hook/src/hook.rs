@@ -94,7 +94,8 @@ impl Hook {
                 return self.fail_unread(state.as_ref().ok(), &step);
             }
         };
-        if event.ended_task().is_some() || event.compacted() {
+        // A session's start is once, and leaves the marks that all else rests on.
+        if event.ended_task().is_some() || event.kind == EventKind::SessionStart {
             self.deadline.extend();
         }
         let root = project_root(&event, &self.env);

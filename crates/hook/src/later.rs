@@ -83,7 +83,7 @@ impl Later {
                 let _ = boundary::write(&folder, &noted);
             }
             Later::PublishCompaction { root, session, boundary } => {
-                publish_compaction(&root, &session, *boundary);
+                publish_compaction(&root, &session, &boundary);
             }
             Later::TidyFlow { state, root, now } => {
                 let folder = Folder::of(&root);
@@ -134,30 +134,37 @@ fn ask_backend(session: &SessionId, prompt: &str, at: Millis) {
 }
 
 /// `last-compact.json`, where the project has that folder.
-fn publish_compaction(root: &Path, session: &SessionId, boundary: Boundary) {
+fn publish_compaction(root: &Path, session: &SessionId, boundary: &Boundary) {
     let Some(folder) = Folder::of(root) else { return };
     let number = |count: usize| count as u64;
     let compact = LastCompact {
         timestamp: boundary.noted.iso_seconds(),
         session_id: Some(session.to_string()),
         compound_run: boundary.promoted(),
-        trigger: Some(boundary.trigger),
+        trigger: Some(boundary.trigger.clone()),
         progress_summary: ProgressSummary {
             entry_count: number(boundary.entries),
-            recent_headings: boundary.headings,
+            recent_headings: boundary.headings.clone(),
         },
         confidence_summary: ConfidenceSummary {
             total_entries: number(boundary.confidence.total),
             avg_confirmed: boundary.confidence.average,
             unverified_count: number(boundary.confidence.unverified),
         },
-        survival: boundary.survival.map(|survival| SurvivalSummary {
+        survival: boundary.survival.as_ref().map(|survival| SurvivalSummary {
             kept: number(survival.kept),
             of: number(survival.of),
-            lost: survival.lost.into_iter().map(|fact| fact.text).collect(),
+            lost: survival.lost.iter().map(|fact| fact.text.clone()).collect(),
         }),
     };
-    let _ = json::write_last_compact(&folder, &compact);
+    // What became of a boundary is known later than that it was; another session may have had one since.
+    let newer = |last: &LastCompact| {
+        last.session_id != compact.session_id
+            && Millis::from_iso(&last.timestamp).is_some_and(|at| at > boundary.noted)
+    };
+    if boundary.survival.is_none() || !json::last_compact(&folder).value().is_some_and(newer) {
+        let _ = json::write_last_compact(&folder, &compact);
+    }
 }
 
 /// The prompt that a backend is to be asked about, if the event left that mark.

@@ -1,4 +1,4 @@
-//! A fork takes the marks of the session it copied.
+//! A fork takes the marks of the session it copied, and what that one knows of its last compaction.
 //!
 //! The host does not say which one that was: the payload has no parent, and the new transcript does not exist yet.
 //! But it says how many tokens the conversation holds, and only the copied one has just that many.
@@ -12,7 +12,7 @@ use tidegate_core::facts::marks::Marks;
 use tidegate_core::meter::transcript::Evidence;
 
 use crate::place::StateDir;
-use crate::{marks, transcript};
+use crate::{boundary, marks, transcript};
 
 /// Enough to find what a person forks; more would only cost time.
 const LOOKED_AT: usize = 64;
@@ -36,11 +36,18 @@ pub fn inherit(
         let same_project = parent.root.as_deref().map(Path::new) == root;
         let path = parent.transcript.as_deref().filter(|_| same_project)?;
         let found = transcript::last_reading(Path::new(path), Evidence::None, in_time).ok()??;
-        (found.used + found.answer == tokens).then_some(parent)
-    })?;
+        (found.used + found.answer == tokens).then_some((parent, folder))
+    });
+    let (copied, parent) = copied?;
     // Its own transcript will be another file.
     let copied = Marks { transcript: None, approvals: Vec::new(), ..copied };
-    marks::lock_shared(&state.session(fork)).and_then(|lock| lock.append_lines(&copied.lines())).ok()?;
+    let folder = state.session(fork);
+    let lock = marks::lock_shared(&folder).ok()?;
+    // First: a mark may say that something of it waits to be told.
+    if let Some(noted) = boundary::read(&parent) {
+        let _ = boundary::write(&folder, &noted);
+    }
+    lock.append_lines(&copied.lines()).ok()?;
     Some(copied)
 }
 
@@ -48,7 +55,9 @@ pub fn inherit(
 mod tests {
     use super::*;
     use crate::place::PlaceEnv;
+    use tidegate_core::facts::boundary::Boundary;
     use tidegate_core::facts::marks::{Mark, Pressure, PressureLevel};
+    use tidegate_core::time::Millis;
 
     #[test]
     fn the_session_with_that_many_tokens_is_the_one() {
@@ -67,6 +76,8 @@ mod tests {
                 vec![Mark::Root(project.into()), Mark::Transcript(path.to_string_lossy().into_owned())];
             new.extend((name == "a").then_some(Mark::Pressure(info)));
             marks::lock_shared(&state.session(&id)).unwrap().append(&new).unwrap();
+            let noted = Boundary { noted: Millis(used), ..Boundary::default() };
+            boundary::write(&state.session(&id), &noted).unwrap();
         }
         let fork = SessionId::parse("f").unwrap();
         let inherit = |tokens| inherit(&state, &fork, Some(Path::new("/p")), tokens, &|| true);
@@ -74,5 +85,6 @@ mod tests {
         assert_eq!(marks::read(&state.session(&fork)), Known::Absent);
         assert_eq!(inherit(50_015).unwrap().pressure, info);
         assert_eq!(marks::read(&state.session(&fork)).value().unwrap().pressure, info);
+        assert_eq!(boundary::read(&state.session(&fork)).unwrap().noted, Millis(50_010));
     }
 }

@@ -11,6 +11,7 @@ use tidegate_core::knowledge::preserved::{self, Preserved};
 use tidegate_core::meter::Unknown;
 use tidegate_core::meter::transcript::{Evidence, Found, Scan};
 use tidegate_core::search;
+use tidegate_core::time::Millis;
 
 use crate::bounded;
 
@@ -36,9 +37,10 @@ pub fn last_reading(
     Ok(if read { scan.finish() } else { None })
 }
 
-/// What stands in the conversation beside the last summary; nothing where that cannot be read.
-pub fn preserved(path: &Path, in_time: &dyn Fn() -> bool) -> Preserved {
-    let mut scan = preserved::Scan::default();
+/// What stands in the conversation beside the summary of the boundary that was noted at `since`; nothing where that cannot
+/// be read.
+pub fn preserved(path: &Path, since: Millis, in_time: &dyn Fn() -> bool) -> Preserved {
+    let mut scan = preserved::Scan::new(since);
     match backwards(path, in_time, &mut |line| scan.line(line)) {
         Ok(true) => scan.finish(),
         Ok(false) | Err(_) => Preserved::default(),

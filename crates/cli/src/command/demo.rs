@@ -55,9 +55,18 @@ impl Demo {
     fn new() -> Result<Demo, CliError> {
         let folder =
             tempfile::tempdir().map_err(|error| CliError::new(format!("no temporary folder: {error}")))?;
-        fs::create_dir_all(folder.path().join("project")).map_err(CliError::new)?;
-        fs::write(folder.path().join("project/package.json"), r#"{ "scripts": { "test": "vitest run" } }"#)
-            .map_err(CliError::new)?;
+        let project = folder.path().join("project");
+        fs::create_dir_all(project.join(".claude/context")).map_err(CliError::new)?;
+        let files = [
+            ("package.json", r#"{ "scripts": { "test": "vitest run" } }"#),
+            (
+                ".claude/context/task_plan.md",
+                "# Current Task: login\n\n## Constraints\n- no new dependencies\n",
+            ),
+        ];
+        for (name, text) in files {
+            fs::write(project.join(name), text).map_err(CliError::new)?;
+        }
         let binary = std::env::current_exe().map_err(CliError::new)?;
         Ok(Demo { folder, binary, calls: 0, events: 0, micros: 0, last_said: None })
     }
@@ -93,8 +102,14 @@ impl Demo {
             "the client compacts by itself",
             json!({ "trigger": "auto", "custom_instructions": null }),
         )?;
-        self.boundary()?;
         self.event("SessionStart", "the client goes on with a summary", json!({ "source": "compact" }))?;
+        let summary = "A login page was added in login.ts and its tests pass. No new dependencies.";
+        self.event(
+            "PostCompact",
+            &format!("the summary: \"{summary}\""),
+            json!({ "trigger": "auto", "compact_summary": summary }),
+        )?;
+        self.boundary()?;
         self.event("UserPromptSubmit", "you: go on", json!({ "prompt": "go on" }))?;
         self.answer(40_000)?;
         self.tool("use climbs again", 124_000, None)?;
@@ -110,13 +125,31 @@ impl Demo {
         self.event("PostToolUse", "the agent invokes the skill", skill)?;
         self.gate("the same edit again", false)?;
         let target = self.folder.path().join("project/login.ts");
+        fs::write(&target, "export {}").map_err(CliError::new)?;
         let done = json!({ "tool_name": "Write", "tool_input": { "file_path": target },
             "tool_response": { "type": "create" }, "tool_use_id": "toolu_write" });
         self.event("PostToolUse", "the edit is made", done)?;
         self.stop("the agent calls it done")?;
         self.bash("npm test | tail -1", "tests, with their exit status hidden")?;
         self.bash("npm test", "tests")?;
+        self.progress()?;
         self.stop("the agent calls it done again")
+    }
+
+    /// What was done, written down by the agent.
+    fn progress(&self) -> Result<(), CliError> {
+        let project = self.folder.path().join("project").display().to_string();
+        let entry = ["the login page remembers its user", "--decision", "a signed cookie, valid for 30 days"];
+        let (_, err, code) =
+            self.run(&[&["progress", "add"], &entry[..], &["--project", &project]].concat(), b"")?;
+        if code != 0 {
+            return Err(CliError::new(err.trim()));
+        }
+        print::line(&format!(
+            "{:23}the agent runs: tidegate progress add \"{}\" {} \"{}\"",
+            "", entry[0], entry[1], entry[2]
+        ));
+        Ok(())
     }
 
     fn stop(&mut self, what: &str) -> Result<(), CliError> {
@@ -190,24 +223,32 @@ impl Demo {
         let because = if because.is_empty() { String::new() } else { format!("  ({})", because.join("; ")) };
         print::line(&format!("{name:<17}{percent:>4}  {what}{because}"));
         let indent = " ".repeat(23);
+        let told = |whom: &str, text: &str| {
+            let below = format!("\n{indent}{:width$}", "", width = whom.len() + 4);
+            print::line(&format!("{indent}{whom} <- {}", text.trim_end().replace('\n', &below)));
+        };
         for done in super::explain::done(&record.did) {
             print::line(&format!("{indent}{done}"));
         }
         if code == 2 {
             print::line(&format!("{indent}exit 2: the gate stays closed"));
-            print::line(&format!("{indent}model <- {}", err.trim()));
+            told("model", err.trim());
         }
         let answer: Value = serde_json::from_str(&out).unwrap_or_default();
         let reason = answer["hookSpecificOutput"]["permissionDecisionReason"].as_str();
         if let Some(reason) = reason.or(answer["reason"].as_str()) {
-            print::line(&format!("{indent}model <- {reason}"));
+            told("model", reason);
         }
         if let Some(context) = answer["hookSpecificOutput"]["additionalContext"].as_str() {
-            print::line(&format!("{indent}model <- {context}"));
+            told("model", context);
             self.last_said = Some(record);
         }
         if let Some(message) = answer["systemMessage"].as_str() {
-            print::line(&format!("{indent}you   <- {message}"));
+            told("you  ", message);
+        }
+        // Before a compaction, what is printed is plain text for whoever writes the summary.
+        if name == "PreCompact" && !out.is_empty() {
+            told("summary", &out);
         }
         Ok(())
     }

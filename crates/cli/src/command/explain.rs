@@ -168,7 +168,7 @@ pub(crate) fn explain(record: &Record) -> Vec<String> {
             ("to you", &verdict.says.user),
         ] {
             if let Some(text) = text {
-                lines.push(format!("    {label}: {text}"));
+                lines.push(format!("    {label}: {}", text.replace('\n', "\n      ")));
             }
         }
         let wanted = wanted(&verdict.asks);
@@ -192,7 +192,7 @@ pub(crate) fn explain(record: &Record) -> Vec<String> {
     }
     for (label, text) in [("the model was told", &record.said.model), ("you were told", &record.said.user)] {
         if let Some(text) = text {
-            lines.push(format!("{label}: {text}"));
+            lines.push(format!("{label}: {}", text.replace('\n', "\n  ")));
         }
     }
     if record.said.dropped > 0 {

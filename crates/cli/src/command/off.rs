@@ -51,6 +51,7 @@ pub(crate) fn off(args: &args::Off) -> Outcome {
     let request = Request {
         name: "off",
         command: command(args, &off.scope),
+        about: None,
         would: &[format!("This would switch {policy} off {}.", describe(&off))],
         approved: args.approved,
         json: args.json,

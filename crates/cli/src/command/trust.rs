@@ -83,6 +83,7 @@ pub(crate) fn run(args: &args::Trust) -> Outcome {
     let request = Request {
         name: "trust",
         command: format!("trust --project {project} --only {}", report.digest),
+        about: None,
         would: &would(&report),
         approved: args.approved,
         json: args.json,

@@ -54,7 +54,8 @@ fn ask(
     would: String,
     report: &args::InstallReport,
 ) -> Result<Option<ExitCode>, CliError> {
-    let request = Request { name, command, would: &[would], approved: report.approved, json: report.json };
+    let request =
+        Request { name, command, about: None, would: &[would], approved: report.approved, json: report.json };
     match approval::consent(here, &request)? {
         Consent::Given(given) => {
             approval::record(here, &request.command, &given, Deeds::default());

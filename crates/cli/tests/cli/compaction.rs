@@ -32,6 +32,8 @@ const PLAN: &str = "\
 - [ ] document the limits
 ";
 
+const BOUNDARY: &str = "{\"type\":\"system\",\"subtype\":\"compact_boundary\",\"compactMetadata\":{}}\n";
+
 /// A session in a project with flow.
 struct Play {
     sandbox: Sandbox,
@@ -93,6 +95,8 @@ impl Play {
         let after = self.run("SessionStart.compact").context();
         let summary = format!("<analysis>thoughts</analysis>\n<summary>{summary}</summary>");
         self.run_with(&format!("PostCompact.{trigger}"), &json!({"compact_summary": summary})).silent();
+        // The client writes the boundary down when all of that is over.
+        fs::write(&self.transcript, BOUNDARY).expect("the transcript");
         (before.stdout, after)
     }
 
@@ -176,6 +180,25 @@ fn two_sessions_do_not_use_each_others_note() {
 }
 
 #[test]
+fn the_last_compaction_is_the_last_also_when_an_older_one_is_measured_later() {
+    let mut play = Play::new();
+    let _ = play.run("PreCompact.auto");
+    // The time of a compaction is written to the second.
+    let copy = play.folder().join("last-compact.json");
+    play.session = "s-2";
+    let _ = play.run("PreCompact.auto");
+    let mut newer = play.last_compact();
+    newer["timestamp"] = json!("2099-01-01T00:00:00Z");
+    fs::write(&copy, newer.to_string()).unwrap();
+    play.session = "s-1";
+    play.run("PostCompact.auto").silent();
+    assert_eq!(play.last_compact(), newer);
+    // One that comes now is the last, whatever the clock said before.
+    let _ = play.run("PreCompact.auto");
+    assert_eq!(play.last_compact()["sessionId"], "s-1");
+}
+
+#[test]
 fn a_compaction_that_did_not_happen_changes_nothing() {
     let play = Play::new();
     for _ in 0..3 {
@@ -184,6 +207,20 @@ fn a_compaction_that_did_not_happen_changes_nothing() {
     assert_eq!(play.read("progress.md"), PROGRESS);
     assert_eq!(play.read("task_plan.md"), PLAN);
     assert_eq!(play.next(), None);
+}
+
+#[test]
+fn what_was_lost_is_told_also_when_another_compaction_is_tried_and_does_not_happen() {
+    let play = Play::new();
+    play.compact("auto", "Retries are bounded now.");
+    // The client asks before it sees that there is nothing to compact.
+    for _ in 0..2 {
+        let named = play.run("PreCompact.manual").stdout;
+        assert!(named.contains("No new dependencies in the client crate"), "{named}");
+    }
+    let note = play.next().expect("what was lost is told");
+    assert!(note.contains("missing in its summary") && note.contains("No new dependencies"), "{note}");
+    assert_eq!(play.next(), None, "once");
 }
 
 #[test]
@@ -196,7 +233,11 @@ fn old_entries_go_to_the_archive_and_nothing_is_lost() {
     play.write("progress.md", format!("# Progress\r\n\r\n{}", all.concat()));
     play.write("task_plan.md", PLAN);
     let (_, text) = play.compact("auto", "…");
-    assert!(text.unwrap().contains("5 older entries were moved from progress.md to progress.archive.md."));
+    let text = text.unwrap();
+    assert!(text.contains("5 older entries were moved from progress.md to progress.archive.md."), "{text}");
+    assert!(text.contains("- progress.md (10 entries, "), "as it is by now: {text}");
+    assert!(text.contains("- progress.archive.md (5 entries, "), "{text}");
+    play.run("SessionStart.resume").silent();
     let (progress, archive) = (play.read("progress.md"), play.read("progress.archive.md"));
     for (number, entry) in all.iter().enumerate() {
         assert_eq!(progress.contains(entry.trim_end()), number < 10, "{number}");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Ran;
 use crate::fixtures;
-use crate::people::{SESSION, attended, by_agent, by_agent_of, code_of, types};
+use crate::people::{SESSION, attended, by_agent, by_agent_of, code_of, event, types};
 use crate::sandbox::{Running, Sandbox, make_fifo};
 use crate::transcript::addressed;
 
@@ -301,7 +301,42 @@ fn done_means_what_was_listed() {
     let run: Value = serde_json::from_str(&text(&sandbox, "compound-last-run.json")).expect("JSON");
     assert_eq!(run["promotedCount"], 3);
     let none = by_agent(&sandbox, &["compound", "list"]);
-    assert!(none.ok().contains("every entry in"), "{none:?}");
+    assert!(none.ok().contains("no entry waits in"), "{none:?}");
+}
+
+/// The host cuts off what its shell prints: what did not fit was shown to nobody, in JSON as little as in words.
+#[test]
+fn a_long_list_comes_in_parts() {
+    let sandbox = attended();
+    let entry =
+        |n: usize| format!("## [2026-02-18T14:{n:02}:00Z] — step {n}\n{}\n\n", "a \"word\"\n".repeat(90));
+    let long = format!("## [2026-02-19] — the longest\n{}\n\n", "長い行\n".repeat(9000));
+    put(&sandbox, "progress.md", long + &(0..40).rev().map(entry).collect::<String>());
+
+    let ran = by_agent(&sandbox, &["compound", "list", "--json"]);
+    assert!(ran.stdout.chars().count() < 30_000, "{}", ran.stdout.len());
+    let listed = ran.json();
+    let (first, left) = (ids(&listed).len(), listed["not_listed"].as_u64());
+    assert!(first > 5 && left == Some(41 - first as u64), "{first} {left:?}");
+    assert_eq!((&listed["entries"][0]["cut"], &listed["entries"][1]["cut"]), (&json!(true), &Value::Null));
+    let done = by_agent(&sandbox, &["compound", "done", "--json"]).json();
+    assert_eq!((&done["entries"], &done["unpromoted"]), (&json!(ids(&listed)), &json!(41 - first)));
+    let next = by_agent(&sandbox, &["compound", "list", "--json"]).json();
+    assert_eq!(next["entries"][0]["what"], format!("step {}", 40 - first), "the next part");
+}
+
+/// Where nobody is there, nobody has gone through anything.
+#[test]
+fn done_takes_somebody_who_saw_it() {
+    let sandbox = Sandbox::new().with("CLAUDE_CODE_SESSION_ATTENDED", "0");
+    sandbox.event(&event(&sandbox, "SessionStart.startup")).silent();
+    put(&sandbox, "progress.md", FLOW);
+    assert_eq!(ids(&by_agent(&sandbox, &["compound", "list", "--json"]).json()).len(), 2);
+    let alone = by_agent(&sandbox, &["compound", "done"]);
+    assert!(alone.failed().contains("nobody in this session"), "{alone:?}");
+    assert_eq!(ids(&by_agent(&sandbox, &["compound", "list", "--json"]).json()).len(), 2, "they wait");
+    sandbox.config("[approval]\nunattended = [\"compound promote\"]\n");
+    let _ = by_agent(&sandbox, &["compound", "done"]).ok();
 }
 
 /// Another tool has gone through entries before us: what counted by its time still counts after our first time.
@@ -359,7 +394,12 @@ fn what_a_person_approved_is_what_is_written() {
     let early = by_agent(&sandbox, &then);
     assert!(early.failed().contains("there is no approval"), "{early:?}");
 
-    let _ = types(&sandbox, &format!("approve {code}"));
+    let told = types(&sandbox, &format!("approve {code}"));
+    assert_eq!(
+        told.output()["systemMessage"],
+        "Approved, once and for ten minutes: \"Trim last\" → learnings-coding.md",
+        "by what it is, not by a digest"
+    );
     // Another text under the same approval.
     let mut other = promoting(id);
     other[5] = "Something else";
@@ -526,7 +566,8 @@ fn at_a_terminal_it_asks_for_what_it_shows() {
     let id = learning_ids(&sandbox).remove(0);
     let args = ["compound", "promote", "--confirm", &id, "--phase", "ship"];
     let no = crate::people::at_terminal(&sandbox, &args, "n\n");
-    assert!(no.stdout.contains("  - - **Confirmed**: 2 times | 2026-02-01 | implement"), "{no:?}");
+    assert!(no.stdout.contains("\"One lock per project\" (learnings-coding.md) +1"), "{no:?}");
+    assert!(no.stdout.contains("    ## One lock per project\r\n  - - **Confirmed**: 2 times"), "{no:?}");
     assert!(no.stdout.contains("  + - **Confirmed**: 3 times | "), "{no:?}");
     assert_eq!(text(&sandbox, "learnings-coding.md"), STOCK);
     let yes = crate::people::at_terminal(&sandbox, &args, "y\n");
@@ -596,7 +637,7 @@ fn status_and_status_line_say_what_waits() {
         "facts": [], "named": 0,
         "survival": { "kept": 3, "of": 4, "lost": [{ "kind": "decision", "text": "flock, not a lock file" }] },
     });
-    fs::write(sandbox.session(SESSION).join("boundary.json"), boundary.to_string()).expect("a file");
+    fs::write(sandbox.session(SESSION).join("boundaries"), boundary.to_string()).expect("a file");
     let status = sandbox.run(&["status"]);
     assert!(status.ok().contains("auto: the summary kept 3 of 4 key facts\n"), "{status:?}");
     assert!(status.ok().contains("not in it: flock, not a lock file\n"), "{status:?}");

@@ -11,6 +11,9 @@ use wire::{Field, NotAnObject, Payload};
 
 use crate::search;
 
+/// Enough to tell a person's prompt from the host's.
+const FIRST_WORDS: usize = 64;
+
 /// How much of a prompt is decoded.
 const PROMPT_HEAD: usize = 8 * 1024;
 
@@ -231,6 +234,17 @@ impl Event<'_> {
     ///
     /// Gives the beginning of it, which is all that anybody looks at.
     pub fn human_prompt(&self) -> Option<Cow<'_, str>> {
+        let prompt = self.payload.prompt.get().filter(|_| self.is_human_prompt())?;
+        Some(prompt.head(PROMPT_HEAD))
+    }
+
+    /// Whether it is one.
+    pub fn is_human_prompt(&self) -> bool {
+        self.first_words().is_some()
+    }
+
+    /// The first words of a person's prompt.
+    fn first_words(&self) -> Option<Cow<'_, str>> {
         const MACHINE: [&str; 8] = [
             "<task-notification>",
             "<command-name>",
@@ -241,18 +255,28 @@ impl Event<'_> {
             "<cross-session-message",
             "Stop hook feedback:",
         ];
-        let prompt = self.payload.prompt.get()?.head(PROMPT_HEAD);
+        let prompt = self.payload.prompt.get().filter(|_| self.kind == EventKind::UserPromptSubmit)?;
         // Declared by the host's types, not sent by 2.1.325.
         let source = self.payload.source.get().map(AsRef::as_ref);
-        let typed = self.kind == EventKind::UserPromptSubmit
-            && matches!(source, None | Some("user" | "sdk"))
-            && !MACHINE.iter().any(|start| prompt.trim_start().starts_with(start));
-        typed.then_some(prompt)
+        if !matches!(source, None | Some("user" | "sdk")) {
+            return None;
+        }
+        let words = match prompt.first_words(FIRST_WORDS) {
+            Some(words) => Cow::Borrowed(words),
+            None => Cow::Owned(prompt.head(PROMPT_HEAD).trim_start().to_owned()),
+        };
+        let typed = !MACHINE.iter().any(|start| words.starts_with(start));
+        typed.then_some(words)
     }
 
     /// A prompt that a person typed in words of their own: no command.
     pub fn free_prompt(&self) -> Option<Cow<'_, str>> {
-        self.human_prompt().filter(|prompt| !prompt.trim_start().starts_with('/'))
+        self.is_free_prompt().then(|| self.human_prompt()).flatten()
+    }
+
+    /// Whether it is one.
+    pub fn is_free_prompt(&self) -> bool {
+        self.first_words().is_some_and(|words| !words.starts_with('/'))
     }
 
     /// The skill that was invoked, by the model or by a typed command, as the host names it.
@@ -431,5 +455,13 @@ mod tests {
         assert!(event("/compound"));
         assert!(!event("<task-notification>\n<task-id>a</task-id>"));
         assert!(!event("  Stop hook feedback:\nrun the tests"));
+        assert!(!event(" \n\t<task-notification>"));
+        assert!(!event("\u{3000}\n<command-name>/x"));
+        assert!(
+            event("\"quoted\" <task-notification>")
+                && event("\\n")
+                && event("")
+                && event("あ".repeat(40).as_str())
+        );
     }
 }

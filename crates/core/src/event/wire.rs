@@ -420,6 +420,16 @@ impl<'a> LongText<'a> {
         Cow::Owned(decoded.unwrap_or_default())
     }
 
+    /// Its first words, without blanks before them: as they stand in the JSON, if nothing there is escaped.
+    pub fn first_words(self, bytes: usize) -> Option<&'a str> {
+        let mut inner = self.raw[1..self.raw.len() - 1].trim_start();
+        while let Some(rest) = ["\\n", "\\r", "\\t"].iter().find_map(|blank| inner.strip_prefix(blank)) {
+            inner = rest.trim_start();
+        }
+        let end = (0..=bytes.min(inner.len())).rev().find(|end| inner.is_char_boundary(*end))?;
+        Some(&inner[..end]).filter(|words| !words.contains('\\'))
+    }
+
     /// All of it, unless that is more than `bytes` of JSON.
     pub fn whole(self, bytes: usize) -> Option<Cow<'a, str>> {
         (self.raw.len() <= bytes).then(|| decode(self.raw)).flatten()

@@ -1,6 +1,6 @@
 //! A boundary, from just before it until what it lost was told.
 //!
-//! Too much for a mark: it has a file of its own in the session's folder, written anew by each step.
+//! Too much for a mark: it has a file of its own in the session's folder, to which each step adds a line.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,12 @@ pub struct Boundary {
     pub facts: Vec<KeyFact>,
     /// So many of them were named to the summariser.
     pub named: usize,
+    /// When the summary came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Millis>,
+    /// What the boundary before it lost, and nobody told yet: a compaction may be tried and not happen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub owed: Vec<KeyFact>,
     /// What the summary kept, once there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub survival: Option<Survival>,

@@ -74,10 +74,14 @@ impl Knowledge {
         let newest = flow.newest_first();
         knowledge.entries = newest.len();
         knowledge.headings = newest.iter().take(HEADINGS).map(|entry| entry.heading.to_owned()).collect();
-        knowledge.written = newest.first().and_then(|entry| entry.at.filter(|_| entry.zoned).or(modified));
+        knowledge.written = newest.first().and_then(|entry| {
+            let said = entry.until().filter(|_| entry.zoned);
+            // No entry is newer than its file, whatever it says.
+            said.into_iter().chain(modified).min()
+        });
         knowledge.next = newest.first().map(|entry| owned(flow::nexts(entry))).unwrap_or_default();
         // An entry without a time may be of this session as well as of another: it is in the file, and it is recent.
-        let ours = |entry: &&&Entry<'_>| entry.at.is_none_or(|at| began.is_none_or(|began| at >= began));
+        let ours = |entry: &&&Entry<'_>| entry.until().is_none_or(|at| began.is_none_or(|began| at >= began));
         knowledge.decisions =
             newest.iter().filter(ours).flat_map(|entry| owned(flow::decisions(entry))).collect();
 
@@ -93,8 +97,9 @@ impl Knowledge {
         let mut learnings = Vec::new();
         for Persisted { name, modified, text } in files {
             let what = match text {
-                Some(text) if tracked::is_flow(name) => {
-                    Content::Flow { entries: Progress::parse(text).entries.len() }
+                Some(_) if tracked::is_flow(name) => {
+                    let parsed = if *name == flow::FILE { Some(flow) } else { archive.as_ref() };
+                    Content::Flow { entries: parsed.map_or(0, |parsed| parsed.entries.len()) }
                 }
                 Some(text) if tracked::is_stock(name) => {
                     let stock = Stock::parse(text);
@@ -108,5 +113,64 @@ impl Knowledge {
         }
         knowledge.confidence = Confidence::of(&learnings);
         knowledge
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knowledge::timestamp;
+
+    fn at(text: &str) -> Millis {
+        timestamp::first(text).expect("a time").at
+    }
+
+    fn read(text: &str, modified: &str, began: &str) -> Knowledge {
+        let time = |text: &str| Millis::from_iso(&format!("2026-11-16T{text}:00Z")).unwrap();
+        let file = Persisted { name: flow::FILE, modified: time(modified), text: Some(text) };
+        Knowledge::of(&[file], &Remembered::default(), Some(time(began)))
+    }
+
+    /// The session began at 14:00 UTC.
+    #[test]
+    fn decisions_of_this_session_count_however_their_entry_is_dated() {
+        for (heading, counts) in [
+            ("[2026-11-16T14:30:00Z] — x", true),
+            ("[2026-11-16T14:00Z] — in the minute of the beginning", true),
+            ("[2026-11-16T13:30:00Z] — before", false),
+            ("[2026-11-16T09:30:00-05:00] — x", true),
+            ("[2026-11-16T08:30:00-05:00] — before", false),
+            ("[2026-11-16 09:30] — by a clock in New York", true),
+            ("[2026-11-16 23:30] — by a clock in Tokyo", true),
+            ("[2026-11-15 23:30] — yesterday", false),
+            ("[2026-11-16] — today", true),
+            ("[2026-11-14] — the day before yesterday", false),
+            ("no date", true),
+        ] {
+            let knowledge = read(&format!("## {heading}\n- Decision: d\n"), "15:00", "14:00");
+            assert_eq!(knowledge.decisions.len(), usize::from(counts), "{heading}");
+        }
+    }
+
+    #[test]
+    fn an_entry_is_as_new_as_its_heading_says_and_no_newer_than_its_file() {
+        let written = |heading: &str| read(&format!("## {heading}\n"), "15:00", "14:00").written;
+        let iso = |heading: &str| written(heading).map(Millis::iso_seconds);
+        assert_eq!(iso("[2026-11-16T14:30:00Z] — x").as_deref(), Some("2026-11-16T14:30:59Z"));
+        for heading in ["[2026-11-16T15:00Z] — x", "[2026-11-16T23:00Z] — x", "[2026-11-16 09:00] — x", "x"]
+        {
+            assert_eq!(iso(heading).as_deref(), Some("2026-11-16T15:00:00Z"), "{heading}");
+        }
+        assert_eq!(read("no entry\n", "15:00", "14:00").written, None);
+    }
+
+    /// The entry was written in the same second, after the edit.
+    #[test]
+    fn a_second_lasts_until_its_end() {
+        let edited = Millis(at("2026-11-16T03:10:05Z").0 + 900);
+        let text = "## [2026-11-16T03:10:05Z] — what\n";
+        let file = Persisted { name: flow::FILE, modified: edited, text: Some(text) };
+        let known = Knowledge::of(&[file], &Remembered::default(), None);
+        assert!(known.written >= Some(edited), "{:?}", known.written);
     }
 }

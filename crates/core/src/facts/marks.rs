@@ -112,6 +112,8 @@ pub enum Mark {
     Listed(u64),
     /// A person went through the entries of the flow.
     Promoted(Millis),
+    /// A person was told of unpromoted entries.
+    Nudged(Nudge),
     /// What only a worktree held was copied.
     WorktreeKept(Kept),
     /// The person was told where the copy of this worktree is.
@@ -130,6 +132,15 @@ pub enum Mark {
     StageLeft,
     /// The client ended the session.
     Detached,
+}
+
+/// Unpromoted entries that a person was told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nudge {
+    /// Which.
+    pub set: u64,
+    /// How many.
+    pub entries: usize,
 }
 
 /// What waits for the next event that can carry it. The words are found when it is told: by then it may not be true any more.
@@ -160,6 +171,9 @@ pub struct Approval {
     pub code: String,
     /// The command, without our own name.
     pub command: String,
+    /// What that means, where the command does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
     /// When it was asked for or, later, approved.
     pub at: Millis,
     /// The process of the client that the agent runs in, where it says so: a second client may work on the same session.
@@ -234,6 +248,9 @@ pub struct Pressure {
     /// A person went through the entries since: what was said is said again only for a new one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub promoted: bool,
+    /// When no new one was found after that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub looked: Option<Millis>,
 }
 
 /// How far the context pressure has been said.
@@ -311,6 +328,8 @@ pub struct Marks {
     pub recovered: Option<Millis>,
     /// The persistence files as they were last named.
     pub listed: Option<u64>,
+    /// The unpromoted entries that a person was last told of, since somebody went through them.
+    pub nudge: Option<Nudge>,
     /// Worktrees of which there is a copy, and nobody knows it yet; oldest first.
     pub worktrees: Vec<Kept>,
     /// The stage of a cycle that the session is in.
@@ -450,10 +469,18 @@ impl Marks {
             }
             Mark::Recovered(noted) => self.recovered = Some(noted),
             Mark::Listed(files) => self.listed = Some(files),
+            Mark::Nudged(nudge) => self.nudge = Some(nudge),
             // What was urgent was that nothing was promoted.
             Mark::Promoted(at) => {
-                self.pressure = Pressure { level: PressureLevel::None, at, promoted: true, ..self.pressure };
+                self.pressure = Pressure {
+                    level: PressureLevel::None,
+                    at,
+                    promoted: true,
+                    looked: None,
+                    ..self.pressure
+                };
                 self.notes.retain(|note| *note != Note::Promote);
+                self.nudge = None;
             }
             Mark::Directory(path) => keep(&mut self.directories, path, DIRECTORIES_KEPT),
             Mark::WorktreeKept(kept) => {
@@ -524,6 +551,7 @@ impl Marks {
         marks.extend(self.flow_noted.map(Mark::FlowNoted));
         marks.extend(self.recovered.map(Mark::Recovered));
         marks.extend(self.listed.map(Mark::Listed));
+        marks.extend(self.nudge.map(Mark::Nudged));
         marks.extend(self.worktrees.iter().cloned().map(Mark::WorktreeKept));
         marks.extend(self.stage.clone().map(|stage| Mark::Stage(Box::new(stage))));
         marks.extend(self.detached.then_some(Mark::Detached));
@@ -580,6 +608,7 @@ mod tests {
             ("[A-Y2-9]{2}", 0u64..1 << 40).prop_map(|(code, at)| Mark::Approval(Approval {
                 code,
                 command: "off skill-gate".into(),
+                about: None,
                 at: Millis(at),
                 client: Some(at),
                 stage: ApprovalStage::Questioned("toolu_1".into()),
@@ -619,11 +648,26 @@ mod tests {
             "/[a-z/]{1,24}".prop_map(Mark::Cwd),
             Just(Mark::Note(Note::Lost)),
             Just(Mark::Note(Note::Flow)),
+            Just(Mark::Note(Note::Promote)),
+            "/[a-z/]{1,24}".prop_map(Mark::Transcript),
+            (0u64..1 << 40).prop_map(|at| Mark::Verified(Millis(at))),
+            ("[a-z/]{1,24}", 0u64..1 << 40).prop_map(|(file, at)| Mark::Wrote(Wrote {
+                files: vec![file],
+                last: Millis(at),
+                began: Millis(at),
+            })),
+            (0u64..1 << 40).prop_map(|at| Mark::Pressure(Pressure {
+                at: Millis(at),
+                promoted: true,
+                looked: Some(Millis(at)),
+                ..Pressure::default()
+            })),
             Just(Mark::NoteGiven(Note::Lost)),
             (0u64..1 << 40).prop_map(|at| Mark::FlowNoted(Millis(at))),
             any::<u64>().prop_map(Mark::CompactionHeld),
             (0u64..1 << 40).prop_map(|at| Mark::Recovered(Millis(at))),
             any::<u64>().prop_map(Mark::Listed),
+            any::<u64>().prop_map(|set| Mark::Nudged(Nudge { set, entries: 3 })),
             (0u64..1 << 40).prop_map(|at| Mark::Promoted(Millis(at))),
             "[ab]".prop_map(|stage| Mark::Stage(Box::new(ActiveStage {
                 skill: stage.clone(),

@@ -167,6 +167,8 @@ pub struct Facts<'a> {
     pub stock: Vec<String>,
     /// Flow and stock, where somebody wants to speak of them and they can be read.
     pub knowledge: Option<Knowledge>,
+    /// When `progress.md` was last changed; asked only where that spares reading it.
+    pub flow_changed: Option<Millis>,
     /// What was noted before the last compaction of this session.
     pub boundary: Option<Boundary>,
     /// What stands in the conversation beside the last summary, as far as the host has written that down.

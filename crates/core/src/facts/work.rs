@@ -183,7 +183,8 @@ const WROTE_KEPT: usize = 20;
 
 impl Wrote {
     fn add(&mut self, edit: &Edit) {
-        self.last = self.last.max(edit.at);
+        // Marks are in the order in which they were made, also where the clock was set back in between.
+        self.last = edit.at;
         let name = shorten(&edit.file);
         self.files.retain(|known| *known != name);
         self.files.push(name);

@@ -314,7 +314,8 @@ impl Friction {
             }
             // Flow is the project's, whichever session goes through it.
             let same_project = said.project.is_some() && said.project == record.project;
-            if same_project && of_flow(&open.asks, record) {
+            let did = Asks { compound: record.did.compound, entry: record.did.entry, ..Asks::default() };
+            if same_project && of_flow(&open.asks, &did) == Some(true) {
                 return Some(Settlement::Satisfied);
             }
             if !same_session || open.ended.is_some() {
@@ -352,7 +353,11 @@ impl Friction {
                     == (&verdict.policy, &record.session, verdict.shadow, &record.agent);
                 let together = now.since(said.at) <= TOGETHER_MS;
                 joined |= whose && together;
-                let again = verdict.asks.file.is_none() || open.asked == verdict.asks;
+                let again = match of_flow(&open.asked, &verdict.asks) {
+                    // The person is told first, and the model with the prompt that follows.
+                    Some(same) => same && said.kind == kind,
+                    None => verdict.asks.file.is_none() || open.asked == verdict.asks,
+                };
                 (whose && again && !together).then_some(Settlement::Ignored)
             });
             let known = record.session.as_ref().and_then(|id| self.sessions.get(id));
@@ -428,9 +433,10 @@ fn is_satisfied(asks: &mut Asks, record: &Record) -> bool {
         || (asks.verified && !did.verified.is_empty())
 }
 
-/// Whether what was done to the flow is what was asked for.
-fn of_flow(asks: &Asks, record: &Record) -> bool {
-    (asks.compound && record.did.compound) || (asks.entry && record.did.entry)
+/// Whether it is the same that both want of the flow; `None` where the first wants nothing of it.
+fn of_flow(asks: &Asks, other: &Asks) -> Option<bool> {
+    let same = (asks.compound && other.compound) || (asks.entry && other.entry);
+    (asks.compound || asks.entry).then_some(same)
 }
 
 /// A path from the project's root and a whole one can mean the same file.

@@ -222,6 +222,27 @@ const TABLE: &[(&str, &[&str], &str)] = &[
         "shadowed skill-gate satisfied after 9s, 0 turns",
     ),
     (
+        "a person goes through the entries, in whichever session",
+        &["0 s nudge", "60 s prompt", "90 t compound"],
+        "compound-nudge satisfied after 90s, 1 turns",
+    ),
+    ("in another project those are others", &["0 s nudge", "90 t:/q compound"], "compound-nudge open"),
+    (
+        "that an entry is wanted says nothing about going through them",
+        &["0 s nudge", "60 s note entry", "70 s entry", "90 s compound"],
+        "compound-nudge satisfied after 90s, 0 turns; compound-nudge satisfied after 10s, 0 turns",
+    ),
+    (
+        "the model hears what the person was told",
+        &["0 s nudge", "60 s note compound", "90 s compound"],
+        "compound-nudge satisfied after 90s, 0 turns; compound-nudge satisfied after 30s, 0 turns",
+    ),
+    (
+        "there are more entries, and the person is told again",
+        &["0 s nudge", "60 s nudge", "90 s compound"],
+        "compound-nudge ignored after 60s, 0 turns; compound-nudge satisfied after 30s, 0 turns",
+    ),
+    (
         "a shadow is nothing to override",
         &["0 s shadow a x", "9 - off skill-gate"],
         "shadowed skill-gate open",
@@ -293,6 +314,18 @@ fn record(step: &str) -> Record {
             said: Said::default(),
             ..of(says("phase", Asks::any(list("a"), Vec::new())), "UserPromptSubmit", "pass")
         },
+        ["nudge"] => {
+            let told = Said { user: Some("a moment".into()), ..Said::default() };
+            let verdict =
+                VerdictRecord { says: told.clone(), ..verdict("compound-nudge", "pass", Asks::compound()) };
+            Record { said: told, ..of(verdict, "Stop", "pass") }
+        }
+        ["note", what] => {
+            let asks = if what == "entry" { Asks::entry() } else { Asks::compound() };
+            of(says("compound-nudge", asks), "UserPromptSubmit", "pass")
+        }
+        ["compound"] => did(Deeds { compound: true, ..Deeds::default() }),
+        ["entry"] => did(Deeds { entry: true, ..Deeds::default() }),
         ["stop"] => Record { event: "Stop".into(), ruling: "pass".into(), ..Record::default() },
         ["start"] => Record { event: "SessionStart".into(), ..Record::default() },
         ["end"] => Record { event: "SessionEnd".into(), ..Record::default() },

@@ -52,6 +52,21 @@ pub struct Entry<'a> {
     pub range: Range<usize>,
 }
 
+const SECOND: u64 = 1000;
+const MINUTE: u64 = 60 * SECOND;
+const HOUR: u64 = 60 * MINUTE;
+
+impl Entry<'_> {
+    /// The last moment that its timestamp can mean: a whole minute may be one without seconds, seconds have no parts, a day
+    /// lasts until midnight, and midnight without a zone is up to twelve hours later than in UTC.
+    pub fn until(&self) -> Option<Millis> {
+        let day = if self.timed { 0 } else { 24 * HOUR };
+        let zone = if self.zoned { 0 } else { 12 * HOUR };
+        let part = |at: Millis| if at.0.is_multiple_of(MINUTE) { MINUTE } else { SECOND };
+        self.at.map(|at| Millis(at.0.saturating_add(day + zone + part(at) - 1)))
+    }
+}
+
 /// One end of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {

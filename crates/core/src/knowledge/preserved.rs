@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::event::wire::{Field, Member, read_object, wire_key, wire_object};
 use crate::search;
+use crate::time::Millis;
 
 /// What stands in the conversation after a boundary beside its summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,11 +20,15 @@ pub struct Preserved {
     /// The client has put into the conversation what was printed before the compaction. It does so after `/compact`
     /// (seen with 2.1.325), and neither after an automatic one nor after a summary that was asked for while rewinding.
     pub repeated: bool,
+    /// The host has written the boundary down. It does so some 100 ms late.
+    pub known: bool,
 }
 
 /// A scan of a transcript, line by line from the newest to the oldest.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Scan {
+    /// A boundary that is older is another one.
+    since: Millis,
     /// Of the messages that were kept, those that were not met yet; `None` before the boundary.
     named: Option<BTreeSet<String>>,
     found: Preserved,
@@ -41,6 +46,11 @@ const IN_BETWEEN: usize = 64;
 const LONGEST: usize = 256 * 1024;
 
 impl Scan {
+    /// A scan for the boundary whose key facts were noted then.
+    pub fn new(since: Millis) -> Scan {
+        Scan { since, named: None, found: Preserved::default(), repeated: false, idle: 0 }
+    }
+
     /// Takes the next older line; breaks when nothing older can change the result.
     pub fn line(&mut self, line: &[u8]) -> ControlFlow<()> {
         self.idle += 1;
@@ -76,6 +86,11 @@ impl Scan {
         if entry.subtype.get().is_none_or(|kind| kind != "compact_boundary") {
             return ControlFlow::Continue(());
         }
+        let at = entry.timestamp.get().and_then(|text| Millis::from_iso(text));
+        if at.is_some_and(|at| at < self.since) {
+            return ControlFlow::Break(());
+        }
+        self.found.known = true;
         self.found.repeated = self.repeated;
         let kept = entry.compaction.value().and_then(|found| found.preserved.value());
         let ids = kept.and_then(|kept| kept.uuids.value()).unwrap_or_default().0;
@@ -113,6 +128,7 @@ wire_object! {
     struct Entry<'a> {
         uuid: Cow<'a, str>,
         subtype: Cow<'a, str>,
+        timestamp: Cow<'a, str>,
         message: Message<'a>,
         attachment: Message<'a>,
         compaction as "compactMetadata": Compaction<'a>,
@@ -159,7 +175,7 @@ mod tests {
     }
 
     fn found(lines: &[&str]) -> Preserved {
-        let mut scan = Scan::default();
+        let mut scan = Scan::new(Millis(1000));
         for line in lines.iter().rev() {
             if scan.line(line.as_bytes()).is_break() {
                 break;
@@ -197,6 +213,17 @@ mod tests {
         assert!(!found(&[KEPT, AFTER, printed]).repeated, "no boundary");
         let silent = BOUNDARY.replace("preservedMessages", "other");
         assert!(found(&[&silent, printed]).repeated);
+    }
+
+    #[test]
+    fn an_older_boundary_is_another_one() {
+        let dated =
+            |at: &str| BOUNDARY.replace("\"uuid\":\"b\"", &format!("\"uuid\":\"b\",\"timestamp\":\"{at}\""));
+        let (before, after) = (dated("1970-01-01T00:00:00.999Z"), dated("1970-01-01T00:00:01.000Z"));
+        assert_eq!(found(&[KEPT, &before, AFTER]), Preserved::default());
+        let there = found(&[KEPT, &after, AFTER]);
+        assert!(there.known && there.texts.len() == 1);
+        assert!(!found(&[KEPT, AFTER]).known);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
 use crate::event::wire::{Field, LongText, Member, Usage, read_object, wire_key, wire_object};
 use crate::event::{Event, EventKind};
-use crate::search;
+use crate::search::{self, Needle};
 use crate::time::Millis;
 
 /// A longer last message is not compared; the reading then counts as stale.
@@ -66,6 +66,7 @@ pub struct Scan<'a> {
     seen: bool,
     found: Option<(Found, String)>,
     lines_after: usize,
+    of_interest: [Needle; 3],
 }
 
 /// An answer is one line per content block: so many lines further back the event's trace is looked for.
@@ -74,15 +75,14 @@ const BLOCKS: usize = 64;
 impl<'a> Scan<'a> {
     /// A scan that looks for an event's trace on its way.
     pub fn new(evidence: Evidence<'a>) -> Self {
-        Scan { evidence, seen: false, found: None, lines_after: 0 }
+        let of_interest =
+            [b"\"assistant\"".as_slice(), b"compact_boundary", b"\"tool_result\""].map(Needle::new);
+        Scan { evidence, seen: false, found: None, lines_after: 0, of_interest }
     }
 
     /// Takes the next older line; breaks when nothing older can change the result.
     pub fn line(&mut self, line: &[u8]) -> ControlFlow<()> {
-        let of_interest = search::find(line, b"\"assistant\"").is_some()
-            || search::find(line, b"compact_boundary").is_some()
-            || search::find(line, b"\"tool_result\"").is_some();
-        if of_interest {
+        if self.of_interest.iter().any(|needle| needle.is_in(line)) {
             self.entry(line)?;
         }
         if self.found.is_some() {

@@ -59,7 +59,7 @@ pub(super) const WORDS: Words = Words {
     unverified_files: |count| {
         if count == 1 { "1 file unverified".to_owned() } else { format!("{count} files unverified") }
     },
-    approved: |command| format!("Approved, once and for ten minutes: `tidegate {command}`."),
+    approved: |what| format!("Approved, once and for ten minutes: {what}"),
     nothing_to_approve: |code| {
         format!(
             "No request waits with the code {code}: it was approved already, is void, is older than ten minutes, or is of another session."
@@ -86,13 +86,12 @@ pub(super) const WORDS: Words = Words {
         )
     },
     compaction_held: |entries| {
-        let entries = if entries == 1 {
-            "1 entry of progress.md is".to_owned()
-        } else {
-            format!("{entries} entries of progress.md are")
+        let (entries, them) = match entries {
+            1 => ("1 entry of progress.md is".to_owned(), "it"),
+            _ => (format!("{entries} entries of progress.md are"), "them"),
         };
         format!(
-            "Not compacted yet: {entries} not promoted to learnings. Run /compound to go through them, or /compact once more to \
+            "Not compacted yet: {entries} not promoted to learnings. Run /compound to go through {them}, or /compact once more to \
              compact as it is."
         )
     },

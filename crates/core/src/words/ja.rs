@@ -63,7 +63,7 @@ pub(super) const WORDS: Words = Words {
         format!("コードが編集されましたが、その後検証されていません: {}。", listed(changes))
     },
     unverified_files: |count| format!("未検証 {count} ファイル"),
-    approved: |command| format!("承認しました（1回限り、10分間有効）: `tidegate {command}`"),
+    approved: |what| format!("承認しました（1回限り、10分間有効）: {what}"),
     nothing_to_approve: |code| {
         format!(
             "コード {code} で承認待ちの要求はありません。承認済み、無効、10分経過、または別のセッションのものです。"
@@ -90,7 +90,7 @@ pub(super) const WORDS: Words = Words {
     },
     compaction_held: |entries| {
         format!(
-            "まだ圧縮していません。progress.md の{entries}件が学びに昇格していません。/compound で確認するか、このまま圧縮する場合は \
+            "まだ圧縮していません。progress.md の{entries}件が学びに昇格していません。/compound で確認するか、このまま圧縮する場合は\
              もう一度 /compact を実行してください。"
         )
     },

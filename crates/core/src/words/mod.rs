@@ -75,7 +75,7 @@ pub struct Words {
     pub unverified: fn(&ChangeSet) -> String,
     /// Status line: so many files are unverified.
     pub unverified_files: fn(usize) -> String,
-    /// A person approved this command.
+    /// A person approved this command, or what it means.
     pub approved: fn(&str) -> String,
     /// A person approved a code that no request waits with.
     pub nothing_to_approve: fn(&str) -> String,

@@ -5,13 +5,14 @@ use tidegate_core::config::Config;
 use tidegate_core::event;
 use tidegate_core::facts::boundary::Boundary;
 use tidegate_core::facts::knowledge::Knowledge;
-use tidegate_core::facts::marks::{Mark, Marks, Note};
+use tidegate_core::facts::marks::{Mark, Marks, Note, Nudge};
 use tidegate_core::facts::work::{Checked, Edit};
 use tidegate_core::facts::worktree::{Kept, Worktrees};
 use tidegate_core::facts::{Facts, Known};
 use tidegate_core::knowledge::key_facts::{FactKind, KeyFact};
 use tidegate_core::knowledge::preserved::Preserved;
 use tidegate_core::knowledge::stock::Confidence;
+use tidegate_core::knowledge::survival::Survival;
 use tidegate_core::knowledge::tracked::{Content, Tracked};
 use tidegate_core::phase::{Guess, Phase};
 use tidegate_core::policy;
@@ -114,6 +115,29 @@ pub(super) fn nudges(row: &Row<'_>) -> Vec<String> {
     is.map(str::to_owned).into()
 }
 
+pub(super) fn nudges_again(row: &Row<'_>) -> Vec<String> {
+    let ship = Guess { phase: Phase::Ship, confidence: 0.99 };
+    let (name, mut marks, guess) = if row[0] == "verified" {
+        ("Stop", work("verified"), None)
+    } else {
+        ("UserPromptSubmit", vec![Mark::Phase(Phase::Implement)], Some(ship))
+    };
+    let (last, promoted) =
+        row[1].strip_suffix(", promoted since").map_or((row[1], false), |last| (last, true));
+    if let Ok(entries) = last.parse() {
+        marks.push(Mark::Nudged(Nudge { set: SET + 1, entries }));
+    }
+    if promoted {
+        marks.push(Mark::Promoted(NOW));
+    }
+    let json = format!(r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on"}}"#);
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let knowledge = knowledge(&format!("9/{}", row[2]));
+    let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), guess, knowledge, ..facts(&event) };
+    let part = part("compound-nudge", &facts, &config("guide", &[]));
+    [row[0], row[1], row[2], &told(part.as_ref())].map(str::to_owned).into()
+}
+
 pub(super) fn waiting_notes(row: &Row<'_>) -> Vec<String> {
     let json = r#"{"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "go on"}"#;
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
@@ -138,6 +162,7 @@ pub(super) fn flow_notes(row: &Row<'_>) -> Vec<String> {
     match row[2] {
         "this set" => marks.push(Mark::FlowNoted(EDITED)),
         "an older set" => marks.push(Mark::FlowNoted(Millis(1))),
+        "an older set, by a clock that was ahead" => marks.push(Mark::FlowNoted(Millis(EDITED.0 + 1))),
         _ => {}
     }
     let knowledge = knowledge("3/0").map(|known| Knowledge { written: written(row[1]), ..known });
@@ -276,7 +301,11 @@ pub(super) fn survivals(row: &Row<'_>) -> Vec<String> {
             now: NOW,
             boundary: boundary.clone(),
             marks: Known::Value(marks.clone()),
-            preserved: Preserved { texts: preserved.into_iter().collect(), repeated: row[0] == "manual" },
+            preserved: Preserved {
+                texts: preserved.into_iter().collect(),
+                repeated: row[0] == "manual",
+                known: true,
+            },
             ..facts(&event)
         };
         let part = compaction(json, known, &config).expect("it takes part");
@@ -298,6 +327,27 @@ pub(super) fn survivals(row: &Row<'_>) -> Vec<String> {
     assert_eq!(survival.kept + survival.lost.len(), survival.of, "{row:?}");
     let lost = if lost.is_empty() { "-" } else { &lost };
     [row[0], row[1], row[2], row[3], &kept, lost].map(str::to_owned).into()
+}
+
+pub(super) fn late_boundaries(row: &Row<'_>) -> Vec<String> {
+    let json = format!(r#"{{"session_id": "s", "hook_event_name": "{}", "prompt": "go on"}}"#, row[0]);
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let ms: u64 = row[1].strip_suffix(" ms").and_then(|ms| ms.parse().ok()).expect("milliseconds");
+    let fact = KeyFact { kind: FactKind::Decision, text: "use a ring buffer".into() };
+    let survival = Survival { kept: 0, of: 1, lost: vec![fact.clone()] };
+    let boundary = Boundary {
+        facts: vec![fact],
+        measured: Some(Millis(NOW.0 - ms)),
+        survival: Some(survival),
+        ..Boundary::default()
+    };
+    let mut marks = Marks::default();
+    marks.apply(Mark::Note(Note::Lost));
+    let preserved = Preserved { known: row[2] == "yes", ..Preserved::default() };
+    let facts =
+        Facts { now: NOW, marks: Known::Value(marks), boundary: Some(boundary), preserved, ..facts(&event) };
+    let part = part("compaction", &facts, &config("guide", &[])).expect("it takes part");
+    [row[0], row[1], row[2], part.verdict.because].map(str::to_owned).into()
 }
 
 /// What a verdict leaves behind.
@@ -365,4 +415,26 @@ pub(super) fn worktrees(row: &Row<'_>) -> Vec<String> {
     assert_eq!(told.is_some(), outcome.user.contains("/s/gone"), "{row:?}: {}", outcome.user);
     let copies = if copies { "yes" } else { "-" };
     [row[0], row[1], row[2], copies, told.unwrap_or("-")].map(str::to_owned).into()
+}
+
+/// The list for the summariser is cut to what there is room for, and then there must be room for it.
+#[test]
+fn what_must_survive_always_fits() {
+    for (trigger, length) in
+        ["manual", "auto"].into_iter().flat_map(|trigger| (1..160).map(move |n| (trigger, n)))
+    {
+        let json =
+            format!(r#"{{"session_id": "s", "hook_event_name": "PreCompact", "trigger": "{trigger}"}}"#);
+        let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+        let mut decisions: Vec<String> =
+            (10..50).map(|number| format!("{number} {}", "x".repeat(140))).collect();
+        decisions[0] = "x".repeat(length);
+        let knowledge = Some(Knowledge { decisions, ..Knowledge::default() });
+        let facts = Facts { now: NOW, marks: Known::Value(Marks::default()), knowledge, ..facts(&event) };
+        let config = config("guide", &[]);
+        let ruling = policy::decide(&facts, &config, &|| 0);
+        let outcome = ruling.settle(event.kind, true, config.text_budget(&event));
+        assert_eq!(outcome.dropped, 0, "{trigger}, {length}");
+        assert!(outcome.context.contains("Decisions:"), "{trigger}, {length}");
+    }
 }

@@ -214,8 +214,10 @@ mod tests {
         let run = LastRun { at: NOW, promoted: 2 };
         write_last_run(&folder, run).unwrap();
         assert_eq!(last_run(&folder, NOW), Known::Value(run));
-        let expected = "{\n  \"note\": \"残す\",\n  \"promotedCount\": 2,\n  \"timestamp\": \"2026-11-16T02:10:05Z\"\n}\n";
-        assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+        let kept: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let expected =
+            serde_json::json!({"note": "残す", "promotedCount": 2, "timestamp": "2026-11-16T02:10:05Z"});
+        assert_eq!(kept, expected);
         fs::write(&path, "{\"timestamp\": half").unwrap();
         write_last_run(&folder, run).unwrap();
         assert_eq!(last_run(&folder, NOW), Known::Value(run));

@@ -56,12 +56,17 @@ pub(crate) fn run(command: &CompoundCommand) -> Outcome {
 struct Report {
     project: PathBuf,
     entries: Vec<Listing>,
+    /// Entries for which there was no room; `done` does not mean them.
+    not_listed: usize,
 }
 
 #[derive(Serialize)]
 struct Listing {
     #[serde(flatten)]
     entry: Entry,
+    /// There is more of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cut: bool,
     /// Learnings that may say the same, the most similar first.
     similar: Vec<Similar>,
 }
@@ -83,10 +88,11 @@ fn list(args: &CompoundList) -> Outcome {
     for (_, why) in &knowledge.broken {
         print::to_stderr(&format!("warning: left out: {why}"));
     }
-    let entries = listings(&knowledge);
-    let shown = if args.of.json { entries.len() } else { fitting(&entries) };
+    let mut entries = listings(&knowledge);
+    let shown = fitting(&entries, args.of.json);
+    let not_listed = entries.split_off(shown).len();
     let before = listed::read(&project.private(), &project.real());
-    let ids = entries[..shown].iter().map(|listing| listing.entry.id).collect();
+    let ids = entries.iter().map(|listing| listing.entry.id).collect();
     // Listing once more in between does not undo what was promoted.
     let recent = before.filter(|before| project.here.now.since(before.at) < LISTED_MS);
     let listed = Listed {
@@ -98,21 +104,22 @@ fn list(args: &CompoundList) -> Outcome {
     listed::write(&project.private(), &listed)
         .map_err(|error| CliError::new(format!("what is listed cannot be remembered: {error}")))?;
     if args.of.json {
-        print::json(&Report { project: project.root, entries });
+        print::json(&Report { project: project.root, entries, not_listed });
         return Ok(ExitCode::SUCCESS);
     }
     if entries.is_empty() {
-        print::line(&format!("every entry in {} is promoted", project.folder().display()));
+        print::line(&format!("no entry waits in {}", project.folder().display()));
         return Ok(ExitCode::SUCCESS);
     }
-    print::line(&format!("{} not promoted in {}", count_entries(entries.len()), project.folder().display()));
-    for listing in &entries[..shown] {
+    let waiting = count_entries(entries.len() + not_listed);
+    print::line(&format!("{waiting} not promoted in {}", project.folder().display()));
+    for listing in &entries {
         print::line(&format!("\n{}", listing.text()));
     }
-    if shown < entries.len() {
+    if not_listed > 0 {
         print::line(&format!(
             "\n{} not listed here; `tidegate compound done`, then `tidegate compound list` shows more.",
-            count_entries(entries.len() - shown)
+            count_entries(not_listed)
         ));
     }
     Ok(ExitCode::SUCCESS)
@@ -123,10 +130,11 @@ pub(super) fn count_entries(number: usize) -> String {
 }
 
 /// How many there is room for; one at least.
-fn fitting(entries: &[Listing]) -> usize {
+fn fitting(entries: &[Listing], json: bool) -> usize {
     let mut length = 0;
     let fits = entries.iter().take_while(|listing| {
-        length += listing.text().chars().count();
+        let text = if json { serde_json::to_string(listing).unwrap_or_default() } else { listing.text() };
+        length += text.chars().count();
         length <= LIST_BUDGET
     });
     fits.count().max(1).min(entries.len())
@@ -137,11 +145,10 @@ impl Listing {
         let entry = &self.entry;
         let archived = if entry.file == flow::ARCHIVE { "  (archive)" } else { "" };
         let mut text = format!("{}{archived}", entry.line());
-        let body: String = entry.body.chars().take(BODY_BUDGET).collect();
-        for line in body.lines().filter(|line| !line.trim().is_empty()) {
+        for line in entry.body.lines().filter(|line| !line.trim().is_empty()) {
             let _ = write!(text, "\n    {}", line.trim_end());
         }
-        if body.len() < entry.body.len() {
+        if self.cut {
             let _ = write!(text, "\n    … all of it: tidegate progress show {}", short(entry.id));
         }
         for similar in &self.similar {
@@ -185,7 +192,7 @@ fn listings(knowledge: &Knowledge) -> Vec<Listing> {
     }
     let mut entries = knowledge.entries();
     entries.retain(|entry| entry.unpromoted);
-    let listing = |entry: Entry| {
+    let listing = |mut entry: Entry| {
         let words = content_words(&format!("{} {}", entry.what, entry.body));
         let mut similar: Vec<Similar> = Vec::new();
         for (of_learning, learning) in &stock {
@@ -201,7 +208,11 @@ fn listings(knowledge: &Knowledge) -> Vec<Listing> {
         }
         similar.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
         similar.truncate(MOST_SIMILAR);
-        Listing { entry, similar }
+        let end = entry.body.char_indices().nth(BODY_BUDGET).map(|(at, _)| at);
+        if let Some(end) = end {
+            entry.body.truncate(end);
+        }
+        Listing { entry, cut: end.is_some(), similar }
     };
     entries.into_iter().map(listing).collect()
 }
@@ -218,6 +229,7 @@ struct Done {
 
 fn done(args: &CompoundDone) -> Outcome {
     let project = Project::find(&args.of)?;
+    approval::somebody_there(&project.here, promote::NAME, "compound done")?;
     let now = project.here.now;
     let knowledge = project.read()?;
     let listed =

@@ -145,6 +145,17 @@ impl Step {
     pub(super) fn promotes(&self) -> bool {
         !matches!(self, Step::Merge { .. })
     }
+
+    /// For who is asked to agree, in whatever language they read.
+    pub(super) fn text(&self, knowledge: &Knowledge) -> String {
+        match self {
+            Step::Learn { to, title, .. } => format!("\"{title}\" → {}", to.shown()),
+            Step::Confirm { learning, .. } => format!("{} +1", learning.shown(knowledge)),
+            Step::Merge { keep, away } => {
+                format!("{} → {}", away.shown(knowledge), keep.shown(knowledge))
+            }
+        }
+    }
 }
 
 /// A learning, and the file that it is in.
@@ -157,6 +168,14 @@ pub(super) struct Place {
 const WHERE: &str = "`tidegate learnings` shows the learnings with their ids";
 
 impl Place {
+    /// By its title.
+    fn shown(self, knowledge: &Knowledge) -> String {
+        let file = knowledge.stock.iter().find(|file| file.file == self.file);
+        let learnings = file.map(|file| Stock::parse(&file.text).entries).unwrap_or_default();
+        let title = learnings.iter().find(|learning| learning.id == self.id).map(|learning| learning.title);
+        format!("\"{}\" ({})", title.unwrap_or_default(), self.file.shown())
+    }
+
     fn all(knowledge: &Knowledge, named: &str) -> Result<Vec<Place>, CliError> {
         let mut found = Vec::new();
         for file in &knowledge.stock {

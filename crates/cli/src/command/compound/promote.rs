@@ -25,6 +25,9 @@ use crate::install::shell::quoted;
 use crate::knowledge::{Knowledge, LARGEST, Project};
 use crate::print;
 
+/// What the config calls it where nobody is there.
+pub(super) const NAME: &str = "compound promote";
+
 /// What a person is asked to agree to.
 #[derive(Serialize, Deserialize)]
 struct Promotion {
@@ -56,10 +59,12 @@ pub(super) fn run(args: &CompoundPromote) -> Outcome {
     }
     let bytes = serde_json::to_vec(&promotion).map_err(CliError::new)?;
     let digest = listed::digest(&bytes);
+    let steps: Vec<String> = promotion.steps.iter().map(|step| plain(&step.text(&knowledge))).collect();
     let request = Request {
-        name: "compound promote",
+        name: NAME,
         command: format!("compound promote --project {} --only {digest}", quoted(&project.real())),
-        would: &changes.iter().flat_map(would).collect::<Vec<_>>(),
+        about: Some(steps.join("; ")),
+        would: &steps.iter().cloned().chain(changes.iter().flat_map(would)).collect::<Vec<_>>(),
         approved: args.approved,
         json: args.of.json,
     };
@@ -163,12 +168,23 @@ fn would(change: &Change) -> Vec<String> {
     let new = if change.old.is_some() { "" } else { " (a new file)" };
     let mut lines = vec![format!("This would write to {}{new}:", change.path.display())];
     let diff = TextDiff::from_lines(change.old.as_deref().unwrap_or_default(), &change.new);
+    // The learning that a change is in, until it was named.
+    let mut within = None;
     for line in diff.iter_all_changes() {
         let sign = match line.tag() {
             ChangeTag::Delete => '-',
             ChangeTag::Insert => '+',
-            ChangeTag::Equal => continue,
+            ChangeTag::Equal => {
+                if line.value().starts_with("## ") {
+                    within = Some(line.value());
+                }
+                continue;
+            }
         };
+        if line.value().starts_with("## ") {
+            within = None;
+        }
+        lines.extend(within.take().map(|title| format!("    {}", plain(title))));
         lines.push(format!("  {sign} {}", plain(line.value())));
     }
     lines

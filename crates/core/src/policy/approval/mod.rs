@@ -20,6 +20,9 @@ use question::{Answer, Question};
 /// The name in records. It cannot be switched off: nothing would be left that a person could say yes with.
 pub const ID: &str = "approval";
 
+/// Characters of what was approved: a plan can be long, and a message is read at a glance.
+const LONGEST_ABOUT: usize = 400;
+
 /// The host's tool that puts a question to the person.
 const ASKING_TOOL: &str = "AskUserQuestion";
 
@@ -202,7 +205,9 @@ fn give(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
     for request in requests {
         let given = Request { stage: ApprovalStage::Given, at: facts.now, ..(*request).clone() };
         let command = &request.command;
-        verdict.says.push(say(Audience::User, (facts.lang.words().approved)(command)));
+        // A digest says nothing to a person, and what the model told them need not be what they approve.
+        let what = request.about.as_ref().map_or_else(|| format!("`tidegate {command}`"), |about| shortened(about));
+        verdict.says.push(say(Audience::User, (facts.lang.words().approved)(&what)));
         verdict.says.push(say(
             Audience::Model,
             format!(
@@ -243,6 +248,13 @@ fn void(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
         verdict.effects.push(Effect::Mark(Mark::Approval(void)));
     }
     verdict
+}
+
+fn shortened(about: &str) -> String {
+    match about.char_indices().nth(LONGEST_ABOUT) {
+        Some((end, _)) => format!("{}…", &about[..end]),
+        None => about.to_owned(),
+    }
 }
 
 fn say(to: Audience, text: String) -> Say {

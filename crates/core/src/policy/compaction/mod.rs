@@ -17,9 +17,11 @@ use crate::facts::knowledge::Knowledge;
 use crate::facts::marks::{Mark, Marks, Note};
 use crate::facts::{Facts, Known, Needs};
 use crate::fnv;
+use crate::knowledge::flow;
 use crate::knowledge::key_facts::{FactSources, KeyFact, instructions, key_facts};
 use crate::knowledge::survival::{self, Survival};
-use crate::knowledge::tracked;
+use crate::knowledge::tracked::{self, Content, Tracked};
+use crate::time::Millis;
 use crate::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 
 section! {
@@ -69,8 +71,14 @@ pub const ID: &str = "compaction";
 /// So many entries stay in `progress.md`; the older ones go to the archive.
 pub const KEPT_ENTRIES: usize = 10;
 
+/// No compaction takes longer.
+const LONGEST_COMPACTION_MS: u64 = 30 * 60_000;
+
 /// A summary is shorter; of one that is not, the beginning counts.
 const LONGEST_SUMMARY: usize = 1024 * 1024;
+
+/// So long after the summary the host may not have written the boundary down: some 100 ms were seen with 2.1.325.
+const WRITTEN_MS: u64 = 1000;
 
 /// The policy.
 pub struct Compaction;
@@ -139,9 +147,13 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
             ..Verdict::pass()
         };
     }
-    let key_facts = collect(facts, knowledge);
-    let budget = if trigger == "manual" { config.general.text_budget.get() } else { settings.instructions.get() };
-    let said = instructions(&key_facts, budget as usize);
+    let owed = owed(facts);
+    let key_facts = collect(facts, knowledge, &owed);
+    if key_facts.is_empty() && facts.knowledge.is_none() {
+        return Verdict::silent("nothing that must survive is known");
+    }
+    // A text costs one character more than it has.
+    let said = instructions(&key_facts, config.text_budget(facts.event).saturating_sub(1));
     let named = said.as_ref().map_or(0, |text| text.lines().filter(|line| line.starts_with("- ")).count());
     let boundary = Boundary {
         noted: facts.now,
@@ -152,6 +164,8 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
         confidence: knowledge.confidence,
         named,
         facts: key_facts,
+        measured: None,
+        owed,
         survival: None,
     };
     let mut verdict = Verdict {
@@ -187,13 +201,22 @@ fn texts(list: &[String]) -> Vec<&str> {
     list.iter().map(String::as_str).collect()
 }
 
+/// What an earlier boundary lost and the model has not heard yet, as far as it stands nowhere in the conversation.
+fn owed(facts: &Facts<'_>) -> Vec<KeyFact> {
+    let waits = facts.marks.value().is_some_and(|marks| marks.notes.contains(&Note::Lost));
+    let Some(boundary) = facts.boundary.as_ref().filter(|_| waits) else { return Vec::new() };
+    if boundary.survival.is_none() {
+        return boundary.owed.clone();
+    }
+    let missing = boundary.missing(facts.preserved.repeated);
+    survival::survival(&missing, "", &texts(&facts.preserved.texts)).lost
+}
+
 /// Everything that is known and must not be lost.
-fn collect(facts: &Facts<'_>, knowledge: &Knowledge) -> Vec<KeyFact> {
+fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<KeyFact> {
     let none = Marks::default();
     let marks = facts.marks.value().unwrap_or(&none);
     let unverified = marks.work.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
-    let lost = facts.boundary.as_ref().filter(|_| marks.notes.contains(&Note::Lost));
-    let lost = lost.map(|boundary| boundary.missing(false)).unwrap_or_default();
     // What a prompt was taken to ask for is a guess, and no stage of anything.
     let stage = marks.stage.as_ref().map(ActiveStage::key_fact);
     key_facts(&FactSources {
@@ -205,7 +228,7 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge) -> Vec<KeyFact> {
         unverified: texts(unverified),
         files: marks.work.wrote.files.iter().rev().map(String::as_str).collect(),
         phase: stage.as_deref(),
-        notes: lost.iter().map(|fact| fact.text.as_str()).collect(),
+        notes: owed.iter().map(|fact| fact.text.as_str()).collect(),
     })
 }
 
@@ -228,14 +251,16 @@ fn recover(facts: &Facts<'_>) -> Verdict {
     } else {
         "Compact occurred."
     });
-    if has_something(knowledge) {
-        let _ = write!(text, "\n{}", tracked::listing(&knowledge.tracked, facts.now));
+    let moved = knowledge.entries.saturating_sub(KEPT_ENTRIES);
+    let files = after_moving(moved, knowledge, facts.now);
+    if has_something(&files) {
+        let _ = write!(text, "\n{}", tracked::listing(&files, facts.now));
     }
-    if let Some(moved) = knowledge.entries.checked_sub(KEPT_ENTRIES).filter(|moved| *moved > 0) {
+    if moved > 0 {
         let entries = if moved == 1 { "entry was" } else { "entries were" };
         let _ = write!(text, "\n{moved} older {entries} moved from progress.md to progress.archive.md.");
     }
-    let when_said = vec![recovered, Effect::Mark(Mark::Listed(names(knowledge)))];
+    let when_said = vec![recovered, Effect::Mark(Mark::Listed(names(&files)))];
     Verdict {
         says: vec![Say { to: Audience::Model, text, weight: 100, explains: false, when_said }],
         effects: vec![Effect::TidyFlow],
@@ -243,18 +268,38 @@ fn recover(facts: &Facts<'_>) -> Verdict {
     }
 }
 
+/// The files as they are once so many entries have moved to the archive.
+fn after_moving(moved: usize, knowledge: &Knowledge, now: Millis) -> Vec<Tracked> {
+    let mut files = knowledge.tracked.clone();
+    if moved == 0 {
+        return files;
+    }
+    if !files.iter().any(|file| file.name == flow::ARCHIVE) {
+        files.push(Tracked { name: flow::ARCHIVE, what: Content::Flow { entries: 0 }, modified: now });
+    }
+    for file in &mut files {
+        match (&mut file.what, file.name) {
+            (Content::Flow { entries }, flow::FILE) => *entries = KEPT_ENTRIES,
+            (Content::Flow { entries }, flow::ARCHIVE) => *entries += moved,
+            _ => continue,
+        }
+        file.modified = now;
+    }
+    files
+}
+
 /// Whether there is more than copies of our own.
-fn has_something(knowledge: &Knowledge) -> bool {
+fn has_something(files: &[Tracked]) -> bool {
     let ours = |name: &str| Path::new(name).extension().is_some_and(|ending| ending == "json");
-    knowledge.tracked.iter().any(|file| !ours(file.name))
+    files.iter().any(|file| !ours(file.name))
 }
 
 /// The persistence files, once: the host repeats what was said before a resume.
 fn list(facts: &Facts<'_>) -> Verdict {
-    let Some(knowledge) = facts.knowledge.as_ref().filter(|knowledge| has_something(knowledge)) else {
+    let Some(knowledge) = facts.knowledge.as_ref().filter(|knowledge| has_something(&knowledge.tracked)) else {
         return Verdict::silent("there are no persistence files");
     };
-    let names = names(knowledge);
+    let names = names(&knowledge.tracked);
     let source = facts.event.payload.source.get().map(AsRef::as_ref);
     let goes_on = !matches!(source, Some("startup" | "clear"));
     if goes_on && facts.marks.value().is_some_and(|marks| marks.listed == Some(names)) {
@@ -273,9 +318,10 @@ fn list(facts: &Facts<'_>) -> Verdict {
 }
 
 /// What the listing says, but for the ages.
-fn names(knowledge: &Knowledge) -> u64 {
-    let files = knowledge.tracked.iter().map(|file| format!("{} {:?}\n", file.name, file.what));
-    fnv::hash(files.flat_map(String::into_bytes))
+fn names(files: &[Tracked]) -> u64 {
+    let mut files: Vec<String> = files.iter().map(|file| format!("{} {:?}\n", file.name, file.what)).collect();
+    files.sort();
+    fnv::hash(files.into_iter().flat_map(String::into_bytes))
 }
 
 /// What the summary kept.
@@ -283,12 +329,16 @@ fn measure(facts: &Facts<'_>) -> Verdict {
     let Some(boundary) = facts.boundary.as_ref().filter(|boundary| boundary.survival.is_none()) else {
         return Verdict::silent("nothing was noted before this compaction");
     };
+    // Noted for a compaction that did not happen; before this one nothing was.
+    if facts.now.since(boundary.noted) > LONGEST_COMPACTION_MS {
+        return Verdict::silent("what was noted is of an earlier compaction");
+    }
     let Some(summary) = facts.event.payload.compact_summary.get() else {
         return Verdict::silent("the client gave no summary");
     };
     let summary = summary.head(LONGEST_SUMMARY);
     let survival = survival::survival(&boundary.facts, &summary, &[]);
-    let boundary = Boundary { survival: Some(survival), ..boundary.clone() };
+    let boundary = Boundary { measured: Some(facts.now), survival: Some(survival), ..boundary.clone() };
     // The host has not written down yet what it kept beside the summary; at the next event it will have.
     let missing = !boundary.missing(false).is_empty();
     let mut verdict =
@@ -304,11 +354,18 @@ fn measure(facts: &Facts<'_>) -> Verdict {
 /// The facts that stand nowhere in the conversation any more. By now the host has written down which messages it kept whole.
 fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
     let given = Effect::Mark(Mark::NoteGiven(Note::Lost));
-    let waits = facts.marks.value().is_some_and(|marks| marks.notes.contains(&Note::Lost));
-    let known = facts.boundary.as_ref().and_then(|boundary| Some((boundary, boundary.survival.clone()?)));
-    let Some((boundary, survival)) = known.filter(|_| waits) else {
+    let Some(boundary) = &facts.boundary else {
         return Verdict { effects: vec![given], ..Verdict::silent("what was lost is not known any more") };
     };
+    let Some(survival) = boundary.survival.clone() else {
+        // Another compaction was tried since, and did not happen.
+        return tell(Verdict::silent("what was lost is not known any more"), &boundary.owed, given, config);
+    };
+    // In the middle of a turn there will be a next call; by a prompt the host has long written it down, or never will.
+    let just_now = boundary.measured.is_some_and(|measured| facts.now.since(measured) < WRITTEN_MS);
+    if facts.event.kind == EventKind::PostToolUse && !facts.preserved.known && just_now {
+        return Verdict::silent("the client has not written down yet what it kept");
+    }
     let preserved = texts(&facts.preserved.texts);
     let found = survival::survival(&survival.lost, "", &preserved);
     let mut verdict = Verdict::silent("what the summary lost stands beside it");
@@ -318,20 +375,19 @@ fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
         verdict.effects.push(Effect::NoteBoundary(Box::new(boundary.clone())));
         verdict.effects.push(Effect::PublishCompaction(Box::new(boundary.clone())));
     }
-    let missing = boundary.missing(facts.preserved.repeated);
-    if missing.is_empty() {
+    tell(verdict, &boundary.missing(facts.preserved.repeated), given, config)
+}
+
+/// Says what is missing, if something is.
+fn tell(mut verdict: Verdict, missing: &[KeyFact], given: Effect, config: &Config) -> Verdict {
+    // Beside other things that are said; a note that is too long as a whole would never be said.
+    let budget = (config.general.text_budget.get() as usize * 3) / 4;
+    let text = survival::note(missing, budget);
+    if text.is_empty() {
         verdict.effects.push(given);
         return verdict;
     }
     verdict.because = "the summary lost something";
-    // Beside other things that are said; a note that is too long as a whole would never be said.
-    let budget = (config.general.text_budget.get() as usize * 3) / 4;
-    verdict.says.push(Say {
-        to: Audience::Model,
-        text: survival::note(&missing, budget),
-        weight: 80,
-        explains: false,
-        when_said: vec![given],
-    });
+    verdict.says.push(Say { to: Audience::Model, text, weight: 80, explains: false, when_said: vec![given] });
     verdict
 }

@@ -8,7 +8,7 @@ use crate::config::section::section;
 use crate::config::setting::choices;
 use crate::event::{Event, EventKind};
 use crate::facts::knowledge::Knowledge;
-use crate::facts::marks::{Mark, Marks, Note};
+use crate::facts::marks::{Mark, Marks, Note, Nudge};
 use crate::facts::{Facts, Known, Needs, phase};
 use crate::phase::Phase;
 use crate::verdict::{Asks, Audience, Effect, Say, Verdict};
@@ -78,9 +78,9 @@ impl Policy for CompoundNudge {
         match event.kind {
             EventKind::Stop => (marks.work.wrote.began > crate::time::Millis(0)).then(Needs::default),
             EventKind::UserPromptSubmit | EventKind::UserPromptExpansion | EventKind::PostToolUse => {
-                let told = event.free_prompt().is_some() || event.skill().is_some();
-                let ends = told && marks.phase.is_some_and(ends_with_knowledge);
-                let waits = event.human_prompt().is_some() && marks.notes.iter().copied().any(ours);
+                let told = || event.is_free_prompt() || event.skill().is_some();
+                let ends = marks.phase.is_some_and(ends_with_knowledge) && told();
+                let waits = marks.notes.iter().copied().any(ours) && event.is_human_prompt();
                 (ends || waits).then_some(Needs { phase: ends, ..Needs::default() })
             }
             _ => None,
@@ -104,7 +104,7 @@ impl Policy for CompoundNudge {
             return Verdict::silent("there is no flow here");
         };
         let mut verdict = match moment {
-            Moment::Verified | Moment::PhaseEnds => nudge(facts, config, marks, knowledge),
+            Moment::Verified | Moment::PhaseEnds => nudge(facts, config, moment, marks.nudge, knowledge),
             Moment::Edited => Verdict::silent("the work is not verified"),
             Moment::Prompt => return notes(marks, knowledge),
         };
@@ -140,30 +140,42 @@ fn moment(facts: &Facts<'_>, marks: &Marks, config: &Config) -> Option<Moment> {
     if marks.phase.is_some_and(leaves) {
         return Some(Moment::PhaseEnds);
     }
-    let waits = facts.event.human_prompt().is_some() && marks.notes.iter().copied().any(ours);
+    let waits = marks.notes.iter().copied().any(ours) && facts.event.is_human_prompt();
     waits.then_some(Moment::Prompt)
 }
 
-/// The message to the person, once per set of entries.
-fn nudge(facts: &Facts<'_>, config: &Config, marks: &Marks, knowledge: &Knowledge) -> Verdict {
+/// The message to the person, once per set of entries. Whoever writes an entry in every turn is not told in every turn: only
+/// when there are twice as many, or when a phase ends.
+fn nudge(
+    facts: &Facts<'_>,
+    config: &Config,
+    moment: Moment,
+    last: Option<Nudge>,
+    knowledge: &Knowledge,
+) -> Verdict {
     if knowledge.unpromoted.is_empty() {
         return Verdict::silent("every entry is promoted");
     }
-    if knowledge.nudged || marks.noticed(&notice(knowledge.set)) {
+    let entries = knowledge.unpromoted.len();
+    if knowledge.nudged || last.is_some_and(|last| last.set == knowledge.set) {
         return Verdict::silent("this was said about these entries");
+    }
+    if moment == Moment::Verified && last.is_some_and(|last| entries < last.entries * 2) {
+        return Verdict::silent("this was said, and there are few more");
     }
     if !facts.attended {
         return Verdict::silent("nobody is there");
     }
-    let mut when_said =
-        vec![Effect::Nudged(knowledge.set), Effect::Mark(Mark::Notice(notice(knowledge.set)))];
+    let nudge = Nudge { set: knowledge.set, entries };
+    // The project remembers it for every session; the session until that is written.
+    let mut when_said = vec![Effect::Nudged(knowledge.set), Effect::Mark(Mark::Nudged(nudge))];
     if config.policies.compound_nudge.mode == NudgeMode::Both {
         when_said.push(Effect::Mark(Mark::Note(Note::Promote)));
     }
     let confidence = knowledge.confidence;
     let doubtful = confidence.unverified >= 3 && confidence.unverified * 2 > confidence.total;
     let text = (facts.lang.words().unpromoted)(
-        knowledge.unpromoted.len(),
+        entries,
         doubtful.then_some((confidence.unverified, confidence.total)),
     );
     Verdict {
@@ -174,16 +186,10 @@ fn nudge(facts: &Facts<'_>, config: &Config, marks: &Marks, knowledge: &Knowledg
     }
 }
 
-/// The project remembers it for every session; the session until that is written.
-fn notice(set: u64) -> String {
-    format!("{ID}/{set:016x}")
-}
-
 /// Whether code was edited since the last entry, and nothing was said about it in this change set.
 fn wants_entry(marks: &Marks, knowledge: &Knowledge) -> bool {
     let wrote = &marks.work.wrote;
-    let noted = marks.flow_noted.is_some_and(|noted| noted >= wrote.began);
-    !noted && knowledge.written.is_none_or(|written| written < wrote.last)
+    marks.flow_noted != Some(wrote.began) && knowledge.written.is_none_or(|written| written < wrote.last)
 }
 
 /// What waits is told with this prompt, if it is still true.
@@ -198,7 +204,7 @@ fn notes(marks: &Marks, knowledge: &Knowledge) -> Verdict {
             }
             Note::Flow if knowledge.written.is_none_or(|written| written < marks.work.wrote.last) => {
                 verdict.asks.entry = true;
-                Some(flow(marks))
+                Some(flow(marks, knowledge))
             }
             _ => None,
         };
@@ -215,15 +221,21 @@ fn notes(marks: &Marks, knowledge: &Knowledge) -> Verdict {
 }
 
 fn promote(count: usize) -> String {
-    let entries = if count == 1 { "1 entry of progress.md is".to_owned() } else { format!("{count} entries of progress.md are") };
-    format!("{entries} not promoted to learnings. The person was told; `/compound` goes through them together with the person.")
+    let (entries, them) = match count {
+        1 => ("1 entry of progress.md is".to_owned(), "it"),
+        _ => (format!("{count} entries of progress.md are"), "them"),
+    };
+    format!("{entries} not promoted to learnings. The person was told; `/compound` goes through {them} together with the person.")
 }
 
-fn flow(marks: &Marks) -> String {
-    let files: Vec<&str> = marks.work.wrote.files.iter().rev().map(String::as_str).collect();
+/// Names the last file only: which of the others were edited before that entry is not known.
+fn flow(marks: &Marks, knowledge: &Knowledge) -> String {
+    let last = marks.work.wrote.files.last().map_or("", String::as_str);
+    let fact = match knowledge.written {
+        Some(_) => format!("Code was edited since the last entry of progress.md (last: {last})."),
+        None => format!("Code was edited (last: {last}), and progress.md has no entry."),
+    };
     format!(
-        "Code was edited since the last entry of progress.md ({}). `tidegate progress add \"what was done\"` writes one, with \
-         --decision and --next where there is something to say.",
-        super::listed(&files)
+        "{fact} `tidegate progress add \"what was done\"` writes one, with --decision and --next where there is something to say."
     )
 }

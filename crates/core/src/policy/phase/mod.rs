@@ -37,7 +37,7 @@ impl Policy for PhaseAdvice {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        let told = || event.free_prompt().is_some() || event.skill().is_some();
+        let told = || event.is_free_prompt() || event.skill().is_some();
         let begins = event.main_thread() && (late(event, marks).is_some() || told());
         begins.then_some(Needs { phase: true, ..Needs::default() })
     }

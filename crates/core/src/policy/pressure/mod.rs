@@ -69,6 +69,9 @@ impl Policy for Pressure {
 
     fn needs_knowledge(&self, facts: &Facts<'_>, config: &Config) -> bool {
         let said = facts.marks.value().map(|marks| marks.pressure).unwrap_or_default();
+        if is_as_it_was(facts, &said) {
+            return false;
+        }
         facts.meter.reading().is_some_and(|reading| level(facts, config, reading) > said.level)
     }
 
@@ -88,6 +91,7 @@ impl Policy for Pressure {
             reference: window.reference(),
             at: reading.at,
             promoted: false,
+            looked: None,
         };
         let remember = vec![Effect::Mark(Mark::Pressure(now)), Effect::PublishPressure(level)];
         // A hook of a parallel call may come with an older reading than the one something was said on.
@@ -104,7 +108,9 @@ impl Policy for Pressure {
             Ordering::Less => Verdict::silent("this level was said before"),
             // What was urgent was that something could be lost.
             Ordering::Greater if given.promoted && unpromoted(facts) == 0 => {
-                Verdict::silent("everything is promoted")
+                let looked = Mark::Pressure(Said { looked: Some(facts.now), ..given });
+                let effects = if is_as_it_was(facts, &given) { Vec::new() } else { vec![Effect::Mark(looked)] };
+                Verdict { effects, ..Verdict::silent("everything is promoted") }
             }
             Ordering::Greater => {
                 let say = Say {
@@ -136,6 +142,12 @@ fn level(facts: &Facts<'_>, config: &Config, reading: &Reading) -> PressureLevel
     } else {
         PressureLevel::None
     }
+}
+
+/// Whether flow was looked at since it was last changed, and all of it was promoted. This is asked at every call of a tool, and
+/// would be answered by reading all of it.
+fn is_as_it_was(facts: &Facts<'_>, said: &Said) -> bool {
+    said.promoted && said.looked.is_some_and(|looked| facts.flow_changed.is_none_or(|changed| changed < looked))
 }
 
 /// How many entries of the flow nobody promoted, as far as that is known.
@@ -177,11 +189,17 @@ fn text(level: PressureLevel, facts: &Facts<'_>, reading: &Reading) -> String {
         }
         (_, 0) => {}
         (_, entries) => {
-            let entries = if entries == 1 { "1 entry of progress.md is".to_owned() } else { format!("{entries} entries of progress.md are") };
-            let _ = write!(text, " {entries} not promoted to learnings; {}.", match level {
-                PressureLevel::Urgent => "`/compound` now would preserve them before that",
-                PressureLevel::Info | PressureLevel::None => "the next pause in the work is a good moment for `/compound`",
-            });
+            let (entries, them) = match entries {
+                1 => ("1 entry of progress.md is".to_owned(), "it"),
+                _ => (format!("{entries} entries of progress.md are"), "them"),
+            };
+            let _ = write!(text, " {entries} not promoted to learnings; ");
+            let _ = match level {
+                PressureLevel::Urgent => write!(text, "`/compound` now would preserve {them} before that."),
+                PressureLevel::Info | PressureLevel::None => {
+                    write!(text, "the next pause in the work is a good moment for `/compound`.")
+                }
+            };
         }
     }
     text

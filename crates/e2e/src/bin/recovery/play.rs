@@ -126,7 +126,12 @@ fn script(home: &Home, planted: &'static Planted, way: Way) -> Script {
         }
         Trigger::Manual => begin,
     };
-    let end = begin.main(Reply::bash("true").used(30_000)).main(Reply::text("Done.").used(31_000));
+    // A scripted model answers before the client has written the boundary down; a real one never does.
+    let written = format!(
+        "until grep -rqs '\"subtype\":\"compact_boundary\"' {}; do sleep 0.02; done",
+        home.client_config().join("projects").display()
+    );
+    let end = begin.main(Reply::bash(written).used(30_000)).main(Reply::text("Done.").used(31_000));
     end.summary_with(move |request| Reply::text(summary(planted, way.summariser, request)))
 }
 

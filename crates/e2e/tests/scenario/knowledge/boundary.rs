@@ -42,7 +42,7 @@ fn what_an_automatic_one_lost_is_told_once_in_the_middle_of_the_turn() {
     let scene = Scene::new();
     let tidegate = scene.install();
     let script = scene.over_the_boundary([
-        Reply::bash("true"),
+        scene.until_the_boundary_is_written(),
         Reply::bash("true"),
         Reply::text("done"),
         Reply::text("more"),

@@ -6,8 +6,8 @@ use tidegate_e2e::model::{Model, Reply, Script};
 use super::super::work::{CODE_RULES, skill};
 use super::*;
 
-const NUDGE: &str = "A good moment for /compound: 1 entry of progress.md";
-const TO_MODEL: &str = "The person was told; `/compound` goes through them";
+const NUDGE: &str = "A good moment for /compound: ";
+const TO_MODEL: &str = "The person was told; `/compound` goes through";
 const NO_ENTRY: &str = "Code was edited since the last entry of progress.md";
 
 fn shown(turn: &Stream) -> usize {
@@ -39,7 +39,8 @@ fn the_person_is_told_once_per_set_of_entries() {
     let model = Model::start(script.main(Reply::text("hello"))).paced(&scene.home);
     let mut session = scene.launch(&model).start();
     let (first, second) = (session.ask("add a class"), session.ask("add another class"));
-    scene.put(PROGRESS, "# Progress\n\n## [2099-01-02T00:00:00Z] — another step\n");
+    let two = "# Progress\n\n## [2099-01-02T00:00:00Z] — another step\n\n## [2099-01-01T00:00:00Z] — the newest step\n";
+    scene.put(PROGRESS, two);
     let third = session.ask("add one more class");
     session.finish();
     // What one session said, another does not say again.

@@ -111,6 +111,15 @@ impl Scene {
         steps.into_iter().fold(begin, |script, step| script.main(step.used(80_000)))
     }
 
+    /// A call that ends when the client has written the boundary down. A scripted model answers faster than that.
+    fn until_the_boundary_is_written(&self) -> Reply {
+        let transcripts = self.home.client_config().join("projects");
+        Reply::bash(format!(
+            "until grep -rqs '\"subtype\":\"compact_boundary\"' {}; do sleep 0.02; done",
+            transcripts.display()
+        ))
+    }
+
     /// The same, up to the compaction and beyond it.
     fn over_the_boundary(&self, after: impl IntoIterator<Item = Reply>) -> Script {
         let script = self.climb([]).main(Reply::bash("true").used(FULL));
