@@ -15,7 +15,7 @@ use tidegate_core::facts::sources::Sources;
 use tidegate_core::facts::worktree::{Kept, Worktrees};
 use tidegate_core::facts::{Facts, Known, Needs, OwnFile, Proof, Touched, evidence, session};
 use tidegate_core::file_class::FileClass;
-use tidegate_core::knowledge::flow::{self, Shown};
+use tidegate_core::knowledge::flow;
 use tidegate_core::knowledge::tracked::TRACKED;
 use tidegate_core::meter::models::HostSettings;
 use tidegate_core::meter::transcript::Evidence;
@@ -25,8 +25,8 @@ use tidegate_core::policy;
 use tidegate_core::shell::{self, Script, Spot, Surroundings};
 use tidegate_core::time::Millis;
 use tidegate_state::checks::{self as state_checks, Manifest};
+use tidegate_state::knowledge::memory;
 use tidegate_state::knowledge::read::Folder;
-use tidegate_state::knowledge::{json, memory};
 use tidegate_state::place::StateDir;
 use tidegate_state::{
     boundary, bridge, cycle, host_settings, own_files, project, touched, transcript, worktree,
@@ -284,13 +284,8 @@ impl Gather<'_> {
     fn remembered(&self, folder: &Folder) -> Remembered {
         let memory = self.state.map(|state| memory::read(state, folder.root()));
         let memory = memory.as_ref().and_then(Known::value).cloned().unwrap_or_default();
-        // Another tool may have gone through the entries; its time counts only where we know nothing ourselves.
-        let last_run = if memory.shown.is_empty() {
-            json::last_run(folder, self.now).value().map(|run| run.at)
-        } else {
-            None
-        };
-        Remembered { shown: Shown { ids: memory.shown, last_run }, nudged: memory.nudged }
+        let nudged = memory.nudged.clone();
+        Remembered { shown: memory.into_shown(folder, self.now), nudged }
     }
 
     /// What the call writes or has written, and the verifying commands of the project.

@@ -65,6 +65,13 @@ impl Memory {
         memory
     }
 
+    /// Which entries count as gone through. The time that another tool left counts only where we know nothing ourselves.
+    pub fn into_shown(self, folder: &Folder, now: Millis) -> Shown {
+        let nothing = self.shown.is_empty();
+        let last_run = if nothing { json::last_run(folder, now).value().map(|run| run.at) } else { None };
+        Shown { ids: self.shown, last_run }
+    }
+
     fn nudge(&mut self, set: u64) {
         self.nudged.retain(|known| *known != set);
         self.nudged.push(set);
@@ -106,15 +113,9 @@ pub fn read(state: &StateDir, root: &Path) -> Known<Memory> {
     }
 }
 
-/// Which entries of a project count as gone through. The time that another tool left counts only where we know nothing
-/// ourselves.
+/// Which entries of a project count as gone through.
 pub fn shown(state: &StateDir, folder: &Folder, now: Millis) -> Shown {
-    let ids = match read(state, folder.root()) {
-        Known::Value(memory) => memory.shown,
-        Known::Absent | Known::Broken(_) => BTreeSet::new(),
-    };
-    let last_run = if ids.is_empty() { json::last_run(folder, now).value().map(|run| run.at) } else { None };
-    Shown { ids, last_run }
+    read(state, folder.root()).value().cloned().unwrap_or_default().into_shown(folder, now)
 }
 
 /// Remembers that a person was shown these entries.
