@@ -13,22 +13,22 @@ pub(crate) enum Link {
     Shipped,
     /// With the system's shared libraries.
     Dynamic,
-    /// Statically, at a fixed address.
-    Fixed,
+    /// Statically, position-independent.
+    StaticPie,
 }
 
 /// Builds the release binary.
 pub(crate) fn build(link: Link) -> Done<PathBuf> {
     let (verb, tail): (&str, &[&str]) = match link {
         Link::Shipped | Link::Dynamic => ("build", &[]),
-        Link::Fixed => ("rustc", &["--", "-Ctarget-feature=+crt-static", "-Crelocation-model=static"]),
+        Link::StaticPie => ("rustc", &["--", "-Ctarget-feature=+crt-static"]),
     };
     let mut command = cargo(&[verb, "--release", "--package", "tidegate", "--bin", "tidegate", "--locked"]);
     command.args(tail);
     match link {
         Link::Shipped => command.env_remove("TIDEGATE_LINK"),
         // Else the build script's own link arguments would get in the way.
-        Link::Dynamic | Link::Fixed => command.env("TIDEGATE_LINK", "dynamic"),
+        Link::Dynamic | Link::StaticPie => command.env("TIDEGATE_LINK", "dynamic"),
     };
     workspace::run(&mut command)?;
     Ok(workspace::target()?.join("release").join(format!("tidegate{}", std::env::consts::EXE_SUFFIX)))

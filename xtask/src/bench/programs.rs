@@ -16,21 +16,21 @@ pub(crate) struct Programs {
     pub(crate) floor_static: Option<PathBuf>,
     pub(crate) shipped: PathBuf,
     pub(crate) dynamic: Option<PathBuf>,
-    pub(crate) fixed: Option<PathBuf>,
+    pub(crate) static_pie: Option<PathBuf>,
 }
 
 /// Compiles them into the stage. The binary as shipped comes last and so is what stays in cargo's directory.
 pub(crate) fn build(stage: &Stage) -> Done<Programs> {
     let at = |name: &str| stage.at("bin").join(name);
-    let others = [(Link::Dynamic, "dynamic"), (Link::Fixed, "fixed")]
+    let others = [(Link::Dynamic, "dynamic"), (Link::StaticPie, "static-pie")]
         .map(|(link, name)| left_out(name, binary::build_copy(link, &at(name))));
     let shipped = binary::build_copy(Link::Shipped, &at("shipped"))?;
-    let [dynamic, fixed] = others;
+    let [dynamic, static_pie] = others;
     let floor = compile_floor(&at("floor"), &[])?;
     let floor_static = compile_floor(&at("floor-static"), &["-Ctarget-feature=+crt-static"]);
     let size = fs::metadata(&shipped).while_(shipped.display())?.len();
     print::line(&format!("    binary as shipped: {} KiB in one file", size / 1024));
-    Ok(Programs { floor, floor_static: left_out("floor-static", floor_static), shipped, dynamic, fixed })
+    Ok(Programs { floor, floor_static: left_out("floor-static", floor_static), shipped, dynamic, static_pie })
 }
 
 fn left_out(name: &str, built: Done<PathBuf>) -> Option<PathBuf> {

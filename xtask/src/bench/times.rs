@@ -25,7 +25,7 @@ pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize, problems:
         programs.floor_static.as_deref(),
         Some(&programs.shipped),
         programs.dynamic.as_deref(),
-        programs.fixed.as_deref(),
+        programs.static_pie.as_deref(),
     ];
     let mut times: [[Samples; 5]; CASES.len()] = Default::default();
     let mut sessions = Vec::new();
@@ -108,7 +108,7 @@ fn show(programs: &Programs, times: &[[Samples; 5]; CASES.len()]) -> Done {
     }
     print::line("");
     print::line("linking: p50 in µs and × floor");
-    let heads = ["event", "static-pie (shipped)", "dynamic", "static, fixed address"];
+    let heads = ["event", "static (shipped)", "dynamic", "static-pie"];
     print::line(&format!("{:<18}{:>22}{:>22}{:>24}", heads[0], heads[1], heads[2], heads[3]));
     let cell = |samples: &Samples| {
         let median = samples.percentile(50);
