@@ -177,7 +177,10 @@ fn read_phase(item: &Value) -> Result<Phase, String> {
         Value::Text(name) => return Ok(Phase { name: read_name(name)?, gate: false, heavy: false }),
         Value::Table(members) => members,
         _ => {
-            return Err(format!("{} is no phase: use a name or {{ name = \"…\", gate = true }}", item.kind()));
+            return Err(format!(
+                "{} is no phase: use a name or {{ name = \"…\", gate = true }}",
+                item.kind()
+            ));
         }
     };
     let (mut name, mut gate, mut heavy) = (None, false, false);

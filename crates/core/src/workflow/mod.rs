@@ -3,8 +3,11 @@
 //! What a workflow is comes from the config ([`definition`]), where one stands from its manifest ([`manifest`], which is read and
 //! changed as text: [`yaml`]). What a gate wants is checked ([`check`]) and reported ([`report`]).
 
+pub mod check;
 pub mod definition;
 pub mod estimate;
+pub mod manifest;
+pub mod report;
 pub mod yaml;
 
 pub use definition::{Gate, Phase, Workflow};

@@ -315,9 +315,11 @@ fn end_of_quotes(text: &str) -> Option<usize> {
     let mut bytes = text.bytes().enumerate().skip(1).peekable();
     while let Some((at, byte)) = bytes.next() {
         match byte {
-            b'\\' if quote == b'"' => drop(bytes.next()),
+            b'\\' if quote == b'"' => {
+                bytes.next();
+            }
             b'\'' if quote == b'\'' && bytes.peek().is_some_and(|(_, next)| *next == b'\'') => {
-                drop(bytes.next())
+                bytes.next();
             }
             _ if byte == quote => return Some(at + 1),
             _ => {}
