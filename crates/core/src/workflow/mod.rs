@@ -1,0 +1,3 @@
+//! Workflows: phases with a manifest on disk, and gates between some of them.
+
+pub mod estimate;
