@@ -153,6 +153,12 @@ pub struct Deeds {
     /// An entry was written.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub entry: bool,
+    /// A gate of a workflow was let through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<usize>,
+    /// The conversation was compacted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compacted: bool,
     /// A person let a policy block again that had stepped down.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stepped_up: Vec<Switched>,
@@ -190,6 +196,7 @@ impl Deeds {
             match mark {
                 Mark::Skill { name, .. } => deeds.skills.push(name.clone()),
                 Mark::Edit(edit) if !edit.shell => deeds.edited.push(edit.file.clone()),
+                Mark::Boundary(_) => deeds.compacted = true,
                 Mark::Hidden(line) => deeds.hidden = Some(line.clone()),
                 Mark::Launched(check) if check.awaited.is_none() => {
                     deeds.launched.extend(check.kinds.iter().map(|kind| kind.name().to_owned()));

@@ -84,6 +84,10 @@ pub enum Effect {
     ResumeTold,
     /// Bring the public copy of the budget up to date.
     PublishBudget,
+    /// Write down what the next session has to know.
+    WriteHandoff,
+    /// Note in the manifest that a compaction followed the end of a phase: the manifest, and the phase's number.
+    NoteCompaction(String, usize),
 }
 
 /// A change to where a cycle stands.
@@ -110,6 +114,8 @@ impl Effect {
             | Effect::SetCycleAside(_)
             | Effect::ResumeTold
             | Effect::PublishBudget
+            | Effect::WriteHandoff
+            | Effect::NoteCompaction(..)
             | Effect::StepDownTold(_)
             | Effect::PublishCompaction(_)
             | Effect::TidyFlow => false,
@@ -142,6 +148,12 @@ pub struct Asks {
     /// An entry has to be written.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub entry: bool,
+    /// This gate of a workflow has to be let through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<usize>,
+    /// The conversation has to be compacted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compacted: bool,
 }
 
 impl Asks {
@@ -170,13 +182,24 @@ impl Asks {
         Asks { entry: true, ..Asks::default() }
     }
 
+    /// That a gate is let through.
+    pub fn gate(number: usize) -> Asks {
+        Asks { gate: Some(number), ..Asks::default() }
+    }
+
+    /// That the conversation is compacted.
+    pub fn compacted() -> Asks {
+        Asks { compacted: true, ..Asks::default() }
+    }
+
     /// Whether it asks for nothing.
     pub fn is_empty(&self) -> bool {
-        let Asks { skills, any_skill, any_file, verified, compound, entry, file: _ } = self;
+        let Asks { skills, any_skill, any_file, verified, compound, entry, gate, compacted, file: _ } = self;
         skills.is_empty()
             && any_skill.is_empty()
             && any_file.is_empty()
-            && !(*verified || *compound || *entry)
+            && !(*verified || *compound || *entry || *compacted)
+            && gate.is_none()
     }
 }
 

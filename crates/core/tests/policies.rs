@@ -242,6 +242,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         preserved: Preserved::default(),
         worktrees: Worktrees::default(),
         cycle: Known::Absent,
+        workflow: Known::Absent,
     }
 }
 

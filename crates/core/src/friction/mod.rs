@@ -431,6 +431,8 @@ fn is_satisfied(asks: &mut Asks, record: &Record) -> bool {
         || asks.any_skill.iter().any(invoked)
         || asks.any_file.iter().any(|asked| did.read.iter().any(|file| same_file(file, asked)))
         || (asks.verified && !did.verified.is_empty())
+        || (asks.compacted && did.compacted)
+        || asks.gate.is_some_and(|gate| did.gate == Some(gate))
 }
 
 /// Whether it is the same that both want of the flow; `None` where the first wants nothing of it.

@@ -138,6 +138,29 @@ pub(super) const WORDS: Words = Words {
              name. `tidegate cycle start` begins anew."
         )
     },
+    spawn_blocked: |level, numbers, policy| {
+        format!(
+            "No agents are spawned from {level}% of the way to a full context on ({}). Run /compact to go on; `tidegate off {policy}` \
+             switches this off.",
+            use_of(numbers)
+        )
+    },
+    compact_now: |numbers| {
+        format!("A good moment for /compact: {}. From 85% on no agents are spawned in this workflow.", use_of(numbers))
+    },
+    gate_pending: |gate, phase, missing, policy| {
+        let missing = match missing {
+            0 => "everything is there, but nobody recorded it".to_owned(),
+            1 => "1 item is missing".to_owned(),
+            _ => format!("{missing} items are missing"),
+        };
+        format!(
+            "Gate {gate} after phase {phase} holds agents back: {missing}. `tidegate gate check {gate}` shows it; `tidegate gate skip {gate} \
+             --reason …` goes on without it, `tidegate off {policy}` switches all gates off."
+        )
+    },
+    workflow_phase: |name, number, of| format!("phase {number}/{of} {name}"),
+    plan_compaction: "compact at the phase's end",
     stage: |stage, number, of| format!("{stage} {number}/{of}"),
     unpromoted_entries: |entries| {
         if entries == 1 { "1 entry unpromoted".to_owned() } else { format!("{entries} entries unpromoted") }
@@ -159,4 +182,12 @@ fn own_file(file: OwnFile) -> &'static str {
         OwnFile::Host => "the settings in which the client's hooks and status line stand",
         OwnFile::State => "Tidegate's private state",
     }
+}
+
+/// `78% in use, 7k tokens left`.
+fn use_of((percent, left): &(Option<u64>, Option<u64>)) -> String {
+    let percent = percent.map(|percent| format!("{percent}% in use"));
+    let left = left.map(|left| format!("{} tokens left", short_tokens(left)));
+    let parts: Vec<String> = percent.into_iter().chain(left).collect();
+    if parts.is_empty() { "by tokens in use".to_owned() } else { parts.join(", ") }
 }

@@ -143,6 +143,29 @@ pub(super) const WORDS: Words = Words {
              `tidegate cycle start` で最初から始められます。"
         )
     },
+    spawn_blocked: |level, numbers, policy| {
+        format!(
+            "コンテキストの上限に対して{level}%以降はエージェントを起動しません（{}）。続けるには /compact を実行してください。\
+             `tidegate off {policy}` で無効にできます。",
+            use_of(numbers)
+        )
+    },
+    compact_now: |numbers| {
+        format!("/compact の良いタイミングです（{}）。このワークフローでは85%以降エージェントを起動しません。", use_of(numbers))
+    },
+    gate_pending: |gate, phase, missing, policy| {
+        let missing = match missing {
+            0 => "条件はすべて満たされていますが、まだ記録されていません".to_owned(),
+            _ => format!("{missing}件が不足しています"),
+        };
+        format!(
+            "フェーズ{phase}の後のゲート{gate}がエージェントの起動を止めています。{missing}。内容は `tidegate gate check {gate}` で\
+             確認できます。通さずに進むには `tidegate gate skip {gate} --reason …`、ゲートをすべて無効にするには `tidegate off {policy}` を\
+             実行してください。"
+        )
+    },
+    workflow_phase: |name, number, of| format!("フェーズ {number}/{of} {name}"),
+    plan_compaction: "フェーズの終わりに圧縮",
     stage: |stage, number, of| format!("{stage} {number}/{of}"),
     unpromoted_entries: |entries| format!("未昇格{entries}件"),
     used: |percent| format!("{percent}% 使用"),
@@ -196,4 +219,12 @@ fn failed_step(step: &FailedStep) -> String {
         FailedStep::Deadline(ms) => format!("{ms}ミリ秒以内に答えられませんでした"),
         FailedStep::Panic(why) => format!("内部エラーです（{why}）"),
     }
+}
+
+/// `使用 78%、残り 7k トークン`。
+fn use_of((percent, left): &(Option<u64>, Option<u64>)) -> String {
+    let percent = percent.map(|percent| format!("使用 {percent}%"));
+    let left = left.map(|left| format!("残り {} トークン", short_tokens(left)));
+    let parts: Vec<String> = percent.into_iter().chain(left).collect();
+    if parts.is_empty() { "使用トークン数による".to_owned() } else { parts.join("、") }
 }

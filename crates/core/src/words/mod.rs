@@ -99,6 +99,16 @@ pub struct Words {
     pub cycle_waits: fn(&str, &[String], &[String]) -> String,
     /// The file of a cycle cannot be used: why.
     pub cycle_damaged: fn(&Damage) -> String,
+    /// No agents are spawned (from which level, per cent in use and tokens left, the policy that can be switched off).
+    pub spawn_blocked: fn(u8, &(Option<u64>, Option<u64>), &str) -> String,
+    /// A compaction is due (per cent in use and tokens left).
+    pub compact_now: fn(&(Option<u64>, Option<u64>)) -> String,
+    /// A gate holds agents back (its number, the phase before it, how much is missing, the policy that can be switched off).
+    pub gate_pending: fn(usize, usize, usize, &str) -> String,
+    /// Status line: a workflow's phase, its number, how many there are.
+    pub workflow_phase: fn(&str, usize, usize) -> String,
+    /// Status line: the next end of a phase is the moment for a compaction.
+    pub plan_compaction: &'static str,
     /// Status line: the stage, its number, how many there are.
     pub stage: fn(&str, usize, usize) -> String,
     /// Status line: so many entries are not promoted.

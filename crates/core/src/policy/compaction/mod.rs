@@ -23,6 +23,7 @@ use crate::knowledge::survival::{self, Survival};
 use crate::knowledge::tracked::{self, Content, Tracked};
 use crate::time::Millis;
 use crate::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
+use crate::workflow::Attached;
 
 section! {
     /// Section `[compaction]`.
@@ -218,7 +219,8 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<Ke
     let marks = facts.marks.value().unwrap_or(&none);
     let unverified = marks.work.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
     // What a prompt was taken to ask for is a guess, and no stage of anything.
-    let stage = marks.stage.as_ref().map(ActiveStage::key_fact);
+    let phase = || marks.workflow.as_ref().map(Attached::key_fact);
+    let stage = marks.stage.as_ref().map(ActiveStage::key_fact).or_else(phase);
     key_facts(&FactSources {
         constraints: texts(&knowledge.constraints),
         decisions: texts(&knowledge.decisions),
