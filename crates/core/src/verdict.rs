@@ -86,8 +86,13 @@ pub enum Effect {
     PublishBudget,
     /// Write down what the next session has to know.
     WriteHandoff,
-    /// Note in the manifest that a compaction followed the end of a phase: the manifest, and the phase's number.
-    NoteCompaction(String, usize),
+    /// Note in a manifest that a compaction followed the end of a phase.
+    NoteCompaction {
+        /// The manifest.
+        manifest: String,
+        /// The key of the phase's section.
+        section: String,
+    },
 }
 
 /// A change to where a cycle stands.
@@ -115,7 +120,7 @@ impl Effect {
             | Effect::ResumeTold
             | Effect::PublishBudget
             | Effect::WriteHandoff
-            | Effect::NoteCompaction(..)
+            | Effect::NoteCompaction { .. }
             | Effect::StepDownTold(_)
             | Effect::PublishCompaction(_)
             | Effect::TidyFlow => false,

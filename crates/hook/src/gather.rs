@@ -12,6 +12,7 @@ use tidegate_core::facts::cycle::Standing;
 use tidegate_core::facts::knowledge::{Knowledge, Persisted, Remembered};
 use tidegate_core::facts::marks::Marks;
 use tidegate_core::facts::sources::Sources;
+use tidegate_core::facts::workflow;
 use tidegate_core::facts::worktree::{Kept, Worktrees};
 use tidegate_core::facts::{Facts, Known, Needs, OwnFile, Proof, Touched, evidence, session};
 use tidegate_core::file_class::FileClass;
@@ -22,14 +23,17 @@ use tidegate_core::meter::transcript::Evidence;
 use tidegate_core::meter::{Meter, Unknown};
 use tidegate_core::phase::{self, Phase};
 use tidegate_core::policy;
+use tidegate_core::policy::workflow_gate::is_same;
 use tidegate_core::shell::{self, Script, Spot, Surroundings};
 use tidegate_core::time::Millis;
+use tidegate_core::workflow::manifest::is_manifest;
 use tidegate_state::checks::{self as state_checks, Manifest};
 use tidegate_state::knowledge::memory;
 use tidegate_state::knowledge::read::Folder;
 use tidegate_state::place::StateDir;
 use tidegate_state::{
-    boundary, bridge, cycle, host_settings, own_files, project, touched, transcript, worktree,
+    boundary, bridge, cycle, host_settings, own_files, project, touched, transcript, workflow as workflows,
+    worktree,
 };
 
 use crate::environment::Environment;
@@ -226,7 +230,11 @@ impl Gather<'_> {
             preserved: preserved.unwrap_or_default(),
             worktrees,
             cycle: if needs.cycle { self.cycle(root.as_deref()) } else { Known::Absent },
+            workflow: Known::Absent,
         };
+        if needs.workflow {
+            facts.workflow = self.workflow(&facts, root.as_deref());
+        }
         if facts.marks.value().is_some_and(|marks| marks.pressure.promoted) {
             let folder = root.as_deref().and_then(Folder::of);
             facts.flow_changed = folder.and_then(|folder| folder.modified(flow::FILE));
@@ -240,6 +248,27 @@ impl Gather<'_> {
     /// Where the project's cycle stands.
     pub fn cycle(&self, root: Option<&Path>) -> Known<Standing> {
         root.map_or(Known::Absent, |root| cycle::read(self.state, root, self.config))
+    }
+
+    /// Where the session's workflow stands or, where a manifest was written, that one.
+    pub fn workflow(&self, facts: &Facts<'_>, root: Option<&Path>) -> Known<workflow::Standing> {
+        let Some(root) = root else { return Known::Absent };
+        let attached = facts.marks.value().and_then(|marks| marks.workflow.as_ref());
+        let bound = attached.map(|attached| attached.manifest.clone());
+        let writes = facts.event.kind == EventKind::PostToolUse;
+        let path = if writes { Self::written_manifest(facts, bound.as_deref()) } else { bound };
+        path.map_or(Known::Absent, |path| {
+            workflows::read(self.state, root, Path::new(&path), self.config, writes, self.in_time)
+        })
+    }
+
+    /// The manifest that a call has written.
+    fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {
+        if let Some(path) = facts.event.written(|_| false) {
+            return Some(path.to_owned());
+        }
+        let ours = |path: &str| is_manifest(path) || bound.is_some_and(|bound| is_same(path, bound));
+        facts.files.iter().filter_map(|file| file.inside.clone()).find(|path| ours(path))
     }
 
     /// Worktrees that go with this event, or have gone.

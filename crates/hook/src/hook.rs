@@ -135,6 +135,10 @@ impl Hook {
         }
         let folder = state.session(&event.session);
         let marks = self.read_marks(&event, &state, &folder, root.as_deref());
+        // A gate decides whether an agent is spawned, and the reading it rests on may be worth a wait.
+        if event.spawn().is_some() && marks.value().is_some_and(|marks| marks.workflow.is_some()) {
+            self.deadline.extend();
+        }
         // What was lost is told once, and what was kept beside the summary has to be read first.
         if marks.value().is_some_and(|marks| marks.notes.contains(&Note::Lost)) {
             self.deadline.extend();
@@ -273,6 +277,10 @@ impl Run<'_> {
         // Another hook of this session may have begun the next stage.
         if gathered.facts.cycle != Known::Absent {
             gathered.facts.cycle = gather.cycle(gathered.root.as_deref());
+        }
+        // A gate may have been passed by a command of this session.
+        if gathered.facts.workflow != Known::Absent {
+            gathered.facts.workflow = gather.workflow(&gathered.facts, gathered.root.as_deref());
         }
         let (ruling, outcome) = decide(&gathered.facts);
         Ok((ruling, outcome, Some(lock)))

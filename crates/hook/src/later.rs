@@ -22,7 +22,7 @@ use tidegate_state::knowledge::json::{
 use tidegate_state::knowledge::read::Folder;
 use tidegate_state::knowledge::{memory, write};
 use tidegate_state::place::StateDir;
-use tidegate_state::{boundary, cycle, journal, pressure_file, worktree};
+use tidegate_state::{boundary, cycle, journal, pressure_file, workflow, worktree};
 
 use crate::child;
 use crate::gather::Gathered;
@@ -60,6 +60,8 @@ pub(crate) enum Later {
     ResumeTold { state: StateDir, root: PathBuf, session: SessionId },
     /// Bring the public copy of the budget up to date.
     PublishBudget { root: PathBuf, session: SessionId, used_pct: f64, now: Millis },
+    /// Note in a manifest that a compaction followed the end of a phase.
+    NoteCompaction { state: StateDir, root: PathBuf, manifest: PathBuf, key: String },
     /// Clear away what is too old.
     KeepHouse { state: StateDir, session: SessionId, now: Millis, days: u64 },
     /// Remember that the person knows of policies that stepped down.
@@ -103,6 +105,9 @@ impl Later {
             }
             Later::PublishBudget { root, session, used_pct, now } => {
                 let _ = cycle::publish_budget(&root, &session, used_pct, now);
+            }
+            Later::NoteCompaction { state, root, key, manifest } => {
+                let _ = workflow::note_compaction(&state, &root, &manifest, &key);
             }
             Later::KeepHouse { state, session, now, days } => {
                 journal::keep_house(&state, &session, now, days);
@@ -202,7 +207,13 @@ pub(crate) fn effects(
     let Gathered { facts, root, .. } = gathered;
     let (session, now) = (&facts.event.session, facts.now);
     let later = |effect: &Effect| match effect {
-        Effect::Mark(_) | Effect::StepDownTold(_) | Effect::Cycle(_) => None,
+        Effect::Mark(_) | Effect::StepDownTold(_) | Effect::Cycle(_) | Effect::WriteHandoff => None,
+        Effect::NoteCompaction { manifest, section } => Some(Later::NoteCompaction {
+            state: state.clone(),
+            root: root.clone()?,
+            manifest: manifest.into(),
+            key: section.clone(),
+        }),
         Effect::SetCycleAside(old) => {
             Some(Later::SetCycleAside { state: state.clone(), root: root.clone()?, old: old.clone() })
         }

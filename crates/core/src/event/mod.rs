@@ -366,14 +366,18 @@ impl Event<'_> {
             return None;
         }
         let (_, after) = text.split_once("<summary>Agent \"")?;
-        after.split_once("</summary>").and_then(|(summary, _)| summary.rsplit_once('"')).map(|(what, _)| what.to_owned())
+        after
+            .split_once("</summary>")
+            .and_then(|(summary, _)| summary.rsplit_once('"'))
+            .map(|(what, _)| what.to_owned())
     }
 
     /// Whether the agent that was spawned here failed.
     pub fn spawn_failed(&self) -> bool {
         let status = self.payload.tool_response.get().and_then(|response| response.status.get());
         let failed = status.is_some_and(|status| matches!(status.as_ref(), "failed" | "error"));
-        self.spawn().is_some() && (self.kind == EventKind::PostToolUseFailure || self.kind == EventKind::PostToolUse && failed)
+        self.spawn().is_some()
+            && (self.kind == EventKind::PostToolUseFailure || self.kind == EventKind::PostToolUse && failed)
     }
 
     /// The task in the background that the model has ended.

@@ -728,15 +728,14 @@ mod tests {
                 seen: vec![crate::workflow::SeenPhase { number, ..Default::default() }],
                 ..Attached::default()
             }))),
-            (0usize..40, proptest::option::of(0u64..1 << 40), proptest::option::of(0u8..100), any::<bool>()).prop_map(
-                |(number, at, level, asked)| Mark::PhaseBegan(PhaseBegan {
+            (0usize..40, proptest::option::of(0u64..1 << 40), proptest::option::of(0u8..100), any::<bool>())
+                .prop_map(|(number, at, level, asked)| Mark::PhaseBegan(PhaseBegan {
                     number,
                     name: "implementation".into(),
                     at: at.map(Millis),
                     level,
                     asked,
-                })
-            ),
+                })),
             (0usize..40).prop_map(Mark::CompactionNoted),
             any::<u64>().prop_map(Mark::AgentFailed),
             (0u64..3).prop_map(Mark::AgentRetried),

@@ -56,7 +56,9 @@ impl Standing {
         };
         let gates = manifest.workflow.gates().into_iter();
         gates
-            .filter(|gate| gate.after < current && !left_out(gate) && self.is_let_through(gate.number).is_none())
+            .filter(|gate| {
+                gate.after < current && !left_out(gate) && self.is_let_through(gate.number).is_none()
+            })
             .collect()
     }
 
@@ -75,7 +77,12 @@ impl Standing {
         match &self.manifest {
             Ok(manifest) => {
                 let files = self.files.iter().find(|(phase, _)| *phase == gate.after);
-                check::check(manifest, gate, files.map(|(_, files)| files.clone()).unwrap_or_default(), moment)
+                check::check(
+                    manifest,
+                    gate,
+                    files.map(|(_, files)| files.clone()).unwrap_or_default(),
+                    moment,
+                )
             }
             Err(damage) => check::unreadable(gate, damage, self.written),
         }

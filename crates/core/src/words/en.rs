@@ -146,7 +146,10 @@ pub(super) const WORDS: Words = Words {
         )
     },
     compact_now: |numbers| {
-        format!("A good moment for /compact: {}. From 85% on no agents are spawned in this workflow.", use_of(numbers))
+        format!(
+            "A good moment for /compact: {}. From 85% on no agents are spawned in this workflow.",
+            use_of(numbers)
+        )
     },
     gate_pending: |gate, phase, missing, policy| {
         let missing = match missing {

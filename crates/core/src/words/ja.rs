@@ -151,7 +151,10 @@ pub(super) const WORDS: Words = Words {
         )
     },
     compact_now: |numbers| {
-        format!("/compact の良いタイミングです（{}）。このワークフローでは85%以降エージェントを起動しません。", use_of(numbers))
+        format!(
+            "/compact の良いタイミングです（{}）。このワークフローでは85%以降エージェントを起動しません。",
+            use_of(numbers)
+        )
     },
     gate_pending: |gate, phase, missing, policy| {
         let missing = match missing {

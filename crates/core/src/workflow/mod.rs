@@ -128,7 +128,9 @@ impl Attached {
     pub fn key_fact(&self) -> String {
         let Attached { manifest, workflow, of, name, .. } = self;
         let phase = match self.current() {
-            Some(current) => format!("phase {} of {of} ({name}) of the workflow {workflow} is under way", current.number),
+            Some(current) => {
+                format!("phase {} of {of} ({name}) of the workflow {workflow} is under way", current.number)
+            }
             None => format!("the workflow {workflow} is under way"),
         };
         format!("{phase}; its manifest {manifest} holds what each phase came to")

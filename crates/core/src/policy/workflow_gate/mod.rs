@@ -568,9 +568,10 @@ fn after_boundary(facts: &Facts<'_>, attached: &Attached) -> Verdict {
     }
     let say = Say { to: Audience::Model, text, weight: 90, explains: false, when_said: Vec::new() };
     let asked = attached.seen.iter().rev().nth(1).filter(|left| left.asked);
-    let noted = asked.map(|left| {
-        let number = left.number;
-        [Effect::NoteCompaction(attached.manifest.clone(), number), Effect::Mark(Mark::CompactionNoted(number))]
+    let noted = asked.zip(standing.and_then(|standing| standing.manifest.as_ref().ok())).and_then(|(left, manifest)| {
+        let section = manifest.section(left.number)?.key.clone();
+        let note = Effect::NoteCompaction { manifest: attached.manifest.clone(), section };
+        Some([note, Effect::Mark(Mark::CompactionNoted(left.number))])
     });
     Verdict {
         says: vec![say],
