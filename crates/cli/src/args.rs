@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::command::cycle::arguments::CycleCommand;
+use crate::command::gate::arguments::GateCommand;
 
 /// One binary behind every hook and the status line of a coding agent.
 #[derive(Debug, Parser)]
@@ -125,6 +126,9 @@ Exit codes: 0 fine, 1 `check` found something malformed.")]
     /// Runs stages one after another in a session, each only while there is room for it
     #[command(subcommand)]
     Cycle(CycleCommand),
+    /// Checks the gates between the phases of a workflow, and lets through what passes
+    #[command(subcommand)]
+    Gate(GateCommand),
     /// Shows the settings and where each comes from; prints their schema
     #[command(subcommand)]
     Config(ConfigCommand),

@@ -7,6 +7,7 @@ mod config;
 pub(crate) mod cycle;
 mod demo;
 mod explain;
+pub(crate) mod gate;
 mod journal;
 mod learnings;
 mod mcp;
@@ -44,6 +45,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Compound(args) => compound::run(&args),
         Command::Learnings(args) => learnings::run(&args),
         Command::Cycle(args) => cycle::run(&args),
+        Command::Gate(args) => gate::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Phase(PhaseCommand::Classify(args)) => phase::run(&args),
         Command::Phase(PhaseCommand::Ask(args)) => phase_ask::run(&args),

@@ -1,0 +1,619 @@
+//! `tidegate gate`: shows, checks and lets through what the policy `workflow-gate` waits for.
+
+pub(crate) mod arguments;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use serde_json::json;
+use tidegate_core::event::SessionId;
+use tidegate_core::facts::Known;
+use tidegate_core::facts::marks::Mark;
+use tidegate_core::facts::workflow::{AtGate, LetThrough, Standing};
+use tidegate_core::policy::workflow_gate::settings::WorkflowMode;
+use tidegate_core::record::Deeds;
+use tidegate_core::time::Millis;
+use tidegate_core::workflow::check::{self, Finding, Report};
+use tidegate_core::workflow::manifest::{self, is_over};
+use tidegate_core::workflow::{Attached, Gate, Manifest, PhaseBegan, report};
+use tidegate_state::{marks, workflow};
+
+use super::Outcome;
+use crate::approval::{self, Consent, Given, Request, tightened};
+use crate::args::KnowledgeOf;
+use crate::error::CliError;
+use crate::install::shell::quoted;
+use crate::knowledge::{Project, said};
+use crate::print;
+use crate::sessions::Session;
+use arguments::{Attach, Check, Detach, GateCommand, Number, Skip, Start};
+
+/// Longer is no name of a folder.
+const LONGEST_ID: usize = 100;
+
+pub(crate) fn run(command: &GateCommand) -> Outcome {
+    match command {
+        GateCommand::Status(args) => status(&args.of),
+        GateCommand::Check(args) => check_gate(args),
+        GateCommand::Pass(args) => pass(args),
+        GateCommand::Skip(args) => skip(args),
+        GateCommand::Report(args) => reports(args),
+        GateCommand::Template(args) => template(args),
+        GateCommand::Start(args) => start(args),
+        GateCommand::Attach(args) => attach(args),
+        GateCommand::Detach(args) => detach(args),
+    }
+}
+
+/// A project, and the session that is meant if there is one.
+struct Place {
+    project: Project,
+    session: Option<Session>,
+}
+
+impl Place {
+    fn find(of: &KnowledgeOf) -> Result<Place, CliError> {
+        let project = Project::find(of)?;
+        let session = project.here.session(project.session.as_ref().map(SessionId::as_str)).ok();
+        let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let here = project.real();
+        let session = session
+            .filter(|session| session.marks.root.as_deref().is_none_or(|root| real(Path::new(root)) == here));
+        Ok(Place { project, session })
+    }
+
+    fn attached(&self) -> Option<&Attached> {
+        self.session.as_ref().and_then(|session| session.marks.workflow.as_ref())
+    }
+
+    /// The session that something is attached to.
+    fn session(&self) -> Result<&Session, CliError> {
+        self.session.as_ref().ok_or_else(|| {
+            CliError::new("no session has been seen in this project")
+                .hint("run this inside a session, or name one with --session")
+        })
+    }
+
+    /// The manifest that is meant: this session's, else the only one of the project.
+    fn manifest(&self) -> Result<PathBuf, CliError> {
+        if let Some(attached) = self.attached() {
+            return Ok(PathBuf::from(&attached.manifest));
+        }
+        let mut found = workflow::find(&self.project.root);
+        match found.len() {
+            0 => Err(CliError::new("there is no workflow in this project")
+                .hint("`tidegate gate start ID` begins one, `tidegate gate attach PATH` takes up another")),
+            1 => Ok(PathBuf::from(found.swap_remove(0).0)),
+            _ => {
+                let listed: Vec<&str> = found.iter().take(5).map(|(path, _)| path.as_str()).collect();
+                Err(CliError::new(format!(
+                    "no workflow is attached to a session here; there is\n  {}",
+                    listed.join("\n  ")
+                ))
+                .hint("`tidegate gate attach PATH` attaches one"))
+            }
+        }
+    }
+
+    fn read(&self, path: &Path) -> Result<Standing, CliError> {
+        let here = &self.project.here;
+        match workflow::read(Some(&here.state), &self.project.root, path, &here.config, false, &|| true) {
+            Known::Value(standing) => Ok(standing),
+            Known::Absent => Err(CliError::new(format!("{}: no such file", path.display()))
+                .hint("`tidegate gate detach` lets go of it")),
+            Known::Broken(why) => {
+                Err(CliError::new(format!("{} cannot be read: {why}", path.display())))
+            }
+        }
+    }
+
+    fn standing(&self) -> Result<Standing, CliError> {
+        self.read(&self.manifest()?)
+    }
+
+    /// The manifest and what it says.
+    fn usable<'s>(&self, standing: &'s Standing) -> Result<&'s Manifest, CliError> {
+        standing.manifest.as_ref().map_err(|damage| {
+            CliError::new(format!("write verified: {} cannot be used: {damage}", standing.path))
+        })
+    }
+
+    fn report(&self, standing: &mut Standing, gate: Gate) -> Report {
+        if let Ok(manifest) = &standing.manifest
+            && !standing.files.iter().any(|(phase, _)| *phase == gate.after)
+        {
+            let names = manifest.section(gate.after).map(check::named).unwrap_or_default();
+            let root = &self.project.root;
+            let files = workflow::look(root, &root.join(&standing.path), names, &|| true);
+            standing.files.push((gate.after, files));
+        }
+        let here = &self.project.here;
+        let settings = &here.config.policies.workflow_gate;
+        let meter = self.session.as_ref().map(|session| here.meter(Some(session), None).0);
+        let marks = self.session.as_ref().map(|session| &session.marks);
+        let at = AtGate {
+            strict: settings.mode == WorkflowMode::Strict,
+            level: meter.as_ref().and_then(|meter| settings.level(meter.reading()?)),
+            boundary: marks.and_then(|marks| marks.boundary),
+            session: marks.and_then(|marks| marks.began),
+            attached: self.attached().filter(|attached| attached.manifest == standing.path),
+            written: standing.written,
+        };
+        standing.check(gate, &at.after(gate.after))
+    }
+
+    fn mark(&self, session: &SessionId, new: Mark) -> Result<(), CliError> {
+        let folder = self.project.here.state.session(session);
+        let written = marks::lock_alone(&folder).and_then(|lock| lock.append(&[new]));
+        written.map_err(|error| CliError::new(format!("session {session} cannot be told: {error}")))
+    }
+
+    fn change(
+        &self,
+        standing: &Standing,
+        how: impl FnOnce(&str) -> Result<String, String>,
+    ) -> Result<(), CliError> {
+        let (state, root) = (&self.project.here.state, &self.project.root);
+        workflow::change(state, root, Path::new(&standing.path), how).map_err(|error| {
+            CliError::new(format!("{} was not changed: {error}", standing.path)).hint("nothing was recorded")
+        })
+    }
+
+    fn let_pass(&self, standing: &Standing, gate: usize, skipped: bool) -> Result<(), CliError> {
+        let here = &self.project.here;
+        let known = LetThrough { manifest: standing.path.clone(), gate, skipped, at: here.now };
+        workflow::let_pass(&here.state, &self.project.root, &known)
+            .map_err(|error| CliError::new(format!("gate {gate} was not recorded: {error}")))
+    }
+
+    fn record(&self, command: &str, given: &Given, did: Deeds) {
+        approval::record(&self.project.here, &format!("gate {command}"), given, did);
+    }
+
+    /// Asks a person where a gate is to be left behind.
+    fn consent(&self, command: String, about: String, would: &[String], approved: bool, json: bool) -> Result<Consent, CliError> {
+        let request = Request { name: "gate skip", command, about: Some(about), would, approved, json };
+        approval::consent(&self.project.here, &request)
+    }
+}
+
+fn gate_of(manifest: &Manifest, number: usize) -> Result<Gate, CliError> {
+    manifest.workflow.gate(number).ok_or_else(|| {
+        let gates = manifest.workflow.gates();
+        let listed: Vec<String> =
+            gates.iter().map(|gate| format!("{} after phase {}", gate.number, gate.after)).collect();
+        let hint = if listed.is_empty() { "it has none".to_owned() } else { format!("there is {}", listed.join(", ")) };
+        CliError::new(format!("the workflow {} has no gate {number}", manifest.name)).hint(hint)
+    })
+}
+
+/// The gate that somebody means who names none: the one that holds agents back, else the next.
+fn next_gate(standing: &Standing, manifest: &Manifest) -> Result<Gate, CliError> {
+    let open = |gate: &Gate| standing.is_let_through(gate.number).is_none();
+    let current = manifest.current.unwrap_or_default();
+    let gates = manifest.workflow.gates();
+    let ahead = gates.iter().copied().find(|gate| gate.after >= current && open(gate));
+    let found = standing.pending().first().copied().or(ahead).or(gates.last().copied());
+    found.ok_or_else(|| CliError::new(format!("the workflow {} has no gates", manifest.name)))
+}
+
+#[derive(Serialize)]
+struct ShownReport<'a> {
+    manifest: &'a str,
+    gate: usize,
+    after_phase: usize,
+    phase: &'a str,
+    passed: bool,
+    missing: Vec<&'a str>,
+    before_tokens: u64,
+    after_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reduction_pct: Option<f64>,
+    steps: Vec<ShownStep<'a>>,
+}
+
+#[derive(Serialize)]
+struct ShownStep<'a> {
+    step: &'static str,
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a str>,
+}
+
+fn shown<'a>(report: &'a Report, path: &'a str) -> ShownReport<'a> {
+    let step = |(step, finding): &'a (check::Step, Finding)| {
+        let (state, why) = match finding {
+            Finding::Met => ("met", None),
+            Finding::Missing(what) => ("missing", Some(what.as_str())),
+            Finding::Unknown(why) => ("unknown", Some(why.as_str())),
+        };
+        ShownStep { step: step.name(), state, why }
+    };
+    ShownReport {
+        manifest: path,
+        gate: report.gate.number,
+        after_phase: report.gate.after,
+        phase: &report.phase,
+        passed: report.is_met(),
+        missing: report.missing(),
+        before_tokens: report.before,
+        after_tokens: report.after,
+        reduction_pct: report.reduction().map(|tenths| tenths as f64 / 10.0),
+        steps: report.steps.iter().map(step).collect(),
+    }
+}
+
+fn print_report(report: &Report, path: &str, json: bool) {
+    if json {
+        print::json(&shown(report, path));
+    } else {
+        print::line(report.text(path).trim_end());
+    }
+}
+
+fn check_gate(args: &Check) -> Outcome {
+    let place = Place::find(&args.of)?;
+    let mut standing = place.standing()?;
+    let manifest = place.usable(&standing)?;
+    let gate = match args.gate {
+        Some(number) => gate_of(manifest, number)?,
+        None => next_gate(&standing, manifest)?,
+    };
+    let report = place.report(&mut standing, gate);
+    print_report(&report, &standing.path, args.of.json);
+    Ok(if report.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn reports(args: &Check) -> Outcome {
+    let place = Place::find(&args.of)?;
+    let mut standing = place.standing()?;
+    let manifest = place.usable(&standing)?;
+    let gates = match args.gate {
+        Some(number) => vec![gate_of(manifest, number)?],
+        None => manifest.workflow.gates(),
+    };
+    let current = manifest.current.unwrap_or_default();
+    let reached = |gate: &Gate| args.gate.is_some() || gate.after <= current;
+    let gates: Vec<Gate> = gates.into_iter().filter(reached).collect();
+    let reports: Vec<Report> = gates.into_iter().map(|gate| place.report(&mut standing, gate)).collect();
+    if args.of.json {
+        let shown: Vec<ShownReport<'_>> = reports.iter().map(|report| shown(report, &standing.path)).collect();
+        print::json(&shown);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if reports.is_empty() {
+        print::line("no gate was reached yet");
+    }
+    for (at, report) in reports.iter().enumerate() {
+        if at > 0 {
+            print::line("");
+        }
+        print::line(report.text(&standing.path).trim_end());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn pass(args: &Number) -> Outcome {
+    let place = Place::find(&args.of)?;
+    let mut standing = place.standing()?;
+    let manifest = place.usable(&standing)?;
+    let gate = gate_of(manifest, args.gate)?;
+    let section = manifest.section(gate.after);
+    let is_finished = manifest.current.is_some_and(|current| current > gate.after)
+        || section.and_then(|section| section.status.as_deref()).is_some_and(is_over);
+    if !is_finished {
+        return Err(CliError::new(format!("phase {} is not finished", gate.after)).hint(format!(
+            "its section says `status: complete` then, or current_phase is {}",
+            gate.after + 1
+        )));
+    }
+    let report = place.report(&mut standing, gate);
+    if !report.is_met() {
+        print_report(&report, &standing.path, args.of.json);
+        return Ok(ExitCode::FAILURE);
+    }
+    let now = place.project.here.now;
+    place.change(&standing, |text| {
+        manifest::note_passed(text, gate.number, now, report.before, report.after).map_err(|why| why.to_string())
+    })?;
+    place.let_pass(&standing, gate.number, false)?;
+    let did = Deeds { gate: Some(gate.number), ..Deeds::default() };
+    place.record(&format!("pass {}", gate.number), &tightened(&place.project.here, "everything was there"), did);
+    print_report(&report, &standing.path, args.of.json);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn skip(args: &Skip) -> Outcome {
+    let place = Place::find(&args.of)?;
+    let standing = place.standing()?;
+    let manifest = place.usable(&standing)?;
+    let gate = gate_of(manifest, args.gate)?;
+    let reason = said("the reason", &args.reason)?;
+    let phase = manifest.workflow.phase(gate.after).map(|phase| phase.name.clone()).unwrap_or_default();
+    let would = risks(gate, &standing.path);
+    let command = format!("gate skip {} --reason {}", gate.number, quoted(Path::new(&reason)));
+    let about = format!(
+        "go on without gate {} after phase {} ({}); risks: the context may run out in a later phase, agents work worse in a full one, the \
+         workflow may have to begin again",
+        gate.number,
+        gate.after,
+        phase.replace('_', " ")
+    );
+    let given = match place.consent(command, about, &would, args.approved, args.of.json)? {
+        Consent::Given(given) => given,
+        Consent::Waits(code) => return Ok(code),
+    };
+    let key = manifest.section(gate.after).map_or_else(|| format!("{}_{phase}", gate.after), |section| section.key.clone());
+    let now = place.project.here.now;
+    place.change(&standing, |text| manifest::note_skipped(text, &key, &reason, now).map_err(|why| why.to_string()))?;
+    place.let_pass(&standing, gate.number, true)?;
+    let did = Deeds { gate: Some(gate.number), ..Deeds::default() };
+    place.record(&format!("skip {}", gate.number), &given, did);
+    if args.of.json {
+        print::json(&json!({
+            "manifest": standing.path, "gate": gate.number, "skipped": true, "reason": reason, "approval": given.how,
+        }));
+    } else {
+        print::line(&format!(
+            "gate {} after phase {} is skipped: {reason} ({})",
+            gate.number, gate.after, given.how
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a person is shown before a gate is skipped.
+fn risks(gate: Gate, path: &str) -> Vec<String> {
+    vec![
+        format!(
+            "This would skip the compaction gate between phase {} and phase {} of {path}.",
+            gate.after,
+            gate.after + 1
+        ),
+        "Risks:".to_owned(),
+        "- the context window runs out in a later phase".to_owned(),
+        "- agents work worse in a context full of old output".to_owned(),
+        "- the workflow fails and has to begin again".to_owned(),
+        format!(
+            "Alternative: what `tidegate gate check {}` lists as missing, usually a few minutes of work.",
+            gate.number
+        ),
+    ]
+}
+
+fn template(args: &Number) -> Outcome {
+    let place = Place::find(&args.of)?;
+    let standing = place.standing()?;
+    let manifest = place.usable(&standing)?;
+    let gate = gate_of(manifest, args.gate)?;
+    let text = report::template(&manifest.workflow, gate, &standing.path);
+    if args.of.json {
+        print::json(&json!({ "gate": gate.number, "after_phase": gate.after, "template": text }));
+    } else {
+        print::line(text.trim_end());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn start(args: &Start) -> Outcome {
+    let place = Place::find(&args.of)?;
+    let here = &place.project.here;
+    let settings = &here.config.policies.workflow_gate;
+    let Some(definition) = settings.workflow(&args.workflow) else {
+        let names: Vec<&str> = settings.workflow_names().collect();
+        return Err(CliError::new(format!("there is no workflow {}", args.workflow))
+            .hint(format!("there is {}; the config can have others as [workflow.NAME]", names.join(", "))));
+    };
+    let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let id = args.id.as_str();
+    if id.is_empty() || id.starts_with('.') || id.chars().count() > LONGEST_ID || !id.chars().all(fits) {
+        return Err(CliError::new(format!("{id} cannot be the name of a folder here"))
+            .hint("use letters, digits, `-`, `_` and `.`"));
+    }
+    let pending = held_back(&place);
+    if let Some(gate) = pending {
+        return Err(CliError::new(format!("gate {gate} of this session's workflow was not let through"))
+            .hint("`tidegate gate check` shows what is missing, `tidegate gate detach` lets go of that workflow"));
+    }
+    let text = manifest::begin(id, &args.workflow, &definition, here.now);
+    let path = workflow::create(&here.state, &place.project.root, id, &text)
+        .map_err(|error| CliError::new(format!("the manifest was not made: {error}")))?;
+    let standing = place.read(Path::new(&path))?;
+    let manifest = place.usable(&standing)?;
+    let session = place.session.as_ref().map(|session| &session.id);
+    if let Some(session) = session {
+        place.mark(session, bind(&standing, manifest, Some(here.now)))?;
+    }
+    place.record(&format!("start {id}"), &tightened(here, "a workflow began"), Deeds::default());
+    show_bound(&args.of, &standing, manifest, session);
+    warn_if_off(&place);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The mark that attaches a manifest.
+fn bind(standing: &Standing, manifest: &Manifest, began: Option<Millis>) -> Mark {
+    let mut new = Attached {
+        manifest: standing.path.clone(),
+        workflow: manifest.name.clone(),
+        of: manifest.workflow.phases.len(),
+        ..Attached::default()
+    };
+    if let Some(number) = manifest.current {
+        let name = manifest.workflow.phase(number).map(|phase| phase.name.clone()).unwrap_or_default();
+        new.begin(&PhaseBegan { number, name, at: began, level: None, asked: false });
+    }
+    Mark::Workflow(Box::new(new))
+}
+
+fn show_bound(of: &KnowledgeOf, standing: &Standing, manifest: &Manifest, session: Option<&SessionId>) {
+    if of.json {
+        print::json(&json!({
+            "manifest": standing.path, "workflow": manifest.name, "phase": manifest.current,
+            "session": session.map(SessionId::as_str),
+        }));
+        return;
+    }
+    let phase = manifest.current.and_then(|number| Some((number, manifest.workflow.phase(number)?)));
+    let phase = phase.map(|(number, phase)| {
+        format!(", phase {number} of {} ({})", manifest.workflow.phases.len(), phase.title())
+    });
+    let to = session.map_or_else(
+        || "no session here yet; `tidegate gate attach` inside of one attaches it".to_owned(),
+        |session| format!("attached to session {session}"),
+    );
+    print::line(&format!("{}: workflow {}{}; {to}", standing.path, manifest.name, phase.unwrap_or_default()));
+}
+
+fn warn_if_off(place: &Place) {
+    let config = &place.project.here.config;
+    let mode = config.policies.workflow_gate.mode;
+    let id = tidegate_core::policy::workflow_gate::ID;
+    if !matches!(mode, WorkflowMode::On | WorkflowMode::Strict) || config.switched_off(id) {
+        print::to_stderr(&format!("warning: the policy `{id}` is not on here, so no gate holds anything back"));
+    }
+}
+
+/// The gate that holds this session back, if one does.
+fn held_back(place: &Place) -> Option<usize> {
+    let attached = place.attached()?;
+    let standing = place.read(Path::new(&attached.manifest)).ok()?;
+    let complete = standing.manifest.as_ref().is_ok_and(|manifest| manifest.complete);
+    standing.pending().first().map(|gate| gate.number).filter(|_| !complete)
+}
+
+fn attach(args: &Attach) -> Outcome {
+    let place = Place::find(&args.of)?;
+    let session = place.session()?;
+    let cwd = std::env::current_dir().unwrap_or_default();
+    let standing = place.read(&cwd.join(&args.path)).or_else(|_| place.read(&args.path))?;
+    let manifest = place.usable(&standing)?;
+    let is_other = place.attached().is_some_and(|attached| attached.manifest != standing.path);
+    if let Some(gate) = held_back(&place).filter(|_| is_other) {
+        return Err(CliError::new(format!("gate {gate} of this session's workflow was not let through"))
+            .hint("`tidegate gate check` shows what is missing, `tidegate gate detach` lets go of that workflow"));
+    }
+    place.mark(&session.id, bind(&standing, manifest, None))?;
+    place.record(&format!("attach {}", standing.path), &tightened(&place.project.here, "a workflow was attached"), Deeds::default());
+    show_bound(&args.of, &standing, manifest, Some(&session.id));
+    warn_if_off(&place);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn detach(args: &Detach) -> Outcome {
+    let place = Place::find(&args.of)?;
+    let session = place.session()?;
+    let Some(attached) = place.attached() else {
+        return Err(CliError::new(format!("session {} is in no workflow", session.id)));
+    };
+    let mut given = tightened(&place.project.here, "a workflow was let go");
+    if let Some(gate) = held_back(&place) {
+        let would = [
+            format!("This would let go of {}, whose gate {gate} was not let through.", attached.manifest),
+            format!("Alternative: what `tidegate gate check {gate}` lists as missing."),
+        ];
+        let about = format!("let go of a workflow whose gate {gate} was not let through");
+        given = match place.consent("gate detach".to_owned(), about, &would, args.approved, args.of.json)? {
+            Consent::Given(given) => given,
+            Consent::Waits(code) => return Ok(code),
+        };
+    }
+    place.mark(&session.id, Mark::WorkflowLeft)?;
+    place.record("detach", &given, Deeds::default());
+    if args.of.json {
+        print::json(&json!({ "manifest": attached.manifest, "session": session.id.as_str(), "attached": false }));
+    } else {
+        print::line(&format!("session {} let go of {}", session.id, attached.manifest));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    manifest: &'a str,
+    workflow: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feature: Option<&'a str>,
+    complete: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase_name: Option<&'a str>,
+    of: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_write: Option<String>,
+    /// Nobody wrote to it for a day: it is only reported.
+    untouched: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<&'a str>,
+    gates: Vec<ShownGate>,
+}
+
+#[derive(Serialize)]
+struct ShownGate {
+    gate: usize,
+    after_phase: usize,
+    /// `passed`, `skipped`, `pending` or `ahead`.
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+}
+
+fn status(of: &KnowledgeOf) -> Outcome {
+    let place = Place::find(of)?;
+    if place.attached().is_none() && workflow::find(&place.project.root).is_empty() {
+        if of.json {
+            print::json(&json!({ "status": "none" }));
+        } else {
+            print::line("there is no workflow in this project; `tidegate gate start ID` begins one");
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let standing = place.standing()?;
+    let manifest = place.usable(&standing)?;
+    let pending = standing.pending();
+    let gate = |gate: Gate| {
+        let known = standing.is_let_through(gate.number);
+        let state = match known {
+            Some(known) if known.skipped => "skipped",
+            Some(_) => "passed",
+            None if pending.contains(&gate) => "pending",
+            None => "ahead",
+        };
+        ShownGate { gate: gate.number, after_phase: gate.after, state, at: known.map(|known| known.at.iso_seconds()) }
+    };
+    let session = place.session.as_ref().filter(|session| {
+        session.marks.workflow.as_ref().is_some_and(|attached| attached.manifest == standing.path)
+    });
+    let shown = Shown {
+        manifest: &standing.path,
+        workflow: &manifest.name,
+        feature: manifest.feature.as_deref(),
+        complete: manifest.complete,
+        phase: manifest.current,
+        phase_name: manifest.current.and_then(|number| manifest.workflow.phase(number)).map(|phase| phase.name.as_str()),
+        of: manifest.workflow.phases.len(),
+        last_write: standing.written.map(Millis::iso_seconds),
+        untouched: standing.is_untouched(place.project.here.now),
+        session: session.map(|session| session.id.as_str()),
+        gates: manifest.workflow.gates().into_iter().map(gate).collect(),
+    };
+    if of.json {
+        print::json(&shown);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let phase = match (shown.phase, shown.phase_name) {
+        _ if shown.complete => "complete".to_owned(),
+        (Some(number), Some(name)) => format!("phase {number} of {} ({})", shown.of, name.replace(['_', '-'], " ")),
+        _ => "its phase is not known".to_owned(),
+    };
+    print::line(&format!("{}: workflow {}, {phase}", shown.manifest, shown.workflow));
+    let session = shown.session.map_or_else(|| "attached to no session here".to_owned(), |id| format!("attached to session {id}"));
+    let untouched = if shown.untouched { ", not touched for a day, so it is only reported" } else { "" };
+    print::line(&format!("  {session}{untouched}"));
+    for gate in &shown.gates {
+        let at = gate.at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
+        print::line(&format!("  gate {} after phase {}: {}{at}", gate.gate, gate.after_phase, gate.state));
+    }
+    Ok(ExitCode::SUCCESS)
+}
