@@ -32,4 +32,5 @@ mod selector;
 mod state;
 mod statusline;
 mod transcripts;
+mod workflow;
 mod worktree;

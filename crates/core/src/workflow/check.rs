@@ -357,7 +357,7 @@ impl Case<'_> {
         let ended = self.moment.ended.or(self.section.ended);
         let since = [self.moment.boundary, self.moment.session].into_iter().flatten().max();
         match (ended, since) {
-            (Some(ended), Some(since)) if since.0 + SECOND_MS > ended.0 => return Finding::Met,
+            (Some(ended), Some(since)) if since >= ended => return Finding::Met,
             _ if !wanted && level.is_none() => {
                 return Finding::Unknown("how full the context is is not known".to_owned());
             }

@@ -343,36 +343,45 @@ fn whole_paths(node: &Node<'_>, out: &mut Vec<String>) {
 }
 
 /// The paths in a text: what leads through folders and ends in one or in a file with an ending. `24/24` and `and/or` do not,
-/// nor do patterns and addresses.
+/// nor do patterns and addresses. A bare name is one where the line says that details are there.
 pub fn paths(text: &str) -> Vec<String> {
-    const AROUND: [char; 15] = ['`', '"', '\'', '(', ')', '[', ']', '<', '>', ',', ';', '*', '|', '「', '」'];
-    let ends_words = |c: char| c.is_whitespace() || matches!(c, '、' | '。' | '（' | '）' | '：');
     let mut found: Vec<String> = Vec::new();
-    for word in text.split(ends_words).filter(|word| word.contains('/') && !word.contains("://")) {
-        let is_pattern =
-            word.contains(['{', '}', '$', '…']) || word.trim_matches(AROUND).contains(['*', '<', '>']);
-        let word = word.trim_matches(AROUND).trim_end_matches(['.', ':', '!', '?']);
-        // `src/a.rs:12`, `src/a.rs#L12`.
-        let word = word.split('#').next().unwrap_or_default();
-        let line = word.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, ':' | '-'));
-        let word = if line.len() < word.len() && word[line.len()..].starts_with(':') { line } else { word };
-        let last = word.rsplit('/').next().unwrap_or_default();
-        let ending = last.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
-        let has_ending = (1..=8).contains(&ending.len())
-            && ending.starts_with(|c: char| c.is_ascii_alphabetic())
-            && ending.chars().all(|c| c.is_ascii_alphanumeric());
-        let leads = word.starts_with("./") || word.starts_with("../") || last.is_empty() || has_ending;
-        let folders = word.split('/').filter(|part| !part.is_empty()).count() > 0;
-        if leads
-            && folders
-            && !is_pattern
-            && !found.iter().any(|known| known == word)
-            && found.len() < MOST_PATHS
-        {
-            found.push(word.to_owned());
+    let ends_words = |c: char| c.is_whitespace() || matches!(c, '、' | '。' | '（' | '）' | '：');
+    for line in text.lines() {
+        let details = line.to_lowercase().contains("details") || line.contains("詳細");
+        for path in line.split(ends_words).filter_map(|word| path_of(word, details)) {
+            if found.len() < MOST_PATHS && !found.iter().any(|known| known == path) {
+                found.push(path.to_owned());
+            }
         }
     }
     found
+}
+
+/// The path that a word is; with `bare` also one without folders.
+fn path_of(word: &str, bare: bool) -> Option<&str> {
+    const AROUND: [char; 15] = ['`', '"', '\'', '(', ')', '[', ']', '<', '>', ',', ';', '*', '|', '「', '」'];
+    let inner = word.trim_matches(AROUND);
+    if word.contains("://") || word.contains(['{', '}', '$', '…']) || inner.contains(['*', '<', '>']) {
+        return None;
+    }
+    // `src/a.rs:12`, `src/a.rs#L12`.
+    let inner = inner.trim_end_matches(['.', ':', '!', '?']).split('#').next().unwrap_or_default();
+    let without_line = inner.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, ':' | '-'));
+    let has_line = inner[without_line.len()..].starts_with(':');
+    let path = if has_line { without_line } else { inner };
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let (stem, ending) = last.rsplit_once('.').unwrap_or_default();
+    let has_ending = (1..=8).contains(&ending.len())
+        && ending.starts_with(|c: char| c.is_ascii_alphabetic())
+        && ending.chars().all(|c| c.is_ascii_alphanumeric());
+    if !path.contains('/') {
+        let is_document = ["md", "txt", "json", "yaml", "yml", "log", "html", "csv"].contains(&ending);
+        return (bare && is_document && !stem.is_empty()).then_some(path);
+    }
+    let leads = path.starts_with("./") || path.starts_with("../") || last.is_empty() || has_ending;
+    let names_something = path.split('/').any(|part| !part.is_empty());
+    (leads && names_something).then_some(path)
 }
 
 /// Whether a summary tells a decision, or that there was none.
@@ -522,6 +531,8 @@ metrics: {tokens: {context_percentage: 61}}
         for (text, found) in [
             ("12 files in src/sections/assets/, src/hooks/", &["src/sections/assets/", "src/hooks/"][..]),
             ("Full details: .feature-development/discovery.md", &[".feature-development/discovery.md"]),
+            ("Full details: discovery.md (phases.testing), e.g. Node.js", &["discovery.md"]),
+            ("Built with Node.js and README.md", &[]),
             ("see `src/a.rs:12` and (./b), [c](docs/c.md).", &["src/a.rs", "./b"]),
             ("24/24 passed, and/or, N/A, 6/6 (2 retries), TCP/IP, v1.2/v1.3", &[]),
             ("https://example.org/a/b.html e2e/*.spec.ts src/{a,b}.rs application/json", &[]),

@@ -102,9 +102,7 @@ impl Place {
             Known::Value(standing) => Ok(standing),
             Known::Absent => Err(CliError::new(format!("{}: no such file", path.display()))
                 .hint("`tidegate gate detach` lets go of it")),
-            Known::Broken(why) => {
-                Err(CliError::new(format!("{} cannot be read: {why}", path.display())))
-            }
+            Known::Broken(why) => Err(CliError::new(format!("{} cannot be read: {why}", path.display()))),
         }
     }
 
@@ -172,7 +170,14 @@ impl Place {
     }
 
     /// Asks a person where a gate is to be left behind.
-    fn consent(&self, command: String, about: String, would: &[String], approved: bool, json: bool) -> Result<Consent, CliError> {
+    fn consent(
+        &self,
+        command: String,
+        about: String,
+        would: &[String],
+        approved: bool,
+        json: bool,
+    ) -> Result<Consent, CliError> {
         let request = Request { name: "gate skip", command, about: Some(about), would, approved, json };
         approval::consent(&self.project.here, &request)
     }
@@ -183,7 +188,11 @@ fn gate_of(manifest: &Manifest, number: usize) -> Result<Gate, CliError> {
         let gates = manifest.workflow.gates();
         let listed: Vec<String> =
             gates.iter().map(|gate| format!("{} after phase {}", gate.number, gate.after)).collect();
-        let hint = if listed.is_empty() { "it has none".to_owned() } else { format!("there is {}", listed.join(", ")) };
+        let hint = if listed.is_empty() {
+            "it has none".to_owned()
+        } else {
+            format!("there is {}", listed.join(", "))
+        };
         CliError::new(format!("the workflow {} has no gate {number}", manifest.name)).hint(hint)
     })
 }
@@ -278,7 +287,8 @@ fn reports(args: &Check) -> Outcome {
     let gates: Vec<Gate> = gates.into_iter().filter(reached).collect();
     let reports: Vec<Report> = gates.into_iter().map(|gate| place.report(&mut standing, gate)).collect();
     if args.of.json {
-        let shown: Vec<ShownReport<'_>> = reports.iter().map(|report| shown(report, &standing.path)).collect();
+        let shown: Vec<ShownReport<'_>> =
+            reports.iter().map(|report| shown(report, &standing.path)).collect();
         print::json(&shown);
         return Ok(ExitCode::SUCCESS);
     }
@@ -315,11 +325,16 @@ fn pass(args: &Number) -> Outcome {
     }
     let now = place.project.here.now;
     place.change(&standing, |text| {
-        manifest::note_passed(text, gate.number, now, report.before, report.after).map_err(|why| why.to_string())
+        manifest::note_passed(text, gate.number, now, report.before, report.after)
+            .map_err(|why| why.to_string())
     })?;
     place.let_pass(&standing, gate.number, false)?;
     let did = Deeds { gate: Some(gate.number), ..Deeds::default() };
-    place.record(&format!("pass {}", gate.number), &tightened(&place.project.here, "everything was there"), did);
+    place.record(
+        &format!("pass {}", gate.number),
+        &tightened(&place.project.here, "everything was there"),
+        did,
+    );
     print_report(&report, &standing.path, args.of.json);
     Ok(ExitCode::SUCCESS)
 }
@@ -344,9 +359,13 @@ fn skip(args: &Skip) -> Outcome {
         Consent::Given(given) => given,
         Consent::Waits(code) => return Ok(code),
     };
-    let key = manifest.section(gate.after).map_or_else(|| format!("{}_{phase}", gate.after), |section| section.key.clone());
+    let key = manifest
+        .section(gate.after)
+        .map_or_else(|| format!("{}_{phase}", gate.after), |section| section.key.clone());
     let now = place.project.here.now;
-    place.change(&standing, |text| manifest::note_skipped(text, &key, &reason, now).map_err(|why| why.to_string()))?;
+    place.change(&standing, |text| {
+        manifest::note_skipped(text, &key, &reason, now).map_err(|why| why.to_string())
+    })?;
     place.let_pass(&standing, gate.number, true)?;
     let did = Deeds { gate: Some(gate.number), ..Deeds::default() };
     place.record(&format!("skip {}", gate.number), &given, did);
@@ -470,7 +489,9 @@ fn warn_if_off(place: &Place) {
     let mode = config.policies.workflow_gate.mode;
     let id = tidegate_core::policy::workflow_gate::ID;
     if !matches!(mode, WorkflowMode::On | WorkflowMode::Strict) || config.switched_off(id) {
-        print::to_stderr(&format!("warning: the policy `{id}` is not on here, so no gate holds anything back"));
+        print::to_stderr(&format!(
+            "warning: the policy `{id}` is not on here, so no gate holds anything back"
+        ));
     }
 }
 
@@ -494,7 +515,11 @@ fn attach(args: &Attach) -> Outcome {
             .hint("`tidegate gate check` shows what is missing, `tidegate gate detach` lets go of that workflow"));
     }
     place.mark(&session.id, bind(&standing, manifest, None))?;
-    place.record(&format!("attach {}", standing.path), &tightened(&place.project.here, "a workflow was attached"), Deeds::default());
+    place.record(
+        &format!("attach {}", standing.path),
+        &tightened(&place.project.here, "a workflow was attached"),
+        Deeds::default(),
+    );
     show_bound(&args.of, &standing, manifest, Some(&session.id));
     warn_if_off(&place);
     Ok(ExitCode::SUCCESS)
@@ -521,7 +546,9 @@ fn detach(args: &Detach) -> Outcome {
     place.mark(&session.id, Mark::WorkflowLeft)?;
     place.record("detach", &given, Deeds::default());
     if args.of.json {
-        print::json(&json!({ "manifest": attached.manifest, "session": session.id.as_str(), "attached": false }));
+        print::json(
+            &json!({ "manifest": attached.manifest, "session": session.id.as_str(), "attached": false }),
+        );
     } else {
         print::line(&format!("session {} let go of {}", session.id, attached.manifest));
     }
@@ -580,7 +607,12 @@ fn status(of: &KnowledgeOf) -> Outcome {
             None if pending.contains(&gate) => "pending",
             None => "ahead",
         };
-        ShownGate { gate: gate.number, after_phase: gate.after, state, at: known.map(|known| known.at.iso_seconds()) }
+        ShownGate {
+            gate: gate.number,
+            after_phase: gate.after,
+            state,
+            at: known.map(|known| known.at.iso_seconds()),
+        }
     };
     let session = place.session.as_ref().filter(|session| {
         session.marks.workflow.as_ref().is_some_and(|attached| attached.manifest == standing.path)
@@ -591,7 +623,10 @@ fn status(of: &KnowledgeOf) -> Outcome {
         feature: manifest.feature.as_deref(),
         complete: manifest.complete,
         phase: manifest.current,
-        phase_name: manifest.current.and_then(|number| manifest.workflow.phase(number)).map(|phase| phase.name.as_str()),
+        phase_name: manifest
+            .current
+            .and_then(|number| manifest.workflow.phase(number))
+            .map(|phase| phase.name.as_str()),
         of: manifest.workflow.phases.len(),
         last_write: standing.written.map(Millis::iso_seconds),
         untouched: standing.is_untouched(place.project.here.now),
@@ -604,11 +639,15 @@ fn status(of: &KnowledgeOf) -> Outcome {
     }
     let phase = match (shown.phase, shown.phase_name) {
         _ if shown.complete => "complete".to_owned(),
-        (Some(number), Some(name)) => format!("phase {number} of {} ({})", shown.of, name.replace(['_', '-'], " ")),
+        (Some(number), Some(name)) => {
+            format!("phase {number} of {} ({})", shown.of, name.replace(['_', '-'], " "))
+        }
         _ => "its phase is not known".to_owned(),
     };
     print::line(&format!("{}: workflow {}, {phase}", shown.manifest, shown.workflow));
-    let session = shown.session.map_or_else(|| "attached to no session here".to_owned(), |id| format!("attached to session {id}"));
+    let session = shown
+        .session
+        .map_or_else(|| "attached to no session here".to_owned(), |id| format!("attached to session {id}"));
     let untouched = if shown.untouched { ", not touched for a day, so it is only reported" } else { "" };
     print::line(&format!("  {session}{untouched}"));
     for gate in &shown.gates {

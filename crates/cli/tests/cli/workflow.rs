@@ -1,0 +1,349 @@
+//! A workflow from end to end: manifests that are written, agents that are spawned, gates that are passed and skipped.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, Ran};
+use crate::people::{SESSION, attended, by_agent, code_of, types};
+use crate::sandbox::Sandbox;
+use crate::transcript::{Transcript, addressed, answer};
+
+const PATH: &str = ".claude/.output/features/x/MANIFEST.yaml";
+
+/// As somebody writes it by hand.
+const MANIFEST: &str = "\
+# what we do here
+feature_name: x          # short
+current_phase: 3
+
+phases:
+  1_setup: {status: complete}
+  3_discovery:   # three agents
+    status: in_progress
+";
+
+const DISCOVERY: &str = "    findings: |
+      everything that was found, file by file, as the agents told it, with all the details that nobody needs again,
+      and then once more, because there were three agents and each of them had looked at the same files
+    summary: |
+      Phase 3 (Discovery): COMPLETE
+      - Key decisions: keep the hooks
+      - Full details: discovery.md
+";
+
+struct Play {
+    sandbox: Sandbox,
+}
+
+impl Play {
+    fn new() -> Play {
+        Play::in_sandbox(attended())
+    }
+
+    fn in_sandbox(sandbox: Sandbox) -> Play {
+        let play = Play { sandbox };
+        let _ = play.event("SessionStart", json!({ "source": "startup" }));
+        play.uses(20_000);
+        play
+    }
+
+    fn transcript(&self) -> PathBuf {
+        self.sandbox.path().join("t.jsonl")
+    }
+
+    fn uses(&self, tokens: u64) {
+        Transcript::at(self.transcript()).line(&answer(tokens));
+    }
+
+    fn event(&self, event: &str, more: Value) -> Answer {
+        let mut payload = json!({ "hook_event_name": event });
+        if let Value::Object(more) = more {
+            for (member, value) in more {
+                payload[member] = value;
+            }
+        }
+        let payload = addressed(payload, SESSION, &self.transcript(), &self.sandbox.project());
+        self.sandbox.event(&payload)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.sandbox.project().join(PATH)
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.path()).unwrap_or_default()
+    }
+
+    /// The model writes the manifest.
+    fn writes(&self, text: &str) -> Answer {
+        fs::create_dir_all(self.path().parent().expect("a folder")).expect("the folder");
+        fs::write(self.path(), text).expect("the file");
+        let id = format!("toolu_{}", self.sandbox.records().len());
+        let call =
+            json!({ "tool_name": "Write", "tool_input": { "file_path": self.path() }, "tool_use_id": id });
+        self.event("PostToolUse", call)
+    }
+
+    fn spawns(&self) -> Answer {
+        let id = format!("toolu_{}", self.sandbox.records().len());
+        let input = json!({ "description": "look", "subagent_type": "general-purpose", "prompt": "x" });
+        self.event("PreToolUse", json!({ "tool_name": "Agent", "tool_input": input, "tool_use_id": id }))
+    }
+
+    /// Why an agent was not spawned.
+    fn denied(&self) -> String {
+        let answer = self.spawns();
+        let output = answer.output();
+        assert_eq!(output["hookSpecificOutput"]["permissionDecision"], "deny", "{answer:?}");
+        output["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap_or_default().to_owned()
+    }
+
+    fn gate(&self, args: &[&str]) -> Ran {
+        let mut words = vec!["gate"];
+        words.extend(args);
+        by_agent(&self.sandbox, &words)
+    }
+
+    fn because(&self) -> String {
+        let records = self.sandbox.records();
+        let verdicts = records.last().expect("a record")["verdicts"].as_array().cloned().unwrap_or_default();
+        let ours = verdicts.iter().find(|verdict| verdict["policy"] == "workflow-gate");
+        ours.and_then(|verdict| verdict["because"].as_str()).unwrap_or("-").to_owned()
+    }
+
+    /// At phase 4, with what the gate before it wants.
+    fn at_gate() -> Play {
+        let play = Play::new();
+        let _ = play.writes(MANIFEST);
+        fs::write(play.path().with_file_name("discovery.md"), "found\n".repeat(100)).expect("the file");
+        let whole = format!("{MANIFEST}{DISCOVERY}").replace("current_phase: 3", "current_phase: 4");
+        let _ = play.writes(&whole);
+        play
+    }
+}
+
+#[test]
+fn a_gate_holds_agents_back_until_it_is_passed() {
+    let play = Play::new();
+    let _ = play.writes(MANIFEST).silent();
+    play.spawns().silent();
+    assert_eq!(play.because(), "there is room for agents");
+    let at_four = MANIFEST.replace("current_phase: 3", "current_phase: 4");
+    let told = play.writes(&at_four).context().expect("the model is told");
+    assert!(told.contains("Gate 1, after phase 3 (discovery), was not let through. Missing: "), "{told}");
+    let reason = play.denied();
+    assert!(reason.contains("has no `summary`"), "{reason}");
+    let checked = play.gate(&["check"]);
+    assert_eq!(checked.code, Some(1));
+    assert!(checked.stdout.contains("Gate status: NOT PASSED."), "{checked:?}");
+    assert_eq!(play.gate(&["pass", "1"]).code, Some(1));
+
+    fs::write(play.path().with_file_name("discovery.md"), "found\n".repeat(100)).expect("the file");
+    let whole = format!("{at_four}{DISCOVERY}");
+    let _ = play.writes(&whole);
+    assert!(play.denied().contains("Everything that it wants is there"));
+    assert_eq!(play.text(), whole);
+    let passed = play.gate(&["pass", "1"]);
+    assert!(passed.ok().contains("Gate status: PASSED. Proceeding to Phase 4."), "{passed:?}");
+    assert!(passed.stdout.contains("   - discovery.md exists (100 lines)\n"), "{passed:?}");
+    assert!(play.text().starts_with(&whole), "what people wrote stays:\n{}", play.text());
+    assert!(play.text()[whole.len()..].starts_with("gates:\n  1:\n    status: passed\n    at: \""));
+    play.spawns().silent();
+    let status = play.gate(&["status", "--json"]).json();
+    let states: Vec<&Value> =
+        status["gates"].as_array().expect("gates").iter().map(|gate| &gate["state"]).collect();
+    assert_eq!(states, ["passed", "ahead", "ahead"]);
+    assert_eq!((&status["phase"], &status["session"]), (&json!(4), &json!(SESSION)));
+}
+
+#[test]
+fn only_a_person_skips_a_gate() {
+    let play = Play::new();
+    let _ = play.writes(MANIFEST);
+    let _ = play.writes(&MANIFEST.replace("current_phase: 3", "current_phase: 4"));
+    // Whoever writes it into the manifest has not been asked.
+    let claims = format!("{}    compaction_skipped: true\n", play.text());
+    let _ = play.writes(&claims);
+    assert!(play.denied().contains("no person said so here"));
+    let _ = play.writes(&MANIFEST.replace("current_phase: 3", "current_phase: 4"));
+
+    let skip = ["skip", "1", "--reason", "it was one file"];
+    let with = |more: &'static str| [&skip[..], &[more]].concat();
+    let early = play.gate(&with("--approved"));
+    assert!(early.failed().contains("there is no approval of"), "{early:?}");
+    let asked = play.gate(&skip);
+    let code = code_of(&asked);
+    for risk in ["context window runs out", "agents work worse", "has to begin again", "Alternative: "] {
+        assert!(asked.stdout.contains(risk), "{risk}: {asked:?}");
+    }
+    play.denied();
+    let before = play.text();
+    let _ = types(&play.sandbox, &format!("approve {code}"));
+    let other = play.gate(&["skip", "1", "--reason", "something else", "--approved"]);
+    assert!(other.failed().contains("there is no approval of"), "{other:?}");
+    assert_eq!(play.text(), before);
+    assert!(play.gate(&with("--approved")).ok().contains("it was one file"));
+    let new: Vec<String> = play
+        .text()
+        .lines()
+        .filter(|line| !before.lines().any(|old| old == *line))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(new[..2], ["    compaction_skipped: true", "    skip_reason: \"it was one file\""]);
+    assert!(new[2].starts_with("    skip_timestamp: \"20"), "{new:?}");
+    play.spawns().silent();
+    let records = play.sandbox.records();
+    let record = records.iter().find(|record| record["event"] == "tidegate gate skip 1").expect("a record");
+    assert_eq!(record["cause"], format!("approved with the code {code}"));
+}
+
+#[test]
+fn the_ladder_before_agents() {
+    let play = Play::new();
+    let _ = play.writes(&MANIFEST.replace("current_phase: 3", "current_phase: 2"));
+    let levels = [
+        (148_000, "from 60% on a compaction can be planned"),
+        (151_000, "a compaction is due soon"),
+        (152_000, "this level was said in this phase"),
+        (156_000, "a compaction is due now"),
+        (161_000, "the context is too full to spawn agents"),
+        (166_000, "the context is full: a handoff is written"),
+    ];
+    for (used, because) in levels {
+        play.uses(used);
+        let answer = play.spawns();
+        assert_eq!(play.because(), because, "{answer:?}");
+        let shown = !answer.stdout.is_empty() && answer.output()["systemMessage"].is_string();
+        assert_eq!(shown, [156_000, 161_000].contains(&used), "the person is told once: {answer:?}");
+    }
+    let _ = play.event("SessionStart", json!({ "source": "compact" }));
+    Transcript::at(play.transcript()).line(&crate::transcript::boundary(20_000));
+    play.uses(21_000);
+    play.spawns().silent();
+}
+
+#[test]
+fn a_compaction_makes_the_check_green() {
+    let play = Play::new();
+    let _ = play.writes(MANIFEST);
+    fs::write(play.path().with_file_name("discovery.md"), "found\n".repeat(100)).expect("the file");
+    play.uses(157_000);
+    let whole = format!("{MANIFEST}{DISCOVERY}").replace("current_phase: 3", "current_phase: 4");
+    let told = play.writes(&whole);
+    let text = told.context().expect("the model is told");
+    assert!(
+        text.contains("80% of the way") && text.contains("Gate 1") && text.contains("not compacted"),
+        "{text}"
+    );
+    assert!(told.output()["systemMessage"].as_str().is_some_and(|text| text.contains("/compact")));
+    let missing = play.gate(&["check", "--json"]).stdout;
+    assert!(missing.contains("was not compacted since phase 3 ended"), "{missing}");
+    let reminded = play.event("SessionStart", json!({ "source": "compact" })).context().expect("a reminder");
+    assert!(
+        reminded.contains("phase 4 of 16 (skill_discovery)") && reminded.contains("Gate 1"),
+        "{reminded}"
+    );
+    Transcript::at(play.transcript()).line(&crate::transcript::boundary(20_000));
+    assert_eq!(play.gate(&["check"]).code, Some(0));
+    assert_eq!(play.gate(&["pass", "1"]).code, Some(0));
+    play.spawns().silent();
+}
+
+#[test]
+fn a_compaction_that_was_asked_for_is_noted() {
+    let play = Play::new();
+    let at_two = MANIFEST.replace("current_phase: 3", "current_phase: 1");
+    let _ = play.writes(&at_two);
+    play.uses(151_000);
+    let at_two = MANIFEST.replace("current_phase: 3", "current_phase: 2");
+    let told = play.writes(&at_two).context().expect("the model is told");
+    assert!(told.contains("Phase 1 has ended and phase 2 (triage) begins. 75% of the way"), "{told}");
+    let _ = play.event("SessionStart", json!({ "source": "compact" }));
+    let noted = at_two.replace("{status: complete}", "{status: complete, token_triggered_compaction: true}");
+    assert_eq!(play.text(), noted);
+}
+
+#[test]
+fn a_workflow_is_started_attached_and_let_go() {
+    let play = Play::new();
+    let started = play.gate(&["start", "x"]);
+    assert!(started.ok().contains("phase 1 of 16 (setup); attached to session"), "{started:?}");
+    assert!(play.gate(&["start", "x"]).failed().contains("is there already"));
+    for id in ["", "../x", ".x", "a/b", "a b"] {
+        assert_ne!(play.gate(&["start", id]).code, Some(0), "{id}");
+    }
+    assert!(
+        play.gate(&["start", "y", "--workflow", "release"]).failed().contains("there is no workflow release")
+    );
+    assert!(play.gate(&["template", "2"]).ok().contains("8_implementation:"));
+    assert!(play.gate(&["template", "4"]).failed().contains("has no gate 4"));
+    assert!(play.gate(&["report"]).ok().contains("no gate was reached yet"));
+    assert!(play.gate(&["pass", "1"]).failed().contains("phase 3 is not finished"));
+    play.gate(&["detach"]).ok();
+    assert!(play.gate(&["detach"]).failed().contains("is in no workflow"));
+    play.spawns().silent();
+    assert_eq!(play.because(), "no workflow is under way here");
+    play.gate(&["attach", PATH]).ok();
+    assert!(play.gate(&["attach", "/etc/hostname"]).failed().contains("leads out of the project"));
+    play.spawns().silent();
+    assert_eq!(play.because(), "there is room for agents");
+}
+
+#[test]
+fn a_gate_is_not_left_behind_by_letting_go() {
+    let play = Play::at_gate();
+    let asked = play.gate(&["detach"]);
+    let code = code_of(&asked);
+    assert!(play.gate(&["start", "y"]).failed().contains("gate 1 of this session's workflow"));
+    play.denied();
+    let _ = types(&play.sandbox, &format!("approve {code}"));
+    play.gate(&["detach", "--approved"]).ok();
+    play.spawns().silent();
+}
+
+#[test]
+fn a_broken_manifest_closes_nothing_and_passes_nothing() {
+    let play = Play::at_gate();
+    play.denied();
+    let told = play.writes("current_phase: 4\nphases: {").context().expect("the model is told");
+    assert!(told.contains("cannot be used as it is"), "{told}");
+    play.spawns().silent();
+    for command in [&["check"][..], &["pass", "1"]] {
+        let ran = play.gate(command);
+        assert!(ran.failed().contains("write verified: "), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_workflow_of_the_config() {
+    let sandbox = attended();
+    sandbox.config("[workflow.release]\nphases = [\"plan\", { name = \"build\", gate = true }, \"ship\"]\n");
+    let play = Play::in_sandbox(sandbox);
+    play.gate(&["start", "x", "--workflow", "release"]).ok();
+    let text = play.text().replace("current_phase: 1", "current_phase: ship");
+    let _ = play.writes(&text);
+    let reason = play.denied();
+    assert!(reason.contains("Gate 1, after phase 2 (build)"), "{reason}");
+}
+
+#[test]
+fn another_session_is_not_held_back() {
+    let play = Play::at_gate();
+    play.denied();
+    let mut payload = json!({ "hook_event_name": "PreToolUse", "tool_name": "Agent", "tool_use_id": "toolu_other",
+        "tool_input": { "description": "look", "subagent_type": "x" } });
+    payload = addressed(payload, "another-session", &play.transcript(), &play.sandbox.project());
+    play.sandbox.event(&payload).silent();
+}
+
+#[test]
+fn the_status_line_shows_the_phase() {
+    let play = Play::at_gate();
+    let payload = json!({ "session_id": SESSION, "cwd": play.sandbox.project(), "model": { "id": "claude-opus-4-6" },
+        "context_window": { "context_window_size": 200_000,
+            "current_usage": { "input_tokens": 121_000, "output_tokens": 1, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0 } } });
+    let shown = play.sandbox.run_with(&["statusline"], payload.to_string().as_bytes());
+    assert!(shown.stdout.contains("phase 4/16 skill discovery · compact at the phase's end"), "{shown:?}");
+}
