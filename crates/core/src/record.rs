@@ -116,6 +116,7 @@ pub struct VerdictRecord {
 /// What was done that policies ask for, or that people do about them. Paths as the tool named them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "a list of things that can be done")]
 pub struct Deeds {
     /// A human prompt began.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

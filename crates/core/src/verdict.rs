@@ -131,6 +131,7 @@ impl Effect {
 /// What would satisfy an interruption. Without anything it is only told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "a list of things that can be asked for")]
 pub struct Asks {
     /// Skills that all have to be invoked.
     #[serde(skip_serializing_if = "Vec::is_empty")]

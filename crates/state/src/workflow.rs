@@ -43,7 +43,7 @@ pub fn place(root: &Path, path: &Path) -> io::Result<(PathBuf, String)> {
     let real = fs::canonicalize(root.join(path))?;
     let real_root = fs::canonicalize(root)?;
     let outside = || io::Error::other(format!("{} leads out of the project", path.display()));
-    let inside = touched::inside(&real, &[real_root.clone()]).ok_or_else(outside)?;
+    let inside = touched::inside(&real, std::slice::from_ref(&real_root)).ok_or_else(outside)?;
     Ok((real, inside.name(&real_root)))
 }
 
@@ -93,11 +93,12 @@ pub fn look(root: &Path, manifest: &Path, names: Vec<String>, in_time: &dyn Fn()
         let places = [folder.join(name), real_root.join(name)];
         let Some(real) = places.iter().find_map(|place| fs::canonicalize(place).ok()) else {
             // What is named outside of the project is not even looked for there.
-            let is_outside = touched::inside(&real_root.join(name), &[real_root.clone()]).is_none()
-                && touched::inside(&folder.join(name), &[real_root.clone()]).is_none();
+            let is_outside = touched::inside(&real_root.join(name), std::slice::from_ref(&real_root))
+                .is_none()
+                && touched::inside(&folder.join(name), std::slice::from_ref(&real_root)).is_none();
             return if is_outside { Found::Outside } else { Found::Missing };
         };
-        if real != real_root && touched::inside(&real, &[real_root.clone()]).is_none() {
+        if real != real_root && touched::inside(&real, std::slice::from_ref(&real_root)).is_none() {
             return Found::Outside;
         }
         let Ok(metadata) = fs::metadata(&real) else { return Found::Missing };

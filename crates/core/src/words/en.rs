@@ -1,6 +1,6 @@
 //! English.
 
-use super::Words;
+use super::{ContextUse, Words};
 use crate::cycle::ActiveStage;
 use crate::cycle::history::Took;
 use crate::cycle::state::FILE;
@@ -188,7 +188,7 @@ fn own_file(file: OwnFile) -> &'static str {
 }
 
 /// `78% in use, 7k tokens left`.
-fn use_of((percent, left): &(Option<u64>, Option<u64>)) -> String {
+fn use_of(ContextUse { percent, left }: ContextUse) -> String {
     let percent = percent.map(|percent| format!("{percent}% in use"));
     let left = left.map(|left| format!("{} tokens left", short_tokens(left)));
     let parts: Vec<String> = percent.into_iter().chain(left).collect();

@@ -1,6 +1,6 @@
 //! Japanese.
 
-use super::Words;
+use super::{ContextUse, Words};
 use crate::cycle::history::Took;
 use crate::cycle::state::FILE;
 use crate::cycle::{ActiveStage, Damage};
@@ -225,7 +225,7 @@ fn failed_step(step: &FailedStep) -> String {
 }
 
 /// `使用 78%、残り 7k トークン`。
-fn use_of((percent, left): &(Option<u64>, Option<u64>)) -> String {
+fn use_of(ContextUse { percent, left }: ContextUse) -> String {
     let percent = percent.map(|percent| format!("使用 {percent}%"));
     let left = left.map(|left| format!("残り {} トークン", short_tokens(left)));
     let parts: Vec<String> = percent.into_iter().chain(left).collect();

@@ -57,6 +57,15 @@ impl Lang {
     }
 }
 
+/// How full the context is, in the numbers that people know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContextUse {
+    /// Per cent of the window.
+    pub percent: Option<u64>,
+    /// Tokens to the reference point.
+    pub left: Option<u64>,
+}
+
 /// Every text for people.
 pub struct Words {
     /// A gate could not check (the failed step, the policy that can be switched off).
@@ -100,9 +109,9 @@ pub struct Words {
     /// The file of a cycle cannot be used: why.
     pub cycle_damaged: fn(&Damage) -> String,
     /// No agents are spawned (from which level, per cent in use and tokens left, the policy that can be switched off).
-    pub spawn_blocked: fn(u8, &(Option<u64>, Option<u64>), &str) -> String,
+    pub spawn_blocked: fn(u8, ContextUse, &str) -> String,
     /// A compaction is due (per cent in use and tokens left).
-    pub compact_now: fn(&(Option<u64>, Option<u64>)) -> String,
+    pub compact_now: fn(ContextUse) -> String,
     /// A gate holds agents back (its number, the phase before it, how much is missing, the policy that can be switched off).
     pub gate_pending: fn(usize, usize, usize, &str) -> String,
     /// Status line: a workflow's phase, its number, how many there are.

@@ -278,7 +278,7 @@ fn lines(node: &Node<'_>, text: &str) -> usize {
     let (from, to) = (node.span.start.min(text.len()), last(node).min(text.len()));
     // The parser ends a block where the next value begins.
     let between = text.as_bytes()[from..to.max(from)].trim_ascii_end();
-    let breaks = between.iter().filter(|b| **b == b'\n').count();
+    let breaks = between.split(|b| *b == b'\n').count() - 1;
     let below =
         usize::from(matches!(&node.kind, Kind::Map { flow: false, .. } | Kind::List { flow: false, .. }));
     breaks + 1 + below

@@ -658,7 +658,7 @@ mod tests {
         }
         let deep = format!("a: {}1{}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(matches!(of(&deep), Unreadable::TooMuch | Unreadable::Syntax(..)));
-        let nested: String = (0..200).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+        let nested: String = (0..200).flat_map(|depth| [" ".repeat(depth), "a:\n".to_owned()]).collect();
         assert_eq!(of(&nested), Unreadable::TooMuch);
     }
 
@@ -766,14 +766,23 @@ mod tests {
             let indent = " ".repeat(step);
             let mut text = String::from("# head\nfeature: x\nphases:\n");
             for (at, (shape, value, comment)) in entries.iter().enumerate() {
-                match shape {
-                    0 => text += &format!("{indent}{at}_p: {value}{comment}\n"),
-                    1 => text += &format!("{indent}{at}_p:{comment}\n{indent}{indent}status: done\n{indent}{indent}note: {value}\n"),
-                    2 => text += &format!("{indent}{at}_p:\n{indent}{indent}log: |\n{indent}{indent} a: b\n\n{indent}{indent} # c\n"),
-                    3 => text += &format!("{indent}{at}_p:\n{indent}{indent}list:\n{indent}{indent}- a{comment}\n{indent}{indent}- b\n"),
-                    4 => text += &format!("\n{indent}# before\n{indent}{at}_p: >-\n{indent}{indent}folded\n{indent}{indent}text\n"),
-                    _ => text += &format!("{indent}{at}_p: \"a\n{indent}{indent}b\"{comment}\n"),
-                }
+                let section = match shape {
+                    0 => format!("{indent}{at}_p: {value}{comment}\n"),
+                    1 => format!(
+                        "{indent}{at}_p:{comment}\n{indent}{indent}status: done\n{indent}{indent}note: {value}\n"
+                    ),
+                    2 => format!(
+                        "{indent}{at}_p:\n{indent}{indent}log: |\n{indent}{indent} a: b\n\n{indent}{indent} # c\n"
+                    ),
+                    3 => format!(
+                        "{indent}{at}_p:\n{indent}{indent}list:\n{indent}{indent}- a{comment}\n{indent}{indent}- b\n"
+                    ),
+                    4 => format!(
+                        "\n{indent}# before\n{indent}{at}_p: >-\n{indent}{indent}folded\n{indent}{indent}text\n"
+                    ),
+                    _ => format!("{indent}{at}_p: \"a\n{indent}{indent}b\"{comment}\n"),
+                };
+                text.push_str(&section);
             }
             text += "# tail\nend: 1\n";
             if !last {

@@ -110,13 +110,6 @@ impl Place {
         self.read(&self.manifest()?)
     }
 
-    /// The manifest and what it says.
-    fn usable<'s>(&self, standing: &'s Standing) -> Result<&'s Manifest, CliError> {
-        standing.manifest.as_ref().map_err(|damage| {
-            CliError::new(format!("write verified: {} cannot be used: {damage}", standing.path))
-        })
-    }
-
     fn report(&self, standing: &mut Standing, gate: Gate) -> Report {
         if let Ok(manifest) = &standing.manifest
             && !standing.files.iter().any(|(phase, _)| *phase == gate.after)
@@ -181,6 +174,13 @@ impl Place {
         let request = Request { name: "gate skip", command, about: Some(about), would, approved, json };
         approval::consent(&self.project.here, &request)
     }
+}
+
+/// What the manifest says.
+fn usable(standing: &Standing) -> Result<&Manifest, CliError> {
+    standing.manifest.as_ref().map_err(|damage| {
+        CliError::new(format!("write verified: {} cannot be used: {damage}", standing.path))
+    })
 }
 
 fn gate_of(manifest: &Manifest, number: usize) -> Result<Gate, CliError> {
@@ -264,7 +264,7 @@ fn print_report(report: &Report, path: &str, json: bool) {
 fn check_gate(args: &Check) -> Outcome {
     let place = Place::find(&args.of)?;
     let mut standing = place.standing()?;
-    let manifest = place.usable(&standing)?;
+    let manifest = usable(&standing)?;
     let gate = match args.gate {
         Some(number) => gate_of(manifest, number)?,
         None => next_gate(&standing, manifest)?,
@@ -277,7 +277,7 @@ fn check_gate(args: &Check) -> Outcome {
 fn reports(args: &Check) -> Outcome {
     let place = Place::find(&args.of)?;
     let mut standing = place.standing()?;
-    let manifest = place.usable(&standing)?;
+    let manifest = usable(&standing)?;
     let gates = match args.gate {
         Some(number) => vec![gate_of(manifest, number)?],
         None => manifest.workflow.gates(),
@@ -307,7 +307,7 @@ fn reports(args: &Check) -> Outcome {
 fn pass(args: &Number) -> Outcome {
     let place = Place::find(&args.of)?;
     let mut standing = place.standing()?;
-    let manifest = place.usable(&standing)?;
+    let manifest = usable(&standing)?;
     let gate = gate_of(manifest, args.gate)?;
     let section = manifest.section(gate.after);
     let is_finished = manifest.current.is_some_and(|current| current > gate.after)
@@ -342,7 +342,7 @@ fn pass(args: &Number) -> Outcome {
 fn skip(args: &Skip) -> Outcome {
     let place = Place::find(&args.of)?;
     let standing = place.standing()?;
-    let manifest = place.usable(&standing)?;
+    let manifest = usable(&standing)?;
     let gate = gate_of(manifest, args.gate)?;
     let reason = said("the reason", &args.reason)?;
     let phase = manifest.workflow.phase(gate.after).map(|phase| phase.name.clone()).unwrap_or_default();
@@ -404,7 +404,7 @@ fn risks(gate: Gate, path: &str) -> Vec<String> {
 fn template(args: &Number) -> Outcome {
     let place = Place::find(&args.of)?;
     let standing = place.standing()?;
-    let manifest = place.usable(&standing)?;
+    let manifest = usable(&standing)?;
     let gate = gate_of(manifest, args.gate)?;
     let text = report::template(&manifest.workflow, gate, &standing.path);
     if args.of.json {
@@ -439,7 +439,7 @@ fn start(args: &Start) -> Outcome {
     let path = workflow::create(&here.state, &place.project.root, id, &text)
         .map_err(|error| CliError::new(format!("the manifest was not made: {error}")))?;
     let standing = place.read(Path::new(&path))?;
-    let manifest = place.usable(&standing)?;
+    let manifest = usable(&standing)?;
     let session = place.session.as_ref().map(|session| &session.id);
     if let Some(session) = session {
         place.mark(session, bind(&standing, manifest, Some(here.now)))?;
@@ -508,7 +508,7 @@ fn attach(args: &Attach) -> Outcome {
     let session = place.session()?;
     let cwd = std::env::current_dir().unwrap_or_default();
     let standing = place.read(&cwd.join(&args.path)).or_else(|_| place.read(&args.path))?;
-    let manifest = place.usable(&standing)?;
+    let manifest = usable(&standing)?;
     let is_other = place.attached().is_some_and(|attached| attached.manifest != standing.path);
     if let Some(gate) = held_back(&place).filter(|_| is_other) {
         return Err(CliError::new(format!("gate {gate} of this session's workflow was not let through"))
@@ -597,7 +597,7 @@ fn status(of: &KnowledgeOf) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let standing = place.standing()?;
-    let manifest = place.usable(&standing)?;
+    let manifest = usable(&standing)?;
     let pending = standing.pending();
     let gate = |gate: Gate| {
         let known = standing.is_let_through(gate.number);

@@ -13,6 +13,7 @@ use crate::facts::workflow::{AtGate, Standing};
 use crate::facts::{Facts, Known, Needs};
 use crate::meter::{Reading, short_tokens};
 use crate::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
+use crate::words::ContextUse;
 use crate::workflow::check::{COMPACTS_FROM, Report};
 use crate::workflow::manifest::{FILE, is_manifest};
 use crate::workflow::{Attached, Gate, Manifest, PhaseBegan, work_id};
@@ -300,7 +301,7 @@ impl Spawn<'_> {
                 " Nobody is there to have the conversation compacted. The work can go on without agents, in this thread and in small \
                  steps; what is written to files stays."
             };
-            once(BLOCKED.to_string(), (words.spawn_blocked)(BLOCKED, &use_in_numbers(self.facts), ID));
+            once(BLOCKED.to_string(), (words.spawn_blocked)(BLOCKED, use_in_numbers(self.facts), ID));
         }
         if level >= LAST && !self.noticed(&LAST.to_string()) {
             effects.push(Effect::WriteHandoff);
@@ -364,7 +365,7 @@ impl Spawn<'_> {
         text += &self.persisted();
         let mut says = vec![Say { to: Audience::Model, text, weight: 70, explains: false, when_said: mark() }];
         if step == NOW && !told {
-            let text = (self.facts.lang.words().compact_now)(&use_in_numbers(self.facts));
+            let text = (self.facts.lang.words().compact_now)(use_in_numbers(self.facts));
             says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said: mark() });
         }
         let because = if step == NOW { "a compaction is due now" } else { "a compaction is due soon" };
@@ -404,10 +405,10 @@ impl Spawn<'_> {
 }
 
 /// How full the context is, for people: `78%`, `34k`.
-fn use_in_numbers(facts: &Facts<'_>) -> (Option<u64>, Option<u64>) {
+fn use_in_numbers(facts: &Facts<'_>) -> ContextUse {
     let reading = facts.meter.reading();
     let percent = reading.and_then(Reading::used_pct).map(|percent| percent.round() as u64);
-    (percent, reading.and_then(Reading::left))
+    ContextUse { percent, left: reading.and_then(Reading::left) }
 }
 
 /// The same without a denial.
@@ -540,7 +541,7 @@ impl Change<'_> {
         if *level >= NOW {
             // Said with the end of a phase, it need not be said again before the first agent of the next.
             let when_said = vec![Effect::Mark(Mark::Notice(notice(&format!("{NOW} {begins}"))))];
-            let text = (facts.lang.words().compact_now)(&use_in_numbers(facts));
+            let text = (facts.lang.words().compact_now)(use_in_numbers(facts));
             says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
         }
         (Verdict { says, asks, ..Verdict::silent(because) }, asked)
