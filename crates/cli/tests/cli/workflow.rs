@@ -127,7 +127,7 @@ impl Play {
 #[test]
 fn a_gate_holds_agents_back_until_it_is_passed() {
     let play = Play::new();
-    let _ = play.writes(MANIFEST).silent();
+    play.writes(MANIFEST).silent();
     play.spawns().silent();
     assert_eq!(play.because(), "there is room for agents");
     let at_four = MANIFEST.replace("current_phase: 3", "current_phase: 4");
