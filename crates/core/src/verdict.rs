@@ -6,6 +6,7 @@ use crate::cycle::{Run, State};
 use crate::facts::boundary::Boundary;
 use crate::facts::marks::{Mark, PressureLevel};
 use crate::facts::worktree::Kept;
+use crate::knowledge::handoff::Steps;
 
 /// Ordered: the strictest wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,6 +85,8 @@ pub enum Effect {
     ResumeTold,
     /// Bring the public copy of the budget up to date.
     PublishBudget,
+    /// Write a handoff, with this beside what is known without it.
+    WriteHandoff(Vec<Steps>),
 }
 
 /// A change to where a cycle stands.
@@ -110,6 +113,7 @@ impl Effect {
             | Effect::SetCycleAside(_)
             | Effect::ResumeTold
             | Effect::PublishBudget
+            | Effect::WriteHandoff(_)
             | Effect::StepDownTold(_)
             | Effect::PublishCompaction(_)
             | Effect::TidyFlow => false,

@@ -7,6 +7,7 @@ mod config;
 pub(crate) mod cycle;
 mod demo;
 mod explain;
+mod handoff;
 mod journal;
 mod learnings;
 mod mcp;
@@ -43,6 +44,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Progress(args) => progress::run(&args),
         Command::Compound(args) => compound::run(&args),
         Command::Learnings(args) => learnings::run(&args),
+        Command::Handoff(args) => handoff::run(&args),
         Command::Cycle(args) => cycle::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Phase(PhaseCommand::Classify(args)) => phase::run(&args),
