@@ -6,6 +6,7 @@ use crate::cycle::{Run, State};
 use crate::facts::boundary::Boundary;
 use crate::facts::marks::{Mark, PressureLevel};
 use crate::facts::worktree::Kept;
+use crate::knowledge::handoff::Steps;
 
 /// Ordered: the strictest wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,8 +85,8 @@ pub enum Effect {
     ResumeTold,
     /// Bring the public copy of the budget up to date.
     PublishBudget,
-    /// Write down what the next session has to know.
-    WriteHandoff,
+    /// Write a handoff, with this beside what is known without it.
+    WriteHandoff(Vec<Steps>),
     /// Note in a manifest that a compaction followed the end of a phase.
     NoteCompaction {
         /// The manifest.
@@ -119,7 +120,7 @@ impl Effect {
             | Effect::SetCycleAside(_)
             | Effect::ResumeTold
             | Effect::PublishBudget
-            | Effect::WriteHandoff
+            | Effect::WriteHandoff(_)
             | Effect::NoteCompaction { .. }
             | Effect::StepDownTold(_)
             | Effect::PublishCompaction(_)

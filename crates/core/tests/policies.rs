@@ -34,7 +34,7 @@ type Row<'a> = Vec<&'a str>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 47] = [
+const TABLES: [(&str, Runner); 48] = [
     ("event stepped down told", step_downs),
     ("event what request attended becomes because", approvals),
     ("event tool file mode call because", own_files),
@@ -61,6 +61,7 @@ const TABLES: [(&str, Runner); 47] = [
     ("hold trigger entries held call because", knowledge::holds),
     ("noted said entries says tidies", knowledge::recoveries),
     ("source files said says", knowledge::listings),
+    ("source handoff known tells", knowledge::handoffs),
     ("trigger named summary kept whole kept told later", knowledge::survivals),
     ("event marks because", knowledge::unknowns),
     ("event since the summary written down because", knowledge::late_boundaries),

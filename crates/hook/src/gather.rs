@@ -9,7 +9,7 @@ use tidegate_core::config::setting::Whole;
 use tidegate_core::event::wire::{ContextWindow, RawTool};
 use tidegate_core::event::{Event, EventKind};
 use tidegate_core::facts::cycle::Standing;
-use tidegate_core::facts::knowledge::{Knowledge, Persisted, Remembered};
+use tidegate_core::facts::knowledge::Knowledge;
 use tidegate_core::facts::marks::Marks;
 use tidegate_core::facts::sources::Sources;
 use tidegate_core::facts::workflow;
@@ -17,7 +17,6 @@ use tidegate_core::facts::worktree::{Kept, Worktrees};
 use tidegate_core::facts::{Facts, Known, Needs, OwnFile, Proof, Touched, evidence, session};
 use tidegate_core::file_class::FileClass;
 use tidegate_core::knowledge::flow;
-use tidegate_core::knowledge::tracked::TRACKED;
 use tidegate_core::meter::models::HostSettings;
 use tidegate_core::meter::transcript::Evidence;
 use tidegate_core::meter::{Meter, Unknown};
@@ -28,7 +27,7 @@ use tidegate_core::shell::{self, Script, Spot, Surroundings};
 use tidegate_core::time::Millis;
 use tidegate_core::workflow::manifest::is_manifest;
 use tidegate_state::checks::{self as state_checks, Manifest};
-use tidegate_state::knowledge::memory;
+use tidegate_state::knowledge::known;
 use tidegate_state::knowledge::read::Folder;
 use tidegate_state::place::StateDir;
 use tidegate_state::{
@@ -297,24 +296,8 @@ impl Gather<'_> {
     /// Flow and stock of the project.
     fn knowledge(&self, root: &Path, marks: Option<&Marks>) -> Option<Knowledge> {
         let folder = Folder::of(root)?;
-        let texts = folder.texts(&TRACKED);
-        let there = texts.all().filter_map(|(name, read)| {
-            let text = match &read.text {
-                Known::Absent => return None,
-                known => known.value().map(String::as_str),
-            };
-            Some(Persisted { name, modified: read.modified.unwrap_or_default(), text })
-        });
-        let files: Vec<Persisted<'_>> = there.collect();
-        Some(Knowledge::of(&files, &self.remembered(&folder), marks.and_then(|marks| marks.began)))
-    }
-
-    /// What the project remembers about promotions.
-    fn remembered(&self, folder: &Folder) -> Remembered {
-        let memory = self.state.map(|state| memory::read(state, folder.root()));
-        let memory = memory.as_ref().and_then(Known::value).cloned().unwrap_or_default();
-        let nudged = memory.nudged.clone();
-        Remembered { shown: memory.into_shown(folder, self.now), nudged }
+        let began = marks.and_then(|marks| marks.began);
+        Some(known::knowledge(self.state, &folder, &known::texts(&folder), began, self.now))
     }
 
     /// What the call writes or has written, and the verifying commands of the project.

@@ -324,7 +324,7 @@ impl Run<'_> {
         let mut later = Vec::new();
         match written {
             Ok(()) => {
-                later.extend(later::effects(&self.state, &self.folder, gathered, outcome));
+                later.extend(later::effects(&self.state, &self.folder, self.config, gathered, outcome));
                 later.extend(later::told(&self.state, gathered, outcome));
                 later.extend(later::question(gathered, &new_marks));
             }

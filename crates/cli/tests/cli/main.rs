@@ -14,6 +14,7 @@ mod cycle;
 mod doctor;
 mod friction;
 mod gates;
+mod handoff;
 mod install;
 #[cfg(target_os = "linux")]
 mod killed;

@@ -218,6 +218,9 @@ fn the_ladder_before_agents() {
         let shown = !answer.stdout.is_empty() && answer.output()["systemMessage"].is_string();
         assert_eq!(shown, [156_000, 161_000].contains(&used), "the person is told once: {answer:?}");
     }
+    let handoff =
+        fs::read_to_string(play.sandbox.project().join(".claude/context/handoff.md")).expect("a handoff");
+    assert!(handoff.contains("workflow feature") && handoff.contains("3 discovery"), "{handoff}");
     let _ = play.event("SessionStart", json!({ "source": "compact" }));
     Transcript::at(play.transcript()).line(&crate::transcript::boundary(20_000));
     play.uses(21_000);

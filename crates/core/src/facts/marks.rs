@@ -112,6 +112,8 @@ pub enum Mark {
     Recovered(Millis),
     /// The persistence files were named, as they were then.
     Listed(u64),
+    /// The session knows of a handoff.
+    Handoff(HandoffKnown),
     /// A person went through the entries of the flow.
     Promoted(Millis),
     /// A person was told of unpromoted entries.
@@ -155,6 +157,16 @@ pub struct Nudge {
     pub set: u64,
     /// How many.
     pub entries: usize,
+}
+
+/// A handoff that a session wrote or was told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandoffKnown {
+    /// When it was written.
+    pub at: Millis,
+    /// By this session, and not told to it since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wrote: bool,
 }
 
 /// What waits for the next event that can carry it. The words are found when it is told: by then it may not be true any more.
@@ -342,6 +354,8 @@ pub struct Marks {
     pub recovered: Option<Millis>,
     /// The persistence files as they were last named.
     pub listed: Option<u64>,
+    /// The last handoff that it knows of.
+    pub handoff: Option<HandoffKnown>,
     /// The unpromoted entries that a person was last told of, since somebody went through them.
     pub nudge: Option<Nudge>,
     /// Worktrees of which there is a copy, and nobody knows it yet; oldest first.
@@ -506,6 +520,7 @@ impl Marks {
             }
             Mark::Recovered(noted) => self.recovered = Some(noted),
             Mark::Listed(files) => self.listed = Some(files),
+            Mark::Handoff(known) => self.handoff = Some(known),
             Mark::Nudged(nudge) => self.nudge = Some(nudge),
             // What was urgent was that nothing was promoted.
             Mark::Promoted(at) => {
@@ -594,6 +609,7 @@ impl Marks {
         marks.extend(self.flow_noted.map(Mark::FlowNoted));
         marks.extend(self.recovered.map(Mark::Recovered));
         marks.extend(self.listed.map(Mark::Listed));
+        marks.extend(self.handoff.map(Mark::Handoff));
         marks.extend(self.nudge.map(Mark::Nudged));
         marks.extend(self.worktrees.iter().cloned().map(Mark::WorktreeKept));
         marks.extend(self.stage.clone().map(|stage| Mark::Stage(Box::new(stage))));
@@ -711,6 +727,8 @@ mod tests {
             any::<u64>().prop_map(Mark::CompactionHeld),
             (0u64..1 << 40).prop_map(|at| Mark::Recovered(Millis(at))),
             any::<u64>().prop_map(Mark::Listed),
+            (0u64..1 << 40, any::<bool>())
+                .prop_map(|(at, wrote)| Mark::Handoff(HandoffKnown { at: Millis(at), wrote })),
             any::<u64>().prop_map(|set| Mark::Nudged(Nudge { set, entries: 3 })),
             (0u64..1 << 40).prop_map(|at| Mark::Promoted(Millis(at))),
             "[ab]".prop_map(|stage| Mark::Stage(Box::new(ActiveStage {

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::knowledge::handoff::Steps;
 use crate::time::Millis;
 use crate::workflow::check::{self, Moment, Named, Report};
 use crate::workflow::manifest::is_over;
-use crate::workflow::{Attached, Damage, Gate, Manifest};
+use crate::workflow::{Attached, Damage, Gate, Manifest, Phase};
 
 /// A workflow that was not touched for so long is only reported.
 pub const UNTOUCHED_MS: u64 = 24 * 3_600_000;
@@ -86,6 +87,29 @@ impl Standing {
             }
             Err(damage) => check::unreadable(gate, damage, self.written),
         }
+    }
+
+    /// Its phases for a handoff, with what their gates wait for.
+    pub fn steps(&self) -> Option<Steps> {
+        let manifest = self.manifest.as_ref().ok().filter(|manifest| !manifest.complete)?;
+        let pending = self.pending();
+        let step = |(at, phase): (usize, &Phase)| {
+            let number = at + 1;
+            let section = manifest.section(number);
+            let status = section.and_then(|section| section.status.clone());
+            let by_place = || match manifest.current {
+                Some(current) if number < current => "done",
+                Some(current) if number == current => "under way",
+                _ => "not begun",
+            };
+            let mut told = status.unwrap_or_else(|| by_place().to_owned());
+            if pending.iter().any(|gate| gate.after == number) {
+                told.push_str(", its gate was not let through");
+            }
+            (format!("{number} {}", phase.title()), told)
+        };
+        let steps = manifest.workflow.phases.iter().enumerate().map(step).collect();
+        Some(Steps { of: format!("workflow {} ({})", manifest.name, self.path), steps })
     }
 
     /// Whether nobody wrote to it for a day.

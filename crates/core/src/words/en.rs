@@ -6,6 +6,7 @@ use crate::cycle::history::Took;
 use crate::cycle::state::FILE;
 use crate::event::FailedStep;
 use crate::facts::OwnFile;
+use crate::knowledge::handoff;
 use crate::meter::short_tokens;
 
 pub(super) const WORDS: Words = Words {
@@ -93,6 +94,17 @@ pub(super) const WORDS: Words = Words {
         format!(
             "Not compacted yet: {entries} not promoted to learnings. Run /compound to go through {them}, or /compact once more to \
              compact as it is."
+        )
+    },
+    handoff_waits: |minutes| {
+        let age = match minutes {
+            0 => "just now".to_owned(),
+            1..60 => format!("{minutes} min ago"),
+            _ => format!("{} h ago", minutes / 60),
+        };
+        format!(
+            "A handoff was written {age}: .claude/context/{} says where the work stands and what comes next.",
+            handoff::FILE
         )
     },
     worktree_kept: |worktree, copy| {

@@ -8,6 +8,7 @@ use crate::event::FailedStep;
 use crate::event::wire::NotAnObject;
 use crate::facts::OwnFile;
 use crate::facts::work::{ChangeSet, OTHERS_KEPT};
+use crate::knowledge::handoff;
 use crate::meter::short_tokens;
 
 pub(super) const WORDS: Words = Words {
@@ -92,6 +93,17 @@ pub(super) const WORDS: Words = Words {
         format!(
             "まだ圧縮していません。progress.md の{entries}件が学びに昇格していません。/compound で確認するか、このまま圧縮する場合は\
              もう一度 /compact を実行してください。"
+        )
+    },
+    handoff_waits: |minutes| {
+        let age = match minutes {
+            0 => "たった今".to_owned(),
+            1..60 => format!("{minutes}分前に"),
+            _ => format!("{}時間前に", minutes / 60),
+        };
+        format!(
+            "{age}引き継ぎが書かれました。作業の状態と次の手順は .claude/context/{} にあります。",
+            handoff::FILE
         )
     },
     worktree_kept: |worktree, copy| {

@@ -96,6 +96,8 @@ pub struct Words {
     pub unpromoted: fn(usize, Option<(usize, usize)>) -> String,
     /// A manual compaction was held: how many entries are not promoted.
     pub compaction_held: fn(usize) -> String,
+    /// A handoff is there: how many minutes old.
+    pub handoff_waits: fn(u64) -> String,
     /// A worktree is gone, and a copy of its flow and stock is there: both paths.
     pub worktree_kept: fn(&str, &str) -> String,
     /// The next stage of a cycle begins: the one that is done, and the next.

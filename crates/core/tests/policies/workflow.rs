@@ -137,7 +137,12 @@ pub(super) fn ladder(row: &Row<'_>) -> Vec<String> {
     let part = part(ID, &facts, &config);
     let (call, because) = call_of(part.as_ref());
     let effects = part.as_ref().map(|part| part.verdict.effects.as_slice()).unwrap_or_default();
-    let handoff = if effects.contains(&Effect::WriteHandoff) { ", handoff" } else { "" };
+    let handoff =
+        if effects.iter().any(|effect| matches!(effect, Effect::WriteHandoff(work) if work.len() == 1)) {
+            ", handoff"
+        } else {
+            ""
+        };
     let (call, says) = (format!("{call}{handoff}"), says(part.as_ref(), &event));
     [row[0], row[1], row[2], row[3], row[4], &call, &says, &because].map(str::to_owned).into()
 }

@@ -304,7 +304,8 @@ impl Spawn<'_> {
             once(BLOCKED.to_string(), (words.spawn_blocked)(BLOCKED, use_in_numbers(self.facts), ID));
         }
         if level >= LAST && !self.noticed(&LAST.to_string()) {
-            effects.push(Effect::WriteHandoff);
+            let steps = self.phase.and_then(|(_, standing)| standing.steps());
+            effects.push(Effect::WriteHandoff(steps.into_iter().collect()));
             effects.push(Effect::Mark(Mark::Notice(notice(&LAST.to_string()))));
         }
         let mut asks = if level >= BLOCKED { Asks::compacted() } else { Asks::default() };
