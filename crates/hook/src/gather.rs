@@ -267,7 +267,9 @@ impl Gather<'_> {
             return Some(path.to_owned());
         }
         let ours = |path: &str| is_manifest(path) || bound.is_some_and(|bound| is_same(path, bound));
-        facts.files.iter().filter_map(|file| file.inside.clone()).find(|path| ours(path))
+        let written = facts.files.iter().filter_map(|file| file.inside.clone()).find(|path| ours(path));
+        // Not every program says what it writes; the manifest itself shows whether something changed.
+        written.or_else(|| bound.map(str::to_owned))
     }
 
     /// Worktrees that go with this event, or have gone.

@@ -428,6 +428,51 @@ pub fn note_skipped(text: &str, section: &str, reason: &str, at: Millis) -> Resu
     members.iter().try_fold(text.to_owned(), set)
 }
 
+/// What is to be written into a phase's section.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Note<'a> {
+    /// Its status.
+    pub status: Option<&'a str>,
+    /// What is carried on.
+    pub summary: Option<&'a str>,
+    /// All its artifacts.
+    pub artifacts: Vec<String>,
+}
+
+/// Writes into a phase's section; one that is over gets the time of that, if it has none.
+pub fn note(text: &str, section: &str, note: &Note<'_>, now: Millis) -> Result<String, Unfit> {
+    let mut text = text.to_owned();
+    let mut set = |key: &str, value: Scalar| -> Result<(), Unfit> {
+        text = yaml::set(&text, &["phases", section, key], &value)?;
+        Ok(())
+    };
+    if let Some(status) = note.status {
+        set("status", Scalar::from(status))?;
+        if is_over(status) {
+            set("completed_at", Scalar::Text(now.iso_seconds()))?;
+        }
+    }
+    if !note.artifacts.is_empty() {
+        set("artifacts", Scalar::Texts(note.artifacts.clone()))?;
+    }
+    if let Some(summary) = note.summary {
+        set("summary", Scalar::from(summary))?;
+    }
+    Ok(text)
+}
+
+/// Moves on: the phase that `ended` is complete, and another one begins.
+pub fn move_on(text: &str, ended: Option<&str>, number: usize, section: &str, now: Millis) -> Result<String, Unfit> {
+    let complete = Note { status: Some("complete"), ..Note::default() };
+    let text = match ended {
+        Some(ended) => note(text, ended, &complete, now)?,
+        None => text.to_owned(),
+    };
+    let text = yaml::set(&text, &["current_phase"], &Scalar::Whole(number as u64))?;
+    let text = yaml::set(&text, &["phases", section, "status"], &Scalar::from("in_progress"))?;
+    yaml::set(&text, &["phases", section, "started_at"], &Scalar::Text(now.iso_seconds()))
+}
+
 /// Notes in a phase's section that how full the context was led to a compaction.
 pub fn note_compacted(text: &str, section: &str) -> Result<String, Unfit> {
     yaml::set(text, &["phases", section, "token_triggered_compaction"], &Scalar::Flag(true))
@@ -598,6 +643,22 @@ metrics: {tokens: {context_percentage: 61}}
         assert!(read(&skipped).unwrap().section(3).unwrap().skipped);
         // A phase that is only a word has no place for it.
         assert!(note_skipped(ANCESTOR, "5_complexity", "x", at).is_err());
+    }
+
+    #[test]
+    fn moving_on_touches_two_sections() {
+        let now = Millis(1_768_919_535_000);
+        let text = "# x\ncurrent_phase: 3   # now\nphases:\n  3_discovery: {status: in_progress}\nend: 1\n";
+        let moved = move_on(text, Some("3_discovery"), 4, "4_skill_discovery", now).unwrap();
+        assert_eq!(
+            moved,
+            "# x\ncurrent_phase: 4   # now\nphases:\n  3_discovery: {status: complete, completed_at: \"2026-01-20T14:32:15Z\"}\n  \
+             4_skill_discovery:\n    status: in_progress\n    started_at: \"2026-01-20T14:32:15Z\"\nend: 1\n"
+        );
+        let note = Note { summary: Some("one\ntwo"), artifacts: vec!["d.md".into()], ..Note::default() };
+        let noted = super::note(&moved, "3_discovery", &note, now).unwrap();
+        let section = read(&noted).unwrap().section(3).cloned().unwrap();
+        assert_eq!((section.summary.as_deref(), section.artifacts.as_slice()), (Some("one\ntwo\n"), &["d.md".to_owned()][..]));
     }
 
     proptest! {

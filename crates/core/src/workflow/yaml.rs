@@ -277,9 +277,9 @@ pub fn parse(text: &str) -> Result<Node<'_>, Unreadable> {
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(mut closed) = open.pop() else { continue };
-                closed.node.span.end = end;
-                // The end of a block is written nowhere.
+                // The end of a block is written nowhere; with a bracket the parser counts what follows on the line.
                 let in_brackets = end > start;
+                closed.node.span.end = if in_brackets { start + 1 } else { end };
                 match &mut closed.node.kind {
                     Kind::List { flow, .. } | Kind::Map { flow, .. } => *flow = in_brackets,
                     Kind::Scalar { .. } | Kind::Alias => {}
@@ -350,6 +350,8 @@ pub enum Scalar {
     Whole(u64),
     /// Yes or no.
     Flag(bool),
+    /// Texts, in brackets.
+    Texts(Vec<String>),
 }
 
 impl From<&str> for Scalar {
@@ -365,6 +367,23 @@ impl Scalar {
             Scalar::Text(text) => text.clone(),
             Scalar::Whole(number) => number.to_string(),
             Scalar::Flag(flag) => flag.to_string(),
+            Scalar::Texts(texts) => {
+                let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+                format!("[{}]", texts.join(", "))
+            }
+        }
+    }
+
+    /// Whether a value that was read is this one.
+    fn is(&self, node: &Node<'_>) -> bool {
+        match (self, &node.kind) {
+            (Scalar::Texts(texts), Kind::List { items, .. }) => {
+                items.len() == texts.len()
+                    && items.iter().zip(texts).all(|(item, text)| item.key() == Some(text))
+            }
+            (Scalar::Texts(_), _) => false,
+            (_, Kind::Scalar { text, .. }) => *text == self.says(),
+            _ => false,
         }
     }
 
@@ -454,7 +473,7 @@ pub fn set(text: &str, path: &[&str], value: &Scalar) -> Result<String, Unfit> {
 /// Whether `new` says what `old` says, but for the one value.
 fn is_changed(old: &Node<'_>, new: &Node<'_>, path: &[&str], value: &Scalar) -> bool {
     let Some((key, rest)) = path.split_first() else {
-        return matches!(&new.kind, Kind::Scalar { text, .. } if *text == value.says());
+        return value.is(new);
     };
     let not_it = |entry: &&Entry<'_>| entry.0.key() != Some(*key);
     let Some(changed) = new.get(key) else { return false };
@@ -473,6 +492,11 @@ fn splice(text: &str, root: &Node<'_>, path: &[&str], value: &Scalar) -> Result<
         };
         let rest = &path[at + 1..];
         match &found.kind {
+            Kind::List { flow: true, .. }
+                if rest.is_empty() && !text[found.span.clone()].contains(['\n', '\r']) =>
+            {
+                return Ok(Some(Splice { range: found.span.clone(), new: value.written() }));
+            }
             Kind::Map { .. } if !rest.is_empty() => node = found,
             Kind::Scalar { style, .. } if rest.is_empty() => {
                 let one_line = !text[found.span.clone()].contains(['\n', '\r']);
@@ -697,6 +721,7 @@ mod tests {
             ("a:\n  l:\n  - 1\n  - 2\nb: 1\n", "a.c", "x", "a:\n  l:\n  - 1\n  - 2\n  c: x\nb: 1\n"),
             ("a: {b: 1, c: 2} # k\n", "a.d", "x", "a: {b: 1, c: 2, d: x} # k\n"),
             ("a: {}\n", "a.b.c", "x", "a: {b: {c: x}}\n"),
+            ("a: {} # none yet\nb: 1\n", "a.c", "x", "a: {c: x} # none yet\nb: 1\n"),
             ("a: { b: 1 }\n", "a.b", "x", "a: { b: x }\n"),
             ("a: {b: }\n", "a.c", "x", "a: {b: , c: x}\n"),
             ("a:\nb: 1\n", "a", "x", "a: x\nb: 1\n"),
@@ -711,6 +736,7 @@ mod tests {
             ("a: x\n", "a", "x", "a: x\n"),
             ("a: \"two\n  lines\"\nb: 1\n", "c", "x", "a: \"two\n  lines\"\nb: 1\nc: x\n"),
             ("b: 1\na: \"two\n  lines\"\n", "c", "x", "b: 1\na: \"two\n  lines\"\nc: x\n"),
+            ("a: [1, 2] # l\nb: 1\n", "a", "x", "a: x # l\nb: 1\n"),
             ("a: {b: 1,\n    c: 2}\nz: 1\n", "a.d", "x", "a: {b: 1,\n    c: 2, d: x}\nz: 1\n"),
         ] {
             let path: Vec<&str> = path.split('.').collect();
@@ -722,7 +748,8 @@ mod tests {
     fn what_cannot_be_changed_alone_is_refused() {
         for (old, path) in [
             ("a: |\n  x\n", "a"),
-            ("a: [1]\n", "a"),
+            ("a: [1,\n  2]\n", "a"),
+            ("a:\n- 1\n", "a"),
             ("a: [1]\n", "a.b"),
             ("a: x\n", "a.b"),
             ("a: \"two\n  lines\"\n", "a"),
@@ -733,6 +760,15 @@ mod tests {
             assert!(set(old, &path, &"x".into()).is_err(), "{old:?}");
         }
         assert!(matches!(set("- a\n", &["b"], &"x".into()), Err(Unfit::Unreadable(_))));
+    }
+
+    #[test]
+    fn a_list_can_be_a_value() {
+        let texts = Scalar::Texts(vec!["a.md".into(), "b: c".into()]);
+        for old in ["a: 1\n", "a: [x]\n", "a:\n", "b: 1\n"] {
+            let new = set(old, &["a"], &texts).unwrap();
+            assert!(texts.is(parse(&new).unwrap().get("a").unwrap()), "{new}");
+        }
     }
 
     #[test]

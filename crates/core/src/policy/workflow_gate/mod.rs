@@ -101,7 +101,8 @@ pub fn writes_manifest(event: &Event<'_>, attached: Option<&Attached>) -> bool {
     if let Some(path) = event.written(|_| false) {
         return is_manifest(path) || attached.is_some_and(|attached| is_same(path, &attached.manifest));
     }
-    event.command().is_some_and(|line| line.contains(FILE))
+    // Our own commands write it, too, without naming it.
+    event.command().is_some_and(|line| line.contains(FILE) || attached.is_some() && line.contains(" gate "))
 }
 
 /// Whether a whole path and one below the root can mean the same file.
@@ -242,8 +243,8 @@ fn gate_text(gate: Gate, report: &Report, claimed_skipped: bool) -> String {
     } else {
         write!(
             text,
-            " Missing: {}. `tidegate gate check {number}` shows all of it, `tidegate gate pass {number}` lets the next agent through once \
-             it is there.",
+            " Missing: {}. `tidegate gate note {after}` writes into the section, `tidegate gate check {number}` shows what is missing, \
+             `tidegate gate pass {number}` lets the next agent through.",
             listed(report)
         )
     };
