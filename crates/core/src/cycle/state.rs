@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::BUILT_IN;
 use super::definition::Cycle;
+use crate::event::SessionId;
 use crate::time::Millis;
 
 /// The file, in the host's folder of the project.
@@ -144,6 +145,15 @@ fn text(members: &Map<String, Value>, name: &'static str) -> Result<Option<Strin
     }
 }
 
+/// Shown to people, and looked for among our own: what cannot name a session is none.
+fn session_id(members: &Map<String, Value>) -> Result<Option<String>, Damage> {
+    let id = text(members, "session_id")?;
+    match id.as_deref().map(SessionId::parse) {
+        Some(Err(_)) => Err(Damage::Member("session_id")),
+        _ => Ok(id),
+    }
+}
+
 fn texts(members: &Map<String, Value>, name: &'static str) -> Result<Vec<String>, Damage> {
     let Some(value) = member(members, name) else { return Ok(Vec::new()) };
     let items = value.as_array().ok_or(Damage::Member(name))?;
@@ -195,7 +205,7 @@ impl State {
             skipped_stages: texts(&members, "skipped_stages")?,
             remaining_pct,
             cycle: text(&members, "cycle")?.unwrap_or_else(|| BUILT_IN.to_owned()),
-            session_id: text(&members, "session_id")?,
+            session_id: session_id(&members)?,
             project: text(&members, "project")?,
             started_at: text(&members, "started_at")?,
             updated_at: text(&members, "updated_at")?,
@@ -214,6 +224,9 @@ impl State {
     /// Whether its cycle and all stages that it names are known.
     pub fn check(&self, cycle: Option<&Cycle>) -> Result<(), Damage> {
         let cycle = cycle.ok_or_else(|| Damage::UnknownCycle(self.cycle.clone()))?;
+        if self.skipped_stages.len() > cycle.stages.len() {
+            return Err(Damage::Member("skipped_stages"));
+        }
         let mut named = std::iter::once(&self.stage).chain(&self.skipped_stages);
         match named.find(|stage| cycle.position(stage).is_none()) {
             Some(stage) => Err(Damage::UnknownStage(stage.clone())),
@@ -357,6 +370,7 @@ mod tests {
             (r#"{"stage": "a", "remaining_pct": "35"}"#, "remaining_pct"),
             (r#"{"stage": "a", "skipped_stages": "audit"}"#, "skipped_stages"),
             (r#"{"stage": "a", "session_id": 7}"#, "session_id"),
+            (r#"{"stage": "a", "session_id": "\u001b[2J"}"#, "session_id"),
             (r#"{"stage": "a", "stages": {"a": {"tokens_at_start": "many"}}}"#, "stages"),
             (r#"{"stage": "a", "metrics": []}"#, "metrics"),
         ] {
@@ -368,6 +382,8 @@ mod tests {
         assert_eq!(state(r#"{"stage": "deploy"}"#).check(Some(&cycle)), Err(unknown.clone()));
         let skipped = r#"{"stage": "ship", "skipped_stages": ["deploy"]}"#;
         assert_eq!(state(skipped).check(Some(&cycle)), Err(unknown));
+        let many = state(r#"{"stage": "sprint", "skipped_stages": ["ship", "ship", "ship", "ship", "ship"]}"#);
+        assert_eq!(many.check(Some(&cycle)), Err(Damage::Member("skipped_stages")));
         let other = state(r#"{"stage": "ship", "cycle": "x"}"#);
         assert_eq!(other.check(None), Err(Damage::UnknownCycle("x".into())));
     }

@@ -17,7 +17,7 @@ use tidegate_core::facts::Known;
 use tidegate_core::facts::cycle::Standing;
 use tidegate_core::facts::marks::Mark;
 use tidegate_core::meter::{Meter, short_tokens};
-use tidegate_core::policy::cycle::ID;
+use tidegate_core::policy::cycle::{ID, plain};
 use tidegate_core::policy::cycle::settings::CycleMode;
 use tidegate_core::record::Deeds;
 use tidegate_state::cycle::{self, Change};
@@ -509,7 +509,7 @@ fn print_status(shown: &Shown<'_>) {
         print::line(&format!("  {:<16} {took}", stage.name));
     }
     if shown.status != "running" {
-        let why = shown.stopped_reason.map(|why| format!(" ({why})")).unwrap_or_default();
+        let why = shown.stopped_reason.map(|why| format!(" ({})", plain(why))).unwrap_or_default();
         print::line(&format!(
             "{}{why}; `tidegate cycle resume` goes on with {}",
             shown.status, shown.resumes_at

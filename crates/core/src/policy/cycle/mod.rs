@@ -32,6 +32,9 @@ const COPY_MS: u64 = 30_000;
 const WAITS: &str = "cycle waits";
 const DAMAGED: &str = "cycle damaged";
 
+/// Why it stopped, where that was for want of room.
+const BUDGET: &str = "context_budget";
+
 /// Enough of a message to see how it ends.
 const ENDING: usize = 400;
 
@@ -150,11 +153,14 @@ fn waits(facts: &Facts<'_>) -> Verdict {
     let ended = |name: &String| state.stages.iter().any(|(stage, spent)| stage == name && spent.ended);
     let done: Vec<String> = names.into_iter().filter(ended).collect();
     let done = if done.is_empty() { vec![state.stage.clone()] } else { done };
+    // Any other reason is somebody's text, and a repository can bring the file: it is for the person who asks, not for the model.
+    let why = state.stopped_reason.as_deref().filter(|why| *why == BUDGET).map(|why| format!(" ({why})"));
+    let why = why.unwrap_or_default();
     let to_model = format!(
         "A cycle of this project ({}) has stopped{}. Done: {}. Not begun: {}. `tidegate cycle resume` goes on with {} in this \
          session; nothing is begun until the person wants it.",
         state.cycle,
-        state.stopped_reason.as_deref().map(|why| format!(" ({})", plain(why))).unwrap_or_default(),
+        why,
         done.join(", "),
         state.skipped_stages.join(", "),
         state.resumes_at(),
@@ -402,7 +408,7 @@ impl Ending<'_> {
         let mut state = self.ended();
         let used = self.facts.meter.reading().and_then(Reading::used_pct);
         state.status = Status::Stopped;
-        state.stopped_reason = Some("context_budget".to_owned());
+        state.stopped_reason = Some(BUDGET.to_owned());
         state.skipped_stages = self.cycle.names(next);
         state.remaining_pct = used.map(|used| ((100.0 - used).max(0.0) * 10.0).round() / 10.0);
         state.told.clear();
@@ -444,7 +450,7 @@ pub fn metrics(state: &State) -> String {
 }
 
 /// Somebody else wrote it: on one line, short, and without anything that steers a terminal.
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let safe = |c: char| if crate::config::value::steers(c) { ' ' } else { c };
     text.chars().take(LONGEST_METRICS).map(safe).collect()
 }
