@@ -153,6 +153,12 @@ pub struct Gather<'a> {
     pub in_time: &'a dyn Fn() -> bool,
 }
 
+/// The project whose file says where the session's cycle stands: the one it was begun in, wherever the session stands now.
+pub(crate) fn cycle_root<'a>(facts: &'a Facts<'_>, root: Option<&'a Path>) -> Option<&'a Path> {
+    let stage = facts.marks.value().and_then(|marks| marks.stage.as_ref());
+    stage.and_then(|stage| stage.project.as_deref()).map(Path::new).or(root)
+}
+
 impl Gather<'_> {
     /// Reads what this event needs, and no more.
     pub fn facts<'e>(
@@ -225,8 +231,11 @@ impl Gather<'_> {
             boundary,
             preserved: preserved.unwrap_or_default(),
             worktrees,
-            cycle: if needs.cycle { self.cycle(root.as_deref()) } else { Known::Absent },
+            cycle: Known::Absent,
         };
+        if needs.cycle {
+            facts.cycle = self.cycle(cycle_root(&facts, root.as_deref()));
+        }
         if facts.marks.value().is_some_and(|marks| marks.pressure.promoted) {
             let folder = root.as_deref().and_then(Folder::of);
             facts.flow_changed = folder.and_then(|folder| folder.modified(flow::FILE));
@@ -237,7 +246,7 @@ impl Gather<'_> {
         Gathered { facts, root, host }
     }
 
-    /// Where the project's cycle stands.
+    /// Where a project's cycle stands.
     pub fn cycle(&self, root: Option<&Path>) -> Known<Standing> {
         root.map_or(Known::Absent, |root| cycle::read(self.state, root, self.config))
     }

@@ -412,6 +412,32 @@ fn two_sessions() {
 }
 
 #[test]
+fn a_session_that_goes_into_a_worktree_takes_its_cycle_along() {
+    let play = Play::new();
+    play.uses(10_000);
+    let (project, tree) = (play.sandbox.project(), play.sandbox.path().join("tree"));
+    let known = project.join(".git/worktrees/tree");
+    fs::create_dir_all(&known).expect("a repository");
+    fs::create_dir_all(&tree).expect("a worktree");
+    fs::write(tree.join(".git"), format!("gitdir: {}\n", known.display())).expect("a file");
+    fs::write(known.join("commondir"), "../..\n").expect("a file");
+    fs::write(known.join("gitdir"), format!("{}\n", tree.join(".git").display())).expect("a file");
+    play.start();
+    play.invokes("sprint");
+    let mut stop = play.payload("Stop", json!({ "last_assistant_message": "done" }));
+    stop["cwd"] = json!(tree);
+    let held = play.sandbox.event(&stop);
+    assert!(held.stdout.contains("The next stage is audit"), "{held:?}");
+    assert_eq!(play.state()["stage"], "audit");
+    assert!(!tree.join(".claude").exists());
+    let done = play.cycle(&["done", "--json"]);
+    assert_eq!(done.json()["stage"], "audit", "{done:?}");
+    let held = play.sandbox.event(&stop);
+    assert!(held.stdout.contains("The next stage is ship"), "{held:?}");
+    assert!(!play.cycle(&["status"]).ok().contains("needs about 100k"));
+}
+
+#[test]
 fn failing_and_leaving() {
     let play = Play::new();
     play.start();

@@ -32,6 +32,9 @@ pub struct ActiveStage {
     pub number: usize,
     /// How many there are.
     pub of: usize,
+    /// The project whose file says so: the session may stand in another worktree meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// When it began.
     pub began: Millis,
     /// Its skill was invoked since, or somebody said that it is done.

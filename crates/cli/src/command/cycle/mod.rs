@@ -61,7 +61,15 @@ struct Place {
 
 impl Place {
     fn find(of: &KnowledgeOf) -> Result<Place, CliError> {
-        let project = Project::find(of)?;
+        let mut project = Project::find(of)?;
+        // A session that went into another worktree takes its cycle along; the file stays where it is.
+        let session = project.session.as_ref().and_then(|id| project.here.session(Some(id.as_str())).ok());
+        let of_stage = session.and_then(|session| session.marks.stage?.project).map(PathBuf::from);
+        let elsewhere = of_stage.filter(|root| of.project.is_none() && root.join(".claude").join(FILE).is_file());
+        if let Some(root) = elsewhere.filter(|root| *root != project.root) {
+            project.here.look_at(&root)?;
+            project.root = root;
+        }
         let standing = cycle::read(Some(&project.here.state), &project.root, &project.here.config);
         Ok(Place { project, standing })
     }
@@ -74,8 +82,10 @@ impl Place {
     fn session(&self) -> Result<Session, CliError> {
         let here = &self.project.here;
         let session = here.session(self.project.session.as_ref().map(SessionId::as_str))?;
+        let of_stage = session.marks.stage.as_ref().and_then(|stage| stage.project.as_ref());
+        let is_here = |root: &String| real(Path::new(root)) == self.project.real();
         match &session.marks.root {
-            Some(root) if real(Path::new(root)) != self.project.real() => Err(CliError::new(format!(
+            Some(root) if !is_here(root) && !of_stage.is_some_and(is_here) => Err(CliError::new(format!(
                 "session {} works in {root}, not in {}",
                 session.id,
                 self.project.root.display()
@@ -208,6 +218,7 @@ impl Place {
         let turn = if here.env.agent { Turn::Open } else { Turn::Closed };
         let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, turn);
         let active = active.ok_or_else(|| CliError::new(format!("the cycle has no stage {name}")))?;
+        let active = ActiveStage { project: state.project.clone(), ..active };
         self.write(Some(state.clone()), ended)?;
         self.mark(&session.id, Mark::Stage(Box::new(active.clone())))?;
         let settings = &here.config;

@@ -225,7 +225,7 @@ fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
     // Somebody may have changed the file: what it says counts.
     let same = known.stage == state.stage && known.cycle == state.cycle;
     let begun = ActiveStage::begin(&state.cycle, cycle, at, facts.now, known.turn).filter(|_| !same);
-    let begun = begun.map(|begun| ActiveStage { chained: known.chained, ..begun });
+    let begun = begun.map(|begun| ActiveStage { chained: known.chained, project: known.project.clone(), ..begun });
     let stage = begun.as_ref().unwrap_or(known);
     let mut verdict = within(facts, config, &Ending { facts, standing, state, cycle, stage, at });
     if let Some(begun) = &begun {
@@ -374,7 +374,8 @@ impl Ending<'_> {
         let turn = self.stage.turn;
         let begun = ActiveStage::begin(&self.state.cycle, self.cycle, next, self.facts.now, turn);
         let Some(begun) = begun else { return pause(self.stage, "the stage is not known") };
-        let begun = ActiveStage { chained: self.stage.chained + 1, copied: self.stage.copied, ..begun };
+        let ActiveStage { chained, copied, ref project, .. } = *self.stage;
+        let begun = ActiveStage { chained: chained + 1, copied, project: project.clone(), ..begun };
         let mut state = self.ended();
         let used = self.facts.meter.reading().map(|reading| reading.used);
         state.begin_stage(&begun.stage, used);
