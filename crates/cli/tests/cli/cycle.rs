@@ -438,6 +438,40 @@ fn a_session_that_goes_into_a_worktree_takes_its_cycle_along() {
 }
 
 #[test]
+fn a_session_that_has_ended_is_in_no_cycle() {
+    let play = Play::new();
+    let _ = play.event("SessionEnd", json!({ "reason": "prompt_input_exit" }));
+    for command in ["start", "resume"] {
+        play.write("{\"stage\": \"sprint\"}");
+        let refused = play.sandbox.run(&["cycle", command]);
+        assert!(refused.failed().contains("no session is open in this project"), "{refused:?}");
+    }
+    let _ = play.begins("s-2");
+    let _ = play.begins("s-3");
+    let mut ends = play.payload("SessionEnd", json!({ "reason": "prompt_input_exit" }));
+    ends["session_id"] = json!("s-3");
+    let _ = play.sandbox.event(&ends);
+    let resumed = play.sandbox.run(&["cycle", "resume", "--json"]);
+    assert_eq!(resumed.json()["session"], "s-2", "{resumed:?}");
+}
+
+#[test]
+fn done_counts_also_where_the_session_forgot_its_stage() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    let own = |play: &Play| play.cycle(&["status", "--json"]).json()["own"].clone();
+    assert_eq!(own(&play), true);
+    // The client begins the same session anew.
+    let _ = play.begins("s-1");
+    assert_eq!(play.cycle(&["done"]).code, Some(0));
+    assert!(play.held().contains("The next stage is audit"));
+    let other = Play { session: "s-2", ..play };
+    let _ = other.begins("s-2");
+    assert_eq!(own(&other), false);
+}
+
+#[test]
 fn failing_and_leaving() {
     let play = Play::new();
     play.start();

@@ -331,6 +331,16 @@ impl State {
         skipped.unwrap_or(&self.stage)
     }
 
+    /// Whether the stage at this place was done. Other tools write no more than what was not begun: then all before that were.
+    pub fn was_done(&self, cycle: &Cycle, at: usize) -> bool {
+        let mut ended = self.stages.iter().filter(|(_, spent)| spent.ended).peekable();
+        if ended.peek().is_some() {
+            return ended.any(|(name, _)| cycle.position(name) == Some(at));
+        }
+        let stops = self.skipped_stages.first().and_then(|skipped| cycle.position(skipped));
+        self.status == Status::Stopped && stops.is_some_and(|stops| at < stops)
+    }
+
     /// Names the run: one that goes on in another session is the same.
     pub fn run_id(&self) -> String {
         format!("{}-{}", self.cycle, self.started_at.as_deref().unwrap_or("?"))
@@ -354,6 +364,7 @@ mod tests {
         let stopped = stopped.unwrap();
         assert_eq!((stopped.status, stopped.resumes_at()), (Status::Stopped, "audit"));
         assert_eq!(stopped.check(Some(&Cycle::default())), Ok(()));
+        assert_eq!([0, 1].map(|at| stopped.was_done(&Cycle::default(), at)), [true, false]);
     }
 
     #[test]

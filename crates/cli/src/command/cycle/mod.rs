@@ -81,7 +81,8 @@ impl Place {
     /// The session that is meant.
     fn session(&self) -> Result<Session, CliError> {
         let here = &self.project.here;
-        let session = here.session(self.project.session.as_ref().map(SessionId::as_str))?;
+        let Some(named) = &self.project.session else { return self.open_session() };
+        let session = here.session(Some(named.as_str()))?;
         let of_stage = session.marks.stage.as_ref().and_then(|stage| stage.project.as_ref());
         let is_here = |root: &String| real(Path::new(root)) == self.project.real();
         match &session.marks.root {
@@ -92,6 +93,21 @@ impl Place {
             ))),
             _ => Ok(session),
         }
+    }
+
+    /// For who is at a terminal: the newest session here that the client has not ended. One that ended would be in a cycle
+    /// for nobody.
+    fn open_session(&self) -> Result<Session, CliError> {
+        let newest = self.project.here.session(None)?;
+        let is_here = |session: &Session| {
+            let root = session.marks.root.as_deref().map(Path::new);
+            root.is_some_and(|root| real(root) == self.project.real())
+        };
+        let open = self.project.here.all().into_iter().find(|session| !session.marks.detached && is_here(session));
+        open.ok_or_else(|| {
+            CliError::new(format!("no session is open in this project; the last one, {}, has ended", newest.id))
+                .hint("start the client and run it there, or name a session with --session")
+        })
     }
 
     /// The cycle that is there and can be used.
@@ -185,13 +201,18 @@ impl Place {
     }
 
     /// What the session remembers of it.
-    fn mark(&self, session: &SessionId, new: Mark) -> Result<(), CliError> {
+    fn mark(&self, session: &SessionId, new: &[Mark]) -> Result<(), CliError> {
         let folder = self.project.here.state.session(session);
-        let written = marks::lock_alone(&folder).and_then(|lock| lock.append(&[new]));
+        let written = marks::lock_alone(&folder).and_then(|lock| lock.append(new));
         written.map_err(|error| {
             CliError::new(format!("session {session} cannot be told: {error}"))
                 .hint("`tidegate cycle resume` tries it again")
         })
+    }
+
+    /// Called in the middle of a turn, or from another terminal.
+    fn turn(&self) -> Turn {
+        if self.project.here.env.agent { Turn::Open } else { Turn::Closed }
     }
 
     fn record(&self, command: &str, how: &str) {
@@ -214,13 +235,11 @@ impl Place {
         state.project = Some(self.project.root.to_string_lossy().into_owned());
         state.begin_stage(&name, self.used(session));
         let state = state.at(here.now);
-        // Called in the middle of a turn, or from another terminal.
-        let turn = if here.env.agent { Turn::Open } else { Turn::Closed };
-        let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, turn);
+        let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, self.turn());
         let active = active.ok_or_else(|| CliError::new(format!("the cycle has no stage {name}")))?;
         let active = ActiveStage { project: state.project.clone(), ..active };
         self.write(Some(state.clone()), ended)?;
-        self.mark(&session.id, Mark::Stage(Box::new(active.clone())))?;
+        self.mark(&session.id, &[Mark::Stage(Box::new(active.clone()))])?;
         let settings = &here.config;
         if settings.policies.cycle.mode != CycleMode::On || settings.switched_off(ID) {
             print::to_stderr("warning: the policy `cycle` is not on here, so no stage will follow by itself");
@@ -343,7 +362,17 @@ fn done(args: &Done) -> Outcome {
         }
         place.write(Some(state.at(place.project.here.now)), None)?;
     }
-    place.mark(&session.id, Mark::StageDone(state.stage.clone()))?;
+    let known = session.marks.stage.as_ref().filter(|known| known.cycle == state.cycle);
+    let mut marks = Vec::new();
+    if known.is_none_or(|known| known.stage != state.stage) {
+        // Its marks were lost, or a hook was killed before it could write them: the file counts.
+        let (at, now) = (cycle.position(&state.stage), place.project.here.now);
+        let begun = at.and_then(|at| ActiveStage::begin(&state.cycle, cycle, at, now, place.turn()));
+        let project = Some(place.project.root.to_string_lossy().into_owned());
+        marks.extend(begun.map(|begun| Mark::Stage(Box::new(ActiveStage { project, ..begun }))));
+    }
+    marks.push(Mark::StageDone(state.stage.clone()));
+    place.mark(&session.id, &marks)?;
     place.record("done", "a stage is done");
     let next = cycle.position(&state.stage).and_then(|at| cycle.stages.get(at + 1));
     if args.of.json {
@@ -369,7 +398,7 @@ fn fail(args: &Fail) -> Outcome {
     failed.stopped_reason = Some(reason.clone());
     failed.skipped_stages = cycle.position(&state.stage).map(|at| cycle.names(at + 1)).unwrap_or_default();
     place.write(Some(failed.at(place.project.here.now)), None)?;
-    place.mark(&session.id, Mark::StageLeft)?;
+    place.mark(&session.id, &[Mark::StageLeft])?;
     place.record("fail", "a stage failed");
     if args.of.json {
         print::json(&serde_json::json!({
@@ -389,7 +418,7 @@ fn abandon(of: &KnowledgeOf) -> Outcome {
     let owner = state.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
     if let Some(owner) = owner.filter(|_| state.status == Status::Running) {
         // It sees at its next stop that the file is gone; this is sooner.
-        let _ = place.mark(&owner, Mark::StageLeft);
+        let _ = place.mark(&owner, &[Mark::StageLeft]);
     }
     place.record("abandon", "a cycle was left");
     if of.json {
@@ -419,6 +448,8 @@ struct Shown<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<&'a str>,
     live: bool,
+    /// It is that of the session which asks.
+    own: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped_reason: Option<&'a str>,
     skipped_stages: &'a [String],
@@ -457,7 +488,7 @@ fn status(of: &KnowledgeOf) -> Outcome {
         ShownStage {
             name: &known.name,
             skill: &known.skill,
-            ended: spent.is_some_and(|spent| spent.ended),
+            ended: state.was_done(cycle, at),
             tokens: spent.and_then(Spent::tokens),
             min_left: if at == 0 { 0 } else { history::min_left(&runs, &state.cycle, cycle, at) },
         }
@@ -480,6 +511,8 @@ fn status(of: &KnowledgeOf) -> Outcome {
             .map(|stage| stage.done),
         session: state.session_id.as_deref(),
         live: state.session_id.as_deref().is_some_and(|id| place.is_live(id)),
+        own: state.session_id.is_some()
+            && state.session_id.as_deref() == place.project.session.as_ref().map(SessionId::as_str),
         stopped_reason: state.stopped_reason.as_deref(),
         skipped_stages: &state.skipped_stages,
         remaining_pct: state.remaining_pct,

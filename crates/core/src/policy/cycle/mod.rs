@@ -149,20 +149,20 @@ fn waits(facts: &Facts<'_>) -> Verdict {
     if state.told.len() >= MOST_TOLD {
         return Verdict::silent("it was said in three sessions");
     }
-    let names = standing.cycle.as_ref().map(|cycle| cycle.names(0)).unwrap_or_default();
-    let ended = |name: &String| state.stages.iter().any(|(stage, spent)| stage == name && spent.ended);
-    let done: Vec<String> = names.into_iter().filter(ended).collect();
-    let done = if done.is_empty() { vec![state.stage.clone()] } else { done };
+    let Some(cycle) = &standing.cycle else { return Verdict::silent("the cycle is not known") };
+    let done = cycle.names(0).into_iter().enumerate().filter(|(at, _)| state.was_done(cycle, *at));
+    let done: Vec<String> = done.map(|(_, name)| name).collect();
     // Any other reason is somebody's text, and a repository can bring the file: it is for the person who asks, not for the model.
     let why = state.stopped_reason.as_deref().filter(|why| *why == BUDGET).map(|why| format!(" ({why})"));
     let why = why.unwrap_or_default();
+    let listed = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
     let to_model = format!(
         "A cycle of this project ({}) has stopped{}. Done: {}. Not begun: {}. `tidegate cycle resume` goes on with {} in this \
          session; nothing is begun until the person wants it.",
         state.cycle,
         why,
-        done.join(", "),
-        state.skipped_stages.join(", "),
+        listed(&done),
+        listed(&state.skipped_stages),
         state.resumes_at(),
     );
     let to_user = (facts.lang.words().cycle_waits)(&state.cycle, &done, &state.skipped_stages);
