@@ -238,6 +238,10 @@ impl Run<'_> {
         let mut gathered = kept(gather.facts(self.event, marks, root));
         let (ruling, outcome, lock) = self.decide(&mut gathered, &gather)?;
         if self.is_duplicate() {
+            // What the other one wrote down about a stop is why this one would hold it again.
+            if self.event.kind == EventKind::Stop {
+                return Ok(Answer::default());
+            }
             // The other registration says it and writes it down. A denial stands in both: if that one died,
             // this one still holds.
             let Outcome { call, reason, .. } = outcome;

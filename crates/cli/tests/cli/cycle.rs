@@ -233,10 +233,37 @@ fn a_person_who_breaks_in_is_not_run_over() {
     play.invokes("sprint");
     // No stop: the turn was interrupted, and the next one is about something else.
     play.prompt("what was that?");
-    play.stop().silent();
+    let told = message(&play.stop());
+    assert!(told.starts_with("dev-cycle waits at sprint: a prompt came before"), "{told}");
     assert_eq!(play.because(), "the person broke in");
     play.prompt("good, go on");
     assert!(play.held().contains("The next stage is audit"));
+}
+
+#[test]
+fn who_speaks_while_agents_work_has_not_broken_in() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.prompt("begin the sprint");
+    play.invokes("sprint");
+    let agents = json!([{ "id": "a1", "type": "subagent", "status": "running" }]);
+    let stop = json!({ "last_assistant_message": "done", "background_tasks": agents });
+    play.event("Stop", stop).silent();
+    play.prompt("how is it going?");
+    assert!(play.held().contains("The next stage is audit"));
+}
+
+#[test]
+fn two_registrations_begin_a_stage_once() {
+    let play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.invokes("sprint");
+    let stop = play.payload("Stop", json!({ "last_assistant_message": "done", "prompt_id": "p" })).to_string();
+    let first = play.sandbox.hook(&["--event", "Stop", "--via", "init"], &stop);
+    assert!(first.stdout.contains("The next stage is audit"), "{first:?}");
+    play.sandbox.hook(&["--event", "Stop", "--via", "plugin"], &stop).silent();
 }
 
 #[test]
@@ -596,6 +623,8 @@ fn a_link_is_not_followed() {
     let elsewhere = play.sandbox.path().join("elsewhere.json");
     fs::write(&elsewhere, &text).expect("a file");
     std::os::unix::fs::symlink(&elsewhere, &path).expect("a link");
+    let told = message(&play.stop());
+    assert!(told.contains("is reached through a link). No stage is begun until it can."), "{told}");
     play.stop().silent();
     assert_eq!(fs::read_to_string(&elsewhere).expect("it is there"), text);
 }

@@ -115,6 +115,15 @@ pub(super) const WORDS: Words = Words {
             skipped.join(", ")
         )
     },
+    stage_waits: |stage| {
+        format!(
+            "{} waits at {}: a prompt came before the turn before it had ended. It goes on when the next turn ends.",
+            stage.cycle, stage.stage
+        )
+    },
+    cycle_unreadable: |why| {
+        format!("The cycle's file .claude/{FILE} cannot be read ({why}). No stage is begun until it can.")
+    },
     cycle_complete: |cycle, stages, metrics| {
         let took = |took: &Took| match took.tokens {
             Some(tokens) => format!("{} {}", took.name, short_tokens(tokens)),

@@ -114,6 +114,15 @@ pub(super) const WORDS: Words = Words {
             skipped.join("、")
         )
     },
+    stage_waits: |stage| {
+        format!(
+            "{} は {} で待っています。前のターンが終わる前に次のプロンプトが届いたためです。次のターンが終わると先へ進みます。",
+            stage.cycle, stage.stage
+        )
+    },
+    cycle_unreadable: |why| {
+        format!("サイクルのファイル .claude/{FILE} を読めません（{why}）。読めるようになるまで次のステージは始めません。")
+    },
     cycle_complete: |cycle, stages, metrics| {
         let took = |took: &Took| match took.tokens {
             Some(tokens) => format!("{} {}", took.name, short_tokens(tokens)),

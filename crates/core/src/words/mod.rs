@@ -93,6 +93,10 @@ pub struct Words {
     pub stage_begins: fn(&ActiveStage, &str) -> String,
     /// A cycle stopped for want of room: its stage, what was not begun, tokens left and tokens needed.
     pub cycle_stopped: fn(&ActiveStage, &[String], u64, u64) -> String,
+    /// A stage is done and the cycle waits, since a prompt came before the turn of the last one had ended.
+    pub stage_waits: fn(&ActiveStage) -> String,
+    /// The file of a cycle is there and cannot be read: why.
+    pub cycle_unreadable: fn(&str) -> String,
     /// A cycle is complete: its name, its stages with their tokens, what they say about themselves.
     pub cycle_complete: fn(&str, &[Took], &str) -> String,
     /// A cycle of this project has stopped: what is done, what was skipped.

@@ -1,12 +1,14 @@
 //! The tables of stages inside a budget.
 
 use tidegate_core::config::Config;
+use tidegate_core::checks::Kinds;
 use tidegate_core::config::section::Voice;
 use tidegate_core::cycle::history::Took;
 use tidegate_core::cycle::{ActiveStage, Cycle, Run, Turn, history};
 use tidegate_core::event::{self, Event};
 use tidegate_core::facts::cycle::Standing;
 use tidegate_core::facts::marks::{Mark, Marks};
+use tidegate_core::facts::work::Background;
 use tidegate_core::facts::{Facts, Known};
 use tidegate_core::meter::models::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
@@ -174,6 +176,10 @@ fn history_of(stage: &str, cell: &str) -> Vec<Mark> {
         "yes, the person broke in" => {
             vec![marked(ActiveStage { turn: Turn::Interrupted, ..active }), skill(stage, None)]
         }
+        "yes, and a check was launched" => {
+            let check = Background { task: "b1".into(), kinds: Kinds::default(), at: NOW, awaited: None };
+            vec![marked(active), skill(stage, None), Mark::Launched(check)]
+        }
         "broke in" => vec![marked(ActiveStage { turn: Turn::Interrupted, ..active })],
         "yes, four in this turn" => vec![marked(ActiveStage { chained: 4, ..active }), skill(stage, None)],
         other => panic!("no such history: {other}"),
@@ -322,6 +328,14 @@ pub(super) fn words(row: &Row<'_>) -> Vec<String> {
         "the next stage" => decided(&event, history_of("sprint", "yes"), "120000", "sprint"),
         "the next stage, budget unknown" => decided(&event, history_of("sprint", "yes"), "-", "sprint"),
         "no room" => decided(&event, history_of("sprint", "yes"), "43000", "sprint"),
+        "broke in" => decided(&event, history_of("sprint", "yes, the person broke in"), "120000", "sprint"),
+        "not done, skill renamed" => {
+            let mut facts = decided(&event, history_of("sprint", "-"), "120000", "sprint");
+            if let Known::Value(Standing { cycle: Some(cycle), .. }) = &mut facts.cycle {
+                cycle.stages[0].skill = "run".into();
+            }
+            facts
+        }
         "not done" => decided(&event, history_of("audit", "-"), "120000", "audit"),
         "complete" => decided(&event, history_of("retrospective", "yes"), "90000", "retrospective"),
         other => panic!("no such case: {other}"),

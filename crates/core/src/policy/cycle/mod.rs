@@ -31,12 +31,13 @@ const COPY_MS: u64 = 30_000;
 /// What is said once in a session.
 const WAITS: &str = "cycle waits";
 const DAMAGED: &str = "cycle damaged";
+const UNREADABLE: &str = "cycle unreadable";
 
 /// Why it stopped, where that was for want of room.
 const BUDGET: &str = "context_budget";
 
 /// Enough of a message to see how it ends.
-const ENDING: usize = 400;
+const ENDING: usize = 2000;
 
 /// More of what stages say about themselves is no closing message.
 const LONGEST_METRICS: usize = 400;
@@ -192,6 +193,17 @@ fn damaged(facts: &Facts<'_>, standing: &Standing, damage: &Damage, mut effects:
     verdict
 }
 
+/// The file is there, and what it says is not known: the cycle stays where it is, and the person is told once.
+fn unreadable(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdict {
+    let mut verdict = pause(stage, "the state file cannot be read");
+    if !facts.marks.value().is_some_and(|marks| marks.noticed(UNREADABLE)) {
+        let text = (facts.lang.words().cycle_unreadable)(&plain(why));
+        let when_said = vec![Effect::Mark(Mark::Notice(UNREADABLE.to_owned()))];
+        verdict.says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
+    }
+    verdict
+}
+
 /// The turn ends and the cycle stays where it is.
 fn pause(stage: &ActiveStage, because: &'static str) -> Verdict {
     let closes = stage.turn != Turn::Closed;
@@ -205,7 +217,7 @@ fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
     let standing = match &facts.cycle {
         Known::Value(standing) => standing,
         Known::Absent => return Verdict { effects: left(), ..Verdict::silent("the state file is gone") },
-        Known::Broken(_) => return pause(known, "the state file cannot be read"),
+        Known::Broken(why) => return unreadable(facts, known, why),
     };
     if !standing.of_project {
         return Verdict { effects: left(), ..Verdict::silent("the cycle is another project's") };
@@ -222,10 +234,16 @@ fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
         return Verdict { effects: left(), ..Verdict::silent("the cycle has ended") };
     }
     let Some(at) = cycle.position(&state.stage) else { return pause(known, "the stage is not known") };
-    // Somebody may have changed the file: what it says counts.
+    // Somebody may have changed the file: what it says counts. Or the config: then the stage is the same, its skill and place may not.
     let same = known.stage == state.stage && known.cycle == state.cycle;
-    let begun = ActiveStage::begin(&state.cycle, cycle, at, facts.now, known.turn).filter(|_| !same);
-    let begun = begun.map(|begun| ActiveStage { chained: known.chained, project: known.project.clone(), ..begun });
+    let begun = ActiveStage::begin(&state.cycle, cycle, at, facts.now, known.turn).map(|begun| {
+        if same {
+            ActiveStage { skill: begun.skill, number: begun.number, of: begun.of, ..known.clone() }
+        } else {
+            ActiveStage { chained: known.chained, project: known.project.clone(), ..begun }
+        }
+    });
+    let begun = begun.filter(|begun| begun != known);
     let stage = begun.as_ref().unwrap_or(known);
     let mut verdict = within(facts, config, &Ending { facts, standing, state, cycle, stage, at });
     if let Some(begun) = &begun {
@@ -241,13 +259,16 @@ fn within(facts: &Facts<'_>, config: &Config, ending: &Ending<'_>) -> Verdict {
         return pause(stage, "stepped down: stages are not chained");
     }
     if verify_stop::agents_run(facts.event) {
-        return Verdict::silent("agents still run in the background");
+        return pause(stage, "agents still run in the background");
+    }
+    if facts.marks.value().is_some_and(|marks| verify_stop::check_runs(facts.event, marks)) {
+        return pause(stage, "a check still runs in the background");
     }
     if asks(facts.event) {
         return pause(stage, "the last message asks something");
     }
     if stage.turn == Turn::Interrupted {
-        return pause(stage, "the person broke in");
+        return broken_in(facts, stage);
     }
     if !stage.done && stage.held {
         return pause(stage, "the stage is not done, and a stop was held for it");
@@ -258,12 +279,46 @@ fn within(facts: &Facts<'_>, config: &Config, ending: &Ending<'_>) -> Verdict {
     ending.decide()
 }
 
-/// Whether the last message asks the person something.
+/// A prompt came before the turn of the last one had ended. The client tells hooks neither of an interrupt nor of a prompt that
+/// waited in its queue, so the person who did not mean to hold the cycle up learns why it waits.
+fn broken_in(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
+    let mut verdict = pause(stage, "the person broke in");
+    if stage.done {
+        let text = (facts.lang.words().stage_waits)(stage);
+        verdict.says.push(Say { to: Audience::User, text, weight: 50, explains: false, when_said: Vec::new() });
+    }
+    verdict
+}
+
+/// Whether the last message asks the person something, with or without a list of what there is to choose from.
 fn asks(event: &Event<'_>) -> bool {
     let Some(message) = event.payload.last_assistant_message.get() else { return false };
     let message = message.tail(ENDING);
+    let mut lines = message.lines().rev().filter(|line| !line.trim().is_empty());
+    if lines.clone().next().is_some_and(is_question) {
+        return true;
+    }
+    // A heading asks nobody.
+    let is_heading = |line: &str| line.starts_with(['#', '*', '_']);
+    let before = lines.find(|line| !is_choice(line));
+    before.is_some_and(|line| is_question(line) && !is_heading(line))
+}
+
+fn is_question(line: &str) -> bool {
     let closing = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '"' | '\'' | ')' | '）' | '」' | '』' | '”');
-    message.trim_end_matches(closing).ends_with(['?', '？'])
+    let line = line.trim_end_matches(closing);
+    let said = line.strip_suffix('。').unwrap_or(line);
+    line.ends_with(['?', '？']) || ["ますか", "ませんか", "ですか", "しょうか"].iter().any(|end| said.ends_with(end))
+}
+
+/// An item of a list, or a line that belongs to one.
+fn is_choice(line: &str) -> bool {
+    if line.starts_with(char::is_whitespace) || line.starts_with(['-', '•', '・']) || line.starts_with("* ") {
+        return true;
+    }
+    let number = line.trim_start_matches('(').split_once(['.', ')', '）', ':']).map(|(number, _)| number);
+    let plain = |number: &str| number.len() < 3 && number.chars().all(|c| c.is_ascii_alphanumeric());
+    number.is_some_and(|number| !number.is_empty() && plain(number))
 }
 
 /// A stop before the stage is done.
