@@ -122,6 +122,11 @@ pub fn change(
     let path = file(root)?;
     let old = read_file(root)?;
     let Change { new, ended } = decide(old.as_deref())?;
+    let new = new.map(|new| new.text());
+    if new.as_ref().is_some_and(|text| text.len() as u64 > LARGEST) {
+        // Nobody could read it again.
+        return Err(io::Error::other("it would be too large"));
+    }
     if let Some(run) = ended {
         let mut history = append::open(&history_file(state, root))?;
         // Led by a line break, so that a line torn by a killed process does not take this one along.
@@ -140,7 +145,7 @@ pub fn change(
         fs::create_dir_all(folder)?;
     }
     sweep(&path);
-    replace::durable_if(&path, new.text().as_bytes(), |_| {
+    replace::durable_if(&path, new.as_bytes(), |_| {
         if read_file(root)? == old {
             Ok(())
         } else {
@@ -199,6 +204,9 @@ struct FixLoop {
     count: u64,
 }
 
+/// Loops that are remembered: several sessions of a project can be in one.
+const LOOPS_KEPT: usize = 32;
+
 /// Counts one more round of a loop, and says how many that are; `None` when there were as many as it may have.
 pub fn count_fix_loop(
     state: &StateDir,
@@ -210,15 +218,18 @@ pub fn count_fix_loop(
     let _lock = lock(state, root)?;
     let path = state.project(root).join("fix-loop.json");
     let known = bounded::read(&path, LARGEST).ok();
-    let known: FixLoop = known.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-    let before = if known.of == of && !reset { known.count } else { 0 };
+    let mut loops: Vec<FixLoop> =
+        known.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let known = loops.iter().position(|known| known.of == of).map(|at| loops.remove(at));
+    let before = known.filter(|_| !reset).map_or(0, |known| known.count);
     if before >= limit {
         return Ok(None);
     }
-    let counted = FixLoop { of: of.to_owned(), count: before + 1 };
+    loops.push(FixLoop { of: of.to_owned(), count: before + 1 });
+    loops.drain(..loops.len().saturating_sub(LOOPS_KEPT));
     crate::place::make_private(&state.project(root))?;
-    replace::copy(&path, &serde_json::to_vec(&counted)?)?;
-    Ok(Some(counted.count))
+    replace::copy(&path, &serde_json::to_vec(&loops)?)?;
+    Ok(Some(before + 1))
 }
 
 /// The copy of the budget, while there is a cycle.
@@ -284,6 +295,30 @@ mod tests {
         let state = State::parse(&standing.text).unwrap();
         assert_eq!((state.stage.as_str(), state.status), ("ship", Status::Running));
         assert_eq!(project.names(), [FILE]);
+    }
+
+    #[test]
+    fn what_nobody_could_read_again_is_not_written() {
+        let project = Project::new(r#"{"stage": "audit"}"#);
+        let mut new = State::default();
+        new.begin_stage("audit", None);
+        new.metrics.insert("log".into(), "x".repeat(300_000).into());
+        let refused = change(&project.state, &project.root, |_| Ok(Change { new: Some(new), ended: None }));
+        assert_eq!(refused.unwrap_err().to_string(), "it would be too large");
+        assert!(matches!(read(None, &project.root, &Config::default()), Known::Value(_)));
+    }
+
+    #[test]
+    fn loops_are_counted_apart() {
+        let project = Project::new("{}");
+        let count = |of: &str, reset| count_fix_loop(&project.state, &project.root, of, 2, reset).unwrap();
+        let rounds = ["a", "b", "a", "b", "a", "b"].map(|of| count(of, false));
+        assert_eq!(rounds, [Some(1), Some(1), Some(2), Some(2), None, None]);
+        assert_eq!((count("a", true), count("b", false)), (Some(1), None));
+        for other in 0..100 {
+            count(&other.to_string(), false);
+        }
+        assert_eq!(count("b", false), Some(1), "long ago");
     }
 
     #[test]

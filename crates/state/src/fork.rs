@@ -39,8 +39,8 @@ pub fn inherit(
         (found.used + found.answer == tokens).then_some((parent, folder))
     });
     let (copied, parent) = copied?;
-    // Its own transcript will be another file.
-    let copied = Marks { transcript: None, approvals: Vec::new(), ..copied };
+    // Its own transcript will be another file, and a cycle is steered by the session that is in it.
+    let copied = Marks { transcript: None, approvals: Vec::new(), stage: None, ..copied };
     let folder = state.session(fork);
     let lock = marks::lock_shared(&folder).ok()?;
     // First: a mark may say that something of it waits to be told.
@@ -75,6 +75,7 @@ mod tests {
             let mut new =
                 vec![Mark::Root(project.into()), Mark::Transcript(path.to_string_lossy().into_owned())];
             new.extend((name == "a").then_some(Mark::Pressure(info)));
+            new.push(Mark::Stage(Box::default()));
             marks::lock_shared(&state.session(&id)).unwrap().append(&new).unwrap();
             let noted = Boundary { noted: Millis(used), ..Boundary::default() };
             boundary::write(&state.session(&id), &noted).unwrap();
@@ -85,6 +86,7 @@ mod tests {
         assert_eq!(marks::read(&state.session(&fork)), Known::Absent);
         assert_eq!(inherit(50_015).unwrap().pressure, info);
         assert_eq!(marks::read(&state.session(&fork)).value().unwrap().pressure, info);
+        assert_eq!(marks::read(&state.session(&fork)).value().unwrap().stage, None);
         assert_eq!(boundary::read(&state.session(&fork)).unwrap().noted, Millis(50_010));
     }
 }
