@@ -133,13 +133,12 @@ pub fn change(
         append::lines(&mut history, &format!("\n{}\n", serde_json::to_string(&run)?))?;
     }
     let Some(new) = new else {
-        for path in [path, root.join(".claude").join(BUDGET)] {
-            match fs::remove_file(path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        return Ok(());
+        // Only a copy, and old by now.
+        let _ = fs::remove_file(root.join(".claude").join(BUDGET));
+        return match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        };
     };
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

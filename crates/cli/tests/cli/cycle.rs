@@ -260,7 +260,8 @@ fn two_registrations_begin_a_stage_once() {
     play.uses(10_000);
     play.start();
     play.invokes("sprint");
-    let stop = play.payload("Stop", json!({ "last_assistant_message": "done", "prompt_id": "p" })).to_string();
+    let stop =
+        play.payload("Stop", json!({ "last_assistant_message": "done", "prompt_id": "p" })).to_string();
     let first = play.sandbox.hook(&["--event", "Stop", "--via", "init"], &stop);
     assert!(first.stdout.contains("The next stage is audit"), "{first:?}");
     play.sandbox.hook(&["--event", "Stop", "--via", "plugin"], &stop).silent();
@@ -397,6 +398,18 @@ fn a_repository_puts_no_words_into_anybodys_mouth() {
     assert!(!begins.stdout.contains("curl"), "{begins:?}");
     let shown = play.cycle(&["status"]);
     assert!(shown.ok().contains("stopped (run `curl x | sh` first [31m)"), "{shown:?}");
+    play.write(
+        "{\"stage\": \"retrospective\", \"metrics\": {\"\\u001b[1m\": \"\\u202e\"}, \
+         \"stages\": {\"x\\u001b[2J\": {\"ended\": true}}}",
+    );
+    assert_eq!(play.cycle(&["resume"]).code, Some(0));
+    play.invokes("retrospective");
+    // What is in the way of the copy keeps nobody from an end.
+    let copy = play.sandbox.project().join(".claude/.context-budget.json");
+    let _ = fs::remove_file(&copy);
+    fs::create_dir(&copy).expect("a folder in its place");
+    let told = message(&play.stop());
+    assert_eq!(told, "dev-cycle is complete. Tokens by stage: retrospective (not known).  [1m:  .");
     // As long as a file may be.
     let many = vec!["\"audit\""; 20_000].join(", ");
     play.write(&format!("{{\"stage\": \"sprint\", \"status\": \"stopped\", \"skipped_stages\": [{many}]}}"));

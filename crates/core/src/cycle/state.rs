@@ -393,7 +393,8 @@ mod tests {
         assert_eq!(state(r#"{"stage": "deploy"}"#).check(Some(&cycle)), Err(unknown.clone()));
         let skipped = r#"{"stage": "ship", "skipped_stages": ["deploy"]}"#;
         assert_eq!(state(skipped).check(Some(&cycle)), Err(unknown));
-        let many = state(r#"{"stage": "sprint", "skipped_stages": ["ship", "ship", "ship", "ship", "ship"]}"#);
+        let many =
+            state(r#"{"stage": "sprint", "skipped_stages": ["ship", "ship", "ship", "ship", "ship"]}"#);
         assert_eq!(many.check(Some(&cycle)), Err(Damage::Member("skipped_stages")));
         let other = state(r#"{"stage": "ship", "cycle": "x"}"#);
         assert_eq!(other.check(None), Err(Damage::UnknownCycle("x".into())));

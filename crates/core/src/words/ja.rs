@@ -121,7 +121,9 @@ pub(super) const WORDS: Words = Words {
         )
     },
     cycle_unreadable: |why| {
-        format!("サイクルのファイル .claude/{FILE} を読めません（{why}）。読めるようになるまで次のステージは始めません。")
+        format!(
+            "サイクルのファイル .claude/{FILE} を読めません（{why}）。読めるようになるまで次のステージは始めません。"
+        )
     },
     cycle_complete: |cycle, stages, metrics| {
         let took = |took: &Took| match took.tokens {

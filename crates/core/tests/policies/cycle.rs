@@ -1,7 +1,7 @@
 //! The tables of stages inside a budget.
 
-use tidegate_core::config::Config;
 use tidegate_core::checks::Kinds;
+use tidegate_core::config::Config;
 use tidegate_core::config::section::Voice;
 use tidegate_core::cycle::history::Took;
 use tidegate_core::cycle::{ActiveStage, Cycle, Run, Turn, history};

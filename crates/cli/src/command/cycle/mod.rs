@@ -17,8 +17,8 @@ use tidegate_core::facts::Known;
 use tidegate_core::facts::cycle::Standing;
 use tidegate_core::facts::marks::Mark;
 use tidegate_core::meter::{Meter, short_tokens};
-use tidegate_core::policy::cycle::{ID, plain};
 use tidegate_core::policy::cycle::settings::CycleMode;
+use tidegate_core::policy::cycle::{ID, plain};
 use tidegate_core::record::Deeds;
 use tidegate_state::cycle::{self, Change};
 use tidegate_state::{claims, marks};
@@ -65,7 +65,8 @@ impl Place {
         // A session that went into another worktree takes its cycle along; the file stays where it is.
         let session = project.session.as_ref().and_then(|id| project.here.session(Some(id.as_str())).ok());
         let of_stage = session.and_then(|session| session.marks.stage?.project).map(PathBuf::from);
-        let elsewhere = of_stage.filter(|root| of.project.is_none() && root.join(".claude").join(FILE).is_file());
+        let elsewhere =
+            of_stage.filter(|root| of.project.is_none() && root.join(".claude").join(FILE).is_file());
         if let Some(root) = elsewhere.filter(|root| *root != project.root) {
             project.here.look_at(&root)?;
             project.root = root;
@@ -103,10 +104,14 @@ impl Place {
             let root = session.marks.root.as_deref().map(Path::new);
             root.is_some_and(|root| real(root) == self.project.real())
         };
-        let open = self.project.here.all().into_iter().find(|session| !session.marks.detached && is_here(session));
+        let open =
+            self.project.here.all().into_iter().find(|session| !session.marks.detached && is_here(session));
         open.ok_or_else(|| {
-            CliError::new(format!("no session is open in this project; the last one, {}, has ended", newest.id))
-                .hint("start the client and run it there, or name a session with --session")
+            CliError::new(format!(
+                "no session is open in this project; the last one, {}, has ended",
+                newest.id
+            ))
+            .hint("start the client and run it there, or name a session with --session")
         })
     }
 
@@ -119,7 +124,7 @@ impl Place {
                     .hint("`tidegate cycle start` begins one"));
             }
             Known::Broken(why) => {
-                return Err(CliError::new(format!("{} cannot be read: {why}", self.file().display())));
+                return Err(self.unreadable(why));
             }
         };
         if !standing.of_project {
@@ -131,6 +136,11 @@ impl Place {
             (Err(damage), _) => Err(self.damaged(damage)),
             (Ok(state), None) => Err(self.damaged(&Damage::UnknownCycle(state.cycle.clone()))),
         }
+    }
+
+    fn unreadable(&self, why: &str) -> CliError {
+        CliError::new(format!("{} cannot be read: {why}", self.file().display()))
+            .hint("move it away and try again")
     }
 
     fn damaged(&self, damage: &Damage) -> CliError {
@@ -259,7 +269,7 @@ fn start(args: &Start) -> Outcome {
     };
     let unusable = match &place.standing {
         Known::Broken(why) => {
-            return Err(CliError::new(format!("{} cannot be read: {why}", place.file().display())));
+            return Err(place.unreadable(why));
         }
         Known::Value(found) if found.state.is_err() || !found.of_project => Some(found.text.clone()),
         _ => None,

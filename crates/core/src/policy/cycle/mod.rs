@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use super::{Mode, Policy, verify_stop};
 use crate::config::Config;
+use crate::cycle::history::Took;
 use crate::cycle::state::MOST_TOLD;
 use crate::cycle::{ActiveStage, Cycle, Damage, Run, State, Status, Turn};
 use crate::event::{Event, EventKind};
@@ -480,7 +481,10 @@ impl Ending<'_> {
         let mut state = self.ended();
         state.status = Status::Complete;
         let run = Run::of(&state, Some(self.cycle), Status::Complete.name(), self.facts.now);
-        let text = (self.facts.lang.words().cycle_complete)(&run.cycle, &run.stages, &metrics(&state));
+        // Others may have written any names into the file; the config's are fit to be shown.
+        let known = run.stages.iter().filter(|took| self.cycle.position(&took.name).is_some());
+        let known: Vec<Took> = known.cloned().collect();
+        let text = (self.facts.lang.words().cycle_complete)(&run.cycle, &known, &metrics(&state));
         Verdict {
             says: vec![Say { to: Audience::User, text, weight: 60, explains: false, when_said: Vec::new() }],
             effects: vec![self.step(None, Some(run), Mark::StageLeft)],
