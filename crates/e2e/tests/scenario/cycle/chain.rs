@@ -212,15 +212,15 @@ fn a_compaction_in_a_stage_is_survived() {
         .main(cycle("start").used(20_000))
         .main(Reply::bash("echo work").used(60_000))
         .main(Reply::bash("echo more work").used(168_000))
-        .main(skill("sprint").used(30_000))
+        .main(skill("sprint").used(32_000))
         .main(Reply::text("the sprint is over").used(32_000))
-        .main(skill("audit").used(33_000))
+        .main(skill("audit").used(40_000))
         .main(Reply::text("the audit is over").used(40_000))
-        .main(cycle("done").used(41_000))
+        .main(cycle("done").used(46_000))
         .main(Reply::text("it is shipped").used(46_000))
-        .main(skill("retrospective").used(47_000))
+        .main(skill("retrospective").used(53_000))
         .main(Reply::text("all of it is done").used(53_000));
-    let model = Model::start(script);
+    let model = Model::start(script).paced(&home);
     let mut session = launch(&home, &model).start();
     let turn = session.ask(&format!("run a cycle\n{}", filler()));
     session.finish();

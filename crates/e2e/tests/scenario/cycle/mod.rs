@@ -19,6 +19,7 @@ use tidegate_e2e::tidegate::{Tidegate, binary};
 use super::work::skill;
 
 const ROOM: &str = "there is room for the next stage";
+const STALE: &str = ", by a stale reading and a turn's growth";
 const NO_ROOM: &str = "there is no room for the next stage";
 const NOT_DONE: &str = "the stage is not done";
 const HELD_ONCE: &str = "the stage is not done, and a stop was held for it";
@@ -45,8 +46,11 @@ fn stops_of(tidegate: &Tidegate<'_>, policy: &str) -> Vec<String> {
     tidegate.records_of("Stop").into_iter().filter_map(because).collect()
 }
 
+/// What the cycle found. On a busy machine the client writes its transcript later than the hook waits for it; then the reading
+/// before counts, and the scripts see to it that it says the same.
 fn stops(tidegate: &Tidegate<'_>) -> Vec<String> {
-    stops_of(tidegate, "cycle")
+    let folded = |because: String| because.trim_end_matches(STALE).to_owned();
+    stops_of(tidegate, "cycle").into_iter().map(folded).collect()
 }
 
 /// What held stops said to the model, oldest first.
