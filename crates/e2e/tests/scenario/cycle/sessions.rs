@@ -83,3 +83,68 @@ fn a_session_that_comes_back_is_in_the_same_stage() {
     assert_eq!(stands(&home), running("audit"));
     model.finish();
 }
+
+/// A fork has the conversation and the marks, not the cycle.
+#[test]
+fn a_fork_is_not_steered() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(cycle("start"))
+        .main(skill("sprint"))
+        .main(Reply::text("Which of the two?"))
+        .main(Reply::text("the sprint is over"))
+        .main(skill("audit"))
+        .main(Reply::text("the audit is over"));
+    let model = Model::start(script);
+    let first = launch(&home, &model).ask("run a cycle");
+    let before = fs::read(file(&home)).expect("the state file");
+    let mut fork = launch(&home, &model).resume(first.session_id()).argument("--fork-session").start();
+    fork.ask("the first one");
+    fork.ask("and now");
+    let fork = fork.finish();
+
+    tidegate.assert_unfailing();
+    assert_ne!(fork.session_id(), first.session_id());
+    assert_eq!(stops(&tidegate), [ASKS, "the cycle is another session's"], "it is looked at once");
+    assert_eq!(fs::read(file(&home)).expect("the state file"), before);
+    model.finish();
+}
+
+/// What the client calls a new session in the same window goes on where the old one was.
+#[test]
+fn after_a_clear_the_stage_is_begun_again() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(cycle("start"))
+        .main(skill("sprint"))
+        .main(Reply::text("Which of the two?"))
+        .main(Reply::text("hello"))
+        .main(cycle("resume"))
+        .main(Reply::text("the sprint was done before"))
+        .main(skill("sprint"))
+        .main(Reply::text("the sprint is over"))
+        .main(skill("audit"))
+        .main(Reply::text("Ship it?"));
+    let model = Model::start(script);
+    let mut session = launch(&home, &model).start();
+    session.ask("run a cycle");
+    let before = fs::read(file(&home)).expect("the state file");
+    session.ask("/clear");
+    session.ask("hello");
+    assert_eq!(fs::read(file(&home)).expect("the state file"), before);
+    assert_eq!(stops(&tidegate), [ASKS], "the new session is in no cycle");
+    session.ask("go on with the cycle");
+    session.finish();
+
+    tidegate.assert_unfailing();
+    let requests = model.main_requests();
+    assert_ne!(requests[0].session, requests[5].session);
+    let resumed = requests[5].last_tool_result();
+    assert!(resumed.text.contains("stage 1 of 4, sprint, begins"), "{resumed:?}");
+    assert_eq!(stops(&tidegate), [ASKS, NOT_DONE, ROOM, ASKS], "what was invoked before counts no more");
+    assert_eq!(stands(&home), running("audit"));
+    assert_eq!(state(&home)["session_id"], json!(requests[5].session));
+    model.finish();
+}

@@ -8,7 +8,7 @@ use tidegate_e2e::terminal::Terminal;
 
 use super::*;
 
-fn start<'a>(launch: Launch<'a>) -> Terminal<'a> {
+fn start(launch: Launch<'_>) -> Terminal<'_> {
     Terminal::start(&launch.argument("--permission-mode").argument("default"))
 }
 
@@ -212,4 +212,37 @@ fn a_person_types_dev_cycle_of_the_plugin() {
     let launch = Launch::asking(&home, &model).on(SONNET_4_6);
     // With and without the prefix: a held stop names the skill without it.
     typed(&home, &model, launch, ["tidegate:sprint", "audit", "tidegate:ship", "retrospective"]);
+}
+
+/// A prompt that is typed while the agent works cannot be told from one after an interrupt.
+#[test]
+fn a_prompt_that_is_typed_meanwhile_pauses_the_chain() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(cycle("start"))
+        .main(skill("sprint"))
+        .main(Reply::bash("echo begun > begun.txt; while [ ! -e go.txt ]; do sleep 0.1; done"))
+        .main(Reply::text("the sprint is over"))
+        .main(Reply::text("on with it"))
+        .main(skill("audit"))
+        .main(Reply::text("the audit is over, ship it?"));
+    let model = Model::start(script);
+    let terminal = start(launch(&home, &model));
+    terminal.enter("run a cycle");
+    terminal.wait_until("the command", |_| home.in_project("begun.txt").exists());
+    terminal.enter("mind the tests");
+    let prompts = || tidegate.records_of("UserPromptSubmit").len();
+    terminal.wait_until("the prompt", |_| prompts() == 2);
+    home.write("go.txt", "");
+    terminal.wait_for("the sprint is over");
+    until_stops(&tidegate, &[BROKE_IN]);
+    assert!(model.last_main().mentions("mind the tests"));
+    assert_eq!(stands(&home), running("sprint"));
+    terminal.enter("go on");
+    terminal.wait_for("the audit is over, ship it?");
+    until_stops(&tidegate, &[BROKE_IN, ROOM, ASKS]);
+    assert_eq!(stands(&home), running("audit"));
+    tidegate.assert_unfailing();
+    model.finish();
 }
