@@ -255,3 +255,27 @@ fn a_compaction_in_a_stage_is_survived() {
     assert_extending(&model.requests());
     model.finish();
 }
+
+/// The client begins a turn by itself when a background command ends. Nobody has answered by that.
+#[test]
+fn a_turn_that_nobody_asked_for_answers_no_question() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let background = json!({ "command": "sleep 2", "description": "a server", "run_in_background": true });
+    let script = Script::new()
+        .main(cycle("start"))
+        .main(skill("sprint"))
+        .main(Reply::tool("Bash", background))
+        .main(Reply::text("Which schema shall I use?"))
+        .main_with(|request| {
+            assert!(request.mentions("completed (exit code 0)"), "the client tells the end of it");
+            Reply::text("the server has ended")
+        });
+    let model = Model::start(script);
+    launch(&home, &model).ask("run a cycle");
+
+    tidegate.assert_unfailing();
+    assert_eq!(stops(&tidegate), [ASKS, "the person has not answered"]);
+    assert_eq!(stands(&home), running("sprint"));
+    model.finish();
+}
