@@ -218,6 +218,10 @@ fn a_stage_that_did_nothing_is_held_once() {
     play.uses(10_000);
     play.start();
     play.says("Which branch shall I use?").silent();
+    // A turn of the client's own.
+    play.stop().silent();
+    assert_eq!(play.because(), "the person has not answered");
+    play.prompt("the new one");
     assert!(play.held().contains("its skill `sprint` was not invoked"));
     play.stop().silent();
     play.stop().silent();

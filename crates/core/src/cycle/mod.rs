@@ -63,6 +63,9 @@ pub enum Turn {
     Open,
     /// One came before the last one's turn had ended: the person broke in.
     Interrupted,
+    /// None is, and how it goes on is the person's to say: they were asked, or they broke in. The client begins turns of its own,
+    /// when a command in the background ends, say.
+    Waiting,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]

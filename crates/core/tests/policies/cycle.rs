@@ -181,6 +181,10 @@ fn history_of(stage: &str, cell: &str) -> Vec<Mark> {
             vec![marked(active), skill(stage, None), Mark::Launched(check)]
         }
         "broke in" => vec![marked(ActiveStage { turn: Turn::Interrupted, ..active })],
+        "yes, the person is waited for" => {
+            vec![marked(ActiveStage { turn: Turn::Waiting, ..active }), skill(stage, None)]
+        }
+        "the person is waited for" => vec![marked(ActiveStage { turn: Turn::Waiting, ..active })],
         "yes, four in this turn" => vec![marked(ActiveStage { chained: 4, ..active }), skill(stage, None)],
         other => panic!("no such history: {other}"),
     }
@@ -195,6 +199,9 @@ pub(super) fn stages(row: &Row<'_>) -> Vec<String> {
         "stop, an agent runs" => {
             payload(r#", "background_tasks": [{"id": "b1", "type": "local_agent", "status": "running"}]"#)
         }
+        "asks, an agent runs" => payload(
+            r#", "last_assistant_message": "Shall I?", "background_tasks": [{"id": "b1", "type": "local_agent", "status": "running"}]"#,
+        ),
         "stop, a shell runs" => {
             payload(r#", "background_tasks": [{"id": "b1", "type": "shell", "status": "running"}]"#)
         }
@@ -393,6 +400,7 @@ pub(super) fn turns(row: &Row<'_>) -> Vec<String> {
     let turn = match row[1] {
         "open" => Turn::Open,
         "interrupted" => Turn::Interrupted,
+        "waiting" => Turn::Waiting,
         _ => Turn::Closed,
     };
     let seconds: u64 =

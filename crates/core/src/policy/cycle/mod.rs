@@ -100,7 +100,10 @@ impl Policy for CyclePolicy {
 /// A human prompt. One that comes while another is worked on means that the person broke in: the client tells us of no
 /// interrupt while the model writes.
 fn prompted(stage: &ActiveStage) -> Verdict {
-    let turn = if stage.turn == Turn::Closed { Turn::Open } else { Turn::Interrupted };
+    let turn = match stage.turn {
+        Turn::Closed | Turn::Waiting => Turn::Open,
+        Turn::Open | Turn::Interrupted => Turn::Interrupted,
+    };
     let because = if turn == Turn::Open { "a turn begins" } else { "the person broke in" };
     Verdict { effects: vec![Effect::Mark(Mark::StageTurn(turn))], ..Verdict::silent(because) }
 }
@@ -207,8 +210,16 @@ fn unreadable(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdict {
 
 /// The turn ends and the cycle stays where it is.
 fn pause(stage: &ActiveStage, because: &'static str) -> Verdict {
-    let closes = stage.turn != Turn::Closed;
-    let effects = closes.then_some(Effect::Mark(Mark::StageTurn(Turn::Closed)));
+    turn_ends(stage, Turn::Closed, because)
+}
+
+/// The same, until the person says how it goes on.
+fn wait(stage: &ActiveStage, because: &'static str) -> Verdict {
+    turn_ends(stage, Turn::Waiting, because)
+}
+
+fn turn_ends(stage: &ActiveStage, turn: Turn, because: &'static str) -> Verdict {
+    let effects = (stage.turn != turn).then_some(Effect::Mark(Mark::StageTurn(turn)));
     Verdict { effects: effects.into_iter().collect(), ..Verdict::silent(because) }
 }
 
@@ -259,17 +270,19 @@ fn within(facts: &Facts<'_>, config: &Config, ending: &Ending<'_>) -> Verdict {
     if config.stepped_down(ID) {
         return pause(stage, "stepped down: stages are not chained");
     }
+    if asks(facts.event) {
+        return wait(stage, "the last message asks something");
+    }
+    match stage.turn {
+        Turn::Interrupted => return broken_in(facts, stage),
+        Turn::Waiting => return Verdict::silent("the person has not answered"),
+        Turn::Closed | Turn::Open => {}
+    }
     if verify_stop::agents_run(facts.event) {
         return pause(stage, "agents still run in the background");
     }
     if facts.marks.value().is_some_and(|marks| verify_stop::check_runs(facts.event, marks)) {
         return pause(stage, "a check still runs in the background");
-    }
-    if asks(facts.event) {
-        return pause(stage, "the last message asks something");
-    }
-    if stage.turn == Turn::Interrupted {
-        return broken_in(facts, stage);
     }
     if !stage.done && stage.held {
         return pause(stage, "the stage is not done, and a stop was held for it");
