@@ -272,7 +272,7 @@ impl Run<'_> {
         gathered.facts.marks = marks::read(&self.folder);
         // Another hook of this session may have begun the next stage.
         if gathered.facts.cycle != Known::Absent {
-            gathered.facts.cycle = gather.cycle(gathered.root.as_deref());
+            gathered.facts.cycle = gather.cycle(self.event, gathered.root.as_deref());
         }
         let (ruling, outcome) = decide(&gathered.facts);
         Ok((ruling, outcome, Some(lock)))

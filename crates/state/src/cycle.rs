@@ -12,13 +12,13 @@ use tidegate_core::cycle::state::{FILE, MOST_TOLD};
 use tidegate_core::cycle::{Run, State, history};
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::Known;
-use tidegate_core::facts::cycle::Standing;
+use tidegate_core::facts::cycle::{Standing, is_live as session_is_live};
 use tidegate_core::time::Millis;
 use tidegate_core::verdict::CycleStep;
 
 use crate::knowledge::write::{lock, sweep};
 use crate::place::StateDir;
-use crate::{append, bounded, replace};
+use crate::{append, bounded, claims, marks, replace};
 
 /// A copy of the budget for other tools.
 pub const BUDGET: &str = ".context-budget.json";
@@ -74,6 +74,13 @@ pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<Sta
         standing.min_left = (0..cycle.stages.len()).map(min_left).collect();
     }
     Known::Value(standing)
+}
+
+/// Whether the session of this name is still there.
+pub fn is_live(state: &StateDir, session: &str, now: Millis) -> bool {
+    let Ok(id) = SessionId::parse(session) else { return false };
+    let folder = state.session(&id);
+    session_is_live(marks::read(&folder).value(), claims::last_heard(&folder), now)
 }
 
 /// The cycles that ended in this project, oldest first.

@@ -393,6 +393,52 @@ fn two_sessions() {
 }
 
 #[test]
+fn a_stage_whose_session_went_away_is_told_and_begun_again() {
+    let mut play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.invokes("sprint");
+    let _ = play.held();
+    play.begins("s-2").silent();
+    let _ = play.event("SessionEnd", json!({ "reason": "prompt_input_exit" }));
+    let told = "was in stage audit (2 of 4) in a session that has ended or was silent for an hour";
+    let begins = play.begins("s-3");
+    assert!(message(&begins).contains(told), "{begins:?}");
+    let context = begins.context().unwrap_or_default();
+    assert!(context.contains("Done: sprint. `tidegate cycle resume` begins that stage again"), "{context}");
+    assert_eq!(play.state()["resume_told"], json!(["s-3"]));
+    // The client goes on with it: nothing has to be told, and others hear nothing any more.
+    let resumes = play.event("SessionStart", json!({ "source": "resume" }));
+    assert_eq!(message(&resumes), "", "{resumes:?}");
+    play.begins("s-4").silent();
+    play.invokes("audit");
+    assert!(play.held().contains("The next stage is ship"));
+    assert_eq!(play.state().get("resume_told"), None);
+    // Killed: nothing was heard of it for an hour.
+    let heard = play.sandbox.state().join("sessions/s-1/claims");
+    let heard = fs::File::options().append(true).open(heard).expect("the file");
+    let ago = |minutes| std::time::SystemTime::now() - std::time::Duration::from_mins(minutes);
+    heard.set_modified(ago(59)).expect("the time");
+    play.begins("s-5").silent();
+    assert!(
+        play.sandbox
+            .run(&["cycle", "resume", "--session", "s-5"])
+            .failed()
+            .contains("session s-1 is in stage ship")
+    );
+    heard.set_modified(ago(61)).expect("the time");
+    assert!(message(&play.begins("s-6")).contains("was in stage ship (3 of 4)"));
+    play.session = "s-6";
+    play.uses(40_000);
+    assert_eq!(play.cycle(&["resume"]).code, Some(0));
+    let state = play.state();
+    assert_eq!((&state["stage"], &state["session_id"]), (&json!("ship"), &json!("s-6")));
+    assert_eq!(state["stages"]["ship"], json!({ "tokens_at_start": 40_000 }));
+    assert_eq!(state.get("resume_told"), None);
+    assert!(play.held().contains("Stage ship (3 of 4)"));
+}
+
+#[test]
 fn failing_and_leaving() {
     let play = Play::new();
     play.start();

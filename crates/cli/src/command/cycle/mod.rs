@@ -21,7 +21,7 @@ use tidegate_core::policy::cycle::ID;
 use tidegate_core::policy::cycle::settings::CycleMode;
 use tidegate_core::record::Deeds;
 use tidegate_state::cycle::{self, Change};
-use tidegate_state::{claims, marks};
+use tidegate_state::marks;
 
 use super::Outcome;
 use crate::approval::{self, tightened};
@@ -31,10 +31,6 @@ use crate::knowledge::{Project, said};
 use crate::print;
 use crate::sessions::Session;
 use arguments::{CycleCommand, Done, Fail, FixLoop, Resume, Start};
-
-/// A stage under way makes events all the time. Who was not heard of for so long waits for a person or is gone, and another
-/// session may take its cycle over.
-const LIVE_MS: u64 = 3600 * 1000;
 
 pub(crate) fn run(command: &CycleCommand) -> Outcome {
     match command {
@@ -138,18 +134,14 @@ impl Place {
         Ok((state, cycle, session))
     }
 
-    /// Whether another session that is still there is in a cycle.
-    fn other_owner(&self, state: &State, session: &Session) -> Option<String> {
-        let owner = state.session_id.clone().filter(|_| state.status == Status::Running)?;
-        (owner != session.id.as_str() && self.is_live(&owner)).then_some(owner)
+    /// Another session that is in a stage here and still there.
+    fn other_owner(&self, session: &Session) -> Option<&str> {
+        let owner = self.standing.value()?.other_owner(session.id.as_str());
+        owner.filter(|owner| self.is_live(owner))
     }
 
     fn is_live(&self, session: &str) -> bool {
-        let Ok(id) = SessionId::parse(session) else { return false };
-        let folder = self.project.here.state.session(&id);
-        let Known::Value(marks) = marks::read(&folder) else { return false };
-        let heard = claims::last_heard(&folder);
-        !marks.detached && heard.is_none_or(|heard| self.project.here.now.since(heard) < LIVE_MS)
+        cycle::is_live(&self.project.here.state, session, self.project.here.now)
     }
 
     fn used(&self, session: &Session) -> Option<u64> {
@@ -250,7 +242,7 @@ fn start(args: &Start) -> Outcome {
     let now = place.project.here.now;
     let mut ended = None;
     if let Known::Value(Standing { state: Ok(old), cycle, .. }) = &place.standing {
-        if let Some(owner) = place.other_owner(old, &session) {
+        if let Some(owner) = place.other_owner(&session) {
             return Err(CliError::new(format!(
                 "session {owner} is in stage {} of {} here",
                 old.stage, old.cycle
@@ -292,7 +284,7 @@ fn resume(args: &Resume) -> Outcome {
     let place = Place::find(&args.of)?;
     let (state, cycle) = place.cycle()?;
     let session = place.session()?;
-    if let Some(owner) = place.other_owner(state, &session) {
+    if let Some(owner) = place.other_owner(&session) {
         return Err(CliError::new(format!(
             "session {owner} is in stage {} of {} here",
             state.stage, state.cycle

@@ -118,7 +118,7 @@ fn remind(stage: &ActiveStage) -> Verdict {
     Verdict { says: vec![say], ..Verdict::silent("a stage outlives the compaction") }
 }
 
-/// A session begins in a project whose cycle has stopped.
+/// A session begins in a project whose cycle has stopped, or was left in the middle of a stage.
 fn waits(facts: &Facts<'_>) -> Verdict {
     let standing = match &facts.cycle {
         Known::Value(standing) => standing,
@@ -132,23 +132,51 @@ fn waits(facts: &Facts<'_>) -> Verdict {
         Ok(state) => state,
         Err(damage) => return damaged(facts, standing, damage, Vec::new()),
     };
-    if state.status != Status::Stopped {
-        return Verdict::silent("no cycle has stopped here");
-    }
+    let session = facts.event.session.as_str();
+    let because = match state.status {
+        Status::Stopped => "a cycle has stopped here",
+        Status::Running if standing.owner_gone => "a cycle was left in the middle of a stage",
+        Status::Running if standing.other_owner(session).is_some() => {
+            return Verdict::silent("the cycle is another session's");
+        }
+        Status::Running => return Verdict::silent("the cycle is this session's, or nobody's"),
+        Status::Failed | Status::Complete => return Verdict::silent("the cycle has ended"),
+    };
     if !facts.attended {
         return Verdict::silent("nobody is there");
     }
     let told = facts.marks.value().is_some_and(|marks| marks.noticed(WAITS));
-    let session = facts.event.session.as_str();
     if told || state.told.iter().any(|told| told == session) {
         return Verdict::silent("it was said in this session");
     }
     if state.told.len() >= MOST_TOLD {
         return Verdict::silent("it was said in three sessions");
     }
+    let (to_model, to_user) = if state.status == Status::Stopped {
+        stopped_before(facts, standing, state)
+    } else {
+        left_in(facts, standing, state)
+    };
+    let when_said = vec![Effect::Mark(Mark::Notice(WAITS.to_owned())), Effect::ResumeTold];
+    Verdict {
+        says: vec![
+            Say { to: Audience::Model, text: to_model, weight: 90, explains: false, when_said: Vec::new() },
+            Say { to: Audience::User, text: to_user, weight: 60, explains: false, when_said },
+        ],
+        ..Verdict::silent(because)
+    }
+}
+
+/// The stages that are over.
+fn ended(standing: &Standing, state: &State) -> Vec<String> {
     let names = standing.cycle.as_ref().map(|cycle| cycle.names(0)).unwrap_or_default();
     let ended = |name: &String| state.stages.iter().any(|(stage, spent)| stage == name && spent.ended);
-    let done: Vec<String> = names.into_iter().filter(ended).collect();
+    names.into_iter().filter(ended).collect()
+}
+
+/// What is said of a cycle that has stopped, to the model and to the person.
+fn stopped_before(facts: &Facts<'_>, standing: &Standing, state: &State) -> (String, String) {
+    let done = ended(standing, state);
     let done = if done.is_empty() { vec![state.stage.clone()] } else { done };
     let to_model = format!(
         "A cycle of this project ({}) has stopped{}. Done: {}. Not begun: {}. `tidegate cycle resume` goes on with {} in this \
@@ -159,15 +187,23 @@ fn waits(facts: &Facts<'_>) -> Verdict {
         state.skipped_stages.join(", "),
         state.resumes_at(),
     );
-    let to_user = (facts.lang.words().cycle_waits)(&state.cycle, &done, &state.skipped_stages);
-    let when_said = vec![Effect::Mark(Mark::Notice(WAITS.to_owned())), Effect::ResumeTold];
-    Verdict {
-        says: vec![
-            Say { to: Audience::Model, text: to_model, weight: 90, explains: false, when_said: Vec::new() },
-            Say { to: Audience::User, text: to_user, weight: 60, explains: false, when_said },
-        ],
-        ..Verdict::silent("a cycle has stopped here")
-    }
+    (to_model, (facts.lang.words().cycle_waits)(&state.cycle, &done, &state.skipped_stages))
+}
+
+/// The same of one whose session went away in the middle of a stage.
+fn left_in(facts: &Facts<'_>, standing: &Standing, state: &State) -> (String, String) {
+    let at = standing.cycle.as_ref().and_then(|cycle| cycle.position(&state.stage)).unwrap_or_default();
+    let of = standing.cycle.as_ref().map_or(0, |cycle| cycle.stages.len());
+    let done = ended(standing, state);
+    let to_model = format!(
+        "A cycle of this project ({}) was in stage {} ({} of {of}) in another session, which has ended or was not heard of for an \
+         hour. Done: {}. `tidegate cycle resume` begins that stage again in this session; nothing is begun until the person wants it.",
+        state.cycle,
+        state.stage,
+        at + 1,
+        if done.is_empty() { "nothing".to_owned() } else { done.join(", ") },
+    );
+    (to_model, (facts.lang.words().cycle_left)(&state.cycle, &state.stage, at + 1, of))
 }
 
 /// The file cannot be used: it is put aside, nobody is steered, the person is told once.
