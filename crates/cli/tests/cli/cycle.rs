@@ -568,6 +568,45 @@ fn a_link_is_not_followed() {
 }
 
 #[test]
+fn status_shows_the_stage_and_what_waits() {
+    let mut play = Play::new();
+    let shown = |play: &Play| {
+        let ran = play.sandbox.run(&["status", "--session", play.session]);
+        let line = ran.ok().lines().find_map(|line| line.strip_prefix("cycle    ")).map(str::to_owned);
+        line.unwrap_or_default()
+    };
+    assert_eq!(shown(&play), "");
+    play.uses(10_000);
+    play.start();
+    assert_eq!(shown(&play), "dev-cycle: stage sprint (1 of 4), its skill is `sprint`");
+    play.invokes("sprint");
+    assert_eq!(shown(&play), "dev-cycle: stage sprint (1 of 4), done when this turn ends");
+    let json = play.sandbox.run(&["status", "--json", "--session", "s-1"]).json();
+    let expected = json!({
+        "name": "dev-cycle", "status": "running", "stage": "sprint", "number": 1, "of": 4, "skill": "sprint", "here": true,
+        "done": true, "resumes_at": "sprint",
+    });
+    assert_eq!(json["cycle"], expected);
+    let _ = play.begins("s-2");
+    play.session = "s-2";
+    assert_eq!(shown(&play), "dev-cycle: stage sprint (1 of 4) in session s-1");
+    play.session = "s-1";
+    let _ = play.event("SessionEnd", json!({ "reason": "other" }));
+    play.session = "s-2";
+    let gone = "dev-cycle: stage sprint (1 of 4) in a session that is not there any more; `tidegate cycle resume` goes on with \
+                sprint";
+    assert_eq!(shown(&play), gone);
+    assert_eq!(play.cycle(&["resume"]).code, Some(0));
+    play.invokes("sprint");
+    play.uses(67_001);
+    let _ = play.stop();
+    let stopped = "dev-cycle: stage sprint (1 of 4), stopped (context_budget); `tidegate cycle resume` goes on with audit";
+    assert_eq!(shown(&play), stopped);
+    play.write("{");
+    assert_eq!(shown(&play), "its file cannot be used: it is no JSON object");
+}
+
+#[test]
 fn the_status_line_and_a_compaction_know_the_stage() {
     let play = Play::new();
     play.uses(124_000);
