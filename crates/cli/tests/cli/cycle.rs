@@ -568,6 +568,24 @@ fn a_link_is_not_followed() {
 }
 
 #[test]
+fn what_a_stage_asked_for_is_settled_by_a_word() {
+    for words in [&["done"][..], &["fail", "the build is red"]] {
+        let play = Play::new();
+        play.start();
+        let _ = play.held();
+        let of = |play: &Play| {
+            let report = play.sandbox.run(&["report", "--json"]).json();
+            let policies = report["policies"].as_array().cloned().unwrap_or_default();
+            let ours = policies.into_iter().find(|policy| policy["policy"] == "cycle").expect("it spoke");
+            ["open", "satisfied", "ignored", "overridden"].map(|what| ours[what].as_u64().unwrap_or_default())
+        };
+        assert_eq!(of(&play), [1, 0, 0, 0]);
+        assert_eq!(play.cycle(words).code, Some(0));
+        assert_eq!(of(&play), [0, 1, 0, 0], "{words:?}");
+    }
+}
+
+#[test]
 fn status_shows_the_stage_and_what_waits() {
     let mut play = Play::new();
     let shown = |play: &Play| {

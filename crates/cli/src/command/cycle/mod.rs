@@ -176,9 +176,10 @@ impl Place {
         })
     }
 
-    fn record(&self, command: &str, how: &str) {
+    fn record(&self, command: &str, how: &str, stage: Option<&str>) {
         let given = tightened(&self.project.here, how);
-        approval::record(&self.project.here, &format!("cycle {command}"), &given, Deeds::default());
+        let did = Deeds { stage: stage.map(str::to_owned), ..Deeds::default() };
+        approval::record(&self.project.here, &format!("cycle {command}"), &given, did);
     }
 
     /// A stage begins in a session.
@@ -261,7 +262,7 @@ fn start(args: &Start) -> Outcome {
         ));
     }
     let begun = place.begin(State::started(&args.name, now), &cycle, 0, &session, ended)?;
-    place.record("start", "a cycle began");
+    place.record("start", "a cycle began", None);
     show_begun(&args.of, &begun, &session);
     Ok(ExitCode::SUCCESS)
 }
@@ -299,7 +300,7 @@ fn resume(args: &Resume) -> Outcome {
     let mut state = state.clone();
     state.started_at.get_or_insert_with(|| place.project.here.now.iso());
     let begun = place.begin(state, cycle, at, &session, None)?;
-    place.record("resume", "a cycle goes on");
+    place.record("resume", "a cycle goes on", None);
     show_begun(&args.of, &begun, &session);
     Ok(ExitCode::SUCCESS)
 }
@@ -325,7 +326,7 @@ fn done(args: &Done) -> Outcome {
         place.write(Some(state.at(place.project.here.now)), None)?;
     }
     place.mark(&session.id, Mark::StageDone(state.stage.clone()))?;
-    place.record("done", "a stage is done");
+    place.record("done", "a stage is done", Some(&state.stage));
     let next = cycle.position(&state.stage).and_then(|at| cycle.stages.get(at + 1));
     if args.of.json {
         print::json(&serde_json::json!({
@@ -351,7 +352,7 @@ fn fail(args: &Fail) -> Outcome {
     failed.skipped_stages = cycle.position(&state.stage).map(|at| cycle.names(at + 1)).unwrap_or_default();
     place.write(Some(failed.at(place.project.here.now)), None)?;
     place.mark(&session.id, Mark::StageLeft)?;
-    place.record("fail", "a stage failed");
+    place.record("fail", "a stage failed", Some(&state.stage));
     if args.of.json {
         print::json(&serde_json::json!({
             "cycle": state.cycle, "stage": state.stage, "status": "failed", "reason": reason,
@@ -372,7 +373,7 @@ fn abandon(of: &KnowledgeOf) -> Outcome {
         // It sees at its next stop that the file is gone; this is sooner.
         let _ = place.mark(&owner, Mark::StageLeft);
     }
-    place.record("abandon", "a cycle was left");
+    place.record("abandon", "a cycle was left", None);
     if of.json {
         print::json(
             &serde_json::json!({ "cycle": state.cycle, "stage": state.stage, "status": "abandoned" }),

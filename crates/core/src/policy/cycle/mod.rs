@@ -305,7 +305,7 @@ fn hold(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
          cannot be. The next stop is not held."
     );
     repeat_answer(facts, &mut reason);
-    let asks = Asks::any(vec![skill.clone()], Vec::new());
+    let asks = Asks::stage(name.as_str(), skill.as_str());
     Verdict {
         call: Call::Deny,
         reason: Some(reason),
@@ -422,7 +422,7 @@ impl Ending<'_> {
             None => write!(reason, " How much context is left is not known."),
         };
         repeat_answer(self.facts, &mut reason);
-        let asks = Asks::any(vec![begun.skill.clone()], Vec::new());
+        let asks = Asks::stage(begun.stage.as_str(), begun.skill.as_str());
         let text = (self.facts.lang.words().stage_begins)(self.stage, &begun.stage);
         Verdict {
             call: Call::Deny,
