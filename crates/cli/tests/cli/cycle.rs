@@ -368,6 +368,11 @@ fn what_others_wrote_into_it_stays() {
     let state = play.state();
     assert_eq!(state["owner"], json!({ "team": [1, 2.5, null] }));
     assert_eq!(state["metrics"], json!({ "sprint": { "tests": 12 } }));
+    let text = play.text();
+    let order =
+        ["\"stage\": \"audit\"", "\"owner\": {\"team\": [1, 2.5, null]},", "\"metrics\": ", "\"status\": "];
+    let places = order.map(|member| text.find(member).unwrap_or_else(|| panic!("{member}: {text}")));
+    assert!(places.is_sorted(), "{text}");
 }
 
 #[test]
