@@ -23,6 +23,9 @@ use crate::{append, bounded, claims, marks, replace};
 /// A copy of the budget for other tools.
 pub const BUDGET: &str = ".context-budget.json";
 
+/// The file below the project's root.
+const IN_PROJECT: &str = ".claude/dev-cycle.state.json";
+
 /// More than this is no state of a cycle.
 const LARGEST: u64 = 256 * 1024;
 
@@ -45,7 +48,9 @@ fn file(root: &Path) -> io::Result<PathBuf> {
 
 /// What the file says, if there is one.
 fn read_file(root: &Path) -> io::Result<Option<Vec<u8>>> {
-    match bounded::read(&file(root)?, LARGEST) {
+    // Most projects have none, and one question tells that.
+    let read = fs::symlink_metadata(root.join(IN_PROJECT)).and_then(|_| bounded::read(&file(root)?, LARGEST));
+    match read {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)
@@ -325,12 +330,19 @@ mod tests {
     fn a_link_is_not_followed() {
         let project = Project::new("{}");
         let path = project.root.join(".claude").join(FILE);
+        assert_eq!(path, project.root.join(IN_PROJECT));
         let victim = project.root.join("victim");
         fs::rename(&path, &victim).unwrap();
         std::os::unix::fs::symlink(&victim, &path).unwrap();
         assert!(matches!(read(None, &project.root, &Config::default()), Known::Broken(_)));
         assert!(change(&project.state, &project.root, |_| Ok(Change::default())).is_err());
         assert_eq!(fs::read(&victim).unwrap(), b"{}");
+        fs::remove_file(&victim).unwrap();
+        assert!(
+            matches!(read(None, &project.root, &Config::default()), Known::Broken(_)),
+            "it leads nowhere"
+        );
+        assert!(change(&project.state, &project.root, |_| Ok(Change::default())).is_err());
     }
 
     #[test]
