@@ -73,10 +73,8 @@ pub(super) fn done(did: &Deeds) -> impl Iterator<Item = String> {
     let hidden =
         did.hidden.as_ref().map(|line| format!("a check verified nothing, its status is hidden: {line}"));
     let off = did.switched_off.as_ref().map(|off| format!("a policy was switched off: {}", switched(off)));
-    let stage = did
-        .stage
-        .as_ref()
-        .map(|stage| format!("a stage was said to be done, or not to be possible: {stage}"));
+    let stage =
+        did.stage.as_ref().map(|stage| format!("somebody said that a stage is done, or cannot be: {stage}"));
     let up: Vec<String> = did.stepped_up.iter().map(switched).collect();
     let up = (!up.is_empty()).then(|| format!("a policy was let block again: {}", up.join(", ")));
     let lists = [

@@ -182,9 +182,10 @@ impl Cycle {
             (false, Some(_), _) => format!("{stage} in a session that is not there any more; {resume}"),
             (false, None, _) if *status == "running" => format!("{stage}, of no session; {resume}"),
             (false, None, _) => {
+                let place = if *status == "stopped" { "after" } else { "at" };
                 let why = stands.stopped_reason.as_deref();
                 let why = why.map(|why| format!(" ({})", one_line(why))).unwrap_or_default();
-                format!("{stage}, {status}{why}; {resume}")
+                format!("{name}: {status} {place} stage {} ({number} of {of}){why}; {resume}", stands.stage)
             }
         }
     }

@@ -585,7 +585,14 @@ fn what_a_stage_asked_for_is_settled_by_a_word() {
             ["open", "satisfied", "ignored", "overridden"].map(|what| ours[what].as_u64().unwrap_or_default())
         };
         assert_eq!(of(&play), [1, 0, 0, 0]);
+        let why = play.sandbox.run(&["explain", "last"]);
+        let by = "satisfied by: invoking sprint, or saying that stage sprint is done (`tidegate cycle done`) or cannot be (`fail`)\n";
+        assert!(why.ok().contains(by), "{why:?}");
         assert_eq!(play.cycle(words).code, Some(0));
+        let said = play.sandbox.new_records().pop().expect("a record");
+        let id = said["id"].as_str().expect("an id");
+        let said = play.sandbox.run(&["explain", id]);
+        assert!(said.ok().contains("somebody said that a stage is done, or cannot be: sprint\n"), "{said:?}");
         assert_eq!(of(&play), [0, 1, 0, 0], "{words:?}");
     }
 }
@@ -623,7 +630,7 @@ fn status_shows_the_stage_and_what_waits() {
     play.invokes("sprint");
     play.uses(67_001);
     let _ = play.stop();
-    let stopped = "dev-cycle: stage sprint (1 of 4), stopped (context_budget); `tidegate cycle resume` goes on with audit";
+    let stopped = "dev-cycle: stopped after stage sprint (1 of 4) (context_budget); `tidegate cycle resume` goes on with audit";
     assert_eq!(shown(&play), stopped);
     play.write("{");
     assert_eq!(shown(&play), "its file cannot be used: it is no JSON object");
