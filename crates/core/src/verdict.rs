@@ -142,6 +142,9 @@ pub struct Asks {
     /// An entry has to be written.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub entry: bool,
+    /// Somebody has to say that this stage of a cycle is done, or cannot be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
 }
 
 impl Asks {
@@ -170,12 +173,18 @@ impl Asks {
         Asks { entry: true, ..Asks::default() }
     }
 
+    /// That a stage is gone through: by its skill, or by a word.
+    pub fn stage(stage: impl Into<String>, skill: impl Into<String>) -> Asks {
+        Asks { any_skill: vec![skill.into()], stage: Some(stage.into()), ..Asks::default() }
+    }
+
     /// Whether it asks for nothing.
     pub fn is_empty(&self) -> bool {
-        let Asks { skills, any_skill, any_file, verified, compound, entry, file: _ } = self;
+        let Asks { skills, any_skill, any_file, verified, compound, entry, stage, file: _ } = self;
         skills.is_empty()
             && any_skill.is_empty()
             && any_file.is_empty()
+            && stage.is_none()
             && !(*verified || *compound || *entry)
     }
 }

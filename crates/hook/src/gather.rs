@@ -234,7 +234,7 @@ impl Gather<'_> {
             cycle: Known::Absent,
         };
         if needs.cycle {
-            facts.cycle = self.cycle(cycle_root(&facts, root.as_deref()));
+            facts.cycle = self.cycle(event, cycle_root(&facts, root.as_deref()));
         }
         if facts.marks.value().is_some_and(|marks| marks.pressure.promoted) {
             let folder = root.as_deref().and_then(Folder::of);
@@ -247,8 +247,15 @@ impl Gather<'_> {
     }
 
     /// Where a project's cycle stands.
-    pub fn cycle(&self, root: Option<&Path>) -> Known<Standing> {
-        root.map_or(Known::Absent, |root| cycle::read(self.state, root, self.config))
+    pub fn cycle(&self, event: &Event<'_>, root: Option<&Path>) -> Known<Standing> {
+        let mut known = root.map_or(Known::Absent, |root| cycle::read(self.state, root, self.config));
+        if event.kind == EventKind::SessionStart
+            && let (Known::Value(standing), Some(state)) = (&mut known, self.state)
+        {
+            let owner = standing.other_owner(event.session.as_str());
+            standing.owner_gone = owner.is_some_and(|owner| !cycle::is_live(state, owner, self.now));
+        }
+        known
     }
 
     /// Worktrees that go with this event, or have gone.

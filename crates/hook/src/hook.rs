@@ -277,7 +277,7 @@ impl Run<'_> {
         // Another hook of this session may have begun the next stage.
         if gathered.facts.cycle != Known::Absent {
             let root = cycle_root(&gathered.facts, gathered.root.as_deref()).map(Path::to_owned);
-            gathered.facts.cycle = gather.cycle(root.as_deref());
+            gathered.facts.cycle = gather.cycle(self.event, root.as_deref());
         }
         let (ruling, outcome) = decide(&gathered.facts);
         Ok((ruling, outcome, Some(lock)))

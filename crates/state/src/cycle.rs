@@ -12,16 +12,19 @@ use tidegate_core::cycle::state::{FILE, MOST_TOLD};
 use tidegate_core::cycle::{Run, State, history};
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::Known;
-use tidegate_core::facts::cycle::Standing;
+use tidegate_core::facts::cycle::{Standing, is_live as session_is_live};
 use tidegate_core::time::Millis;
 use tidegate_core::verdict::CycleStep;
 
 use crate::knowledge::write::{lock, sweep};
 use crate::place::StateDir;
-use crate::{append, bounded, replace};
+use crate::{append, bounded, claims, marks, replace};
 
 /// A copy of the budget for other tools.
 pub const BUDGET: &str = ".context-budget.json";
+
+/// The file below the project's root.
+const IN_PROJECT: &str = ".claude/dev-cycle.state.json";
 
 /// More than this is no state of a cycle.
 const LARGEST: u64 = 256 * 1024;
@@ -45,7 +48,9 @@ fn file(root: &Path) -> io::Result<PathBuf> {
 
 /// What the file says, if there is one.
 fn read_file(root: &Path) -> io::Result<Option<Vec<u8>>> {
-    match bounded::read(&file(root)?, LARGEST) {
+    // Most projects have none, and one question tells that.
+    let read = fs::symlink_metadata(root.join(IN_PROJECT)).and_then(|_| bounded::read(&file(root)?, LARGEST));
+    match read {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)
@@ -74,6 +79,13 @@ pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<Sta
         standing.min_left = (0..cycle.stages.len()).map(min_left).collect();
     }
     Known::Value(standing)
+}
+
+/// Whether the session of this name is still there.
+pub fn is_live(state: &StateDir, session: &str, now: Millis) -> bool {
+    let Ok(id) = SessionId::parse(session) else { return false };
+    let folder = state.session(&id);
+    session_is_live(marks::read(&folder).value(), claims::last_heard(&folder), now)
 }
 
 /// The cycles that ended in this project, oldest first.
@@ -352,12 +364,19 @@ mod tests {
     fn a_link_is_not_followed() {
         let project = Project::new("{}");
         let path = project.root.join(".claude").join(FILE);
+        assert_eq!(path, project.root.join(IN_PROJECT));
         let victim = project.root.join("victim");
         fs::rename(&path, &victim).unwrap();
         std::os::unix::fs::symlink(&victim, &path).unwrap();
         assert!(matches!(read(None, &project.root, &Config::default()), Known::Broken(_)));
         assert!(change(&project.state, &project.root, |_| Ok(Change::default())).is_err());
         assert_eq!(fs::read(&victim).unwrap(), b"{}");
+        fs::remove_file(&victim).unwrap();
+        assert!(
+            matches!(read(None, &project.root, &Config::default()), Known::Broken(_)),
+            "it leads nowhere"
+        );
+        assert!(change(&project.state, &project.root, |_| Ok(Change::default())).is_err());
     }
 
     #[test]

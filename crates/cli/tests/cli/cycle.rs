@@ -431,6 +431,11 @@ fn what_others_wrote_into_it_stays() {
     let state = play.state();
     assert_eq!(state["owner"], json!({ "team": [1, 2.5, null] }));
     assert_eq!(state["metrics"], json!({ "sprint": { "tests": 12 } }));
+    let text = play.text();
+    let order =
+        ["\"stage\": \"audit\"", "\"owner\": {\"team\": [1, 2.5, null]},", "\"metrics\": ", "\"status\": "];
+    let places = order.map(|member| text.find(member).unwrap_or_else(|| panic!("{member}: {text}")));
+    assert!(places.is_sorted(), "{text}");
 }
 
 #[test]
@@ -513,6 +518,52 @@ fn done_counts_also_where_the_session_forgot_its_stage() {
     let other = Play { session: "s-2", ..play };
     let _ = other.begins("s-2");
     assert_eq!(own(&other), false);
+}
+
+#[test]
+fn a_stage_whose_session_went_away_is_told_and_begun_again() {
+    let mut play = Play::new();
+    play.uses(10_000);
+    play.start();
+    play.invokes("sprint");
+    let _ = play.held();
+    play.begins("s-2").silent();
+    let _ = play.event("SessionEnd", json!({ "reason": "prompt_input_exit" }));
+    let told = "was in stage audit (2 of 4) in a session that has ended or was silent for an hour";
+    let begins = play.begins("s-3");
+    assert!(message(&begins).contains(told), "{begins:?}");
+    let context = begins.context().unwrap_or_default();
+    assert!(context.contains("Done: sprint. `tidegate cycle resume` begins that stage again"), "{context}");
+    assert_eq!(play.state()["resume_told"], json!(["s-3"]));
+    // The client goes on with it: nothing has to be told, and others hear nothing any more.
+    let resumes = play.event("SessionStart", json!({ "source": "resume" }));
+    assert_eq!(message(&resumes), "", "{resumes:?}");
+    play.begins("s-4").silent();
+    play.invokes("audit");
+    assert!(play.held().contains("The next stage is ship"));
+    assert_eq!(play.state().get("resume_told"), None);
+    // Killed: nothing was heard of it for an hour.
+    let heard = play.sandbox.state().join("sessions/s-1/claims");
+    let heard = fs::File::options().append(true).open(heard).expect("the file");
+    let ago = |minutes| std::time::SystemTime::now() - std::time::Duration::from_mins(minutes);
+    heard.set_modified(ago(59)).expect("the time");
+    play.begins("s-5").silent();
+    assert!(
+        play.sandbox
+            .run(&["cycle", "resume", "--session", "s-5"])
+            .failed()
+            .contains("session s-1 is in stage ship")
+    );
+    heard.set_modified(ago(61)).expect("the time");
+    assert!(message(&play.begins("s-6")).contains("was in stage ship (3 of 4)"));
+    play.session = "s-6";
+    play.uses(40_000);
+    assert_eq!(play.cycle(&["resume"]).code, Some(0));
+    let state = play.state();
+    assert_eq!((&state["stage"], &state["session_id"]), (&json!("ship"), &json!("s-6")));
+    assert_eq!(state["stages"]["ship"], json!({ "tokens_at_start": 40_000 }));
+    assert_eq!(state.get("resume_told"), None);
+    assert!(play.held().contains("Stage ship (3 of 4)"));
 }
 
 #[test]
@@ -644,6 +695,70 @@ fn a_link_is_not_followed() {
     assert!(told.contains("is reached through a link). No stage is begun until it can."), "{told}");
     play.stop().silent();
     assert_eq!(fs::read_to_string(&elsewhere).expect("it is there"), text);
+}
+
+#[test]
+fn what_a_stage_asked_for_is_settled_by_a_word() {
+    for words in [&["done"][..], &["fail", "the build is red"]] {
+        let play = Play::new();
+        play.start();
+        let _ = play.held();
+        let of = |play: &Play| {
+            let report = play.sandbox.run(&["report", "--json"]).json();
+            let policies = report["policies"].as_array().cloned().unwrap_or_default();
+            let ours = policies.into_iter().find(|policy| policy["policy"] == "cycle").expect("it spoke");
+            ["open", "satisfied", "ignored", "overridden"].map(|what| ours[what].as_u64().unwrap_or_default())
+        };
+        assert_eq!(of(&play), [1, 0, 0, 0]);
+        let why = play.sandbox.run(&["explain", "last"]);
+        let by = "satisfied by: invoking sprint, or saying that stage sprint is done (`tidegate cycle done`) or cannot be (`fail`)\n";
+        assert!(why.ok().contains(by), "{why:?}");
+        assert_eq!(play.cycle(words).code, Some(0));
+        let said = play.sandbox.new_records().pop().expect("a record");
+        let id = said["id"].as_str().expect("an id");
+        let said = play.sandbox.run(&["explain", id]);
+        assert!(said.ok().contains("somebody said that a stage is done, or cannot be: sprint\n"), "{said:?}");
+        assert_eq!(of(&play), [0, 1, 0, 0], "{words:?}");
+    }
+}
+
+#[test]
+fn status_shows_the_stage_and_what_waits() {
+    let mut play = Play::new();
+    let shown = |play: &Play| {
+        let ran = play.sandbox.run(&["status", "--session", play.session]);
+        let line = ran.ok().lines().find_map(|line| line.strip_prefix("cycle    ")).map(str::to_owned);
+        line.unwrap_or_default()
+    };
+    assert_eq!(shown(&play), "");
+    play.uses(10_000);
+    play.start();
+    assert_eq!(shown(&play), "dev-cycle: stage sprint (1 of 4), its skill is `sprint`");
+    play.invokes("sprint");
+    assert_eq!(shown(&play), "dev-cycle: stage sprint (1 of 4), done when this turn ends");
+    let json = play.sandbox.run(&["status", "--json", "--session", "s-1"]).json();
+    let expected = json!({
+        "name": "dev-cycle", "status": "running", "stage": "sprint", "number": 1, "of": 4, "skill": "sprint", "here": true,
+        "done": true, "resumes_at": "sprint",
+    });
+    assert_eq!(json["cycle"], expected);
+    let _ = play.begins("s-2");
+    play.session = "s-2";
+    assert_eq!(shown(&play), "dev-cycle: stage sprint (1 of 4) in session s-1");
+    play.session = "s-1";
+    let _ = play.event("SessionEnd", json!({ "reason": "other" }));
+    play.session = "s-2";
+    let gone = "dev-cycle: stage sprint (1 of 4) in a session that is not there any more; `tidegate cycle resume` goes on with \
+                sprint";
+    assert_eq!(shown(&play), gone);
+    assert_eq!(play.cycle(&["resume"]).code, Some(0));
+    play.invokes("sprint");
+    play.uses(67_001);
+    let _ = play.stop();
+    let stopped = "dev-cycle: stopped after stage sprint (1 of 4) (context_budget); `tidegate cycle resume` goes on with audit";
+    assert_eq!(shown(&play), stopped);
+    play.write("{");
+    assert_eq!(shown(&play), "its file cannot be used: it is no JSON object");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 pub mod definition;
 pub mod history;
+mod rewrite;
 pub mod state;
 
 pub use definition::{Cycle, MinLeft, Stage};

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::BUILT_IN;
 use super::definition::Cycle;
+use super::rewrite::rewrite;
 use crate::event::SessionId;
 use crate::time::Millis;
 
@@ -128,8 +129,8 @@ pub struct State {
     pub stages: Vec<(String, Spent)>,
     /// The sessions that were told how to resume it.
     pub told: Vec<String>,
-    /// Everything as it was read: what we do not know stays.
-    other: Map<String, Value>,
+    /// The text as it was read: what we do not know stays.
+    written: String,
 }
 
 /// A member that is there and is not `null`.
@@ -212,7 +213,7 @@ impl State {
             metrics: object(&members, "metrics")?,
             stages: stages.collect::<Result<_, Damage>>()?,
             told: texts(&members, "resume_told")?,
-            other: members,
+            written: String::from_utf8_lossy(bytes).into_owned(),
         })
     }
 
@@ -236,8 +237,25 @@ impl State {
 
     /// The file's text.
     pub fn text(&self) -> String {
-        let mut members = self.other.clone();
-        let mut set = |name: &str, value: Value| {
+        let before: Map<String, Value> = serde_json::from_str(&self.written).unwrap_or_default();
+        let known = [
+            ("stage", json!(self.stage)),
+            ("status", json!(self.status.name())),
+            ("stopped_reason", json!(self.stopped_reason)),
+            ("skipped_stages", json!(self.skipped_stages)),
+            ("remaining_pct", json!(self.remaining_pct)),
+            ("cycle", json!(self.cycle)),
+            ("session_id", json!(self.session_id)),
+            ("project", json!(self.project)),
+            ("started_at", json!(self.started_at)),
+            ("updated_at", json!(self.updated_at)),
+            ("metrics", Value::Object(self.metrics.clone())),
+            ("stages", Value::Object(self.stages_as_json(before.get("stages")))),
+            ("resume_told", json!(self.told)),
+        ];
+        let names = known.each_ref().map(|(name, _)| *name);
+        let mut members = before;
+        for (name, value) in known {
             let is_empty = match &value {
                 Value::Null => true,
                 Value::Array(items) => items.is_empty(),
@@ -250,26 +268,11 @@ impl State {
             } else if members.get(name).is_some_and(|old| *old != value) {
                 members.remove(name);
             }
-        };
-        set("stage", json!(self.stage));
-        set("status", json!(self.status.name()));
-        set("stopped_reason", json!(self.stopped_reason));
-        set("skipped_stages", json!(self.skipped_stages));
-        set("remaining_pct", json!(self.remaining_pct));
-        set("cycle", json!(self.cycle));
-        set("session_id", json!(self.session_id));
-        set("project", json!(self.project));
-        set("started_at", json!(self.started_at));
-        set("updated_at", json!(self.updated_at));
-        set("metrics", Value::Object(self.metrics.clone()));
-        set("stages", Value::Object(self.stages_as_json()));
-        set("resume_told", json!(self.told));
-        let text = serde_json::to_string_pretty(&members).unwrap_or_default();
-        format!("{text}\n")
+        }
+        rewrite(&self.written, &members, &names)
     }
 
-    fn stages_as_json(&self) -> Map<String, Value> {
-        let before = self.other.get("stages");
+    fn stages_as_json(&self, before: Option<&Value>) -> Map<String, Value> {
         let stage = |(name, spent): &(String, Spent)| {
             let mut members = before.and_then(|all| all.get(name)?.as_object().cloned()).unwrap_or_default();
             for (key, tokens) in [("tokens_at_start", spent.start), ("tokens_at_end", spent.end)] {
@@ -417,6 +420,19 @@ mod tests {
             },
         });
         assert_eq!(new, expected);
+        let order = [
+            "\"stage\"",
+            "\"metrics\"",
+            "\"note\"",
+            "\"n\": 1.50,",
+            "\"none\"",
+            "\"skipped_stages\"",
+            "\"stages\"",
+            "\"status\"",
+        ];
+        let places = order
+            .map(|member| state.text().find(member).unwrap_or_else(|| panic!("{member}: {}", state.text())));
+        assert!(places.is_sorted(), "{}", state.text());
         assert_eq!(State::parse(state.text().as_bytes()).unwrap().spent("sprint").tokens(), Some(4));
     }
 
@@ -442,7 +458,7 @@ mod tests {
             (state.stopped_reason, state.skipped_stages, state.remaining_pct) =
                 (reason, skipped, remaining.map(|tenths| f64::from(tenths) / 10.0));
             let read = State::parse(state.text().as_bytes()).unwrap();
-            prop_assert_eq!(State { other: Map::new(), ..read }, state);
+            prop_assert_eq!(State { written: String::new(), ..read }, state);
         }
     }
 }

@@ -141,6 +141,12 @@ pub(super) const WORDS: Words = Words {
             skipped.join(", ")
         )
     },
+    cycle_left: |cycle, stage, number, of| {
+        format!(
+            "A {cycle} of this project was in stage {stage} ({number} of {of}) in a session that has ended or was silent for an hour. To \
+             go on with that stage here: `tidegate cycle resume`, or /dev-cycle; to leave it: `tidegate cycle abandon`."
+        )
+    },
     cycle_damaged: |damage| {
         format!(
             "The cycle's file .claude/{FILE} cannot be used: {damage}. No stage is begun; the file is kept beside it with .bad in its \

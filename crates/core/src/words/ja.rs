@@ -142,6 +142,12 @@ pub(super) const WORDS: Words = Words {
             skipped.join("、")
         )
     },
+    cycle_left: |cycle, stage, number, of| {
+        format!(
+            "このプロジェクトの {cycle} は、終了したか1時間応答のないセッションで、ステージ {number}/{of}（{stage}）の途中です。ここでその\
+             ステージから再開するには `tidegate cycle resume` または /dev-cycle を、やめるには `tidegate cycle abandon` を実行してください。"
+        )
+    },
     cycle_damaged: |damage| {
         let why = match damage {
             Damage::NoObject => "JSONオブジェクトではありません".to_owned(),

@@ -101,6 +101,8 @@ pub struct Words {
     pub cycle_complete: fn(&str, &[Took], &str) -> String,
     /// A cycle of this project has stopped: what is done, what was skipped.
     pub cycle_waits: fn(&str, &[String], &[String]) -> String,
+    /// A cycle of this project was left in the middle of a stage: its name, the stage, its number, how many there are.
+    pub cycle_left: fn(&str, &str, usize, usize) -> String,
     /// The file of a cycle cannot be used: why.
     pub cycle_damaged: fn(&Damage) -> String,
     /// Status line: the stage, its number, how many there are.

@@ -242,13 +242,17 @@ fn files_text(cell: &str) -> Known<String> {
             r#"{"status": "stopped", "stopped_reason": "context_budget", "skipped_stages": ["audit", "ship", "retrospective"],"#,
             1,
         ),
+        "another session's" | "another session's, gone" => file("audit").replace("\"s\"", "\"t\""),
         other => panic!("no such file: {other}"),
     })
 }
 
 fn known(cell: &str, config: &Config) -> Known<Standing> {
     match files_text(cell) {
-        Known::Value(text) => Known::Value(standing(&text, &[], config)),
+        Known::Value(text) => {
+            let owner_gone = cell.ends_with(", gone");
+            Known::Value(Standing { owner_gone, ..standing(&text, &[], config) })
+        }
         Known::Absent => Known::Absent,
         Known::Broken(why) => Known::Broken(why),
     }
@@ -325,7 +329,8 @@ fn decided<'a>(event: &'a Event<'a>, marks: Vec<Mark>, left: &str, stage: &str) 
 }
 
 pub(super) fn words(row: &Row<'_>) -> Vec<String> {
-    let json = stop();
+    let begins = row[0].contains(", at a start");
+    let json = if begins { stop().replace("Stop", "SessionStart") } else { stop() };
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let (what, to, unattended) = match row[0].split_once(", to the ") {
         Some((what, "person")) => (what, Audience::User, false),
@@ -345,12 +350,16 @@ pub(super) fn words(row: &Row<'_>) -> Vec<String> {
         }
         "not done" => decided(&event, history_of("audit", "-"), "120000", "audit"),
         "complete" => decided(&event, history_of("retrospective", "yes"), "90000", "retrospective"),
+        "stopped, at a start" => Facts { cycle: known("stopped", &Config::default()), ..facts(&event) },
+        "left, at a start" => {
+            Facts { cycle: known("another session's, gone", &Config::default()), ..facts(&event) }
+        }
         other => panic!("no such case: {other}"),
     };
     facts.attended = !unattended;
     let part = part(ID, &facts, &Config::default()).expect("it takes part");
     let said = part.verdict.says.iter().find(|say| say.to == to).map(|say| say.text.clone());
-    let text = if to == Audience::User { said } else { part.verdict.reason.clone() };
+    let text = if begins || to == Audience::User { said } else { part.verdict.reason.clone() };
     vec![row[0].into(), text.unwrap_or_else(|| "-".into())]
 }
 

@@ -21,7 +21,7 @@ use tidegate_core::policy::cycle::settings::CycleMode;
 use tidegate_core::policy::cycle::{ID, plain};
 use tidegate_core::record::Deeds;
 use tidegate_state::cycle::{self, Change};
-use tidegate_state::{claims, marks};
+use tidegate_state::marks;
 
 use super::Outcome;
 use crate::approval::{self, tightened};
@@ -31,10 +31,6 @@ use crate::knowledge::{Project, said};
 use crate::print;
 use crate::sessions::Session;
 use arguments::{CycleCommand, Done, Fail, FixLoop, Resume, Start};
-
-/// A stage under way makes events all the time. Who was not heard of for so long waits for a person or is gone, and another
-/// session may take its cycle over.
-const LIVE_MS: u64 = 3600 * 1000;
 
 pub(crate) fn run(command: &CycleCommand) -> Outcome {
     match command {
@@ -174,18 +170,14 @@ impl Place {
         Ok((state, cycle, session))
     }
 
-    /// Whether another session that is still there is in a cycle.
-    fn other_owner(&self, state: &State, session: &Session) -> Option<String> {
-        let owner = state.session_id.clone().filter(|_| state.status == Status::Running)?;
-        (owner != session.id.as_str() && self.is_live(&owner)).then_some(owner)
+    /// Another session that is in a stage here and still there.
+    fn other_owner(&self, session: &Session) -> Option<&str> {
+        let owner = self.standing.value()?.other_owner(session.id.as_str());
+        owner.filter(|owner| self.is_live(owner))
     }
 
     fn is_live(&self, session: &str) -> bool {
-        let Ok(id) = SessionId::parse(session) else { return false };
-        let folder = self.project.here.state.session(&id);
-        let Known::Value(marks) = marks::read(&folder) else { return false };
-        let heard = claims::last_heard(&folder);
-        !marks.detached && heard.is_none_or(|heard| self.project.here.now.since(heard) < LIVE_MS)
+        cycle::is_live(&self.project.here.state, session, self.project.here.now)
     }
 
     fn used(&self, session: &Session) -> Option<u64> {
@@ -225,9 +217,10 @@ impl Place {
         if self.project.here.env.agent { Turn::Open } else { Turn::Closed }
     }
 
-    fn record(&self, command: &str, how: &str) {
+    fn record(&self, command: &str, how: &str, stage: Option<&str>) {
         let given = tightened(&self.project.here, how);
-        approval::record(&self.project.here, &format!("cycle {command}"), &given, Deeds::default());
+        let did = Deeds { stage: stage.map(str::to_owned), ..Deeds::default() };
+        approval::record(&self.project.here, &format!("cycle {command}"), &given, did);
     }
 
     /// A stage begins in a session.
@@ -290,7 +283,7 @@ fn start(args: &Start) -> Outcome {
     let now = place.project.here.now;
     let mut ended = None;
     if let Known::Value(Standing { state: Ok(old), cycle, .. }) = &place.standing {
-        if let Some(owner) = place.other_owner(old, &session) {
+        if let Some(owner) = place.other_owner(&session) {
             return Err(CliError::new(format!(
                 "session {owner} is in stage {} of {} here",
                 old.stage, old.cycle
@@ -309,7 +302,7 @@ fn start(args: &Start) -> Outcome {
         ));
     }
     let begun = place.begin(State::started(&args.name, now), &cycle, 0, &session, ended)?;
-    place.record("start", "a cycle began");
+    place.record("start", "a cycle began", None);
     show_begun(&args.of, &begun, &session);
     Ok(ExitCode::SUCCESS)
 }
@@ -332,7 +325,7 @@ fn resume(args: &Resume) -> Outcome {
     let place = Place::find(&args.of)?;
     let (state, cycle) = place.cycle()?;
     let session = place.session()?;
-    if let Some(owner) = place.other_owner(state, &session) {
+    if let Some(owner) = place.other_owner(&session) {
         return Err(CliError::new(format!(
             "session {owner} is in stage {} of {} here",
             state.stage, state.cycle
@@ -347,7 +340,7 @@ fn resume(args: &Resume) -> Outcome {
     let mut state = state.clone();
     state.started_at.get_or_insert_with(|| place.project.here.now.iso());
     let begun = place.begin(state, cycle, at, &session, None)?;
-    place.record("resume", "a cycle goes on");
+    place.record("resume", "a cycle goes on", None);
     show_begun(&args.of, &begun, &session);
     Ok(ExitCode::SUCCESS)
 }
@@ -383,7 +376,7 @@ fn done(args: &Done) -> Outcome {
     }
     marks.push(Mark::StageDone(state.stage.clone()));
     place.mark(&session.id, &marks)?;
-    place.record("done", "a stage is done");
+    place.record("done", "a stage is done", Some(&state.stage));
     let next = cycle.position(&state.stage).and_then(|at| cycle.stages.get(at + 1));
     if args.of.json {
         print::json(&serde_json::json!({
@@ -409,7 +402,7 @@ fn fail(args: &Fail) -> Outcome {
     failed.skipped_stages = cycle.position(&state.stage).map(|at| cycle.names(at + 1)).unwrap_or_default();
     place.write(Some(failed.at(place.project.here.now)), None)?;
     place.mark(&session.id, &[Mark::StageLeft])?;
-    place.record("fail", "a stage failed");
+    place.record("fail", "a stage failed", Some(&state.stage));
     if args.of.json {
         print::json(&serde_json::json!({
             "cycle": state.cycle, "stage": state.stage, "status": "failed", "reason": reason,
@@ -430,7 +423,7 @@ fn abandon(of: &KnowledgeOf) -> Outcome {
         // It sees at its next stop that the file is gone; this is sooner.
         let _ = place.mark(&owner, &[Mark::StageLeft]);
     }
-    place.record("abandon", "a cycle was left");
+    place.record("abandon", "a cycle was left", None);
     if of.json {
         print::json(
             &serde_json::json!({ "cycle": state.cycle, "stage": state.stage, "status": "abandoned" }),

@@ -126,7 +126,7 @@ fn remind(stage: &ActiveStage) -> Verdict {
     Verdict { says: vec![say], ..Verdict::silent("a stage outlives the compaction") }
 }
 
-/// A session begins in a project whose cycle has stopped.
+/// A session begins in a project whose cycle has stopped, or was left in the middle of a stage.
 fn waits(facts: &Facts<'_>) -> Verdict {
     let standing = match &facts.cycle {
         Known::Value(standing) => standing,
@@ -140,14 +140,20 @@ fn waits(facts: &Facts<'_>) -> Verdict {
         Ok(state) => state,
         Err(damage) => return damaged(facts, standing, damage, Vec::new()),
     };
-    if state.status != Status::Stopped {
-        return Verdict::silent("no cycle has stopped here");
-    }
+    let session = facts.event.session.as_str();
+    let because = match state.status {
+        Status::Stopped => "a cycle has stopped here",
+        Status::Running if standing.owner_gone => "a cycle was left in the middle of a stage",
+        Status::Running if standing.other_owner(session).is_some() => {
+            return Verdict::silent("the cycle is another session's");
+        }
+        Status::Running => return Verdict::silent("the cycle is this session's, or nobody's"),
+        Status::Failed | Status::Complete => return Verdict::silent("the cycle has ended"),
+    };
     if !facts.attended {
         return Verdict::silent("nobody is there");
     }
     let told = facts.marks.value().is_some_and(|marks| marks.noticed(WAITS));
-    let session = facts.event.session.as_str();
     if told || state.told.iter().any(|told| told == session) {
         return Verdict::silent("it was said in this session");
     }
@@ -155,12 +161,37 @@ fn waits(facts: &Facts<'_>) -> Verdict {
         return Verdict::silent("it was said in three sessions");
     }
     let Some(cycle) = &standing.cycle else { return Verdict::silent("the cycle is not known") };
+    let (to_model, to_user) = if state.status == Status::Stopped {
+        stopped_before(facts, cycle, state)
+    } else {
+        left_in(facts, cycle, state)
+    };
+    let when_said = vec![Effect::Mark(Mark::Notice(WAITS.to_owned())), Effect::ResumeTold];
+    Verdict {
+        says: vec![
+            Say { to: Audience::Model, text: to_model, weight: 90, explains: false, when_said: Vec::new() },
+            Say { to: Audience::User, text: to_user, weight: 60, explains: false, when_said },
+        ],
+        ..Verdict::silent(because)
+    }
+}
+
+/// The stages that are over, as they are told.
+fn ended(cycle: &Cycle, state: &State) -> Vec<String> {
     let done = cycle.names(0).into_iter().enumerate().filter(|(at, _)| state.was_done(cycle, *at));
-    let done: Vec<String> = done.map(|(_, name)| name).collect();
+    done.map(|(_, name)| name).collect()
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+}
+
+/// What is said of a cycle that has stopped, to the model and to the person.
+fn stopped_before(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, String) {
+    let done = ended(cycle, state);
     // Any other reason is somebody's text, and a repository can bring the file: it is for the person who asks, not for the model.
     let why = state.stopped_reason.as_deref().filter(|why| *why == BUDGET).map(|why| format!(" ({why})"));
     let why = why.unwrap_or_default();
-    let listed = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
     let to_model = format!(
         "A cycle of this project ({}) has stopped{}. Done: {}. Not begun: {}. `tidegate cycle resume` goes on with {} in this \
          session; nothing is begun until the person wants it.",
@@ -170,15 +201,22 @@ fn waits(facts: &Facts<'_>) -> Verdict {
         listed(&state.skipped_stages),
         state.resumes_at(),
     );
-    let to_user = (facts.lang.words().cycle_waits)(&state.cycle, &done, &state.skipped_stages);
-    let when_said = vec![Effect::Mark(Mark::Notice(WAITS.to_owned())), Effect::ResumeTold];
-    Verdict {
-        says: vec![
-            Say { to: Audience::Model, text: to_model, weight: 90, explains: false, when_said: Vec::new() },
-            Say { to: Audience::User, text: to_user, weight: 60, explains: false, when_said },
-        ],
-        ..Verdict::silent("a cycle has stopped here")
-    }
+    (to_model, (facts.lang.words().cycle_waits)(&state.cycle, &done, &state.skipped_stages))
+}
+
+/// The same of one whose session went away in the middle of a stage.
+fn left_in(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, String) {
+    let (at, of) = (cycle.position(&state.stage).unwrap_or_default(), cycle.stages.len());
+    let done = ended(cycle, state);
+    let to_model = format!(
+        "A cycle of this project ({}) was in stage {} ({} of {of}) in another session, which has ended or was not heard of for an \
+         hour. Done: {}. `tidegate cycle resume` begins that stage again in this session; nothing is begun until the person wants it.",
+        state.cycle,
+        state.stage,
+        at + 1,
+        listed(&done),
+    );
+    (to_model, (facts.lang.words().cycle_left)(&state.cycle, &state.stage, at + 1, of))
 }
 
 /// The file cannot be used: it is put aside, nobody is steered, the person is told once.
@@ -344,7 +382,7 @@ fn hold(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
          cannot be. The next stop is not held."
     );
     repeat_answer(facts, &mut reason);
-    let asks = Asks::any(vec![skill.clone()], Vec::new());
+    let asks = Asks::stage(name.as_str(), skill.as_str());
     Verdict {
         call: Call::Deny,
         reason: Some(reason),
@@ -462,7 +500,7 @@ impl Ending<'_> {
             None => write!(reason, " How much context is left is not known."),
         };
         repeat_answer(self.facts, &mut reason);
-        let asks = Asks::any(vec![begun.skill.clone()], Vec::new());
+        let asks = Asks::stage(begun.stage.as_str(), begun.skill.as_str());
         let text = (self.facts.lang.words().stage_begins)(self.stage, &begun.stage);
         Verdict {
             call: Call::Deny,
