@@ -334,7 +334,6 @@ fn what_cannot_be_used_is_put_aside_and_nobody_is_steered() {
         "[1]",
         "{\"stage\": \"deploy\", \"session_id\": \"s-1\"}",
         "{\"stage\": \"sprint\", \"session_id\": \"s-1\", \"remaining_pct\": \"35\"}",
-        "{\"stage\": \"sprint\", \"cycle\": \"nobody's\", \"session_id\": \"s-1\"}",
         "{\"stage\": \"sprint\", \"status\": \"paused\", \"session_id\": \"s-1\"}",
     ];
     for text in damaged {
@@ -458,6 +457,22 @@ fn two_sessions() {
     assert!(started.stderr.contains("went to the history"), "{started:?}");
     assert_eq!(play.state()["session_id"], "s-2");
     assert!(play.cycle(&["start"]).failed().contains("this session is in stage sprint"));
+}
+
+/// A slip of the pen in the config costs nobody their cycle.
+#[test]
+fn what_only_the_config_does_not_know_stays_where_it_is() {
+    let play = Play::new();
+    play.start();
+    play.invokes("sprint");
+    let good = play.state().to_string();
+    let unknown = good.replace("\"dev-cycle\"", "\"release\"");
+    play.write(&unknown);
+    assert!(message(&play.stop()).contains("no cycle is called `release`"));
+    play.stop().silent();
+    assert_eq!(play.state().to_string(), unknown);
+    play.write(&good);
+    assert!(play.held().contains("The next stage is audit"));
 }
 
 #[test]

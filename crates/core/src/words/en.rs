@@ -1,9 +1,9 @@
 //! English.
 
 use super::Words;
-use crate::cycle::ActiveStage;
 use crate::cycle::history::Took;
 use crate::cycle::state::FILE;
+use crate::cycle::{ActiveStage, Damage};
 use crate::event::FailedStep;
 use crate::facts::OwnFile;
 use crate::meter::short_tokens;
@@ -148,9 +148,12 @@ pub(super) const WORDS: Words = Words {
         )
     },
     cycle_damaged: |damage| {
+        let kept = match damage {
+            Damage::UnknownCycle(_) => "; trust or the config may say why",
+            _ => "; the file is kept beside it with .bad in its name",
+        };
         format!(
-            "The cycle's file .claude/{FILE} cannot be used: {damage}. No stage is begun; the file is kept beside it with .bad in its \
-             name. `tidegate cycle start` begins anew."
+            "The cycle's file .claude/{FILE} cannot be used: {damage}. No stage is begun{kept}. `tidegate cycle start` begins anew."
         )
     },
     stage: |stage, number, of| format!("{stage} {number}/{of}"),

@@ -155,9 +155,13 @@ pub(super) const WORDS: Words = Words {
             Damage::UnknownCycle(_) => "サイクルが設定にありません".to_owned(),
             Damage::UnknownStage(_) => "ステージがサイクルにありません".to_owned(),
         };
+        let kept = match damage {
+            Damage::UnknownCycle(_) => "設定または信頼の状態を確認してください。",
+            _ => "ファイルは名前に .bad を付けて残してあります。",
+        };
         format!(
-            "サイクルのファイル .claude/{FILE} を使えません: {why}。次のステージは始めません。ファイルは名前に .bad を付けて残してあります。\
-             `tidegate cycle start` で最初から始められます。"
+            "サイクルのファイル .claude/{FILE} を使えません: {why}。次のステージは始めません。{kept}`tidegate cycle start` で\
+             最初から始められます。"
         )
     },
     stage: |stage, number, of| format!("{stage} {number}/{of}"),

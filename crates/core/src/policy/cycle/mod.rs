@@ -138,6 +138,7 @@ fn waits(facts: &Facts<'_>) -> Verdict {
     }
     let state = match &standing.state {
         Ok(state) => state,
+        Err(damage @ Damage::UnknownCycle(_)) => return unusable(facts, damage, Vec::new(), "the cycle is not known"),
         Err(damage) => return damaged(facts, standing, damage, Vec::new()),
     };
     let session = facts.event.session.as_str();
@@ -219,10 +220,16 @@ fn left_in(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, String) 
     (to_model, (facts.lang.words().cycle_left)(&state.cycle, &state.stage, at + 1, of))
 }
 
-/// The file cannot be used: it is put aside, nobody is steered, the person is told once.
+/// The file is damaged: it is put aside.
 fn damaged(facts: &Facts<'_>, standing: &Standing, damage: &Damage, mut effects: Vec<Effect>) -> Verdict {
     effects.push(Effect::SetCycleAside(standing.text.clone()));
-    let mut verdict = Verdict { effects, ..Verdict::silent("the state file is damaged") };
+    unusable(facts, damage, effects, "the state file is damaged")
+}
+
+/// The file cannot be used: nobody is steered, the person is told once. Where only the config does not know the cycle (a slip of
+/// the pen in it, trust that was lost), the file stays where it is: it is good again when the config is.
+fn unusable(facts: &Facts<'_>, damage: &Damage, effects: Vec<Effect>, because: &'static str) -> Verdict {
+    let mut verdict = Verdict { effects, ..Verdict::silent(because) };
     if !facts.marks.value().is_some_and(|marks| marks.noticed(DAMAGED)) {
         verdict.says.push(Say {
             to: Audience::User,
@@ -274,6 +281,10 @@ fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
     }
     let (state, cycle) = match (&standing.state, &standing.cycle) {
         (Ok(state), Some(cycle)) => (state, cycle),
+        (Err(damage @ Damage::UnknownCycle(_)), _) => {
+            let Verdict { effects, .. } = pause(known, "the cycle is not known");
+            return unusable(facts, damage, effects, "the cycle is not known");
+        }
         (Err(damage), _) => return damaged(facts, standing, damage, left()),
         (Ok(_), None) => return pause(known, "the cycle is not known"),
     };

@@ -26,23 +26,18 @@ fn beside(home: &Home, text: &[u8]) -> Vec<String> {
     [greetings(&run), run.shown()].concat()
 }
 
+/// A session that nobody has heard of.
+const GONE: &str = "0c8a7a5e-2c1b-4a53-9d0e-6f1f0d0f7b11";
+
 #[test]
 fn what_is_not_this_sessions_stays_to_the_byte() {
     let home = Home::new();
     Tidegate::init(&home);
-    let project = home.project().display().to_string();
-    let gone = "0c8a7a5e-2c1b-4a53-9d0e-6f1f0d0f7b11";
-    let old = "2024-02-22T16:00:00Z";
     for (what, text) in [
-        ("another project's", json!({ "stage": "sprint", "session_id": gone, "project": "/srv/elsewhere" })),
+        ("another project's", json!({ "stage": "sprint", "session_id": GONE, "project": "/srv/elsewhere" })),
         (
             "another project's, with a stage of its own",
             json!({ "stage": "deploy", "project": "/srv/elsewhere" }),
-        ),
-        (
-            "of a session that is gone",
-            json!({ "stage": "audit", "status": "running", "session_id": gone,
-            "project": project, "started_at": old, "updated_at": old, "note": "not ours" }),
         ),
         ("nobody's", json!({ "stage": "audit" })),
     ] {
@@ -53,6 +48,20 @@ fn what_is_not_this_sessions_stays_to_the_byte() {
         assert_eq!(told(&said, "cannot be used"), 0, "{what}: {said:?}");
         fs::remove_dir_all(home.state().join("journal")).expect("the records of this case");
     }
+}
+
+/// It is told, and steers nobody.
+#[test]
+fn what_is_of_a_session_long_gone_waits_for_somebody_to_resume_it() {
+    let home = Home::new();
+    Tidegate::init(&home);
+    let old = "2024-02-22T16:00:00Z";
+    let text = json!({ "stage": "audit", "status": "running", "cycle": "dev-cycle", "session_id": GONE,
+        "project": home.project().display().to_string(), "started_at": old, "updated_at": old, "note": "not ours" });
+    let said = beside(&home, format!("{text:#}").as_bytes());
+    assert_eq!(told(&said, "was in stage audit (2 of 4)"), 1, "{said:?}");
+    assert_eq!(untold(state(&home)), text);
+    assert!(!aside(&home).exists());
 }
 
 #[test]

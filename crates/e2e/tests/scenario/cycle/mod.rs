@@ -74,6 +74,12 @@ fn file(home: &Home) -> PathBuf {
     home.in_project(".claude/dev-cycle.state.json")
 }
 
+/// Without which sessions were told how to resume.
+fn untold(mut state: Value) -> Value {
+    state.as_object_mut().expect("a state").remove("resume_told").expect("somebody was told");
+    state
+}
+
 /// What the state file says.
 fn state(home: &Home) -> Value {
     let text = fs::read_to_string(file(home)).expect("the state file");

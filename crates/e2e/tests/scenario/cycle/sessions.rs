@@ -98,7 +98,7 @@ fn a_fork_is_not_steered() {
         .main(Reply::text("the audit is over"));
     let model = Model::start(script);
     let first = launch(&home, &model).ask("run a cycle");
-    let before = fs::read(file(&home)).expect("the state file");
+    let before = state(&home);
     let mut fork = launch(&home, &model).resume(first.session_id()).argument("--fork-session").start();
     fork.ask("the first one");
     fork.ask("and now");
@@ -106,8 +106,8 @@ fn a_fork_is_not_steered() {
 
     tidegate.assert_unfailing();
     assert_ne!(fork.session_id(), first.session_id());
-    assert_eq!(stops(&tidegate), [ASKS, "the cycle is another session's"], "it is looked at once");
-    assert_eq!(fs::read(file(&home)).expect("the state file"), before);
+    assert_eq!(stops(&tidegate), [ASKS], "the fork is in no cycle");
+    assert_eq!(untold(state(&home)), before, "it was told that nobody is in it any more");
     model.finish();
 }
 
@@ -130,10 +130,10 @@ fn after_a_clear_the_stage_is_begun_again() {
     let model = Model::start(script);
     let mut session = launch(&home, &model).start();
     session.ask("run a cycle");
-    let before = fs::read(file(&home)).expect("the state file");
+    let before = state(&home);
     session.ask("/clear");
     session.ask("hello");
-    assert_eq!(fs::read(file(&home)).expect("the state file"), before);
+    assert_eq!(untold(state(&home)), before, "the new session was told of it, and that is all");
     assert_eq!(stops(&tidegate), [ASKS], "the new session is in no cycle");
     session.ask("go on with the cycle");
     session.finish();
