@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use crate::command::cycle::arguments::CycleCommand;
+
 /// One binary behind every hook and the status line of a coding agent.
 #[derive(Debug, Parser)]
 #[command(
@@ -120,6 +122,9 @@ your own config names. An entry is a `## title` with `- **Learning**:`,
 
 Exit codes: 0 fine, 1 `check` found something malformed.")]
     Learnings(Learnings),
+    /// Runs stages one after another in a session, each only while there is room for it
+    #[command(subcommand)]
+    Cycle(CycleCommand),
     /// Shows the settings and where each comes from; prints their schema
     #[command(subcommand)]
     Config(ConfigCommand),

@@ -30,6 +30,7 @@ pub mod friction;
 // What they all use.
 pub mod checks;
 pub mod config;
+pub mod cycle;
 pub mod file_class;
 pub mod fnv;
 pub mod gate;

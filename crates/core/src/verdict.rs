@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cycle::{Run, State};
 use crate::facts::boundary::Boundary;
 use crate::facts::marks::{Mark, PressureLevel};
 use crate::facts::worktree::Kept;
@@ -75,6 +76,27 @@ pub enum Effect {
     Nudged(u64),
     /// Copy what only a worktree holds.
     KeepWorktree(Kept),
+    /// Change where the cycle stands. The verdict is carried out only if that succeeds.
+    Cycle(Box<CycleStep>),
+    /// Put the cycle's file aside if it still says this: it cannot be used.
+    SetCycleAside(Vec<u8>),
+    /// Remember in the cycle's file that this session was told how to resume it.
+    ResumeTold,
+    /// Bring the public copy of the budget up to date.
+    PublishBudget,
+}
+
+/// A change to where a cycle stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CycleStep {
+    /// What the file said when this was decided; if it says something else by now, nothing is done.
+    pub old: Vec<u8>,
+    /// What it is to say; it goes when the cycle has ended.
+    pub new: Option<State>,
+    /// What is added to the history.
+    pub ended: Option<Run>,
+    /// What the session remembers of it.
+    pub mark: Mark,
 }
 
 impl Effect {
@@ -84,6 +106,10 @@ impl Effect {
         match self {
             Effect::Mark(_) | Effect::NoteBoundary(_) | Effect::Nudged(_) | Effect::KeepWorktree(_) => true,
             Effect::PublishPressure(_)
+            | Effect::Cycle(_)
+            | Effect::SetCycleAside(_)
+            | Effect::ResumeTold
+            | Effect::PublishBudget
             | Effect::StepDownTold(_)
             | Effect::PublishCompaction(_)
             | Effect::TidyFlow => false,
@@ -116,6 +142,9 @@ pub struct Asks {
     /// An entry has to be written.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub entry: bool,
+    /// Somebody has to say that this stage of a cycle is done, or cannot be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
 }
 
 impl Asks {
@@ -144,12 +173,18 @@ impl Asks {
         Asks { entry: true, ..Asks::default() }
     }
 
+    /// That a stage is gone through: by its skill, or by a word.
+    pub fn stage(stage: impl Into<String>, skill: impl Into<String>) -> Asks {
+        Asks { any_skill: vec![skill.into()], stage: Some(stage.into()), ..Asks::default() }
+    }
+
     /// Whether it asks for nothing.
     pub fn is_empty(&self) -> bool {
-        let Asks { skills, any_skill, any_file, verified, compound, entry, file: _ } = self;
+        let Asks { skills, any_skill, any_file, verified, compound, entry, stage, file: _ } = self;
         skills.is_empty()
             && any_skill.is_empty()
             && any_file.is_empty()
+            && stage.is_none()
             && !(*verified || *compound || *entry)
     }
 }

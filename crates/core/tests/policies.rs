@@ -3,6 +3,8 @@
 //! A table is a test when its header is one that [`TABLES`] knows; a table nobody knows fails, so that a typo
 //! does not silently switch a rule off.
 
+#[path = "policies/cycle.rs"]
+mod cycle;
 #[path = "policies/gates.rs"]
 mod gates;
 #[path = "policies/knowledge.rs"]
@@ -30,7 +32,7 @@ type Row<'a> = Vec<&'a str>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 30] = [
+const TABLES: [(&str, Runner); 38] = [
     ("event stepped down told", step_downs),
     ("event what request attended becomes because", approvals),
     ("event tool file mode call because", own_files),
@@ -61,6 +63,14 @@ const TABLES: [(&str, Runner); 30] = [
     ("event marks because", knowledge::unknowns),
     ("event since the summary written down because", knowledge::late_boundaries),
     ("event holds earlier copies tells", knowledge::worktrees),
+    ("stage left window compacts freshness call state because", cycle::budgets),
+    ("min_left runs left call", cycle::thresholds),
+    ("stage invoked event call because", cycle::stages),
+    ("file session call says aside because", cycle::files),
+    ("preset edits stage call because", cycle::with_others),
+    ("what text", cycle::words),
+    ("event file told says because", cycle::starts),
+    ("event turn left copied leaves", cycle::turns),
 ];
 
 #[test]
@@ -231,6 +241,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         boundary: None,
         preserved: Preserved::default(),
         worktrees: Worktrees::default(),
+        cycle: Known::Absent,
     }
 }
 

@@ -1,12 +1,14 @@
 //! Facts: what the policies need to know, read from where it stands. Each read is bounded.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use tidegate_core::checks::{self, Place, Project, Seen, could_check};
 use tidegate_core::config::Config;
 use tidegate_core::config::setting::Whole;
 use tidegate_core::event::wire::{ContextWindow, RawTool};
 use tidegate_core::event::{Event, EventKind};
+use tidegate_core::facts::cycle::Standing;
 use tidegate_core::facts::knowledge::{Knowledge, Persisted, Remembered};
 use tidegate_core::facts::marks::Marks;
 use tidegate_core::facts::sources::Sources;
@@ -26,7 +28,9 @@ use tidegate_state::checks::{self as state_checks, Manifest};
 use tidegate_state::knowledge::memory;
 use tidegate_state::knowledge::read::Folder;
 use tidegate_state::place::StateDir;
-use tidegate_state::{boundary, bridge, host_settings, own_files, project, touched, transcript, worktree};
+use tidegate_state::{
+    boundary, bridge, cycle, host_settings, own_files, project, touched, transcript, worktree,
+};
 
 use crate::environment::Environment;
 
@@ -58,6 +62,12 @@ const LONGEST_CALL_MS: u64 = 120_000;
 
 /// Between the end of a command and our start lies the start of a process, on a busy machine a long time.
 const START_SLACK_MS: u64 = 2_000;
+
+/// The client writes its transcript up to so much later than it tells of an answer (4 to 75 ms seen with 2.1.325).
+const LATE_TRANSCRIPT: Duration = Duration::from_millis(150);
+
+/// Between two looks at it.
+const LOOKS_AGAIN: Duration = Duration::from_millis(8);
 
 /// More files than a command line names on purpose.
 const MOST_FILES: usize = 64;
@@ -143,6 +153,12 @@ pub struct Gather<'a> {
     pub in_time: &'a dyn Fn() -> bool,
 }
 
+/// The project whose file says where the session's cycle stands: the one it was begun in, wherever the session stands now.
+pub(crate) fn cycle_root<'a>(facts: &'a Facts<'_>, root: Option<&'a Path>) -> Option<&'a Path> {
+    let stage = facts.marks.value().and_then(|marks| marks.stage.as_ref());
+    stage.and_then(|stage| stage.project.as_deref()).map(Path::new).or(root)
+}
+
 impl Gather<'_> {
     /// Reads what this event needs, and no more.
     pub fn facts<'e>(
@@ -163,7 +179,8 @@ impl Gather<'_> {
         ));
         let meter = if needs.meter {
             let settings = host.as_ref().or(marks.value().and_then(|marks| marks.host.as_ref()));
-            self.meter(event, marks.value(), &settings.cloned().unwrap_or_default())
+            let settings = settings.cloned().unwrap_or_default();
+            self.meter(event, marks.value(), &settings, needs.current)
         } else {
             Meter::Unknown(Unknown::NotNeeded)
         };
@@ -214,7 +231,11 @@ impl Gather<'_> {
             boundary,
             preserved: preserved.unwrap_or_default(),
             worktrees,
+            cycle: Known::Absent,
         };
+        if needs.cycle {
+            facts.cycle = self.cycle(event, cycle_root(&facts, root.as_deref()));
+        }
         if facts.marks.value().is_some_and(|marks| marks.pressure.promoted) {
             let folder = root.as_deref().and_then(Folder::of);
             facts.flow_changed = folder.and_then(|folder| folder.modified(flow::FILE));
@@ -223,6 +244,18 @@ impl Gather<'_> {
             facts.knowledge = root.as_deref().and_then(|root| self.knowledge(root, facts.marks.value()));
         }
         Gathered { facts, root, host }
+    }
+
+    /// Where a project's cycle stands.
+    pub fn cycle(&self, event: &Event<'_>, root: Option<&Path>) -> Known<Standing> {
+        let mut known = root.map_or(Known::Absent, |root| cycle::read(self.state, root, self.config));
+        if event.kind == EventKind::SessionStart
+            && let (Known::Value(standing), Some(state)) = (&mut known, self.state)
+        {
+            let owner = standing.other_owner(event.session.as_str());
+            standing.owner_gone = owner.is_some_and(|owner| !cycle::is_live(state, owner, self.now));
+        }
+        known
     }
 
     /// Worktrees that go with this event, or have gone.
@@ -457,7 +490,20 @@ impl Gather<'_> {
         )
     }
 
-    fn meter(&self, event: &Event<'_>, marks: Option<&Marks>, host: &HostSettings) -> Meter {
+    /// With `wait` the client is given a moment to write down the answer that the event follows.
+    fn meter(&self, event: &Event<'_>, marks: Option<&Marks>, host: &HostSettings, wait: bool) -> Meter {
+        let until = Instant::now() + LATE_TRANSCRIPT;
+        loop {
+            let meter = self.meter_now(event, marks, host);
+            let is_late = wait && !matches!(meter, Meter::Current(_));
+            if !is_late || Instant::now() >= until || !(self.in_time)() {
+                return meter;
+            }
+            std::thread::sleep(LOOKS_AGAIN);
+        }
+    }
+
+    fn meter_now(&self, event: &Event<'_>, marks: Option<&Marks>, host: &HostSettings) -> Meter {
         let payload = &event.payload;
         let path = payload.transcript_path.get().map(|path| Path::new(path.as_ref()));
         let read = |path| transcript::last_reading(path, Evidence::of(event), self.in_time);

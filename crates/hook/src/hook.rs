@@ -20,18 +20,18 @@ use tidegate_core::record::Record;
 use tidegate_core::reply::{self, Reply};
 use tidegate_core::ruling::{Outcome, Ruling};
 use tidegate_core::time::Millis;
-use tidegate_core::verdict::{Call, Effect};
+use tidegate_core::verdict::{Call, CycleStep, Effect};
 use tidegate_core::words::Lang;
 use tidegate_state::marks::Lock;
 use tidegate_state::place::StateDir;
-use tidegate_state::{claims, clock, config, fork, journal, marks, off};
+use tidegate_state::{claims, clock, config, cycle, fork, journal, marks, off};
 
 use crate::answer;
 use crate::arguments::Arguments;
 use crate::deadline::Deadline;
 use crate::environment::Environment;
 use crate::failure::{Fallback, Seen, record_id};
-use crate::gather::{Gather, Gathered, project_root};
+use crate::gather::{Gather, Gathered, cycle_root, project_root};
 use crate::later::{self, Answer, Later};
 
 /// A payload beyond this is not a hook's: 32 MiB of tool output is the most that was ever seen.
@@ -236,8 +236,12 @@ impl Run<'_> {
         let gather =
             Gather { env, config, payload, state: Some(&self.state), folder, now, in_time: &in_time };
         let mut gathered = kept(gather.facts(self.event, marks, root));
-        let (ruling, outcome, lock) = self.decide(&mut gathered)?;
+        let (ruling, outcome, lock) = self.decide(&mut gathered, &gather)?;
         if self.is_duplicate() {
+            // What the other one wrote down about a stop is why this one would hold it again.
+            if self.event.kind == EventKind::Stop {
+                return Ok(Answer::default());
+            }
             // The other registration says it and writes it down. A denial stands in both: if that one died,
             // this one still holds.
             let Outcome { call, reason, .. } = outcome;
@@ -253,7 +257,11 @@ impl Run<'_> {
 
     /// Asks the policies. Hooks of parallel calls see the same marks: what is to happen once is decided a second time,
     /// alone, and the lock is kept until that is written down.
-    fn decide(&self, gathered: &mut Gathered<'_>) -> Result<(Ruling, Outcome, Option<Lock>), FailedStep> {
+    fn decide(
+        &self,
+        gathered: &mut Gathered<'_>,
+        gather: &Gather<'_>,
+    ) -> Result<(Ruling, Outcome, Option<Lock>), FailedStep> {
         let decide = |facts: &Facts<'_>| {
             let ruling = policy::decide(facts, self.config, &|| self.hook.fallback.micros());
             let budget = self.config.text_budget(self.event);
@@ -266,6 +274,11 @@ impl Run<'_> {
         }
         let lock = marks::lock_alone(&self.folder).map_err(|error| FailedStep::Marks(error.to_string()))?;
         gathered.facts.marks = marks::read(&self.folder);
+        // Another hook of this session may have begun the next stage.
+        if gathered.facts.cycle != Known::Absent {
+            let root = cycle_root(&gathered.facts, gathered.root.as_deref()).map(Path::to_owned);
+            gathered.facts.cycle = gather.cycle(self.event, root.as_deref());
+        }
         let (ruling, outcome) = decide(&gathered.facts);
         Ok((ruling, outcome, Some(lock)))
     }
@@ -288,6 +301,13 @@ impl Run<'_> {
         };
 
         answer::start_recording();
+        // Before anything is answered: a stop that is held for a stage which never began would lead nowhere.
+        for step in cycle_steps(outcome) {
+            let root = cycle_root(&gathered.facts, gathered.root.as_deref());
+            let root = root.ok_or_else(|| FailedStep::Cycle("no project".to_owned()))?;
+            cycle::carry_out(&self.state, root, step)
+                .map_err(|error| FailedStep::Cycle(error.to_string()))?;
+        }
         let mut record = kept(Record::of(&gathered.facts, ruling, outcome, &new_marks));
         record.id = record_id(now);
         record.project = gathered.root.as_deref().map(|root| root.to_string_lossy().into_owned());
@@ -343,12 +363,21 @@ impl Run<'_> {
     }
 }
 
+/// What the ruling changes about where the cycle stands.
+fn cycle_steps(outcome: &Outcome) -> impl Iterator<Item = &CycleStep> {
+    outcome.effects.iter().filter_map(|effect| match effect {
+        Effect::Cycle(step) => Some(step.as_ref()),
+        _ => None,
+    })
+}
+
 /// What this event leaves in the session's marks, and what the ruling adds.
 fn marks_of(gathered: &Gathered<'_>, config: &Config, outcome: &Outcome) -> Vec<Mark> {
     let root = gathered.root.as_deref().map(Path::to_string_lossy);
     let mut marks = session::marks(&gathered.facts, config, root.as_deref(), gathered.host.as_ref());
     marks.extend(outcome.effects.iter().filter_map(|effect| match effect {
         Effect::Mark(mark) => Some(mark.clone()),
+        Effect::Cycle(step) => Some(step.mark.clone()),
         _ => None,
     }));
     marks

@@ -22,10 +22,10 @@ use tidegate_state::knowledge::json::{
 use tidegate_state::knowledge::read::Folder;
 use tidegate_state::knowledge::{memory, write};
 use tidegate_state::place::StateDir;
-use tidegate_state::{boundary, journal, pressure_file, worktree};
+use tidegate_state::{boundary, cycle, journal, pressure_file, worktree};
 
 use crate::child;
-use crate::gather::Gathered;
+use crate::gather::{Gathered, cycle_root};
 
 /// A reply, and what can wait until it is given.
 #[derive(Default)]
@@ -54,6 +54,12 @@ pub(crate) enum Later {
     Nudged { state: StateDir, root: PathBuf, set: u64 },
     /// Copy what only a worktree holds.
     KeepWorktree(Kept),
+    /// Put the cycle's file aside.
+    SetCycleAside { state: StateDir, root: PathBuf, old: Vec<u8> },
+    /// Remember that this session was told how to resume the cycle.
+    ResumeTold { state: StateDir, root: PathBuf, session: SessionId },
+    /// Bring the public copy of the budget up to date.
+    PublishBudget { root: PathBuf, session: SessionId, used_pct: f64, now: Millis },
     /// Clear away what is too old.
     KeepHouse { state: StateDir, session: SessionId, now: Millis, days: u64 },
     /// Remember that the person knows of policies that stepped down.
@@ -88,6 +94,15 @@ impl Later {
             }
             Later::KeepWorktree(kept) => {
                 let _ = worktree::keep(Path::new(&kept.worktree), Path::new(&kept.copy));
+            }
+            Later::SetCycleAside { state, root, old } => {
+                let _ = cycle::set_aside(&state, &root, &old);
+            }
+            Later::ResumeTold { state, root, session } => {
+                let _ = cycle::remember_told(&state, &root, &session);
+            }
+            Later::PublishBudget { root, session, used_pct, now } => {
+                let _ = cycle::publish_budget(&root, &session, used_pct, now);
             }
             Later::KeepHouse { state, session, now, days } => {
                 journal::keep_house(&state, &session, now, days);
@@ -186,8 +201,21 @@ pub(crate) fn effects(
 ) -> Vec<Later> {
     let Gathered { facts, root, .. } = gathered;
     let (session, now) = (&facts.event.session, facts.now);
+    let cycle_root = || cycle_root(facts, root.as_deref()).map(Path::to_owned);
     let later = |effect: &Effect| match effect {
-        Effect::Mark(_) | Effect::StepDownTold(_) => None,
+        Effect::Mark(_) | Effect::StepDownTold(_) | Effect::Cycle(_) => None,
+        Effect::SetCycleAside(old) => {
+            Some(Later::SetCycleAside { state: state.clone(), root: cycle_root()?, old: old.clone() })
+        }
+        Effect::ResumeTold => {
+            Some(Later::ResumeTold { state: state.clone(), root: cycle_root()?, session: session.clone() })
+        }
+        Effect::PublishBudget => Some(Later::PublishBudget {
+            root: cycle_root()?,
+            session: session.clone(),
+            used_pct: facts.meter.reading()?.used_pct()?,
+            now,
+        }),
         Effect::NoteBoundary(boundary) => {
             Some(Later::NoteBoundary { folder: folder.to_owned(), boundary: boundary.clone() })
         }

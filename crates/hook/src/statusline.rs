@@ -144,8 +144,10 @@ fn armed(marks: &Marks, config: &Config, words: &Words) -> Vec<String> {
     let holds = config.policies.verify_stop.mode == VerifyMode::Block;
     let changes = marks.work.changes.as_ref().filter(|_| holds);
     let unverified = changes.map(|changes| (words.unverified_files)(changes.count()));
-    let phase = marks.phase.map(|phase| phase.name().to_owned());
-    unverified.into_iter().chain(phase).collect()
+    // A stage says more than what a prompt was taken to ask for.
+    let stage = marks.stage.as_ref().map(|stage| (words.stage)(&stage.stage, stage.number, stage.of));
+    let phase = || marks.phase.map(|phase| phase.name().to_owned());
+    unverified.into_iter().chain(stage.or_else(phase)).collect()
 }
 
 /// How many entries of `progress.md` no person has gone through. Those of the archive are left to `status`.

@@ -271,7 +271,12 @@ fn read_value(value: &DeValue<'_>) -> Value {
         DeValue::Boolean(flag) => Value::Flag(*flag),
         DeValue::Array(items) => Value::List(items.iter().map(|item| read_value(item.get_ref())).collect()),
         DeValue::Datetime(_) => Value::Other("a date"),
-        DeValue::Table(_) => Value::TABLE,
+        DeValue::Table(table) => {
+            let member = |(key, value): (&Name<'_>, &Spanned<DeValue<'_>>)| {
+                (key.get_ref().to_string(), read_value(value.get_ref()))
+            };
+            Value::Table(table.iter().map(member).collect())
+        }
     }
 }
 

@@ -18,6 +18,7 @@ pub mod checks;
 pub mod claims;
 pub mod clock;
 pub mod config;
+pub mod cycle;
 pub mod daily_calls;
 pub mod fork;
 pub mod friction;

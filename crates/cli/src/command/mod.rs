@@ -4,6 +4,7 @@ mod boundaries;
 mod completions;
 mod compound;
 mod config;
+pub(crate) mod cycle;
 mod demo;
 mod explain;
 mod journal;
@@ -42,6 +43,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Progress(args) => progress::run(&args),
         Command::Compound(args) => compound::run(&args),
         Command::Learnings(args) => learnings::run(&args),
+        Command::Cycle(args) => cycle::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Phase(PhaseCommand::Classify(args)) => phase::run(&args),
         Command::Phase(PhaseCommand::Ask(args)) => phase_ask::run(&args),

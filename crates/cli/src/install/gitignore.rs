@@ -9,7 +9,7 @@ const ENTRIES: [&str; 7] = [
     ".claude/settings.local.json",
     ".claude/tidegate.local.toml",
     ".claude/.context-budget.json",
-    ".claude/dev-cycle.state.json",
+    ".claude/dev-cycle.state.json*",
     ".claude/context/*.json",
     ".claude/context/progress.archive.md",
     ".claude/context/handoff.md",

@@ -355,3 +355,44 @@ fn a_trim_loses_no_entry() {
     });
     assert!(kills > 20, "killed only {kills} times");
 }
+
+#[test]
+fn a_stage_begins_whole_or_not_at_all() {
+    if !can_trace() {
+        return;
+    }
+    let play = crate::cycle::Play::new();
+    play.uses(10_000);
+    play.start();
+    play.invokes("sprint");
+    let sandbox = &play.sandbox;
+    let paths =
+        [sandbox.project().join(".claude/dev-cycle.state.json"), sandbox.session("s-1").join("marks")];
+    let before = paths.each_ref().map(|path| fs::read(path).expect("it is there"));
+    let stop = play.payload("Stop", json!({ "last_assistant_message": "done", "stop_hook_active": false }));
+    let mut begun = 0;
+    let check = |when: &str| {
+        let state: Value =
+            serde_json::from_str(&play.text()).unwrap_or_else(|error| panic!("{when}: {error}"));
+        assert_eq!(state["session_id"], "s-1", "{when}");
+        match state["stage"].as_str() {
+            Some("sprint") => assert_eq!(state["stages"]["sprint"].get("ended"), None, "{when}"),
+            Some("audit") => {
+                begun += 1;
+                assert_eq!(state["stages"]["sprint"]["tokens_at_end"], 10_000, "{when}");
+            }
+            other => panic!("{when}: {other:?}"),
+        }
+        for (path, bytes) in paths.iter().zip(&before) {
+            fs::write(path, bytes).expect("it can be written");
+        }
+    };
+    let kills = killed_everywhere(
+        sandbox,
+        &CHANGES,
+        &["hook", "--event", "Stop"],
+        stop.to_string().as_bytes(),
+        check,
+    );
+    assert!(kills > 5 && begun > 0, "killed {kills} times, begun {begun} times");
+}

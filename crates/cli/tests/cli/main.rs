@@ -10,6 +10,7 @@ mod commands;
 mod concurrency;
 mod compaction;
 mod config;
+mod cycle;
 mod doctor;
 mod friction;
 mod gates;

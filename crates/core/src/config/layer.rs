@@ -126,7 +126,7 @@ impl Config {
                         near if near.is_empty() && found.patterns().is_some() => pattern_hint(key, value),
                         near => near,
                     };
-                    let what = if *value == Value::TABLE { "section" } else { "key" };
+                    let what = if value.is_table() { "section" } else { "key" };
                     format!("there is no {what} `{}`{hint}", plain(&assignment.path()))
                 }
                 Some((_, Err(Wrong::Value(why)))) => {
@@ -254,7 +254,7 @@ pub fn variable(section: &str, key: &str) -> String {
 
 /// How a key that was to be a pattern is written as one.
 fn pattern_hint(key: &str, value: &Value) -> String {
-    if *value == Value::TABLE {
+    if value.is_table() {
         return "; a pattern with a dot in it stands in quotes".to_owned();
     }
     let plain = plain(key);

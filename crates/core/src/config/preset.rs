@@ -53,6 +53,7 @@ const TABLE: &[(&str, &str, [Set; 3])] = &[
     ("verify_stop", "blocks", [Set::Number(1), Set::Number(1), Set::Number(3)]),
     ("verify_stop", "wants", words("one", "one", "each")),
     ("task_gate", "mode", words("shadow", "off", "block")),
+    ("cycle", "mode", words("shadow", "on", "on")),
     ("phase", "mode", words("shadow", "advise", "advise")),
     ("compaction", "mode", words("shadow", "on", "on")),
     ("compaction", "hold", words("never", "never", "first")),

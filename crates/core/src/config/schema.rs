@@ -29,6 +29,11 @@ pub fn schema() -> Json {
             each["description"] = patterns.doc.trim().into();
             section_schema["patternProperties"] = json!({ LIKE_A_PATTERN: each });
         }
+        if let Some(named) = section.named() {
+            let mut each = (named.schema)();
+            each["description"] = named.doc.into();
+            section_schema["additionalProperties"] = each;
+        }
         match section.name().split_once('.') {
             None => properties.insert(section.name().to_owned(), section_schema),
             Some((outer, name)) => properties[outer]["properties"]
@@ -127,12 +132,19 @@ pub fn page() -> String {
             let (takes, project) = (takes(patterns.shape), of_project(patterns.project));
             let _ = writeln!(page, "| a path pattern | not set | {takes} | {project} | none |");
         }
+        if let Some(named) = section.named() {
+            let (what, takes, project) = (named.what, named.takes, of_project(named.project));
+            let _ = writeln!(page, "| {what} | see below | {takes} | {project} | none |");
+        }
         page.push('\n');
         for key in section.keys() {
             let _ = writeln!(page, "- `{}`: {}", path(section.name(), key.name), key.doc.trim());
         }
         if let Some(patterns) = section.patterns() {
             let _ = writeln!(page, "- `{}.\"…\"`: {}", section.name(), patterns.doc.trim());
+        }
+        if let Some(named) = section.named() {
+            let _ = writeln!(page, "- `[{}.…]`: {}", section.name(), named.doc);
         }
     }
     page

@@ -41,6 +41,21 @@ pub struct Patterns {
     pub project: Project,
 }
 
+/// Keys that are names which somebody chooses.
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    /// What they are for.
+    pub doc: &'static str,
+    /// What such a key is.
+    pub what: &'static str,
+    /// What each takes, in a few words.
+    pub takes: &'static str,
+    /// What a project may do with one.
+    pub project: Project,
+    /// What each takes, as a JSON schema.
+    pub schema: fn() -> serde_json::Value,
+}
+
 /// Whose word a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Voice {
@@ -88,7 +103,11 @@ pub trait Section {
     fn patterns(&self) -> Option<Patterns> {
         None
     }
-    /// All keys that have a value: the declared ones, then patterns.
+    /// What names can be chosen here.
+    fn named(&self) -> Option<Named> {
+        None
+    }
+    /// All keys that have a value: the declared ones, then patterns and names.
     fn names(&self) -> Vec<&str> {
         self.keys().iter().map(|key| key.name).collect()
     }

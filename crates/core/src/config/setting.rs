@@ -52,7 +52,7 @@ impl Shape {
     pub(super) fn refuses(self, value: &Value) -> String {
         let found = match value {
             Value::Text(_) | Value::Whole(_) | Value::Number(_) | Value::Flag(_) => value.to_string(),
-            Value::List(_) | Value::Other(_) | Value::Nothing => value.kind().to_owned(),
+            Value::List(_) | Value::Table(_) | Value::Other(_) | Value::Nothing => value.kind().to_owned(),
         };
         format!("{found} is no value for it: {}", self.wanted())
     }

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
+use super::layer::key_text;
+
 /// One value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -15,6 +17,8 @@ pub enum Value {
     Flag(bool),
     /// A list.
     List(Vec<Value>),
+    /// A table: keys with their values.
+    Table(Vec<(String, Value)>),
     /// Something that no setting takes.
     Other(&'static str),
     /// Not set.
@@ -22,8 +26,10 @@ pub enum Value {
 }
 
 impl Value {
-    /// A table where none is taken.
-    pub const TABLE: Value = Value::Other("a table");
+    /// Whether it is a table.
+    pub fn is_table(&self) -> bool {
+        matches!(self, Value::Table(_))
+    }
 
     /// What it is, for an error.
     pub fn kind(&self) -> &'static str {
@@ -32,6 +38,7 @@ impl Value {
             Value::Whole(_) | Value::Number(_) => "a number",
             Value::Flag(_) => "true or false",
             Value::List(_) => "a list",
+            Value::Table(_) => "a table",
             Value::Other(kind) => kind,
             Value::Nothing => "nothing",
         }
@@ -45,6 +52,10 @@ impl Value {
             Value::Number(number) => (*number).into(),
             Value::Flag(flag) => (*flag).into(),
             Value::List(values) => values.iter().map(Value::json).collect::<Vec<_>>().into(),
+            Value::Table(members) => {
+                let json = members.iter().map(|(key, value)| (key.clone(), value.json()));
+                serde_json::Value::Object(json.collect())
+            }
             Value::Other(_) | Value::Nothing => serde_json::Value::Null,
         }
     }
@@ -64,6 +75,13 @@ impl fmt::Display for Value {
                     write!(out, "{}{value}", if at == 0 { "" } else { ", " })?;
                 }
                 out.write_char(']')
+            }
+            Value::Table(members) => {
+                out.write_str("{ ")?;
+                for (at, (key, value)) in members.iter().enumerate() {
+                    write!(out, "{}{} = {value}", if at == 0 { "" } else { ", " }, key_text(key))?;
+                }
+                out.write_str(" }")
             }
             Value::Other(kind) => write!(out, "({kind})"),
             Value::Nothing => out.write_str("(not set)"),
@@ -85,7 +103,7 @@ fn quoted(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 /// Whether a character does something to a terminal but stand in it: what a repository wrote must not.
-pub(super) fn steers(c: char) -> bool {
+pub(crate) fn steers(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

@@ -106,6 +106,8 @@ pub enum FailedStep {
     State(String),
     /// The session's marks cannot be read or written.
     Marks(String),
+    /// Where the cycle stands could not be changed.
+    Cycle(String),
     /// The record could not be written.
     Record(String),
     /// We were too slow.
@@ -130,6 +132,7 @@ impl fmt::Display for FailedStep {
             FailedStep::MemberType(member) => write!(out, "{member} has a wrong type"),
             FailedStep::State(why) => write!(out, "the state directory cannot be used ({why})"),
             FailedStep::Marks(why) => write!(out, "the session's marks cannot be used ({why})"),
+            FailedStep::Cycle(why) => write!(out, "the state of the cycle could not be changed ({why})"),
             FailedStep::Record(why) => write!(out, "the record could not be written ({why})"),
             FailedStep::Deadline(ms) => write!(out, "no answer within {ms} ms"),
             FailedStep::Panic(why) => write!(out, "internal error ({why})"),
@@ -150,6 +153,7 @@ impl FailedStep {
             FailedStep::MemberMissing(_) | FailedStep::MemberType(_) => "member",
             FailedStep::State(_) => "state",
             FailedStep::Marks(_) => "marks",
+            FailedStep::Cycle(_) => "cycle",
             FailedStep::Record(_) => "record",
             FailedStep::Deadline(_) => "deadline",
             FailedStep::Panic(_) => "panic",

@@ -407,6 +407,19 @@ impl<'a> LongText<'a> {
         Cow::Owned(decoded.unwrap_or_default())
     }
 
+    /// At most `bytes` of JSON from the end, decoded.
+    pub fn tail(self, bytes: usize) -> Cow<'a, str> {
+        let inner = &self.raw[1..self.raw.len() - 1];
+        let Some(from) = inner.len().checked_sub(bytes).filter(|from| *from > 0) else {
+            return decode(self.raw).unwrap_or_default();
+        };
+        // Cut as above; half an escape may read as plain letters, which costs the first few characters their meaning.
+        let mut start = (from..inner.len().min(from + 12)).filter(|start| inner.is_char_boundary(*start));
+        let decoded =
+            start.find_map(|start| decode(&format!("\"{}\"", &inner[start..])).map(Cow::into_owned));
+        Cow::Owned(decoded.unwrap_or_default())
+    }
+
     /// Its first words, without blanks before them: as they stand in the JSON, if nothing there is escaped.
     pub fn first_words(self, bytes: usize) -> Option<&'a str> {
         let mut inner = self.raw[1..self.raw.len() - 1].trim_start();

@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::work::{Background, ChangeSet, Checked, Edit, Work, Wrote};
+use super::work::{Background, ChangeSet, Checked, Edit, Work, Wrote, satisfies};
 use super::worktree::Kept;
+use crate::cycle::{ActiveStage, Turn};
 use crate::meter::forecast::SAMPLES;
 use crate::meter::models::HostSettings;
 use crate::phase::Phase;
@@ -117,6 +118,20 @@ pub enum Mark {
     WorktreeKept(Kept),
     /// The person was told where the copy of this worktree is.
     WorktreeTold(String),
+    /// The stage of a cycle that this session is in, as it is.
+    Stage(Box<ActiveStage>),
+    /// The stage is done: somebody said so.
+    StageDone(String),
+    /// A stop was held because the stage was not done.
+    StageHeld,
+    /// A person's prompt came while a stage was under way, or its turn has ended.
+    StageTurn(Turn),
+    /// The public copy of the budget was written.
+    BudgetCopied(Millis),
+    /// The session is in no cycle any more.
+    StageLeft,
+    /// The client ended the session.
+    Detached,
 }
 
 /// Unpromoted entries that a person was told of.
@@ -317,6 +332,10 @@ pub struct Marks {
     pub nudge: Option<Nudge>,
     /// Worktrees of which there is a copy, and nobody knows it yet; oldest first.
     pub worktrees: Vec<Kept>,
+    /// The stage of a cycle that the session is in.
+    pub stage: Option<ActiveStage>,
+    /// The client has ended the session, and not begun it again.
+    pub detached: bool,
     /// Lines we could not read: torn, or of a newer version.
     pub unread: Vec<String>,
 }
@@ -353,7 +372,11 @@ impl Marks {
     pub fn apply(&mut self, mark: Mark) {
         match mark {
             Mark::Began { at } => *self = Marks { began: Some(at), ..Marks::default() },
-            Mark::Attached(at) => self.attached = Some(at),
+            Mark::Attached(at) => {
+                self.attached = Some(at);
+                self.detached = false;
+            }
+            Mark::Detached => self.detached = true,
             Mark::Attended(attended) => self.attended = Some(attended),
             Mark::Root(path) => self.root = Some(path),
             Mark::Transcript(path) => self.transcript = Some(path),
@@ -384,7 +407,29 @@ impl Marks {
                     self.approvals.remove(at);
                 }
             }
-            Mark::Skill { name, agent } => self.work.invoke(name, agent),
+            Mark::Skill { name, agent } => {
+                // A subagent's stage is nobody's.
+                if let Some(stage) = self.stage.as_mut().filter(|_| agent.is_none()) {
+                    stage.done |= satisfies(&name, &stage.skill);
+                }
+                self.work.invoke(name, agent);
+            }
+            Mark::Stage(stage) => self.stage = Some(*stage),
+            Mark::StageDone(name) => {
+                if let Some(stage) = self.stage.as_mut().filter(|stage| stage.stage == name) {
+                    stage.done = true;
+                }
+            }
+            // Each changes one thing: hooks that run at once do not undo each other's.
+            Mark::StageHeld => self.change_stage(|stage| stage.held = true),
+            Mark::StageTurn(turn) => self.change_stage(|stage| {
+                stage.turn = turn;
+                if turn != Turn::Closed {
+                    stage.chained = 0;
+                }
+            }),
+            Mark::BudgetCopied(at) => self.change_stage(|stage| stage.copied = at),
+            Mark::StageLeft => self.stage = None,
             Mark::Edit(edit) => self.work.edit(&edit),
             Mark::Wrote(wrote) => self.work.wrote = wrote,
             Mark::Checked(checked) => self.work.check(&checked),
@@ -455,6 +500,12 @@ impl Marks {
         }
     }
 
+    fn change_stage(&mut self, how: impl FnOnce(&mut ActiveStage)) {
+        if let Some(stage) = &mut self.stage {
+            how(stage);
+        }
+    }
+
     /// Whether this was said already.
     pub fn noticed(&self, what: &str) -> bool {
         self.notices.iter().any(|known| known == what)
@@ -502,6 +553,8 @@ impl Marks {
         marks.extend(self.listed.map(Mark::Listed));
         marks.extend(self.nudge.map(Mark::Nudged));
         marks.extend(self.worktrees.iter().cloned().map(Mark::WorktreeKept));
+        marks.extend(self.stage.clone().map(|stage| Mark::Stage(Box::new(stage))));
+        marks.extend(self.detached.then_some(Mark::Detached));
         let mut lines = write_lines(&marks);
         for line in &self.unread {
             lines.push_str(line);
@@ -616,6 +669,17 @@ mod tests {
             any::<u64>().prop_map(Mark::Listed),
             any::<u64>().prop_map(|set| Mark::Nudged(Nudge { set, entries: 3 })),
             (0u64..1 << 40).prop_map(|at| Mark::Promoted(Millis(at))),
+            "[ab]".prop_map(|stage| Mark::Stage(Box::new(ActiveStage {
+                skill: stage.clone(),
+                stage,
+                ..ActiveStage::default()
+            }))),
+            "[ab]".prop_map(Mark::StageDone),
+            Just(Mark::StageHeld),
+            Just(Mark::StageTurn(Turn::Interrupted)),
+            Just(Mark::BudgetCopied(Millis(9))),
+            Just(Mark::StageLeft),
+            Just(Mark::Detached),
         ]
     }
 

@@ -1,6 +1,7 @@
 //! 2. What is known about an event: plain data, gathered by the hook or written by hand in a test.
 
 pub mod boundary;
+pub mod cycle;
 pub mod evidence;
 pub mod knowledge;
 pub mod marks;
@@ -21,6 +22,7 @@ use crate::phase::Guess;
 use crate::time::Millis;
 use crate::words::Lang;
 use boundary::Boundary;
+use cycle::Standing;
 use knowledge::Knowledge;
 use marks::Marks;
 use worktree::Worktrees;
@@ -67,6 +69,10 @@ pub struct Needs {
     pub boundary: bool,
     /// Worktrees that go or have gone.
     pub worktrees: bool,
+    /// Where the project's cycle stands.
+    pub cycle: bool,
+    /// The meter of this very request: worth a short wait.
+    pub current: bool,
 }
 
 /// A file that a call is about to write or has written.
@@ -109,6 +115,8 @@ impl Needs {
             phase: self.phase || other.phase,
             boundary: self.boundary || other.boundary,
             worktrees: self.worktrees || other.worktrees,
+            cycle: self.cycle || other.cycle,
+            current: self.current || other.current,
         }
     }
 }
@@ -167,6 +175,8 @@ pub struct Facts<'a> {
     pub preserved: Preserved,
     /// Worktrees that go or have gone.
     pub worktrees: Worktrees,
+    /// Where the project's cycle stands, where somebody needs it.
+    pub cycle: Known<Standing>,
 }
 
 impl Facts<'_> {

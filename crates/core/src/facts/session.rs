@@ -45,6 +45,9 @@ pub fn marks(
         let tasks = known.map(|known| known.work.background.as_slice()).unwrap_or_default();
         marks.extend(tasks.iter().map(|check| Mark::Ended(check.task.clone())));
     }
+    if facts.event.kind == EventKind::SessionEnd {
+        marks.push(Mark::Detached);
+    }
     marks.extend(evidence::marks(facts, config));
     if !facts.event.main_thread() {
         return marks;

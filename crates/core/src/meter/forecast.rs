@@ -19,8 +19,8 @@ pub const SAMPLES: usize = 16;
 /// Below three growths a median is a guess.
 const ENOUGH: usize = 3;
 
-/// `used` at the start of each turn since the last boundary, oldest first, and what is left now.
-pub fn forecast(used: &[u64], left: u64) -> Option<Forecast> {
+/// How much the context grew per turn, in order of size; `None` while there are too few turns.
+fn growths(used: &[u64]) -> Option<Vec<u64>> {
     let recent = &used[used.len().saturating_sub(SAMPLES + 1)..];
     // No growth means no answer in between: a prompt that was interrupted, not a turn.
     let grown = |pair: &[u64]| pair[1].checked_sub(pair[0]).filter(|growth| *growth > 0);
@@ -29,6 +29,18 @@ pub fn forecast(used: &[u64], left: u64) -> Option<Forecast> {
         return None;
     }
     growths.sort_unstable();
+    Some(growths)
+}
+
+/// What one more turn is likely to add.
+pub fn growth(used: &[u64]) -> Option<u64> {
+    let growths = growths(used)?;
+    growths.get((growths.len() - 1) / 2).copied()
+}
+
+/// `used` at the start of each turn since the last boundary, oldest first, and what is left now.
+pub fn forecast(used: &[u64], left: u64) -> Option<Forecast> {
+    let growths = growths(used)?;
     let turns = |growth: u64| u32::try_from(left / growth).unwrap_or(u32::MAX);
     let last = growths.len() - 1;
     // Outwards: with few growths the quartiles are the smallest and the largest.
@@ -55,6 +67,7 @@ mod tests {
     fn one_huge_result_does_not_swing_it() {
         let jump = [20_000, 27_000, 34_000, 114_000, 121_000, 128_000];
         assert_eq!(forecast(&jump, 39_000).map(|f| f.turns), Some(5));
+        assert_eq!(growth(&jump), Some(7000));
     }
 
     #[test]

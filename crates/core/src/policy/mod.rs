@@ -10,7 +10,7 @@ use crate::facts::marks::Marks;
 use crate::facts::verification;
 use crate::facts::{Facts, Needs};
 use crate::ruling::{Part, Ruling};
-use crate::verdict::Verdict;
+use crate::verdict::{Call, Verdict};
 
 /// A pure function from event, facts and config to a verdict.
 pub trait Policy: Sync {
@@ -22,6 +22,10 @@ pub trait Policy: Sync {
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs>;
     /// Whether it would speak of flow and stock, now that all else is known. Only then those files are read.
     fn needs_knowledge(&self, _: &Facts<'_>, _: &Config) -> bool {
+        false
+    }
+    /// Whether it has nothing to say to what another policy before it holds back.
+    fn yields(&self) -> bool {
         false
     }
     /// What it thinks. Called only where it listens.
@@ -76,6 +80,7 @@ policies! {
     skill_gate => skill_gate::SkillGate,
     verify_stop => verify_stop::VerifyStop,
     task_gate => task_gate::TaskGate,
+    cycle => cycle::CyclePolicy,
     phase => phase::PhaseAdvice,
     compaction => compaction::Compaction,
     compound_nudge => compound_nudge::CompoundNudge,
@@ -142,7 +147,9 @@ pub fn needs_knowledge(facts: &Facts<'_>, config: &Config) -> bool {
 pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ruling {
     listening(facts.event, facts.marks.value(), config).fold(Ruling::pass(), |ruling, (policy, _)| {
         let start = clock();
-        let verdict = policy.decide(facts, config);
+        let held = policy.yields() && ruling.call() >= Call::Deny;
+        let verdict =
+            if held { Verdict::silent("another policy holds it back") } else { policy.decide(facts, config) };
         let micros = clock().saturating_sub(start);
         let shadow = policy.mode(config) == Mode::Shadow;
         ruling.merge(Ruling::of(Part { policy: policy.id(), verdict, shadow, micros }))

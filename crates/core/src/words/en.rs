@@ -1,8 +1,12 @@
 //! English.
 
 use super::Words;
+use crate::cycle::history::Took;
+use crate::cycle::state::FILE;
+use crate::cycle::{ActiveStage, Damage};
 use crate::event::FailedStep;
 use crate::facts::OwnFile;
+use crate::meter::short_tokens;
 
 pub(super) const WORDS: Words = Words {
     gate_closed: |step, policy| {
@@ -96,6 +100,63 @@ pub(super) const WORDS: Words = Words {
             "The worktree {worktree} is gone. What only its progress and learnings said is kept in {copy}."
         )
     },
+    stage_begins: |done, next| {
+        let ActiveStage { cycle, stage, number, of, .. } = done;
+        format!("{cycle}: stage {number} of {of} ({stage}) is done, {next} begins.")
+    },
+    cycle_stopped: |stage, skipped, left, needed| {
+        format!(
+            "{} stopped after {}: {} tokens are left, and what comes next needs about {}. Not begun: {}. To go on in a new session: \
+             `tidegate cycle resume` there, or /dev-cycle.",
+            stage.cycle,
+            stage.stage,
+            short_tokens(left),
+            short_tokens(needed),
+            skipped.join(", ")
+        )
+    },
+    stage_waits: |stage| {
+        format!(
+            "{} waits at {}: a prompt came before the turn before it had ended. It goes on when the next turn ends.",
+            stage.cycle, stage.stage
+        )
+    },
+    cycle_unreadable: |why| {
+        format!("The cycle's file .claude/{FILE} cannot be read ({why}). No stage is begun until it can.")
+    },
+    cycle_complete: |cycle, stages, metrics| {
+        let took = |took: &Took| match took.tokens {
+            Some(tokens) => format!("{} {}", took.name, short_tokens(tokens)),
+            None => format!("{} (not known)", took.name),
+        };
+        let stages: Vec<String> = stages.iter().map(took).collect();
+        let metrics = if metrics.is_empty() { String::new() } else { format!(" {metrics}.") };
+        format!("{cycle} is complete. Tokens by stage: {}.{metrics}", stages.join(", "))
+    },
+    cycle_waits: |cycle, done, skipped| {
+        let done = if done.is_empty() { "nothing".to_owned() } else { done.join(", ") };
+        format!(
+            "A {cycle} of this project has stopped. Done: {done}. Not begun: {}. To go on here: `tidegate cycle resume`, or /dev-cycle; \
+             to leave it: `tidegate cycle abandon`.",
+            skipped.join(", ")
+        )
+    },
+    cycle_left: |cycle, stage, number, of| {
+        format!(
+            "A {cycle} of this project was in stage {stage} ({number} of {of}) in a session that has ended or was silent for an hour. To \
+             go on with that stage here: `tidegate cycle resume`, or /dev-cycle; to leave it: `tidegate cycle abandon`."
+        )
+    },
+    cycle_damaged: |damage| {
+        let kept = match damage {
+            Damage::UnknownCycle(_) => "; trust or the config may say why",
+            _ => "; the file is kept beside it with .bad in its name",
+        };
+        format!(
+            "The cycle's file .claude/{FILE} cannot be used: {damage}. No stage is begun{kept}. `tidegate cycle start` begins anew."
+        )
+    },
+    stage: |stage, number, of| format!("{stage} {number}/{of}"),
     unpromoted_entries: |entries| {
         if entries == 1 { "1 entry unpromoted".to_owned() } else { format!("{entries} entries unpromoted") }
     },

@@ -1,10 +1,14 @@
 //! Japanese.
 
 use super::Words;
+use crate::cycle::history::Took;
+use crate::cycle::state::FILE;
+use crate::cycle::{ActiveStage, Damage};
 use crate::event::FailedStep;
 use crate::event::wire::NotAnObject;
 use crate::facts::OwnFile;
 use crate::facts::work::{ChangeSet, OTHERS_KEPT};
+use crate::meter::short_tokens;
 
 pub(super) const WORDS: Words = Words {
     gate_closed: |step, policy| {
@@ -95,6 +99,72 @@ pub(super) const WORDS: Words = Words {
             "ワークツリー {worktree} は削除されました。そこにしかなかった進捗と学びは {copy} に残してあります。"
         )
     },
+    stage_begins: |done, next| {
+        let ActiveStage { cycle, stage, number, of, .. } = done;
+        format!("{cycle}: ステージ {number}/{of}（{stage}）が完了し、{next} を始めます。")
+    },
+    cycle_stopped: |stage, skipped, left, needed| {
+        format!(
+            "{} は {} の後で停止しました。残り {} トークンに対し、次のステージ以降には約 {} が必要です。未実行: {}。新しいセッションで \
+             `tidegate cycle resume` または /dev-cycle を実行すると再開できます。",
+            stage.cycle,
+            stage.stage,
+            short_tokens(left),
+            short_tokens(needed),
+            skipped.join("、")
+        )
+    },
+    stage_waits: |stage| {
+        format!(
+            "{} は {} で待っています。前のターンが終わる前に次のプロンプトが届いたためです。次のターンが終わると先へ進みます。",
+            stage.cycle, stage.stage
+        )
+    },
+    cycle_unreadable: |why| {
+        format!(
+            "サイクルのファイル .claude/{FILE} を読めません（{why}）。読めるようになるまで次のステージは始めません。"
+        )
+    },
+    cycle_complete: |cycle, stages, metrics| {
+        let took = |took: &Took| match took.tokens {
+            Some(tokens) => format!("{} {}", took.name, short_tokens(tokens)),
+            None => format!("{}（不明）", took.name),
+        };
+        let stages: Vec<String> = stages.iter().map(took).collect();
+        let metrics = if metrics.is_empty() { String::new() } else { format!("{metrics}。") };
+        format!("{cycle} が完了しました。ステージごとのトークン: {}。{metrics}", stages.join("、"))
+    },
+    cycle_waits: |cycle, done, skipped| {
+        let done = if done.is_empty() { "なし".to_owned() } else { done.join("、") };
+        format!(
+            "このプロジェクトの {cycle} が停止しています。完了: {done}。未実行: {}。ここで再開するには `tidegate cycle resume` または \
+             /dev-cycle を、やめるには `tidegate cycle abandon` を実行してください。",
+            skipped.join("、")
+        )
+    },
+    cycle_left: |cycle, stage, number, of| {
+        format!(
+            "このプロジェクトの {cycle} は、終了したか1時間応答のないセッションで、ステージ {number}/{of}（{stage}）の途中です。ここでその\
+             ステージから再開するには `tidegate cycle resume` または /dev-cycle を、やめるには `tidegate cycle abandon` を実行してください。"
+        )
+    },
+    cycle_damaged: |damage| {
+        let why = match damage {
+            Damage::NoObject => "JSONオブジェクトではありません".to_owned(),
+            Damage::Member(name) => format!("`{name}` の値が不正です"),
+            Damage::UnknownCycle(_) => "サイクルが設定にありません".to_owned(),
+            Damage::UnknownStage(_) => "ステージがサイクルにありません".to_owned(),
+        };
+        let kept = match damage {
+            Damage::UnknownCycle(_) => "設定または信頼の状態を確認してください。",
+            _ => "ファイルは名前に .bad を付けて残してあります。",
+        };
+        format!(
+            "サイクルのファイル .claude/{FILE} を使えません: {why}。次のステージは始めません。{kept}`tidegate cycle start` で\
+             最初から始められます。"
+        )
+    },
+    stage: |stage, number, of| format!("{stage} {number}/{of}"),
     unpromoted_entries: |entries| format!("未昇格{entries}件"),
     used: |percent| format!("{percent}% 使用"),
     left: |tokens, compacts| {
@@ -142,6 +212,7 @@ fn failed_step(step: &FailedStep) -> String {
         FailedStep::MemberType(member) => format!("{member} の型が違います"),
         FailedStep::State(why) => format!("状態ディレクトリを使えません（{why}）"),
         FailedStep::Marks(why) => format!("セッションの記録を使えません（{why}）"),
+        FailedStep::Cycle(why) => format!("サイクルの状態を書き換えられません（{why}）"),
         FailedStep::Record(why) => format!("ジャーナルに書き込めません（{why}）"),
         FailedStep::Deadline(ms) => format!("{ms}ミリ秒以内に答えられませんでした"),
         FailedStep::Panic(why) => format!("内部エラーです（{why}）"),

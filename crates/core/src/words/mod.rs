@@ -6,6 +6,8 @@ mod ja;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cycle::history::Took;
+use crate::cycle::{ActiveStage, Damage};
 use crate::event::FailedStep;
 use crate::facts::OwnFile;
 use crate::facts::work::ChangeSet;
@@ -87,6 +89,24 @@ pub struct Words {
     pub compaction_held: fn(usize) -> String,
     /// A worktree is gone, and a copy of its flow and stock is there: both paths.
     pub worktree_kept: fn(&str, &str) -> String,
+    /// The next stage of a cycle begins: the one that is done, and the next.
+    pub stage_begins: fn(&ActiveStage, &str) -> String,
+    /// A cycle stopped for want of room: its stage, what was not begun, tokens left and tokens needed.
+    pub cycle_stopped: fn(&ActiveStage, &[String], u64, u64) -> String,
+    /// A stage is done and the cycle waits, since a prompt came before the turn of the last one had ended.
+    pub stage_waits: fn(&ActiveStage) -> String,
+    /// The file of a cycle is there and cannot be read: why.
+    pub cycle_unreadable: fn(&str) -> String,
+    /// A cycle is complete: its name, its stages with their tokens, what they say about themselves.
+    pub cycle_complete: fn(&str, &[Took], &str) -> String,
+    /// A cycle of this project has stopped: what is done, what was skipped.
+    pub cycle_waits: fn(&str, &[String], &[String]) -> String,
+    /// A cycle of this project was left in the middle of a stage: its name, the stage, its number, how many there are.
+    pub cycle_left: fn(&str, &str, usize, usize) -> String,
+    /// The file of a cycle cannot be used: why.
+    pub cycle_damaged: fn(&Damage) -> String,
+    /// Status line: the stage, its number, how many there are.
+    pub stage: fn(&str, usize, usize) -> String,
     /// Status line: so many entries are not promoted.
     pub unpromoted_entries: fn(usize) -> String,
     /// Status line: per cent in use.

@@ -1,5 +1,6 @@
 mod compaction;
 mod context;
+mod cycle;
 mod denial;
 mod failure;
 mod fork;

@@ -136,7 +136,7 @@ fn stamp_locked(folder: &Folder, at: Millis, replace: Replace<'_>) -> io::Result
 }
 
 /// One of us at a time in one project. Kept in private state, so that nothing is left in the project.
-pub(super) fn lock(state: &StateDir, root: &Path) -> io::Result<File> {
+pub(crate) fn lock(state: &StateDir, root: &Path) -> io::Result<File> {
     let file = private::to_lock(&state.project(root).join("lock"))?;
     let began = Instant::now();
     loop {
@@ -215,7 +215,7 @@ fn durable(path: &Path, old: Option<&str>, new: &str) -> io::Result<()> {
 }
 
 /// Removes what a killed process left beside a file. All that write it hold the lock, so nobody else is using it.
-fn sweep(path: &Path) {
+pub(crate) fn sweep(path: &Path) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return;
     };

@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::config::section::section;
 use crate::config::setting::{Whole, choices};
 use crate::event::{Event, EventKind};
+use crate::cycle::ActiveStage;
 use crate::facts::boundary::Boundary;
 use crate::facts::knowledge::Knowledge;
 use crate::facts::marks::{Mark, Marks, Note};
@@ -216,6 +217,8 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<Ke
     let none = Marks::default();
     let marks = facts.marks.value().unwrap_or(&none);
     let unverified = marks.work.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
+    // What a prompt was taken to ask for is a guess, and no stage of anything.
+    let stage = marks.stage.as_ref().map(ActiveStage::key_fact);
     key_facts(&FactSources {
         constraints: texts(&knowledge.constraints),
         decisions: texts(&knowledge.decisions),
@@ -224,8 +227,7 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<Ke
         open_items: texts(&knowledge.open),
         unverified: texts(unverified),
         files: marks.work.wrote.files.iter().rev().map(String::as_str).collect(),
-        // What a prompt was taken to ask for is a guess, and no stage of anything.
-        phase: None,
+        phase: stage.as_deref(),
         notes: owed.iter().map(|fact| fact.text.as_str()).collect(),
     })
 }

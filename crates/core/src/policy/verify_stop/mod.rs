@@ -98,18 +98,35 @@ pub(super) fn verified_by_now(facts: &Facts<'_>, config: &Config, changes: &Chan
     })
 }
 
-/// What still runs may edit, or verify: the stop passes, and the next one is looked at again.
-fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
+fn runs(task: &BackgroundTask<'_>) -> bool {
+    task.status.get().is_none_or(|status| status == "running")
+}
+
+/// Whether agents still work in the background when a turn ends.
+pub(super) fn agents_run(event: &Event<'_>) -> bool {
     let tasks = event.payload.background_tasks.get().map(|tasks| tasks.0.as_slice()).unwrap_or_default();
-    let runs = |task: &&BackgroundTask<'_>| task.status.get().is_none_or(|status| status == "running");
     let is_agent = |task: &BackgroundTask<'_>| {
         task.kind.get().is_some_and(|kind| ["agent", "teammate", "workflow"].iter().any(|word| kind.contains(word)))
     };
-    if tasks.iter().filter(runs).any(is_agent) {
+    tasks.iter().any(|task| runs(task) && is_agent(task))
+}
+
+fn is_listed(event: &Event<'_>, id: &str) -> bool {
+    let tasks = event.payload.background_tasks.get().map(|tasks| tasks.0.as_slice()).unwrap_or_default();
+    tasks.iter().any(|task| runs(task) && task.id.get().is_some_and(|task| task == id))
+}
+
+/// Whether a check of the main thread still runs in the background.
+pub(super) fn check_runs(event: &Event<'_>, marks: &Marks) -> bool {
+    marks.work.pending().any(|check| is_listed(event, &check.task))
+}
+
+/// What still runs may edit, or verify: the stop passes, and the next one is looked at again.
+fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
+    if agents_run(event) {
         return Some(waits("agents still run in the background"));
     }
-    let listed = |id: &str| tasks.iter().filter(runs).any(|task| task.id.get().is_some_and(|task| task == id));
-    if marks.work.pending().any(|check| listed(&check.task)) {
+    if check_runs(event, marks) {
         return Some(waits("a check still runs in the background"));
     }
     // One that has just ended is not listed any more, and its end is told after this turn (seen with 2.1.325). A task that
