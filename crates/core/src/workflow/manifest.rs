@@ -462,7 +462,13 @@ pub fn note(text: &str, section: &str, note: &Note<'_>, now: Millis) -> Result<S
 }
 
 /// Moves on: the phase that `ended` is complete, and another one begins.
-pub fn move_on(text: &str, ended: Option<&str>, number: usize, section: &str, now: Millis) -> Result<String, Unfit> {
+pub fn move_on(
+    text: &str,
+    ended: Option<&str>,
+    number: usize,
+    section: &str,
+    now: Millis,
+) -> Result<String, Unfit> {
     let complete = Note { status: Some("complete"), ..Note::default() };
     let text = match ended {
         Some(ended) => note(text, ended, &complete, now)?,
@@ -658,7 +664,10 @@ metrics: {tokens: {context_percentage: 61}}
         let note = Note { summary: Some("one\ntwo"), artifacts: vec!["d.md".into()], ..Note::default() };
         let noted = super::note(&moved, "3_discovery", &note, now).unwrap();
         let section = read(&noted).unwrap().section(3).cloned().unwrap();
-        assert_eq!((section.summary.as_deref(), section.artifacts.as_slice()), (Some("one\ntwo\n"), &["d.md".to_owned()][..]));
+        assert_eq!(
+            (section.summary.as_deref(), section.artifacts.as_slice()),
+            (Some("one\ntwo\n"), &["d.md".to_owned()][..])
+        );
     }
 
     proptest! {
