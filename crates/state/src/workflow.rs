@@ -21,6 +21,9 @@ use crate::{append, bounded, replace, touched};
 /// A larger manifest is not read: a hook does that before an agent is spawned.
 pub const LARGEST: u64 = 4 * 1024 * 1024;
 
+/// More is no output of a phase.
+pub const LARGEST_OUTPUT: u64 = LARGEST_ARTIFACT;
+
 /// Of a larger artifact only its size is known.
 const LARGEST_ARTIFACT: u64 = 2 * 1024 * 1024;
 
@@ -171,6 +174,20 @@ pub fn change(
             Err(io::Error::other("somebody changed it in between"))
         }
     })
+}
+
+/// Writes a file beside a manifest: what a phase came to.
+pub fn write_output(state: &StateDir, root: &Path, path: &Path, name: &str, text: &[u8]) -> io::Result<()> {
+    let _lock = lock(state, root)?;
+    if text.len() as u64 > LARGEST_OUTPUT {
+        return Err(io::Error::other("too large"));
+    }
+    let (real, _) = place(root, path)?;
+    let file = real.with_file_name(name);
+    if fs::symlink_metadata(&file).is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::other("something else is there already"));
+    }
+    replace::durable(&file, text)
 }
 
 /// Notes that a compaction followed the end of a phase. A section that cannot hold that stays as it is.

@@ -350,3 +350,35 @@ fn the_status_line_shows_the_phase() {
     let shown = play.sandbox.run_with(&["statusline"], payload.to_string().as_bytes());
     assert!(shown.stdout.contains("phase 4/16 skill discovery · compact at the phase's end"), "{shown:?}");
 }
+
+#[test]
+fn a_section_is_written_where_the_client_would_refuse() {
+    let play = Play::new();
+    play.gate(&["start", "x"]).ok();
+    let at_one = play.text();
+    assert!(play.gate(&["phase", "3"]).ok().contains("phase 3 begins"));
+    assert!(play.gate(&["phase", "discovery"]).failed().contains("under way already"));
+    let summary = "Key decisions: none.\nDetails: discovery.md";
+    play.gate(&["note", "3", "--summary", summary, "--status", "complete"]).ok();
+    let mut words = vec!["gate", "note", "3", "--output", "discovery.md", "--session", SESSION];
+    let written = play.sandbox.run_with(&words, "found\n".repeat(200).as_bytes());
+    written.ok();
+    words[4] = "../discovery.md";
+    assert!(play.sandbox.run_with(&words, b"x").failed().contains("cannot be the name of a file"));
+    assert!(play.gate(&["note", "3"]).failed().contains("there is nothing to write"));
+    assert!(play.gate(&["note", "17", "--status", "complete"]).failed().contains("has no phase 17"));
+    assert!(play.gate(&["phase", "4"]).ok().contains("gate 1 after phase 3 was not let through"));
+    // A command of ours moved it on, and the hook sees that.
+    let call = json!({ "tool_name": "Bash", "tool_input": { "command": "tidegate gate phase 4" }, "tool_use_id": "toolu_b",
+        "tool_response": { "stdout": "" } });
+    let told = play.event("PostToolUse", call).context().expect("the model is told");
+    assert!(told.contains("Gate 1, after phase 3 (discovery), was not let through. Everything"), "{told}");
+    assert!(play.gate(&["pass", "1"]).ok().contains("discovery.md exists (200 lines)"));
+    play.spawns().silent();
+    for line in at_one
+        .lines()
+        .filter(|line| !line.starts_with("current_phase") && !line.contains("status: in_progress"))
+    {
+        assert!(play.text().contains(line), "{line}");
+    }
+}

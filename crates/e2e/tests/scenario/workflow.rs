@@ -15,9 +15,9 @@ fn gate(arguments: &str) -> Reply {
     Reply::bash(format!("{} gate {arguments}", binary().display()))
 }
 
-/// The model moves the manifest on to a phase, as it can without the host asking anybody.
-fn phase(from: usize, to: usize) -> Reply {
-    Reply::bash(format!("sed -i 's/current_phase: {from}/current_phase: {to}/' {MANIFEST}"))
+/// The model moves the manifest on to a phase. The host refuses its own tools there.
+fn phase(to: usize) -> Reply {
+    gate(&format!("phase {to}"))
 }
 
 /// What the policy found before each agent, oldest first.
@@ -101,13 +101,14 @@ fn agents_on_a_large_window() {
     agents_at(OPUS_5_5, [930_000, 951_000, 952_000, 956_000, 961_000, 966_000], "6.0k tokens left");
 }
 
-const DISCOVERY: &str = "    findings: |\\n      what three agents found in every file, with all of its details, one after the other and in full length\\n    \
-                         summary: |\\n      Key decisions: none\\n";
-
 /// The model writes what the gate wants.
 fn persist() -> Reply {
-    let section = format!("  3_discovery:\\n    status: complete\\n{DISCOVERY}");
-    Reply::bash(format!("printf '{section}' >> {MANIFEST}"))
+    let program = binary();
+    let program = program.display();
+    Reply::bash(format!(
+        "seq 300 | {program} gate note 3 --output discovery.md && \
+         {program} gate note 3 --status complete --summary 'Key decisions: none. Details: discovery.md'"
+    ))
 }
 
 #[test]
@@ -116,8 +117,8 @@ fn a_gate_lets_agents_through_once_it_is_passed() {
     let tidegate = Tidegate::init(&home);
     let script = Script::new()
         .main(gate("start x").used(20_000))
-        .main(phase(1, 3).used(21_000))
-        .main(phase(3, 4).used(22_000))
+        .main(phase(3).used(21_000))
+        .main(phase(4).used(22_000))
         .main(Reply::agent("TOO EARLY").used(23_000))
         .main(gate("pass 1").used(24_000))
         .main(persist().used(25_000))
@@ -130,9 +131,6 @@ fn a_gate_lets_agents_through_once_it_is_passed() {
 
     tidegate.assert_unfailing();
     let requests = model.main_requests();
-    for r in &requests[1..] {
-        eprintln!("DBG {:?}", r.last_tool_result());
-    }
     assert_eq!(spawns(&tidegate), ["a gate was not let through", "there is room for agents"]);
     let told: Vec<String> = requests[3].hook_contexts();
     assert!(
@@ -140,10 +138,7 @@ fn a_gate_lets_agents_through_once_it_is_passed() {
         "{told:?}"
     );
     let denied = requests[4].last_tool_result();
-    assert!(
-        denied.is_error && denied.text.contains("phases.3_discovery is not in the manifest"),
-        "{denied:?}"
-    );
+    assert!(denied.is_error && denied.text.contains("phases.3_discovery holds no output"), "{denied:?}");
     assert!(requests[5].last_tool_result().text.contains("Gate status: NOT PASSED"));
     assert!(requests[7].last_tool_result().text.contains("Gate status: PASSED. Proceeding to Phase 4."));
     assert!(!requests[8].last_tool_result().is_error);
@@ -159,9 +154,9 @@ fn a_compaction_in_between_makes_the_check_green() {
     let tidegate = Tidegate::init(&home);
     let script = Script::new()
         .main(gate("start x").used(20_000))
-        .main(phase(1, 3).used(21_000))
+        .main(phase(3).used(21_000))
         .main(persist().used(22_000))
-        .main(phase(3, 4).used(162_000))
+        .main(phase(4).used(162_000))
         .main(gate("check 1").used(163_000))
         .main(Reply::text("please compact").used(164_000))
         .main(gate("pass 1").used(30_000))
@@ -203,7 +198,7 @@ fn only_a_person_skips_a_gate() {
     let skip = "skip 1 --reason 'it was one file'";
     let script = Script::new()
         .main(gate("start x").used(20_000))
-        .main(phase(1, 4).used(21_000))
+        .main(phase(4).used(21_000))
         .main(gate(skip).used(22_000))
         .main(gate(&format!("{skip} --approved")).used(23_000))
         .main(Reply::agent("STILL CLOSED").used(24_000))
@@ -244,18 +239,17 @@ fn a_manifest_belongs_to_the_session_that_wrote_it() {
     let home = Home::new();
     let tidegate = Tidegate::init(&home);
     home.write(MANIFEST, "# by hand\ncurrent_phase: 4\nphases:\n");
-    let one = Model::start(
-        Script::new()
-            .main(Reply::agent("NOT OURS").used(20_000))
-            .subagent("NOT OURS", Reply::text("here").used(9_000))
-            .main(
-                Reply::bash(format!("echo '  3_discovery: {{status: complete}}' >> {MANIFEST}")).used(21_000),
-            )
-            .main(Reply::agent("OURS").used(22_000))
-            .main(Reply::text("done").used(23_000)),
-    );
-    launch(&home, &one).on(SONNET_4_5).ask("go on");
+    let script = Script::new()
+        .main(Reply::agent("NOT OURS").used(20_000))
+        .subagent("NOT OURS", Reply::text("here").used(9_000))
+        .main(gate(&format!("attach {MANIFEST}")).used(21_000))
+        .main(Reply::agent("OURS").used(22_000))
+        .main(Reply::text("done").used(23_000));
+    let model = Model::start(script);
+    launch(&home, &model).on(SONNET_4_5).ask("go on");
     tidegate.assert_unfailing();
     assert_eq!(spawns(&tidegate), ["no workflow is under way here", "a gate was not let through"]);
-    one.finish();
+    let text = std::fs::read_to_string(home.in_project(MANIFEST)).expect("the manifest");
+    assert_eq!(text, "# by hand\ncurrent_phase: 4\nphases:\n");
+    model.finish();
 }

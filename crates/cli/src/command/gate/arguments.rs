@@ -52,6 +52,26 @@ Examples:
     /// Prints what satisfies a gate: the section to write, what goes to files and what stays
     #[command(after_help = "Examples:\n  tidegate gate template 1")]
     Template(Number),
+    /// Writes into a phase's section: its output, its summary, its status
+    #[command(after_help = "\
+Examples:
+  tidegate gate note 3 --output discovery.md < findings.md
+  tidegate gate note 3 --summary \"React 19. Key decisions: keep the hooks. Details: discovery.md\"
+  tidegate gate note discovery --artifact docs/discovery.md --status complete
+
+The client may refuse its own editing tools below `.claude`; this writes there,
+and touches nothing else in the manifest. --output reads standard input and
+writes it to a file beside the manifest, which becomes an artifact of the phase.")]
+    Note(Note),
+    /// Moves on to a phase: the one before is complete, this one begins
+    #[command(after_help = "\
+Examples:
+  tidegate gate phase 4
+  tidegate gate phase skill_discovery
+
+Before the gate that lies in between is passed, this moves on all the same; agents
+wait then.")]
+    Phase(Phase),
     /// Begins a workflow: makes its manifest and attaches it to this session
     #[command(after_help = "\
 Examples:
@@ -112,6 +132,36 @@ pub(crate) struct Skip {
     /// A person has approved exactly this
     #[arg(long)]
     pub(crate) approved: bool,
+    #[command(flatten)]
+    pub(crate) of: KnowledgeOf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Note {
+    /// Which phase: its number or name
+    #[arg(value_name = "PHASE")]
+    pub(crate) phase: String,
+    /// What is carried on of it, in at most 200 tokens
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) summary: Option<String>,
+    /// A file that holds its output; can be given several times
+    #[arg(long, value_name = "PATH")]
+    pub(crate) artifact: Vec<String>,
+    /// Write standard input to this file beside the manifest
+    #[arg(long, value_name = "NAME")]
+    pub(crate) output: Option<String>,
+    /// Its status
+    #[arg(long, value_name = "STATUS", value_parser = ["pending", "in_progress", "complete", "blocked", "skipped"])]
+    pub(crate) status: Option<String>,
+    #[command(flatten)]
+    pub(crate) of: KnowledgeOf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Phase {
+    /// Which phase: its number or name
+    #[arg(value_name = "PHASE")]
+    pub(crate) phase: String,
     #[command(flatten)]
     pub(crate) of: KnowledgeOf,
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod arguments;
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -16,7 +17,7 @@ use tidegate_core::record::Deeds;
 use tidegate_core::time::Millis;
 use tidegate_core::workflow::check::{self, Finding, Report};
 use tidegate_core::workflow::manifest::{self, is_over};
-use tidegate_core::workflow::{Attached, Gate, Manifest, PhaseBegan, report};
+use tidegate_core::workflow::{Attached, Gate, Manifest, PhaseBegan, estimate, report};
 use tidegate_state::{marks, workflow};
 
 use super::Outcome;
@@ -27,7 +28,7 @@ use crate::install::shell::quoted;
 use crate::knowledge::{Project, said};
 use crate::print;
 use crate::sessions::Session;
-use arguments::{Attach, Check, Detach, GateCommand, Number, Skip, Start};
+use arguments::{Attach, Check, Detach, GateCommand, Note, Number, Phase, Skip, Start};
 
 /// Longer is no name of a folder.
 const LONGEST_ID: usize = 100;
@@ -40,6 +41,8 @@ pub(crate) fn run(command: &GateCommand) -> Outcome {
         GateCommand::Skip(args) => skip(args),
         GateCommand::Report(args) => reports(args),
         GateCommand::Template(args) => template(args),
+        GateCommand::Note(args) => note(args),
+        GateCommand::Phase(args) => phase(args),
         GateCommand::Start(args) => start(args),
         GateCommand::Attach(args) => attach(args),
         GateCommand::Detach(args) => detach(args),
@@ -411,6 +414,117 @@ fn template(args: &Number) -> Outcome {
         print::json(&json!({ "gate": gate.number, "after_phase": gate.after, "template": text }));
     } else {
         print::line(text.trim_end());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The phase that a word means, and the key of its section.
+fn section_of(manifest: &Manifest, word: &str) -> Result<(usize, String), CliError> {
+    let number = manifest.workflow.number(word).ok_or_else(|| {
+        let names: Vec<&str> = manifest.workflow.phases.iter().map(|phase| phase.name.as_str()).collect();
+        CliError::new(format!("the workflow {} has no phase {word}", manifest.name))
+            .hint(format!("there is {}", names.join(", ")))
+    })?;
+    let name = manifest.workflow.phase(number).map(|phase| phase.name.as_str()).unwrap_or_default();
+    let key =
+        manifest.section(number).map_or_else(|| format!("{number}_{name}"), |section| section.key.clone());
+    Ok((number, key))
+}
+
+fn note(args: &Note) -> Outcome {
+    let place = Place::find(&args.of)?;
+    let standing = place.standing()?;
+    let manifest = usable(&standing)?;
+    let (number, key) = section_of(manifest, &args.phase)?;
+    let mut artifacts = manifest.section(number).map(|section| section.artifacts.clone()).unwrap_or_default();
+    let before = artifacts.len();
+    if let Some(name) = &args.output {
+        write_output(&place, &standing, name)?;
+    }
+    for name in args.artifact.iter().chain(&args.output) {
+        if !artifacts.contains(name) {
+            artifacts.push(name.clone());
+        }
+    }
+    let wanted = manifest::Note {
+        status: args.status.as_deref(),
+        summary: args.summary.as_deref().map(str::trim).filter(|summary| !summary.is_empty()),
+        artifacts: if artifacts.len() > before { artifacts } else { Vec::new() },
+    };
+    if wanted == manifest::Note::default() && args.output.is_none() {
+        return Err(CliError::new("there is nothing to write")
+            .hint("give it a --summary, an --artifact, an --output or a --status"));
+    }
+    let now = place.project.here.now;
+    place
+        .change(&standing, |text| manifest::note(text, &key, &wanted, now).map_err(|why| why.to_string()))?;
+    let tokens = wanted.summary.map(estimate::tokens);
+    if args.of.json {
+        print::json(
+            &json!({ "manifest": standing.path, "phase": number, "section": key, "summary_tokens": tokens }),
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    print::line(&format!("phases.{key} in {} was written", standing.path));
+    if let Some(tokens) = tokens.filter(|tokens| *tokens > check::LONGEST_SUMMARY) {
+        print::to_stderr(&format!(
+            "warning: the summary is about {tokens} tokens, and a gate lets at most {} through",
+            check::LONGEST_SUMMARY
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes what comes in to a file beside the manifest.
+fn write_output(place: &Place, standing: &Standing, name: &str) -> Result<(), CliError> {
+    let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(fits) || name == manifest::FILE {
+        return Err(CliError::new(format!("{name} cannot be the name of a file here"))
+            .hint("use letters, digits, `-`, `_` and `.`; --artifact names files elsewhere"));
+    }
+    let mut text = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(workflow::LARGEST_OUTPUT + 1)
+        .read_to_end(&mut text)
+        .map_err(CliError::new)?;
+    if text.trim_ascii().is_empty() {
+        return Err(CliError::new("nothing came in on standard input"));
+    }
+    let (state, root) = (&place.project.here.state, &place.project.root);
+    workflow::write_output(state, root, Path::new(&standing.path), name, &text)
+        .map_err(|error| CliError::new(format!("{name} was not written: {error}")))
+}
+
+fn phase(args: &Phase) -> Outcome {
+    let place = Place::find(&args.of)?;
+    let standing = place.standing()?;
+    let manifest = usable(&standing)?;
+    let (number, key) = section_of(manifest, &args.phase)?;
+    if manifest.current == Some(number) {
+        return Err(CliError::new(format!("phase {number} is under way already")));
+    }
+    let ended = manifest.current.filter(|current| *current < number);
+    let ended =
+        ended.map(|current| section_of(manifest, &current.to_string())).transpose()?.map(|(_, key)| key);
+    let now = place.project.here.now;
+    place.change(&standing, |text| {
+        manifest::move_on(text, ended.as_deref(), number, &key, now).map_err(|why| why.to_string())
+    })?;
+    let standing = place.read(Path::new(&standing.path))?;
+    let waits = standing.pending().first().copied();
+    if args.of.json {
+        print::json(
+            &json!({ "manifest": standing.path, "phase": number, "pending_gate": waits.map(|gate| gate.number) }),
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    print::line(&format!("phase {number} begins: phases.{key} in {}", standing.path));
+    if let Some(gate) = waits {
+        print::line(&format!(
+            "gate {} after phase {} was not let through; `tidegate gate check {0}` shows what is missing",
+            gate.number, gate.after
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }

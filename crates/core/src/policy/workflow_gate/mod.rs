@@ -62,7 +62,9 @@ impl Policy for WorkflowGate {
             }
             EventKind::PostToolUse if writes_manifest(event, attached) => {
                 let shell = event.command().is_some();
-                Some(Needs { meter: event.main_thread(), workflow: true, files: shell, ..Needs::default() })
+                let meter = event.main_thread();
+                let current = meter && attached.is_some();
+                Some(Needs { meter, current, workflow: true, files: shell, ..Needs::default() })
             }
             EventKind::PostToolUse | EventKind::PostToolUseFailure => {
                 (attached.is_some() && event.main_thread() && event.spawn_failed()).then(Needs::default)
