@@ -5,14 +5,13 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::sandbox::{Sandbox, feed, make_fifo};
+use crate::sandbox::{Sandbox, install, make_fifo};
 
 /// Longer than a busy machine takes; only a fault gets here.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -55,10 +54,7 @@ impl Bench {
     /// A script in which `$at` is the folder of such scripts.
     fn program(&self, name: &str, script: &str) {
         let text = format!("#!/bin/sh\nat='{}'\n{script}\n", self.0.path().join("bin").display());
-        // By another process: one that is started meanwhile would hold the file open, and it could not be run.
-        let mut install = Command::new("install");
-        install.args(["-m", "755", "/dev/stdin"]).arg(self.bin(name));
-        feed(install, text.as_bytes());
+        install(&self.bin(name), text.as_bytes(), 0o755);
     }
 
     fn payload(&self, session: &str, event: &str, mut members: Value) -> Value {

@@ -327,6 +327,14 @@ pub(crate) fn make_fifo(path: &Path) {
     assert!(made.success(), "mkfifo {}", path.display());
 }
 
+/// Writes a program. By another process: what another test starts meanwhile would hold a file of ours open, and a file that is
+/// open for writing cannot be run.
+pub(crate) fn install(path: &Path, text: &[u8], mode: u32) {
+    let mut install = Command::new("install");
+    install.args(["-m", &format!("{mode:o}"), "/dev/stdin"]).arg(path);
+    feed(install, text);
+}
+
 /// Runs a command with this on its stdin; it must succeed.
 pub(crate) fn feed(mut command: Command, input: &[u8]) {
     let mut child = command.stdin(std::process::Stdio::piped()).spawn().expect("it starts");

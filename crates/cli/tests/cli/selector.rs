@@ -1,12 +1,14 @@
 //! The plugin's selector: which program it becomes, and what it does where there is none.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::sandbox::install;
 
 /// What the selector may be run by. One that is not on this machine is passed over.
 const SHELLS: [&str; 5] = ["/bin/sh", "/bin/dash", "/bin/bash", "/usr/bin/dash", "/usr/bin/bash"];
@@ -42,7 +44,7 @@ impl Machine {
 
     fn copy_selector(&self, to: &str) {
         fs::create_dir_all(self.at(to).parent().expect("a folder")).expect("a new folder");
-        fs::copy(selector(), self.at(to)).expect("the selector");
+        install(&self.at(to), &fs::read(selector()).expect("the selector"), 0o755);
     }
 
     /// A program that says who it is, what it was given and what it reads.
@@ -55,8 +57,7 @@ impl Machine {
 
     fn write(&self, path: &str, text: &str, mode: u32) -> &Machine {
         fs::create_dir_all(self.at(path).parent().expect("a folder")).expect("a new folder");
-        fs::write(self.at(path), text).expect("a new file");
-        fs::set_permissions(self.at(path), fs::Permissions::from_mode(mode)).expect("our own file");
+        install(&self.at(path), text.as_bytes(), mode);
         self
     }
 

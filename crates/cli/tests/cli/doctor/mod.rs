@@ -15,7 +15,7 @@ use tidegate_core::time::Millis;
 use tidegate_state::{clock, journal};
 
 use crate::fixtures;
-use crate::sandbox::{Sandbox, make_fifo};
+use crate::sandbox::{Sandbox, install, make_fifo};
 use crate::transcript::addressed;
 
 const EXE: &str = env!("CARGO_BIN_EXE_tidegate");
@@ -63,8 +63,7 @@ fn relink(sandbox: &Sandbox, program: &Path) {
 
 fn script(path: &Path, text: &str) {
     let _ = fs::remove_file(path);
-    fs::write(path, format!("#!/bin/sh\n{text}\n")).expect("a new file");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("our own file");
+    install(path, format!("#!/bin/sh\n{text}\n").as_bytes(), 0o755);
 }
 
 /// Makes a file so many milliseconds old.
