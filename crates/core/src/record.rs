@@ -160,6 +160,9 @@ pub struct Deeds {
     /// The conversation was compacted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compacted: bool,
+    /// The stage of a cycle that somebody said is done, or cannot be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
     /// A person let a policy block again that had stepped down.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stepped_up: Vec<Switched>,

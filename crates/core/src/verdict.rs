@@ -161,6 +161,9 @@ pub struct Asks {
     /// The conversation has to be compacted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compacted: bool,
+    /// Somebody has to say that this stage of a cycle is done, or cannot be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
 }
 
 impl Asks {
@@ -199,14 +202,21 @@ impl Asks {
         Asks { compacted: true, ..Asks::default() }
     }
 
+    /// That a stage is gone through: by its skill, or by a word.
+    pub fn stage(stage: impl Into<String>, skill: impl Into<String>) -> Asks {
+        Asks { any_skill: vec![skill.into()], stage: Some(stage.into()), ..Asks::default() }
+    }
+
     /// Whether it asks for nothing.
     pub fn is_empty(&self) -> bool {
-        let Asks { skills, any_skill, any_file, verified, compound, entry, gate, compacted, file: _ } = self;
+        let Asks { skills, any_skill, any_file, verified, compound, entry, gate, compacted, stage, file: _ } =
+            self;
         skills.is_empty()
             && any_skill.is_empty()
             && any_file.is_empty()
-            && !(*verified || *compound || *entry || *compacted)
+            && stage.is_none()
             && gate.is_none()
+            && !(*verified || *compound || *entry || *compacted)
     }
 }
 

@@ -53,9 +53,12 @@ pub struct Launch<'a> {
 impl<'a> Launch<'a> {
     /// Headless, on the newest model, with the usual tools allowed.
     pub fn new(home: &'a Home, model: &'a Model) -> Self {
+        Self::asking(home, model).argument("--allowedTools").argument("Bash,Read,Write,Edit,Agent")
+    }
+
+    /// The same with no tool allowed beforehand.
+    pub fn asking(home: &'a Home, model: &'a Model) -> Self {
         Self { home, model, id: OPUS_5_5.to_owned(), arguments: Vec::new(), environment: Vec::new() }
-            .argument("--allowedTools")
-            .argument("Bash,Read,Write,Edit,Agent")
     }
 
     /// Runs this model.

@@ -3,6 +3,7 @@
 //! Headless runs have no status line and no screen, so a few things can only be seen here.
 
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::client::Launch;
@@ -12,6 +13,9 @@ use crate::slots::Slot;
 /// How long a screen may take to show something, and after which time the client in it ends itself.
 const LIMIT: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(50);
+
+/// Terminals so far.
+static STARTED: AtomicUsize = AtomicUsize::new(0);
 
 /// A client running in a terminal.
 pub struct Terminal<'a> {
@@ -25,8 +29,13 @@ impl<'a> Terminal<'a> {
     pub fn start(launch: &Launch<'a>) -> Self {
         let home = launch.home();
         let name = home.project().parent().and_then(|root| Some(root.file_name()?.to_str()?.to_owned()));
-        let terminal =
-            Self { home, socket: name.expect("a temporary home has a plain name"), _slot: Slot::take() };
+        // A home can have one terminal after another, and a server takes a moment to leave its socket.
+        let socket = format!(
+            "{}-{}",
+            name.expect("a temporary home has a plain name"),
+            STARTED.fetch_add(1, Ordering::Relaxed)
+        );
+        let terminal = Self { home, socket, _slot: Slot::take() };
         let client = launch.command();
         let mut tmux = terminal.tmux();
         for (name, value) in client.get_envs() {

@@ -156,6 +156,12 @@ pub struct Gather<'a> {
     pub in_time: &'a dyn Fn() -> bool,
 }
 
+/// The project whose file says where the session's cycle stands: the one it was begun in, wherever the session stands now.
+pub(crate) fn cycle_root<'a>(facts: &'a Facts<'_>, root: Option<&'a Path>) -> Option<&'a Path> {
+    let stage = facts.marks.value().and_then(|marks| marks.stage.as_ref());
+    stage.and_then(|stage| stage.project.as_deref()).map(Path::new).or(root)
+}
+
 impl Gather<'_> {
     /// Reads what this event needs, and no more.
     pub fn facts<'e>(
@@ -228,11 +234,14 @@ impl Gather<'_> {
             boundary,
             preserved: preserved.unwrap_or_default(),
             worktrees,
-            cycle: if needs.cycle { self.cycle(root.as_deref()) } else { Known::Absent },
+            cycle: Known::Absent,
             workflow: Known::Absent,
         };
         if needs.workflow {
             facts.workflow = self.workflow(&facts, root.as_deref());
+        }
+        if needs.cycle {
+            facts.cycle = self.cycle(event, cycle_root(&facts, root.as_deref()));
         }
         if facts.marks.value().is_some_and(|marks| marks.pressure.promoted) {
             let folder = root.as_deref().and_then(Folder::of);
@@ -244,15 +253,24 @@ impl Gather<'_> {
         Gathered { facts, root, host }
     }
 
-    /// Where the project's cycle stands.
-    pub fn cycle(&self, root: Option<&Path>) -> Known<Standing> {
-        root.map_or(Known::Absent, |root| cycle::read(self.state, root, self.config))
+    /// Where a project's cycle stands.
+    pub fn cycle(&self, event: &Event<'_>, root: Option<&Path>) -> Known<Standing> {
+        let mut known = root.map_or(Known::Absent, |root| cycle::read(self.state, root, self.config));
+        if event.kind == EventKind::SessionStart
+            && let (Known::Value(standing), Some(state)) = (&mut known, self.state)
+        {
+            let owner = standing.other_owner(event.session.as_str());
+            standing.owner_gone = owner.is_some_and(|owner| !cycle::is_live(state, owner, self.now));
+        }
+        known
     }
 
     /// Where the session's workflow stands or, where a manifest was written, that one.
     pub fn workflow(&self, facts: &Facts<'_>, root: Option<&Path>) -> Known<workflow::Standing> {
-        let Some(root) = root else { return Known::Absent };
         let attached = facts.marks.value().and_then(|marks| marks.workflow.as_ref());
+        let Some(root) = attached.map(|attached| Path::new(&attached.project)).or(root) else {
+            return Known::Absent;
+        };
         let bound = attached.map(|attached| attached.manifest.clone());
         let writes = facts.event.kind == EventKind::PostToolUse;
         let path = if writes { Self::written_manifest(facts, bound.as_deref()) } else { bound };

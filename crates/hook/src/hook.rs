@@ -31,7 +31,7 @@ use crate::arguments::Arguments;
 use crate::deadline::Deadline;
 use crate::environment::Environment;
 use crate::failure::{Fallback, Seen, record_id};
-use crate::gather::{Gather, Gathered, project_root};
+use crate::gather::{Gather, Gathered, cycle_root, project_root};
 use crate::later::{self, Answer, Later};
 
 /// A payload beyond this is not a hook's: 32 MiB of tool output is the most that was ever seen.
@@ -242,6 +242,10 @@ impl Run<'_> {
         let mut gathered = kept(gather.facts(self.event, marks, root));
         let (ruling, outcome, lock) = self.decide(&mut gathered, &gather)?;
         if self.is_duplicate() {
+            // What the other one wrote down about a stop is why this one would hold it again.
+            if self.event.kind == EventKind::Stop {
+                return Ok(Answer::default());
+            }
             // The other registration says it and writes it down. A denial stands in both: if that one died,
             // this one still holds.
             let Outcome { call, reason, .. } = outcome;
@@ -276,7 +280,8 @@ impl Run<'_> {
         gathered.facts.marks = marks::read(&self.folder);
         // Another hook of this session may have begun the next stage.
         if gathered.facts.cycle != Known::Absent {
-            gathered.facts.cycle = gather.cycle(gathered.root.as_deref());
+            let root = cycle_root(&gathered.facts, gathered.root.as_deref()).map(Path::to_owned);
+            gathered.facts.cycle = gather.cycle(self.event, root.as_deref());
         }
         // A gate may have been passed by a command of this session.
         if gathered.facts.workflow != Known::Absent {
@@ -306,7 +311,8 @@ impl Run<'_> {
         answer::start_recording();
         // Before anything is answered: a stop that is held for a stage which never began would lead nowhere.
         for step in cycle_steps(outcome) {
-            let root = gathered.root.as_deref().ok_or_else(|| FailedStep::Cycle("no project".to_owned()))?;
+            let root = cycle_root(&gathered.facts, gathered.root.as_deref());
+            let root = root.ok_or_else(|| FailedStep::Cycle("no project".to_owned()))?;
             cycle::carry_out(&self.state, root, step)
                 .map_err(|error| FailedStep::Cycle(error.to_string()))?;
         }

@@ -26,7 +26,7 @@ use tidegate_state::place::StateDir;
 use tidegate_state::{boundary, cycle, journal, marks, pressure_file, workflow, worktree};
 
 use crate::child;
-use crate::gather::Gathered;
+use crate::gather::{Gathered, cycle_root};
 
 /// A reply, and what can wait until it is given.
 #[derive(Default)]
@@ -225,22 +225,23 @@ pub(crate) fn effects(
 ) -> Vec<Later> {
     let Gathered { facts, root, .. } = gathered;
     let (session, now) = (&facts.event.session, facts.now);
+    let cycle_root = || cycle_root(facts, root.as_deref()).map(Path::to_owned);
     let later = |effect: &Effect| match effect {
         Effect::Mark(_) | Effect::StepDownTold(_) | Effect::Cycle(_) => None,
         Effect::NoteCompaction { manifest, section } => Some(Later::NoteCompaction {
             state: state.clone(),
-            root: root.clone()?,
+            root: facts.marks.value()?.workflow.as_ref()?.project.as_str().into(),
             manifest: manifest.into(),
             key: section.clone(),
         }),
         Effect::SetCycleAside(old) => {
-            Some(Later::SetCycleAside { state: state.clone(), root: root.clone()?, old: old.clone() })
+            Some(Later::SetCycleAside { state: state.clone(), root: cycle_root()?, old: old.clone() })
         }
         Effect::ResumeTold => {
-            Some(Later::ResumeTold { state: state.clone(), root: root.clone()?, session: session.clone() })
+            Some(Later::ResumeTold { state: state.clone(), root: cycle_root()?, session: session.clone() })
         }
         Effect::PublishBudget => Some(Later::PublishBudget {
-            root: root.clone()?,
+            root: cycle_root()?,
             session: session.clone(),
             used_pct: facts.meter.reading()?.used_pct()?,
             now,

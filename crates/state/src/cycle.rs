@@ -12,16 +12,19 @@ use tidegate_core::cycle::state::{FILE, MOST_TOLD};
 use tidegate_core::cycle::{Run, State, history};
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::Known;
-use tidegate_core::facts::cycle::Standing;
+use tidegate_core::facts::cycle::{Standing, is_live as session_is_live};
 use tidegate_core::time::Millis;
 use tidegate_core::verdict::CycleStep;
 
 use crate::knowledge::write::{lock, sweep};
 use crate::place::StateDir;
-use crate::{append, bounded, replace};
+use crate::{append, bounded, claims, marks, replace};
 
 /// A copy of the budget for other tools.
 pub const BUDGET: &str = ".context-budget.json";
+
+/// The file below the project's root.
+const IN_PROJECT: &str = ".claude/dev-cycle.state.json";
 
 /// More than this is no state of a cycle.
 const LARGEST: u64 = 256 * 1024;
@@ -45,7 +48,9 @@ fn file(root: &Path) -> io::Result<PathBuf> {
 
 /// What the file says, if there is one.
 fn read_file(root: &Path) -> io::Result<Option<Vec<u8>>> {
-    match bounded::read(&file(root)?, LARGEST) {
+    // Most projects have none, and one question tells that.
+    let read = fs::symlink_metadata(root.join(IN_PROJECT)).and_then(|_| bounded::read(&file(root)?, LARGEST));
+    match read {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)
@@ -74,6 +79,13 @@ pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<Sta
         standing.min_left = (0..cycle.stages.len()).map(min_left).collect();
     }
     Known::Value(standing)
+}
+
+/// Whether the session of this name is still there.
+pub fn is_live(state: &StateDir, session: &str, now: Millis) -> bool {
+    let Ok(id) = SessionId::parse(session) else { return false };
+    let folder = state.session(&id);
+    session_is_live(marks::read(&folder).value(), claims::last_heard(&folder), now)
 }
 
 /// The cycles that ended in this project, oldest first.
@@ -122,25 +134,29 @@ pub fn change(
     let path = file(root)?;
     let old = read_file(root)?;
     let Change { new, ended } = decide(old.as_deref())?;
+    let new = new.map(|new| new.text());
+    if new.as_ref().is_some_and(|text| text.len() as u64 > LARGEST) {
+        // Nobody could read it again.
+        return Err(io::Error::other("it would be too large"));
+    }
     if let Some(run) = ended {
         let mut history = append::open(&history_file(state, root))?;
         // Led by a line break, so that a line torn by a killed process does not take this one along.
         append::lines(&mut history, &format!("\n{}\n", serde_json::to_string(&run)?))?;
     }
     let Some(new) = new else {
-        for path in [path, root.join(".claude").join(BUDGET)] {
-            match fs::remove_file(path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        return Ok(());
+        // Only a copy, and old by now.
+        let _ = fs::remove_file(root.join(".claude").join(BUDGET));
+        return match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        };
     };
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     sweep(&path);
-    replace::durable_if(&path, new.text().as_bytes(), |_| {
+    replace::durable_if(&path, new.as_bytes(), |_| {
         if read_file(root)? == old {
             Ok(())
         } else {
@@ -189,6 +205,9 @@ struct FixLoop {
     count: u64,
 }
 
+/// Loops that are remembered: several sessions of a project can be in one.
+const LOOPS_KEPT: usize = 32;
+
 /// Counts one more round of a loop, and says how many that are; `None` when there were as many as it may have.
 pub fn count_fix_loop(
     state: &StateDir,
@@ -200,15 +219,18 @@ pub fn count_fix_loop(
     let _lock = lock(state, root)?;
     let path = state.project(root).join("fix-loop.json");
     let known = bounded::read(&path, LARGEST).ok();
-    let known: FixLoop = known.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-    let before = if known.of == of && !reset { known.count } else { 0 };
+    let mut loops: Vec<FixLoop> =
+        known.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let known = loops.iter().position(|known| known.of == of).map(|at| loops.remove(at));
+    let before = known.filter(|_| !reset).map_or(0, |known| known.count);
     if before >= limit {
         return Ok(None);
     }
-    let counted = FixLoop { of: of.to_owned(), count: before + 1 };
+    loops.push(FixLoop { of: of.to_owned(), count: before + 1 });
+    loops.drain(..loops.len().saturating_sub(LOOPS_KEPT));
     crate::place::make_private(&state.project(root))?;
-    replace::copy(&path, &serde_json::to_vec(&counted)?)?;
-    Ok(Some(counted.count))
+    replace::copy(&path, &serde_json::to_vec(&loops)?)?;
+    Ok(Some(before + 1))
 }
 
 /// The copy of the budget, while there is a cycle.
@@ -277,6 +299,30 @@ mod tests {
     }
 
     #[test]
+    fn what_nobody_could_read_again_is_not_written() {
+        let project = Project::new(r#"{"stage": "audit"}"#);
+        let mut new = State::default();
+        new.begin_stage("audit", None);
+        new.metrics.insert("log".into(), "x".repeat(300_000).into());
+        let refused = change(&project.state, &project.root, |_| Ok(Change { new: Some(new), ended: None }));
+        assert_eq!(refused.unwrap_err().to_string(), "it would be too large");
+        assert!(matches!(read(None, &project.root, &Config::default()), Known::Value(_)));
+    }
+
+    #[test]
+    fn loops_are_counted_apart() {
+        let project = Project::new("{}");
+        let count = |of: &str, reset| count_fix_loop(&project.state, &project.root, of, 2, reset).unwrap();
+        let rounds = ["a", "b", "a", "b", "a", "b"].map(|of| count(of, false));
+        assert_eq!(rounds, [Some(1), Some(1), Some(2), Some(2), None, None]);
+        assert_eq!((count("a", true), count("b", false)), (Some(1), None));
+        for other in 0..100 {
+            count(&other.to_string(), false);
+        }
+        assert_eq!(count("b", false), Some(1), "long ago");
+    }
+
+    #[test]
     fn what_ended_is_in_the_history_once() {
         let project = Project::new(r#"{"stage": "retrospective"}"#);
         publish_budget(&project.root, &SessionId::parse("s").unwrap(), 61.96, Millis(5000)).unwrap();
@@ -308,12 +354,19 @@ mod tests {
     fn a_link_is_not_followed() {
         let project = Project::new("{}");
         let path = project.root.join(".claude").join(FILE);
+        assert_eq!(path, project.root.join(IN_PROJECT));
         let victim = project.root.join("victim");
         fs::rename(&path, &victim).unwrap();
         std::os::unix::fs::symlink(&victim, &path).unwrap();
         assert!(matches!(read(None, &project.root, &Config::default()), Known::Broken(_)));
         assert!(change(&project.state, &project.root, |_| Ok(Change::default())).is_err());
         assert_eq!(fs::read(&victim).unwrap(), b"{}");
+        fs::remove_file(&victim).unwrap();
+        assert!(
+            matches!(read(None, &project.root, &Config::default()), Known::Broken(_)),
+            "it leads nowhere"
+        );
+        assert!(change(&project.state, &project.root, |_| Ok(Change::default())).is_err());
     }
 
     #[test]

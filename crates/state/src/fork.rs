@@ -39,8 +39,8 @@ pub fn inherit(
         (found.used + found.answer == tokens).then_some((parent, folder))
     });
     let (copied, parent) = copied?;
-    // Its own transcript will be another file.
-    let copied = Marks { transcript: None, approvals: Vec::new(), ..copied };
+    // Its own transcript will be another file, and a cycle is steered by the session that is in it.
+    let copied = Marks { transcript: None, approvals: Vec::new(), stage: None, ..copied };
     let folder = state.session(fork);
     let lock = marks::lock_shared(&folder).ok()?;
     // First: a mark may say that something of it waits to be told.
@@ -74,6 +74,7 @@ mod tests {
             let id = SessionId::parse(name).unwrap();
             let mut new =
                 vec![Mark::Root(project.into()), Mark::Transcript(path.to_string_lossy().into_owned())];
+            new.push(Mark::Stage(Box::default()));
             new.extend((name == "a").then_some(Mark::Pressure(info)));
             marks::lock_shared(&state.session(&id)).unwrap().append(&new).unwrap();
             let noted = Boundary { noted: Millis(used), ..Boundary::default() };
@@ -84,7 +85,8 @@ mod tests {
         assert_eq!(inherit(1), None);
         assert_eq!(marks::read(&state.session(&fork)), Known::Absent);
         assert_eq!(inherit(50_015).unwrap().pressure, info);
-        assert_eq!(marks::read(&state.session(&fork)).value().unwrap().pressure, info);
+        let inherited = marks::read(&state.session(&fork)).value().unwrap().clone();
+        assert_eq!((inherited.pressure, inherited.stage), (info, None));
         assert_eq!(boundary::read(&state.session(&fork)).unwrap().noted, Millis(50_010));
     }
 }

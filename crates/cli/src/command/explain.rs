@@ -61,6 +61,10 @@ fn wanted(asks: &Asks) -> Vec<String> {
     wanted.extend(asks.any_skill.iter().map(|skill| format!("invoking {skill}")));
     wanted.extend(asks.any_file.iter().map(|file| format!("reading {file}")));
     wanted.extend(asks.verified.then(|| "verifying the work".to_owned()));
+    let said = |stage: &String| {
+        format!("saying that stage {stage} is done (`tidegate cycle done`) or cannot be (`fail`)")
+    };
+    wanted.extend(asks.stage.as_ref().map(said));
     wanted
 }
 
@@ -69,6 +73,8 @@ pub(super) fn done(did: &Deeds) -> impl Iterator<Item = String> {
     let hidden =
         did.hidden.as_ref().map(|line| format!("a check verified nothing, its status is hidden: {line}"));
     let off = did.switched_off.as_ref().map(|off| format!("a policy was switched off: {}", switched(off)));
+    let stage =
+        did.stage.as_ref().map(|stage| format!("somebody said that a stage is done, or cannot be: {stage}"));
     let up: Vec<String> = did.stepped_up.iter().map(switched).collect();
     let up = (!up.is_empty()).then(|| format!("a policy was let block again: {}", up.join(", ")));
     let lists = [
@@ -85,6 +91,7 @@ pub(super) fn done(did: &Deeds) -> impl Iterator<Item = String> {
         .filter(|(_, list)| !list.is_empty())
         .map(|(what, list)| format!("{what}: {}", list.join(", ")))
         .chain(hidden)
+        .chain(stage)
         .chain(off)
         .chain(up)
 }

@@ -29,18 +29,23 @@ fn commands() -> String {
     let mut page = String::from(
         "# Commands\n\nMade from the command line's own definition; `tidegate help COMMAND` says the same.\n",
     );
-    section(&root, &mut page);
+    section(&root, "", &mut page);
     page
 }
 
-fn section(command: &Command, page: &mut String) {
-    let name = command.get_display_name().unwrap_or_else(|| command.get_name()).replace('-', " ");
+fn section(command: &Command, outer: &str, page: &mut String) {
+    // As it is typed: what `clap` displays joins the words of a command, which may have hyphens of their own.
+    let name = if outer.is_empty() {
+        command.get_name().to_owned()
+    } else {
+        format!("{outer} {}", command.get_name())
+    };
     // `term_width` keeps the page the same whoever makes it.
     let help = command.clone().term_width(100).render_help().to_string();
     let trimmed: Vec<&str> = help.lines().map(str::trim_end).collect();
     let _ = write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", trimmed.join("\n").trim_end());
     for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help")
     {
-        section(inner, page);
+        section(inner, &name, page);
     }
 }

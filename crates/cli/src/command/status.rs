@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tidegate_core::checks::Kinds;
 use tidegate_core::config::Config;
+use tidegate_core::facts::Known;
 use tidegate_core::facts::marks::{Approval, PressureLevel};
 use tidegate_core::facts::verification;
 use tidegate_core::phase::Phase;
@@ -13,14 +14,14 @@ use tidegate_core::policy::verify_stop;
 use tidegate_core::record::{MeterRecord, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::checks::{self, Manifest};
-use tidegate_state::{boundary, journal, off};
+use tidegate_state::{boundary, cycle, journal, off};
 
 use super::Outcome;
 use super::meter::describe;
 use super::report::count;
 use crate::args;
 use crate::error::CliError;
-use crate::knowledge;
+use crate::knowledge::{self, one_line};
 use crate::print;
 use crate::sessions::{Here, Session};
 
@@ -44,6 +45,9 @@ struct Status {
     /// What the session is about now.
     #[serde(skip_serializing_if = "Option::is_none")]
     phase: Option<Phase>,
+    /// The cycle of the session's project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cycle: Option<Cycle>,
     /// Code that was edited and not verified since.
     #[serde(skip_serializing_if = "Option::is_none")]
     unverified: Option<Unverified>,
@@ -93,6 +97,97 @@ impl Survived {
         let survival = boundary.survival?;
         let lost = survival.lost.into_iter().map(|fact| fact.text).collect();
         Some(Survived { trigger: boundary.trigger, kept: survival.kept, of: survival.of, lost })
+    }
+}
+
+/// A cycle, or why its file says nothing.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Cycle {
+    Stands(Box<Stands>),
+    Damaged { damage: String },
+}
+
+#[derive(Serialize)]
+struct Stands {
+    name: String,
+    /// `running`, `stopped`, `failed` or `complete`.
+    status: &'static str,
+    stage: String,
+    number: usize,
+    of: usize,
+    skill: String,
+    /// It steers this session.
+    here: bool,
+    /// The stage is over when the turn ends; known only here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    done: Option<bool>,
+    /// Another session that it steers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    /// Whether that one is still there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    live: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped_reason: Option<String>,
+    resumes_at: String,
+}
+
+impl Cycle {
+    fn of(here: &Here, session: &Session) -> Option<Cycle> {
+        let root = session.marks.root.as_deref().map(Path::new)?;
+        let standing = match cycle::read(None, root, &here.config) {
+            Known::Value(standing) if standing.of_project => standing,
+            Known::Value(_) | Known::Absent => return None,
+            Known::Broken(damage) => return Some(Cycle::Damaged { damage }),
+        };
+        let other = standing.other_owner(session.id.as_str()).map(str::to_owned);
+        let (state, known) = match (standing.state, standing.cycle) {
+            (Ok(state), Some(known)) => (state, known),
+            (Err(damage), _) => return Some(Cycle::Damaged { damage: damage.to_string() }),
+            (Ok(_), None) => return None,
+        };
+        let at = known.position(&state.stage)?;
+        let running = state.status == tidegate_core::cycle::Status::Running;
+        let active = session.marks.stage.as_ref().filter(|active| active.stage == state.stage);
+        let is_here = running && state.session_id.as_deref() == Some(session.id.as_str());
+        Some(Cycle::Stands(Box::new(Stands {
+            status: state.status.name(),
+            number: at + 1,
+            of: known.stages.len(),
+            skill: known.stages[at].skill.clone(),
+            here: is_here,
+            done: active.filter(|_| is_here).map(|active| active.done),
+            live: other.as_deref().map(|other| cycle::is_live(&here.state, other, here.now)),
+            session: other,
+            resumes_at: state.resumes_at().to_owned(),
+            stopped_reason: state.stopped_reason,
+            name: state.cycle,
+            stage: state.stage,
+        })))
+    }
+
+    fn line(&self) -> String {
+        let stands = match self {
+            Cycle::Stands(stands) => stands.as_ref(),
+            Cycle::Damaged { damage } => return format!("its file cannot be used: {}", one_line(damage)),
+        };
+        let Stands { name, status, stage, number, of, skill, resumes_at, .. } = stands;
+        let stage = format!("{name}: stage {stage} ({number} of {of})");
+        let resume = format!("`tidegate cycle resume` goes on with {resumes_at}");
+        match (stands.here, &stands.session, stands.live) {
+            (true, ..) if stands.done == Some(true) => format!("{stage}, done when this turn ends"),
+            (true, ..) => format!("{stage}, its skill is `{skill}`"),
+            (false, Some(session), Some(true)) => format!("{stage} in session {}", one_line(session)),
+            (false, Some(_), _) => format!("{stage} in a session that is not there any more; {resume}"),
+            (false, None, _) if *status == "running" => format!("{stage}, of no session; {resume}"),
+            (false, None, _) => {
+                let place = if *status == "stopped" { "after" } else { "at" };
+                let why = stands.stopped_reason.as_deref();
+                let why = why.map(|why| format!(" ({})", one_line(why))).unwrap_or_default();
+                format!("{name}: {status} {place} stage {} ({number} of {of}){why}; {resume}", stands.stage)
+            }
+        }
     }
 }
 
@@ -170,6 +265,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         survival: Survived::of(&here, &session),
         unpromoted: session.marks.root.as_deref().map_or(0, |root| unpromoted(&here, Path::new(root))),
         phase: session.marks.phase,
+        cycle: Cycle::of(&here, &session),
         unverified: Unverified::of(&here, &session),
         skills: session.marks.work.skills.iter().map(|(name, _)| name.clone()).collect(),
         events: records.len(),
@@ -232,6 +328,9 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     }
     if let Some(phase) = status.phase {
         print::line(&format!("phase    {}", phase.name()));
+    }
+    if let Some(cycle) = &status.cycle {
+        print::line(&format!("cycle    {}", cycle.line()));
     }
     if !status.skills.is_empty() {
         print::line(&format!("skills   {}", status.skills.join(", ")));

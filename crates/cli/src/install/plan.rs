@@ -295,6 +295,8 @@ pub(super) fn uninstall(target: &Target, records: &Records) -> Result<Plan, CliE
                     Step::new(place, What::Removed, "removed", Act::Discard)
                 });
             }
+            let kept = |place| Step::still(place, What::Kept, "where a cycle stands, kept: yours to remove");
+            plan.steps.extend(target.cycle_files().into_iter().map(kept));
         }
     }
     // An `init` that did not get to the settings may have made the link.

@@ -4,9 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tidegate_core::cycle::state::FILE;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
-use tidegate_state::clock;
+use tidegate_state::{clock, cycle};
 
 use super::json_text::fault;
 use super::settings;
@@ -186,9 +187,27 @@ impl Target {
     }
 
     /// What hooks and commands write there for other tools to read. Flow, its archive and stock are a person's.
-    pub(super) fn public_copies(&self) -> [Place; 3] {
-        ["context-pressure.json", "last-compact.json", "compound-last-run.json"]
-            .map(|name| self.in_host_folder(&format!("context/{name}")))
+    pub(super) fn public_copies(&self) -> [Place; 4] {
+        [
+            "context/context-pressure.json",
+            "context/last-compact.json",
+            "context/compound-last-run.json",
+            cycle::BUDGET,
+        ]
+        .map(|name| self.in_host_folder(name))
+    }
+
+    /// Where a cycle stands, and what of that was put aside: a person may want to go on with it.
+    pub(super) fn cycle_files(&self) -> Vec<Place> {
+        let folder = self.root.join(".claude");
+        let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let names = names.map(|name| name.to_string_lossy().into_owned());
+        let is_of_cycle = |name: &String| {
+            name.strip_prefix(FILE).is_some_and(|end| end.is_empty() || end.starts_with(".bad"))
+        };
+        let mut names: Vec<String> = names.filter(is_of_cycle).collect();
+        names.sort();
+        names.iter().map(|name| self.in_host_folder(name)).collect()
     }
 
     /// A file below the target.

@@ -5,6 +5,7 @@
 
 pub mod definition;
 pub mod history;
+mod rewrite;
 pub mod state;
 
 pub use definition::{Cycle, MinLeft, Stage};
@@ -32,6 +33,9 @@ pub struct ActiveStage {
     pub number: usize,
     /// How many there are.
     pub of: usize,
+    /// The project whose file says so: the session may stand in another worktree meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// When it began.
     pub began: Millis,
     /// Its skill was invoked since, or somebody said that it is done.
@@ -60,6 +64,9 @@ pub enum Turn {
     Open,
     /// One came before the last one's turn had ended: the person broke in.
     Interrupted,
+    /// None is, and how it goes on is the person's to say: they were asked, or they broke in. The client begins turns of its own,
+    /// when a command in the background ends, say.
+    Waiting,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]

@@ -8,6 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::BUILT_IN;
 use super::definition::Cycle;
+use super::rewrite::rewrite;
+use crate::event::SessionId;
 use crate::time::Millis;
 
 /// The file, in the host's folder of the project.
@@ -127,8 +129,8 @@ pub struct State {
     pub stages: Vec<(String, Spent)>,
     /// The sessions that were told how to resume it.
     pub told: Vec<String>,
-    /// Everything as it was read: what we do not know stays.
-    other: Map<String, Value>,
+    /// The text as it was read: what we do not know stays.
+    written: String,
 }
 
 /// A member that is there and is not `null`.
@@ -141,6 +143,15 @@ fn text(members: &Map<String, Value>, name: &'static str) -> Result<Option<Strin
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
         Some(_) => Err(Damage::Member(name)),
+    }
+}
+
+/// Shown to people, and looked for among our own: what cannot name a session is none.
+fn session_id(members: &Map<String, Value>) -> Result<Option<String>, Damage> {
+    let id = text(members, "session_id")?;
+    match id.as_deref().map(SessionId::parse) {
+        Some(Err(_)) => Err(Damage::Member("session_id")),
+        _ => Ok(id),
     }
 }
 
@@ -195,14 +206,14 @@ impl State {
             skipped_stages: texts(&members, "skipped_stages")?,
             remaining_pct,
             cycle: text(&members, "cycle")?.unwrap_or_else(|| BUILT_IN.to_owned()),
-            session_id: text(&members, "session_id")?,
+            session_id: session_id(&members)?,
             project: text(&members, "project")?,
             started_at: text(&members, "started_at")?,
             updated_at: text(&members, "updated_at")?,
             metrics: object(&members, "metrics")?,
             stages: stages.collect::<Result<_, Damage>>()?,
             told: texts(&members, "resume_told")?,
-            other: members,
+            written: String::from_utf8_lossy(bytes).into_owned(),
         })
     }
 
@@ -214,6 +225,9 @@ impl State {
     /// Whether its cycle and all stages that it names are known.
     pub fn check(&self, cycle: Option<&Cycle>) -> Result<(), Damage> {
         let cycle = cycle.ok_or_else(|| Damage::UnknownCycle(self.cycle.clone()))?;
+        if self.skipped_stages.len() > cycle.stages.len() {
+            return Err(Damage::Member("skipped_stages"));
+        }
         let mut named = std::iter::once(&self.stage).chain(&self.skipped_stages);
         match named.find(|stage| cycle.position(stage).is_none()) {
             Some(stage) => Err(Damage::UnknownStage(stage.clone())),
@@ -223,8 +237,25 @@ impl State {
 
     /// The file's text.
     pub fn text(&self) -> String {
-        let mut members = self.other.clone();
-        let mut set = |name: &str, value: Value| {
+        let before: Map<String, Value> = serde_json::from_str(&self.written).unwrap_or_default();
+        let known = [
+            ("stage", json!(self.stage)),
+            ("status", json!(self.status.name())),
+            ("stopped_reason", json!(self.stopped_reason)),
+            ("skipped_stages", json!(self.skipped_stages)),
+            ("remaining_pct", json!(self.remaining_pct)),
+            ("cycle", json!(self.cycle)),
+            ("session_id", json!(self.session_id)),
+            ("project", json!(self.project)),
+            ("started_at", json!(self.started_at)),
+            ("updated_at", json!(self.updated_at)),
+            ("metrics", Value::Object(self.metrics.clone())),
+            ("stages", Value::Object(self.stages_as_json(before.get("stages")))),
+            ("resume_told", json!(self.told)),
+        ];
+        let names = known.each_ref().map(|(name, _)| *name);
+        let mut members = before;
+        for (name, value) in known {
             let is_empty = match &value {
                 Value::Null => true,
                 Value::Array(items) => items.is_empty(),
@@ -237,26 +268,11 @@ impl State {
             } else if members.get(name).is_some_and(|old| *old != value) {
                 members.remove(name);
             }
-        };
-        set("stage", json!(self.stage));
-        set("status", json!(self.status.name()));
-        set("stopped_reason", json!(self.stopped_reason));
-        set("skipped_stages", json!(self.skipped_stages));
-        set("remaining_pct", json!(self.remaining_pct));
-        set("cycle", json!(self.cycle));
-        set("session_id", json!(self.session_id));
-        set("project", json!(self.project));
-        set("started_at", json!(self.started_at));
-        set("updated_at", json!(self.updated_at));
-        set("metrics", Value::Object(self.metrics.clone()));
-        set("stages", Value::Object(self.stages_as_json()));
-        set("resume_told", json!(self.told));
-        let text = serde_json::to_string_pretty(&members).unwrap_or_default();
-        format!("{text}\n")
+        }
+        rewrite(&self.written, &members, &names)
     }
 
-    fn stages_as_json(&self) -> Map<String, Value> {
-        let before = self.other.get("stages");
+    fn stages_as_json(&self, before: Option<&Value>) -> Map<String, Value> {
         let stage = |(name, spent): &(String, Spent)| {
             let mut members = before.and_then(|all| all.get(name)?.as_object().cloned()).unwrap_or_default();
             for (key, tokens) in [("tokens_at_start", spent.start), ("tokens_at_end", spent.end)] {
@@ -318,6 +334,16 @@ impl State {
         skipped.unwrap_or(&self.stage)
     }
 
+    /// Whether the stage at this place was done. Other tools write no more than what was not begun: then all before that were.
+    pub fn was_done(&self, cycle: &Cycle, at: usize) -> bool {
+        let mut ended = self.stages.iter().filter(|(_, spent)| spent.ended).peekable();
+        if ended.peek().is_some() {
+            return ended.any(|(name, _)| cycle.position(name) == Some(at));
+        }
+        let stops = self.skipped_stages.first().and_then(|skipped| cycle.position(skipped));
+        self.status == Status::Stopped && stops.is_some_and(|stops| at < stops)
+    }
+
     /// Names the run: one that goes on in another session is the same.
     pub fn run_id(&self) -> String {
         format!("{}-{}", self.cycle, self.started_at.as_deref().unwrap_or("?"))
@@ -341,6 +367,7 @@ mod tests {
         let stopped = stopped.unwrap();
         assert_eq!((stopped.status, stopped.resumes_at()), (Status::Stopped, "audit"));
         assert_eq!(stopped.check(Some(&Cycle::default())), Ok(()));
+        assert_eq!([0, 1].map(|at| stopped.was_done(&Cycle::default(), at)), [true, false]);
     }
 
     #[test]
@@ -357,6 +384,7 @@ mod tests {
             (r#"{"stage": "a", "remaining_pct": "35"}"#, "remaining_pct"),
             (r#"{"stage": "a", "skipped_stages": "audit"}"#, "skipped_stages"),
             (r#"{"stage": "a", "session_id": 7}"#, "session_id"),
+            (r#"{"stage": "a", "session_id": "\u001b[2J"}"#, "session_id"),
             (r#"{"stage": "a", "stages": {"a": {"tokens_at_start": "many"}}}"#, "stages"),
             (r#"{"stage": "a", "metrics": []}"#, "metrics"),
         ] {
@@ -368,6 +396,9 @@ mod tests {
         assert_eq!(state(r#"{"stage": "deploy"}"#).check(Some(&cycle)), Err(unknown.clone()));
         let skipped = r#"{"stage": "ship", "skipped_stages": ["deploy"]}"#;
         assert_eq!(state(skipped).check(Some(&cycle)), Err(unknown));
+        let many =
+            state(r#"{"stage": "sprint", "skipped_stages": ["ship", "ship", "ship", "ship", "ship"]}"#);
+        assert_eq!(many.check(Some(&cycle)), Err(Damage::Member("skipped_stages")));
         let other = state(r#"{"stage": "ship", "cycle": "x"}"#);
         assert_eq!(other.check(None), Err(Damage::UnknownCycle("x".into())));
     }
@@ -389,6 +420,19 @@ mod tests {
             },
         });
         assert_eq!(new, expected);
+        let order = [
+            "\"stage\"",
+            "\"metrics\"",
+            "\"note\"",
+            "\"n\": 1.50,",
+            "\"none\"",
+            "\"skipped_stages\"",
+            "\"stages\"",
+            "\"status\"",
+        ];
+        let places = order
+            .map(|member| state.text().find(member).unwrap_or_else(|| panic!("{member}: {}", state.text())));
+        assert!(places.is_sorted(), "{}", state.text());
         assert_eq!(State::parse(state.text().as_bytes()).unwrap().spent("sprint").tokens(), Some(4));
     }
 
@@ -414,7 +458,7 @@ mod tests {
             (state.stopped_reason, state.skipped_stages, state.remaining_pct) =
                 (reason, skipped, remaining.map(|tenths| f64::from(tenths) / 10.0));
             let read = State::parse(state.text().as_bytes()).unwrap();
-            prop_assert_eq!(State { other: Map::new(), ..read }, state);
+            prop_assert_eq!(State { written: String::new(), ..read }, state);
         }
     }
 }

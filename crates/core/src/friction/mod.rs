@@ -318,6 +318,10 @@ impl Friction {
             if same_project && of_flow(&open.asks, &did) == Some(true) {
                 return Some(Settlement::Satisfied);
             }
+            // So is a cycle, and a person can say it at a terminal.
+            if same_project && open.asks.stage.is_some() && open.asks.stage == record.did.stage {
+                return Some(Settlement::Satisfied);
+            }
             if !same_session || open.ended.is_some() {
                 return None;
             }

@@ -253,6 +253,31 @@ const TABLE: &[(&str, &[&str], &str)] = &[
         "compound-nudge ignored after 60s, 0 turns; compound-nudge satisfied after 30s, 0 turns",
     ),
     (
+        "a turn is held for the next stage, which follows",
+        &["0 s stage audit", "9 s skill audit", "20 - off cycle @s"],
+        "cycle satisfied after 9s, 0 turns",
+    ),
+    (
+        "somebody says that the stage is done, or cannot be, in the session or at a terminal",
+        &["0 s stage audit", "9 s said audit", "60 s stage ship", "70 - said ship"],
+        "cycle satisfied after 9s, 0 turns; cycle satisfied after 10s, 0 turns",
+    ),
+    (
+        "another stage, or one of another project, is another thing",
+        &["0 s stage audit", "9 s said ship", "10 t:/q said audit", "11 s skill ship"],
+        "cycle open",
+    ),
+    (
+        "it does not follow, and the turn is held once more",
+        &["0 s stage audit", "60 s stage audit", "70 s stop", "90 s prompt", "99 s skill audit"],
+        "cycle ignored after 60s, 0 turns; cycle satisfied after 39s, 1 turns",
+    ),
+    (
+        "the person does not want it to",
+        &["0 s stage audit", "20 - off cycle @s"],
+        "cycle overridden after 20s, 0 turns",
+    ),
+    (
         "a shadow is nothing to override",
         &["0 s shadow a x", "9 - off skill-gate"],
         "shadowed skill-gate open",
@@ -341,6 +366,8 @@ fn record(step: &str) -> Record {
         ["full"] => of(verdict("workflow-gate", "deny", Asks::compacted()), "PreToolUse", "deny"),
         ["passes", number] => did(Deeds { gate: number.parse().ok(), ..Deeds::default() }),
         ["boundary"] => did(Deeds { compacted: true, ..Deeds::default() }),
+        ["stage", name] => of(verdict("cycle", "deny", Asks::stage(name, name)), "Stop", "deny"),
+        ["said", name] => did(Deeds { stage: Some(name.into()), ..Deeds::default() }),
         ["compound"] => did(Deeds { compound: true, ..Deeds::default() }),
         ["entry"] => did(Deeds { entry: true, ..Deeds::default() }),
         ["stop"] => Record { event: "Stop".into(), ruling: "pass".into(), ..Record::default() },

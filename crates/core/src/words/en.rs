@@ -1,9 +1,9 @@
 //! English.
 
 use super::{ContextUse, Words};
-use crate::cycle::ActiveStage;
 use crate::cycle::history::Took;
 use crate::cycle::state::FILE;
+use crate::cycle::{ActiveStage, Damage};
 use crate::event::FailedStep;
 use crate::facts::OwnFile;
 use crate::knowledge::handoff;
@@ -127,6 +127,15 @@ pub(super) const WORDS: Words = Words {
             skipped.join(", ")
         )
     },
+    stage_waits: |stage| {
+        format!(
+            "{} waits at {}: a prompt came before the turn before it had ended. It goes on when the next turn ends.",
+            stage.cycle, stage.stage
+        )
+    },
+    cycle_unreadable: |why| {
+        format!("The cycle's file .claude/{FILE} cannot be read ({why}). No stage is begun until it can.")
+    },
     cycle_complete: |cycle, stages, metrics| {
         let took = |took: &Took| match took.tokens {
             Some(tokens) => format!("{} {}", took.name, short_tokens(tokens)),
@@ -144,10 +153,19 @@ pub(super) const WORDS: Words = Words {
             skipped.join(", ")
         )
     },
-    cycle_damaged: |damage| {
+    cycle_left: |cycle, stage, number, of| {
         format!(
-            "The cycle's file .claude/{FILE} cannot be used: {damage}. No stage is begun; the file is kept beside it with .bad in its \
-             name. `tidegate cycle start` begins anew."
+            "A {cycle} of this project was in stage {stage} ({number} of {of}) in a session that has ended or was silent for an hour. To \
+             go on with that stage here: `tidegate cycle resume`, or /dev-cycle; to leave it: `tidegate cycle abandon`."
+        )
+    },
+    cycle_damaged: |damage| {
+        let kept = match damage {
+            Damage::UnknownCycle(_) => "; trust or the config may say why",
+            _ => "; the file is kept beside it with .bad in its name",
+        };
+        format!(
+            "The cycle's file .claude/{FILE} cannot be used: {damage}. No stage is begun{kept}. `tidegate cycle start` begins anew."
         )
     },
     spawn_blocked: |level, numbers, policy| {

@@ -126,6 +126,17 @@ pub(super) const WORDS: Words = Words {
             skipped.join("、")
         )
     },
+    stage_waits: |stage| {
+        format!(
+            "{} は {} で待っています。前のターンが終わる前に次のプロンプトが届いたためです。次のターンが終わると先へ進みます。",
+            stage.cycle, stage.stage
+        )
+    },
+    cycle_unreadable: |why| {
+        format!(
+            "サイクルのファイル .claude/{FILE} を読めません（{why}）。読めるようになるまで次のステージは始めません。"
+        )
+    },
     cycle_complete: |cycle, stages, metrics| {
         let took = |took: &Took| match took.tokens {
             Some(tokens) => format!("{} {}", took.name, short_tokens(tokens)),
@@ -143,6 +154,12 @@ pub(super) const WORDS: Words = Words {
             skipped.join("、")
         )
     },
+    cycle_left: |cycle, stage, number, of| {
+        format!(
+            "このプロジェクトの {cycle} は、終了したか1時間応答のないセッションで、ステージ {number}/{of}（{stage}）の途中です。ここでその\
+             ステージから再開するには `tidegate cycle resume` または /dev-cycle を、やめるには `tidegate cycle abandon` を実行してください。"
+        )
+    },
     cycle_damaged: |damage| {
         let why = match damage {
             Damage::NoObject => "JSONオブジェクトではありません".to_owned(),
@@ -150,9 +167,13 @@ pub(super) const WORDS: Words = Words {
             Damage::UnknownCycle(_) => "サイクルが設定にありません".to_owned(),
             Damage::UnknownStage(_) => "ステージがサイクルにありません".to_owned(),
         };
+        let kept = match damage {
+            Damage::UnknownCycle(_) => "設定または信頼の状態を確認してください。",
+            _ => "ファイルは名前に .bad を付けて残してあります。",
+        };
         format!(
-            "サイクルのファイル .claude/{FILE} を使えません: {why}。次のステージは始めません。ファイルは名前に .bad を付けて残してあります。\
-             `tidegate cycle start` で最初から始められます。"
+            "サイクルのファイル .claude/{FILE} を使えません: {why}。次のステージは始めません。{kept}`tidegate cycle start` で\
+             最初から始められます。"
         )
     },
     spawn_blocked: |level, numbers, policy| {

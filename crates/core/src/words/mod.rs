@@ -104,10 +104,16 @@ pub struct Words {
     pub stage_begins: fn(&ActiveStage, &str) -> String,
     /// A cycle stopped for want of room: its stage, what was not begun, tokens left and tokens needed.
     pub cycle_stopped: fn(&ActiveStage, &[String], u64, u64) -> String,
+    /// A stage is done and the cycle waits, since a prompt came before the turn of the last one had ended.
+    pub stage_waits: fn(&ActiveStage) -> String,
+    /// The file of a cycle is there and cannot be read: why.
+    pub cycle_unreadable: fn(&str) -> String,
     /// A cycle is complete: its name, its stages with their tokens, what they say about themselves.
     pub cycle_complete: fn(&str, &[Took], &str) -> String,
     /// A cycle of this project has stopped: what is done, what was skipped.
     pub cycle_waits: fn(&str, &[String], &[String]) -> String,
+    /// A cycle of this project was left in the middle of a stage: its name, the stage, its number, how many there are.
+    pub cycle_left: fn(&str, &str, usize, usize) -> String,
     /// The file of a cycle cannot be used: why.
     pub cycle_damaged: fn(&Damage) -> String,
     /// No agents are spawned (from which level, per cent in use and tokens left, the policy that can be switched off).

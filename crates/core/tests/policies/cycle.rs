@@ -1,5 +1,6 @@
 //! The tables of stages inside a budget.
 
+use tidegate_core::checks::Kinds;
 use tidegate_core::config::Config;
 use tidegate_core::config::section::Voice;
 use tidegate_core::cycle::history::Took;
@@ -7,6 +8,7 @@ use tidegate_core::cycle::{ActiveStage, Cycle, Run, Turn, history};
 use tidegate_core::event::{self, Event};
 use tidegate_core::facts::cycle::Standing;
 use tidegate_core::facts::marks::{Mark, Marks};
+use tidegate_core::facts::work::Background;
 use tidegate_core::facts::{Facts, Known};
 use tidegate_core::meter::models::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
@@ -174,7 +176,15 @@ fn history_of(stage: &str, cell: &str) -> Vec<Mark> {
         "yes, the person broke in" => {
             vec![marked(ActiveStage { turn: Turn::Interrupted, ..active }), skill(stage, None)]
         }
+        "yes, and a check was launched" => {
+            let check = Background { task: "b1".into(), kinds: Kinds::default(), at: NOW, awaited: None };
+            vec![marked(active), skill(stage, None), Mark::Launched(check)]
+        }
         "broke in" => vec![marked(ActiveStage { turn: Turn::Interrupted, ..active })],
+        "yes, the person is waited for" => {
+            vec![marked(ActiveStage { turn: Turn::Waiting, ..active }), skill(stage, None)]
+        }
+        "the person is waited for" => vec![marked(ActiveStage { turn: Turn::Waiting, ..active })],
         "yes, four in this turn" => vec![marked(ActiveStage { chained: 4, ..active }), skill(stage, None)],
         other => panic!("no such history: {other}"),
     }
@@ -189,6 +199,9 @@ pub(super) fn stages(row: &Row<'_>) -> Vec<String> {
         "stop, an agent runs" => {
             payload(r#", "background_tasks": [{"id": "b1", "type": "local_agent", "status": "running"}]"#)
         }
+        "asks, an agent runs" => payload(
+            r#", "last_assistant_message": "Shall I?", "background_tasks": [{"id": "b1", "type": "local_agent", "status": "running"}]"#,
+        ),
         "stop, a shell runs" => {
             payload(r#", "background_tasks": [{"id": "b1", "type": "shell", "status": "running"}]"#)
         }
@@ -229,13 +242,17 @@ fn files_text(cell: &str) -> Known<String> {
             r#"{"status": "stopped", "stopped_reason": "context_budget", "skipped_stages": ["audit", "ship", "retrospective"],"#,
             1,
         ),
+        "another session's" | "another session's, gone" => file("audit").replace("\"s\"", "\"t\""),
         other => panic!("no such file: {other}"),
     })
 }
 
 fn known(cell: &str, config: &Config) -> Known<Standing> {
     match files_text(cell) {
-        Known::Value(text) => Known::Value(standing(&text, &[], config)),
+        Known::Value(text) => {
+            let owner_gone = cell.ends_with(", gone");
+            Known::Value(Standing { owner_gone, ..standing(&text, &[], config) })
+        }
         Known::Absent => Known::Absent,
         Known::Broken(why) => Known::Broken(why),
     }
@@ -312,7 +329,8 @@ fn decided<'a>(event: &'a Event<'a>, marks: Vec<Mark>, left: &str, stage: &str) 
 }
 
 pub(super) fn words(row: &Row<'_>) -> Vec<String> {
-    let json = stop();
+    let begins = row[0].contains(", at a start");
+    let json = if begins { stop().replace("Stop", "SessionStart") } else { stop() };
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let (what, to, unattended) = match row[0].split_once(", to the ") {
         Some((what, "person")) => (what, Audience::User, false),
@@ -322,14 +340,26 @@ pub(super) fn words(row: &Row<'_>) -> Vec<String> {
         "the next stage" => decided(&event, history_of("sprint", "yes"), "120000", "sprint"),
         "the next stage, budget unknown" => decided(&event, history_of("sprint", "yes"), "-", "sprint"),
         "no room" => decided(&event, history_of("sprint", "yes"), "43000", "sprint"),
+        "broke in" => decided(&event, history_of("sprint", "yes, the person broke in"), "120000", "sprint"),
+        "not done, skill renamed" => {
+            let mut facts = decided(&event, history_of("sprint", "-"), "120000", "sprint");
+            if let Known::Value(Standing { cycle: Some(cycle), .. }) = &mut facts.cycle {
+                cycle.stages[0].skill = "run".into();
+            }
+            facts
+        }
         "not done" => decided(&event, history_of("audit", "-"), "120000", "audit"),
         "complete" => decided(&event, history_of("retrospective", "yes"), "90000", "retrospective"),
+        "stopped, at a start" => Facts { cycle: known("stopped", &Config::default()), ..facts(&event) },
+        "left, at a start" => {
+            Facts { cycle: known("another session's, gone", &Config::default()), ..facts(&event) }
+        }
         other => panic!("no such case: {other}"),
     };
     facts.attended = !unattended;
     let part = part(ID, &facts, &Config::default()).expect("it takes part");
     let said = part.verdict.says.iter().find(|say| say.to == to).map(|say| say.text.clone());
-    let text = if to == Audience::User { said } else { part.verdict.reason.clone() };
+    let text = if begins || to == Audience::User { said } else { part.verdict.reason.clone() };
     vec![row[0].into(), text.unwrap_or_else(|| "-".into())]
 }
 
@@ -379,6 +409,7 @@ pub(super) fn turns(row: &Row<'_>) -> Vec<String> {
     let turn = match row[1] {
         "open" => Turn::Open,
         "interrupted" => Turn::Interrupted,
+        "waiting" => Turn::Waiting,
         _ => Turn::Closed,
     };
     let seconds: u64 =

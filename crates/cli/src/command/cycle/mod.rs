@@ -17,11 +17,11 @@ use tidegate_core::facts::Known;
 use tidegate_core::facts::cycle::Standing;
 use tidegate_core::facts::marks::Mark;
 use tidegate_core::meter::{Meter, short_tokens};
-use tidegate_core::policy::cycle::ID;
 use tidegate_core::policy::cycle::settings::CycleMode;
+use tidegate_core::policy::cycle::{ID, plain};
 use tidegate_core::record::Deeds;
 use tidegate_state::cycle::{self, Change};
-use tidegate_state::{claims, marks};
+use tidegate_state::marks;
 
 use super::Outcome;
 use crate::approval::{self, tightened};
@@ -31,10 +31,6 @@ use crate::knowledge::{Project, said};
 use crate::print;
 use crate::sessions::Session;
 use arguments::{CycleCommand, Done, Fail, FixLoop, Resume, Start};
-
-/// A stage under way makes events all the time. Who was not heard of for so long waits for a person or is gone, and another
-/// session may take its cycle over.
-const LIVE_MS: u64 = 3600 * 1000;
 
 pub(crate) fn run(command: &CycleCommand) -> Outcome {
     match command {
@@ -61,7 +57,16 @@ struct Place {
 
 impl Place {
     fn find(of: &KnowledgeOf) -> Result<Place, CliError> {
-        let project = Project::find(of)?;
+        let mut project = Project::find(of)?;
+        // A session that went into another worktree takes its cycle along; the file stays where it is.
+        let session = project.session.as_ref().and_then(|id| project.here.session(Some(id.as_str())).ok());
+        let of_stage = session.and_then(|session| session.marks.stage?.project).map(PathBuf::from);
+        let elsewhere =
+            of_stage.filter(|root| of.project.is_none() && root.join(".claude").join(FILE).is_file());
+        if let Some(root) = elsewhere.filter(|root| *root != project.root) {
+            project.here.look_at(&root)?;
+            project.root = root;
+        }
         let standing = cycle::read(Some(&project.here.state), &project.root, &project.here.config);
         Ok(Place { project, standing })
     }
@@ -73,15 +78,37 @@ impl Place {
     /// The session that is meant.
     fn session(&self) -> Result<Session, CliError> {
         let here = &self.project.here;
-        let session = here.session(self.project.session.as_ref().map(SessionId::as_str))?;
+        let Some(named) = &self.project.session else { return self.open_session() };
+        let session = here.session(Some(named.as_str()))?;
+        let of_stage = session.marks.stage.as_ref().and_then(|stage| stage.project.as_ref());
+        let is_here = |root: &String| real(Path::new(root)) == self.project.real();
         match &session.marks.root {
-            Some(root) if real(Path::new(root)) != self.project.real() => Err(CliError::new(format!(
+            Some(root) if !is_here(root) && !of_stage.is_some_and(is_here) => Err(CliError::new(format!(
                 "session {} works in {root}, not in {}",
                 session.id,
                 self.project.root.display()
             ))),
             _ => Ok(session),
         }
+    }
+
+    /// For who is at a terminal: the newest session here that the client has not ended. One that ended would be in a cycle
+    /// for nobody.
+    fn open_session(&self) -> Result<Session, CliError> {
+        let newest = self.project.here.session(None)?;
+        let is_here = |session: &Session| {
+            let root = session.marks.root.as_deref().map(Path::new);
+            root.is_some_and(|root| real(root) == self.project.real())
+        };
+        let open =
+            self.project.here.all().into_iter().find(|session| !session.marks.detached && is_here(session));
+        open.ok_or_else(|| {
+            CliError::new(format!(
+                "no session is open in this project; the last one, {}, has ended",
+                newest.id
+            ))
+            .hint("start the client and run it there, or name a session with --session")
+        })
     }
 
     /// The cycle that is there and can be used.
@@ -93,7 +120,7 @@ impl Place {
                     .hint("`tidegate cycle start` begins one"));
             }
             Known::Broken(why) => {
-                return Err(CliError::new(format!("{} cannot be read: {why}", self.file().display())));
+                return Err(self.unreadable(why));
             }
         };
         if !standing.of_project {
@@ -105,6 +132,11 @@ impl Place {
             (Err(damage), _) => Err(self.damaged(damage)),
             (Ok(state), None) => Err(self.damaged(&Damage::UnknownCycle(state.cycle.clone()))),
         }
+    }
+
+    fn unreadable(&self, why: &str) -> CliError {
+        CliError::new(format!("{} cannot be read: {why}", self.file().display()))
+            .hint("move it away and try again")
     }
 
     fn damaged(&self, damage: &Damage) -> CliError {
@@ -138,18 +170,14 @@ impl Place {
         Ok((state, cycle, session))
     }
 
-    /// Whether another session that is still there is in a cycle.
-    fn other_owner(&self, state: &State, session: &Session) -> Option<String> {
-        let owner = state.session_id.clone().filter(|_| state.status == Status::Running)?;
-        (owner != session.id.as_str() && self.is_live(&owner)).then_some(owner)
+    /// Another session that is in a stage here and still there.
+    fn other_owner(&self, session: &Session) -> Option<&str> {
+        let owner = self.standing.value()?.other_owner(session.id.as_str());
+        owner.filter(|owner| self.is_live(owner))
     }
 
     fn is_live(&self, session: &str) -> bool {
-        let Ok(id) = SessionId::parse(session) else { return false };
-        let folder = self.project.here.state.session(&id);
-        let Known::Value(marks) = marks::read(&folder) else { return false };
-        let heard = claims::last_heard(&folder);
-        !marks.detached && heard.is_none_or(|heard| self.project.here.now.since(heard) < LIVE_MS)
+        cycle::is_live(&self.project.here.state, session, self.project.here.now)
     }
 
     fn used(&self, session: &Session) -> Option<u64> {
@@ -175,18 +203,24 @@ impl Place {
     }
 
     /// What the session remembers of it.
-    fn mark(&self, session: &SessionId, new: Mark) -> Result<(), CliError> {
+    fn mark(&self, session: &SessionId, new: &[Mark]) -> Result<(), CliError> {
         let folder = self.project.here.state.session(session);
-        let written = marks::lock_alone(&folder).and_then(|lock| lock.append(&[new]));
+        let written = marks::lock_alone(&folder).and_then(|lock| lock.append(new));
         written.map_err(|error| {
             CliError::new(format!("session {session} cannot be told: {error}"))
                 .hint("`tidegate cycle resume` tries it again")
         })
     }
 
-    fn record(&self, command: &str, how: &str) {
+    /// Called in the middle of a turn, or from another terminal.
+    fn turn(&self) -> Turn {
+        if self.project.here.env.agent { Turn::Open } else { Turn::Closed }
+    }
+
+    fn record(&self, command: &str, how: &str, stage: Option<&str>) {
         let given = tightened(&self.project.here, how);
-        approval::record(&self.project.here, &format!("cycle {command}"), &given, Deeds::default());
+        let did = Deeds { stage: stage.map(str::to_owned), ..Deeds::default() };
+        approval::record(&self.project.here, &format!("cycle {command}"), &given, did);
     }
 
     /// A stage begins in a session.
@@ -204,12 +238,11 @@ impl Place {
         state.project = Some(self.project.root.to_string_lossy().into_owned());
         state.begin_stage(&name, self.used(session));
         let state = state.at(here.now);
-        // Called in the middle of a turn, or from another terminal.
-        let turn = if here.env.agent { Turn::Open } else { Turn::Closed };
-        let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, turn);
+        let active = ActiveStage::begin(&state.cycle, cycle, at, here.now, self.turn());
         let active = active.ok_or_else(|| CliError::new(format!("the cycle has no stage {name}")))?;
+        let active = ActiveStage { project: state.project.clone(), ..active };
         self.write(Some(state.clone()), ended)?;
-        self.mark(&session.id, Mark::Stage(Box::new(active.clone())))?;
+        self.mark(&session.id, &[Mark::Stage(Box::new(active.clone()))])?;
         let settings = &here.config;
         if settings.policies.cycle.mode != CycleMode::On || settings.switched_off(ID) {
             print::to_stderr("warning: the policy `cycle` is not on here, so no stage will follow by itself");
@@ -229,7 +262,7 @@ fn start(args: &Start) -> Outcome {
     };
     let unusable = match &place.standing {
         Known::Broken(why) => {
-            return Err(CliError::new(format!("{} cannot be read: {why}", place.file().display())));
+            return Err(place.unreadable(why));
         }
         Known::Value(found) if found.state.is_err() || !found.of_project => Some(found.text.clone()),
         _ => None,
@@ -250,7 +283,7 @@ fn start(args: &Start) -> Outcome {
     let now = place.project.here.now;
     let mut ended = None;
     if let Known::Value(Standing { state: Ok(old), cycle, .. }) = &place.standing {
-        if let Some(owner) = place.other_owner(old, &session) {
+        if let Some(owner) = place.other_owner(&session) {
             return Err(CliError::new(format!(
                 "session {owner} is in stage {} of {} here",
                 old.stage, old.cycle
@@ -269,7 +302,7 @@ fn start(args: &Start) -> Outcome {
         ));
     }
     let begun = place.begin(State::started(&args.name, now), &cycle, 0, &session, ended)?;
-    place.record("start", "a cycle began");
+    place.record("start", "a cycle began", None);
     show_begun(&args.of, &begun, &session);
     Ok(ExitCode::SUCCESS)
 }
@@ -292,7 +325,7 @@ fn resume(args: &Resume) -> Outcome {
     let place = Place::find(&args.of)?;
     let (state, cycle) = place.cycle()?;
     let session = place.session()?;
-    if let Some(owner) = place.other_owner(state, &session) {
+    if let Some(owner) = place.other_owner(&session) {
         return Err(CliError::new(format!(
             "session {owner} is in stage {} of {} here",
             state.stage, state.cycle
@@ -307,7 +340,7 @@ fn resume(args: &Resume) -> Outcome {
     let mut state = state.clone();
     state.started_at.get_or_insert_with(|| place.project.here.now.iso());
     let begun = place.begin(state, cycle, at, &session, None)?;
-    place.record("resume", "a cycle goes on");
+    place.record("resume", "a cycle goes on", None);
     show_begun(&args.of, &begun, &session);
     Ok(ExitCode::SUCCESS)
 }
@@ -332,8 +365,18 @@ fn done(args: &Done) -> Outcome {
         }
         place.write(Some(state.at(place.project.here.now)), None)?;
     }
-    place.mark(&session.id, Mark::StageDone(state.stage.clone()))?;
-    place.record("done", "a stage is done");
+    let known = session.marks.stage.as_ref().filter(|known| known.cycle == state.cycle);
+    let mut marks = Vec::new();
+    if known.is_none_or(|known| known.stage != state.stage) {
+        // Its marks were lost, or a hook was killed before it could write them: the file counts.
+        let (at, now) = (cycle.position(&state.stage), place.project.here.now);
+        let begun = at.and_then(|at| ActiveStage::begin(&state.cycle, cycle, at, now, place.turn()));
+        let project = Some(place.project.root.to_string_lossy().into_owned());
+        marks.extend(begun.map(|begun| Mark::Stage(Box::new(ActiveStage { project, ..begun }))));
+    }
+    marks.push(Mark::StageDone(state.stage.clone()));
+    place.mark(&session.id, &marks)?;
+    place.record("done", "a stage is done", Some(&state.stage));
     let next = cycle.position(&state.stage).and_then(|at| cycle.stages.get(at + 1));
     if args.of.json {
         print::json(&serde_json::json!({
@@ -358,8 +401,8 @@ fn fail(args: &Fail) -> Outcome {
     failed.stopped_reason = Some(reason.clone());
     failed.skipped_stages = cycle.position(&state.stage).map(|at| cycle.names(at + 1)).unwrap_or_default();
     place.write(Some(failed.at(place.project.here.now)), None)?;
-    place.mark(&session.id, Mark::StageLeft)?;
-    place.record("fail", "a stage failed");
+    place.mark(&session.id, &[Mark::StageLeft])?;
+    place.record("fail", "a stage failed", Some(&state.stage));
     if args.of.json {
         print::json(&serde_json::json!({
             "cycle": state.cycle, "stage": state.stage, "status": "failed", "reason": reason,
@@ -378,9 +421,9 @@ fn abandon(of: &KnowledgeOf) -> Outcome {
     let owner = state.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
     if let Some(owner) = owner.filter(|_| state.status == Status::Running) {
         // It sees at its next stop that the file is gone; this is sooner.
-        let _ = place.mark(&owner, Mark::StageLeft);
+        let _ = place.mark(&owner, &[Mark::StageLeft]);
     }
-    place.record("abandon", "a cycle was left");
+    place.record("abandon", "a cycle was left", None);
     if of.json {
         print::json(
             &serde_json::json!({ "cycle": state.cycle, "stage": state.stage, "status": "abandoned" }),
@@ -408,6 +451,8 @@ struct Shown<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<&'a str>,
     live: bool,
+    /// It is that of the session which asks.
+    own: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped_reason: Option<&'a str>,
     skipped_stages: &'a [String],
@@ -446,7 +491,7 @@ fn status(of: &KnowledgeOf) -> Outcome {
         ShownStage {
             name: &known.name,
             skill: &known.skill,
-            ended: spent.is_some_and(|spent| spent.ended),
+            ended: state.was_done(cycle, at),
             tokens: spent.and_then(Spent::tokens),
             min_left: if at == 0 { 0 } else { history::min_left(&runs, &state.cycle, cycle, at) },
         }
@@ -469,6 +514,8 @@ fn status(of: &KnowledgeOf) -> Outcome {
             .map(|stage| stage.done),
         session: state.session_id.as_deref(),
         live: state.session_id.as_deref().is_some_and(|id| place.is_live(id)),
+        own: state.session_id.is_some()
+            && state.session_id.as_deref() == place.project.session.as_ref().map(SessionId::as_str),
         stopped_reason: state.stopped_reason.as_deref(),
         skipped_stages: &state.skipped_stages,
         remaining_pct: state.remaining_pct,
@@ -509,7 +556,7 @@ fn print_status(shown: &Shown<'_>) {
         print::line(&format!("  {:<16} {took}", stage.name));
     }
     if shown.status != "running" {
-        let why = shown.stopped_reason.map(|why| format!(" ({why})")).unwrap_or_default();
+        let why = shown.stopped_reason.map(|why| format!(" ({})", plain(why))).unwrap_or_default();
         print::line(&format!(
             "{}{why}; `tidegate cycle resume` goes on with {}",
             shown.status, shown.resumes_at

@@ -1,8 +1,12 @@
-//! Skills that the gates ask for.
+//! Skills that the gates ask for, and those that are the stages of cycles.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use tidegate_state::bounded;
+use tidegate_core::facts::Known;
+use tidegate_core::policy::cycle::ID;
+use tidegate_core::policy::cycle::settings::CycleMode;
+use tidegate_state::{bounded, cycle};
 
 use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;
@@ -28,32 +32,89 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         let text = bounded::read(&place.join(name).join("SKILL.md"), LARGEST);
         !name.contains(['/', '\\']) && text.is_ok_and(|text| !text.trim_ascii().is_empty())
     };
+    let wanted = wanted(seen);
     // Where other plugins keep theirs is not known: `plugin:name` is taken on trust.
-    let required: Vec<&str> = seen.config.policies.skills();
-    let looked_for: Vec<&str> = required.iter().copied().filter(|name| !name.contains(':')).collect();
-    for name in looked_for.iter().filter(|name| !places.iter().any(|place| is_there(place, name))) {
+    let looked_for: Vec<&Wanted> = wanted.iter().filter(|wanted| !wanted.name.contains(':')).collect();
+    for Wanted { name, stage } in &looked_for {
+        if places.iter().any(|place| is_there(place, name)) {
+            continue;
+        }
         // `init` keeps what is not its own.
         let there = places.iter().map(|place| place.join(name).join("SKILL.md")).find(|path| path.exists());
-        let install = if shipped::has_skill(name) {
-            format!("`{}` installs it", seen.init_command(seen.scope()))
-        } else {
-            format!("put it into `.claude/skills/{name}`; `tidegate config show --origin` says who wants it")
+        let install = match stage {
+            _ if shipped::has_skill(name) => format!("`{}` installs it", seen.init_command(seen.scope())),
+            Some((cycle, stage)) => format!(
+                "put it into `.claude/skills/{name}`, or give stage `{stage}` in [cycle.{cycle}] another `skill`"
+            ),
+            None => {
+                format!(
+                    "put it into `.claude/skills/{name}`; `tidegate config show --origin` says who wants it"
+                )
+            }
         };
-        found.warning(
-            format!("the skill `{name}` is required, but not installed"),
-            match there {
-                Some(empty) => format!("remove {}, which has no text; then {install}", quoted(&empty)),
-                None => install,
-            },
-        );
+        let missing = match stage {
+            Some((cycle, stage)) => format!(
+                "the skill `{name}` of stage `{stage}` of the cycle `{cycle}` is not installed, so no model can invoke it"
+            ),
+            None => format!("the skill `{name}` is required, but not installed"),
+        };
+        let cure = match there {
+            Some(empty) => format!("remove {}, which has no text; then {install}", quoted(&empty)),
+            None => install,
+        };
+        found.warning(missing, cure);
     }
     if found.is_empty() {
-        found.ok(match required.len() - looked_for.len() {
-            0 => format!("{} required, all installed", count(required.len(), "skill")),
+        found.ok(match wanted.len() - looked_for.len() {
+            0 => format!("{} required, all installed", count(wanted.len(), "skill")),
             of_plugins => format!(
                 "{} required, all installed but for {of_plugins} of plugins that were not looked for",
-                count(required.len(), "skill")
+                count(wanted.len(), "skill")
             ),
         });
     }
+}
+
+/// A skill that something here asks for.
+struct Wanted {
+    name: String,
+    /// The cycle and the stage that it is of; else a gate wants it.
+    stage: Option<(String, String)>,
+}
+
+/// Each once.
+fn wanted(seen: &Gathered) -> Vec<Wanted> {
+    let gates = seen.config.policies.skills().into_iter();
+    let gates = gates.map(|name| Wanted { name: name.to_owned(), stage: None });
+    let mut wanted: Vec<Wanted> = gates.chain(of_stages(seen)).collect();
+    let mut known = BTreeSet::new();
+    wanted.retain(|wanted| known.insert(wanted.name.clone()));
+    wanted
+}
+
+/// The skills of the cycles that a config has, and of those that were begun here: the built-in one alone is nobody's wish.
+fn of_stages(seen: &Gathered) -> Vec<Wanted> {
+    let settings = &seen.config.policies.cycle;
+    if settings.mode == CycleMode::Off || seen.config.switched_off(ID) {
+        return Vec::new();
+    }
+    let mut names: BTreeSet<String> = settings.configured().map(str::to_owned).collect();
+    if let Some(root) = &seen.project {
+        if let Known::Value(standing) = cycle::read(None, root, &seen.config)
+            && let (Ok(state), true) = (standing.state, standing.of_project)
+        {
+            names.insert(state.cycle);
+        }
+        let runs = seen.state.as_ref().map(|state| cycle::runs(state, root)).unwrap_or_default();
+        names.extend(runs.into_iter().map(|run| run.cycle));
+    }
+    let stages = names.iter().filter_map(|name| Some((name, settings.cycle(name)?)));
+    let skills = stages.flat_map(|(name, cycle)| {
+        let wanted = |stage: tidegate_core::cycle::Stage| Wanted {
+            name: stage.skill,
+            stage: Some((name.clone(), stage.name)),
+        };
+        cycle.stages.into_iter().map(wanted).collect::<Vec<_>>()
+    });
+    skills.collect()
 }

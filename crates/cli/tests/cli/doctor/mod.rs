@@ -469,6 +469,27 @@ fn skills_of_the_config() {
 }
 
 #[test]
+fn skills_of_stages() {
+    let sandbox = healthy();
+    let claude = sandbox.project().join(".claude");
+    let _ = fs::remove_dir_all(claude.join("skills/ship"));
+    assert_eq!(wrong(&sandbox), [""; 0], "nobody has begun a cycle here");
+    fs::write(claude.join("dev-cycle.state.json"), "{\"stage\": \"sprint\"}").expect("a new file");
+    for name in ["sprint", "audit", "retrospective"] {
+        fs::create_dir_all(claude.join("skills").join(name)).expect("new folders");
+        fs::write(claude.join("skills").join(name).join("SKILL.md"), "mine").expect("a new file");
+    }
+    let said = "the skill `ship` of stage `ship` of the cycle `dev-cycle` is not installed";
+    only(&sandbox, "skills warning", &[said, "`tidegate init --project"]);
+    sandbox.config("[cycle]\nmode = \"off\"\n");
+    assert_eq!(wrong(&sandbox), [""; 0], "nobody is sent to it");
+    fs::remove_file(claude.join("dev-cycle.state.json")).expect("our own");
+    sandbox.config("[cycle.short]\nstages = [{ name = \"a\", skill = \"do-a\" }, { name = \"b\", skill = \"team:b\" }]\n");
+    let cure = "put it into `.claude/skills/do-a`, or give stage `a` in [cycle.short] another `skill`";
+    only(&sandbox, "skills warning", &["`do-a` of stage `a` of the cycle `short`", cure]);
+}
+
+#[test]
 fn client() {
     let sandbox = healthy();
     let claude = sandbox.path().join("bin/claude");

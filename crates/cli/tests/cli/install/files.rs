@@ -216,9 +216,15 @@ fn a_broken_config_is_refused_before_anything_is_changed() {
 
 #[test]
 fn public_copies_go_and_notes_stay() {
-    for name in ["context-pressure.json", "last-compact.json", "compound-last-run.json"] {
+    for path in [
+        "context/context-pressure.json",
+        "context/last-compact.json",
+        "context/compound-last-run.json",
+        ".context-budget.json",
+    ] {
         let sandbox = Sandbox::new();
-        let copy = put(sandbox.project().join(".claude/context").join(name), "{}");
+        let name = path.rsplit('/').next().expect("a name");
+        let copy = put(sandbox.project().join(".claude").join(path), "{}");
         assert!(Scope::Project.uninstall(&sandbox).contains("nothing of ours"));
         assert!(copy.exists(), "not ours");
         // One that was there before us is theirs, also when we are put in twice.
@@ -244,6 +250,24 @@ fn public_copies_go_and_notes_stay() {
         Scope::Project.uninstall(&sandbox);
         assert!(!copy.exists());
     }
+}
+
+#[test]
+fn where_a_cycle_stands_stays_and_that_is_said() {
+    let sandbox = Sandbox::new();
+    Scope::Project.init(&sandbox);
+    let at = |name: &str| sandbox.project().join(".claude").join(name);
+    let state = put(at("dev-cycle.state.json"), "{\"stage\": \"audit\"}");
+    let bad = put(at("dev-cycle.state.json.bad.2"), "{");
+    let other = put(at("dev-cycle.state.jsonl"), "theirs");
+    let said = Scope::Project.uninstall(&sandbox);
+    for name in ["dev-cycle.state.json", "dev-cycle.state.json.bad.2"] {
+        let line = format!("{name}: where a cycle stands, kept: yours to remove\n");
+        assert!(said.contains(&line), "{said}");
+    }
+    assert!(!said.contains("jsonl") && state.exists() && bad.exists() && other.exists(), "{said}");
+    // Not ours any more, and so not to be spoken of.
+    assert!(!Scope::Project.uninstall(&sandbox).contains("dev-cycle"));
 }
 
 /// Knowledge is switched on by the folder: ours goes when nothing is in it, one that was there stays.

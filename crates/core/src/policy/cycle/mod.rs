@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use super::{Mode, Policy, verify_stop};
 use crate::config::Config;
+use crate::cycle::history::Took;
 use crate::cycle::state::MOST_TOLD;
 use crate::cycle::{ActiveStage, Cycle, Damage, Run, State, Status, Turn};
 use crate::event::{Event, EventKind};
@@ -31,9 +32,13 @@ const COPY_MS: u64 = 30_000;
 /// What is said once in a session.
 const WAITS: &str = "cycle waits";
 const DAMAGED: &str = "cycle damaged";
+const UNREADABLE: &str = "cycle unreadable";
+
+/// Why it stopped, where that was for want of room.
+const BUDGET: &str = "context_budget";
 
 /// Enough of a message to see how it ends.
-const ENDING: usize = 400;
+const ENDING: usize = 2000;
 
 /// More of what stages say about themselves is no closing message.
 const LONGEST_METRICS: usize = 400;
@@ -95,7 +100,10 @@ impl Policy for CyclePolicy {
 /// A human prompt. One that comes while another is worked on means that the person broke in: the client tells us of no
 /// interrupt while the model writes.
 fn prompted(stage: &ActiveStage) -> Verdict {
-    let turn = if stage.turn == Turn::Closed { Turn::Open } else { Turn::Interrupted };
+    let turn = match stage.turn {
+        Turn::Closed | Turn::Waiting => Turn::Open,
+        Turn::Open | Turn::Interrupted => Turn::Interrupted,
+    };
     let because = if turn == Turn::Open { "a turn begins" } else { "the person broke in" };
     Verdict { effects: vec![Effect::Mark(Mark::StageTurn(turn))], ..Verdict::silent(because) }
 }
@@ -118,7 +126,7 @@ fn remind(stage: &ActiveStage) -> Verdict {
     Verdict { says: vec![say], ..Verdict::silent("a stage outlives the compaction") }
 }
 
-/// A session begins in a project whose cycle has stopped.
+/// A session begins in a project whose cycle has stopped, or was left in the middle of a stage.
 fn waits(facts: &Facts<'_>) -> Verdict {
     let standing = match &facts.cycle {
         Known::Value(standing) => standing,
@@ -130,50 +138,98 @@ fn waits(facts: &Facts<'_>) -> Verdict {
     }
     let state = match &standing.state {
         Ok(state) => state,
+        Err(damage @ Damage::UnknownCycle(_)) => return unusable(facts, damage, Vec::new(), "the cycle is not known"),
         Err(damage) => return damaged(facts, standing, damage, Vec::new()),
     };
-    if state.status != Status::Stopped {
-        return Verdict::silent("no cycle has stopped here");
-    }
+    let session = facts.event.session.as_str();
+    let because = match state.status {
+        Status::Stopped => "a cycle has stopped here",
+        Status::Running if standing.owner_gone => "a cycle was left in the middle of a stage",
+        Status::Running if standing.other_owner(session).is_some() => {
+            return Verdict::silent("the cycle is another session's");
+        }
+        Status::Running => return Verdict::silent("the cycle is this session's, or nobody's"),
+        Status::Failed | Status::Complete => return Verdict::silent("the cycle has ended"),
+    };
     if !facts.attended {
         return Verdict::silent("nobody is there");
     }
     let told = facts.marks.value().is_some_and(|marks| marks.noticed(WAITS));
-    let session = facts.event.session.as_str();
     if told || state.told.iter().any(|told| told == session) {
         return Verdict::silent("it was said in this session");
     }
     if state.told.len() >= MOST_TOLD {
         return Verdict::silent("it was said in three sessions");
     }
-    let names = standing.cycle.as_ref().map(|cycle| cycle.names(0)).unwrap_or_default();
-    let ended = |name: &String| state.stages.iter().any(|(stage, spent)| stage == name && spent.ended);
-    let done: Vec<String> = names.into_iter().filter(ended).collect();
-    let done = if done.is_empty() { vec![state.stage.clone()] } else { done };
-    let to_model = format!(
-        "A cycle of this project ({}) has stopped{}. Done: {}. Not begun: {}. `tidegate cycle resume` goes on with {} in this \
-         session; nothing is begun until the person wants it.",
-        state.cycle,
-        state.stopped_reason.as_deref().map(|why| format!(" ({})", plain(why))).unwrap_or_default(),
-        done.join(", "),
-        state.skipped_stages.join(", "),
-        state.resumes_at(),
-    );
-    let to_user = (facts.lang.words().cycle_waits)(&state.cycle, &done, &state.skipped_stages);
+    let Some(cycle) = &standing.cycle else { return Verdict::silent("the cycle is not known") };
+    let (to_model, to_user) = if state.status == Status::Stopped {
+        stopped_before(facts, cycle, state)
+    } else {
+        left_in(facts, cycle, state)
+    };
     let when_said = vec![Effect::Mark(Mark::Notice(WAITS.to_owned())), Effect::ResumeTold];
     Verdict {
         says: vec![
             Say { to: Audience::Model, text: to_model, weight: 90, explains: false, when_said: Vec::new() },
             Say { to: Audience::User, text: to_user, weight: 60, explains: false, when_said },
         ],
-        ..Verdict::silent("a cycle has stopped here")
+        ..Verdict::silent(because)
     }
 }
 
-/// The file cannot be used: it is put aside, nobody is steered, the person is told once.
+/// The stages that are over, as they are told.
+fn ended(cycle: &Cycle, state: &State) -> Vec<String> {
+    let done = cycle.names(0).into_iter().enumerate().filter(|(at, _)| state.was_done(cycle, *at));
+    done.map(|(_, name)| name).collect()
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+}
+
+/// What is said of a cycle that has stopped, to the model and to the person.
+fn stopped_before(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, String) {
+    let done = ended(cycle, state);
+    // Any other reason is somebody's text, and a repository can bring the file: it is for the person who asks, not for the model.
+    let why = state.stopped_reason.as_deref().filter(|why| *why == BUDGET).map(|why| format!(" ({why})"));
+    let why = why.unwrap_or_default();
+    let to_model = format!(
+        "A cycle of this project ({}) has stopped{}. Done: {}. Not begun: {}. `tidegate cycle resume` goes on with {} in this \
+         session; nothing is begun until the person wants it.",
+        state.cycle,
+        why,
+        listed(&done),
+        listed(&state.skipped_stages),
+        state.resumes_at(),
+    );
+    (to_model, (facts.lang.words().cycle_waits)(&state.cycle, &done, &state.skipped_stages))
+}
+
+/// The same of one whose session went away in the middle of a stage.
+fn left_in(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, String) {
+    let (at, of) = (cycle.position(&state.stage).unwrap_or_default(), cycle.stages.len());
+    let done = ended(cycle, state);
+    let to_model = format!(
+        "A cycle of this project ({}) was in stage {} ({} of {of}) in another session, which has ended or was not heard of for an \
+         hour. Done: {}. `tidegate cycle resume` begins that stage again in this session; nothing is begun until the person wants it.",
+        state.cycle,
+        state.stage,
+        at + 1,
+        listed(&done),
+    );
+    (to_model, (facts.lang.words().cycle_left)(&state.cycle, &state.stage, at + 1, of))
+}
+
+/// The file is damaged: it is put aside.
 fn damaged(facts: &Facts<'_>, standing: &Standing, damage: &Damage, mut effects: Vec<Effect>) -> Verdict {
     effects.push(Effect::SetCycleAside(standing.text.clone()));
-    let mut verdict = Verdict { effects, ..Verdict::silent("the state file is damaged") };
+    unusable(facts, damage, effects, "the state file is damaged")
+}
+
+/// The file cannot be used: nobody is steered, the person is told once. Where only the config does not know the cycle (a slip of
+/// the pen in it, trust that was lost), the file stays where it is: it is good again when the config is.
+fn unusable(facts: &Facts<'_>, damage: &Damage, effects: Vec<Effect>, because: &'static str) -> Verdict {
+    let mut verdict = Verdict { effects, ..Verdict::silent(because) };
     if !facts.marks.value().is_some_and(|marks| marks.noticed(DAMAGED)) {
         verdict.says.push(Say {
             to: Audience::User,
@@ -186,10 +242,29 @@ fn damaged(facts: &Facts<'_>, standing: &Standing, damage: &Damage, mut effects:
     verdict
 }
 
+/// The file is there, and what it says is not known: the cycle stays where it is, and the person is told once.
+fn unreadable(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdict {
+    let mut verdict = pause(stage, "the state file cannot be read");
+    if !facts.marks.value().is_some_and(|marks| marks.noticed(UNREADABLE)) {
+        let text = (facts.lang.words().cycle_unreadable)(&plain(why));
+        let when_said = vec![Effect::Mark(Mark::Notice(UNREADABLE.to_owned()))];
+        verdict.says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
+    }
+    verdict
+}
+
 /// The turn ends and the cycle stays where it is.
 fn pause(stage: &ActiveStage, because: &'static str) -> Verdict {
-    let closes = stage.turn != Turn::Closed;
-    let effects = closes.then_some(Effect::Mark(Mark::StageTurn(Turn::Closed)));
+    turn_ends(stage, Turn::Closed, because)
+}
+
+/// The same, until the person says how it goes on.
+fn wait(stage: &ActiveStage, because: &'static str) -> Verdict {
+    turn_ends(stage, Turn::Waiting, because)
+}
+
+fn turn_ends(stage: &ActiveStage, turn: Turn, because: &'static str) -> Verdict {
+    let effects = (stage.turn != turn).then_some(Effect::Mark(Mark::StageTurn(turn)));
     Verdict { effects: effects.into_iter().collect(), ..Verdict::silent(because) }
 }
 
@@ -199,13 +274,17 @@ fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
     let standing = match &facts.cycle {
         Known::Value(standing) => standing,
         Known::Absent => return Verdict { effects: left(), ..Verdict::silent("the state file is gone") },
-        Known::Broken(_) => return pause(known, "the state file cannot be read"),
+        Known::Broken(why) => return unreadable(facts, known, why),
     };
     if !standing.of_project {
         return Verdict { effects: left(), ..Verdict::silent("the cycle is another project's") };
     }
     let (state, cycle) = match (&standing.state, &standing.cycle) {
         (Ok(state), Some(cycle)) => (state, cycle),
+        (Err(damage @ Damage::UnknownCycle(_)), _) => {
+            let Verdict { effects, .. } = pause(known, "the cycle is not known");
+            return unusable(facts, damage, effects, "the cycle is not known");
+        }
         (Err(damage), _) => return damaged(facts, standing, damage, left()),
         (Ok(_), None) => return pause(known, "the cycle is not known"),
     };
@@ -216,10 +295,16 @@ fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
         return Verdict { effects: left(), ..Verdict::silent("the cycle has ended") };
     }
     let Some(at) = cycle.position(&state.stage) else { return pause(known, "the stage is not known") };
-    // Somebody may have changed the file: what it says counts.
+    // Somebody may have changed the file: what it says counts. Or the config: then the stage is the same, its skill and place may not.
     let same = known.stage == state.stage && known.cycle == state.cycle;
-    let begun = ActiveStage::begin(&state.cycle, cycle, at, facts.now, known.turn).filter(|_| !same);
-    let begun = begun.map(|begun| ActiveStage { chained: known.chained, ..begun });
+    let begun = ActiveStage::begin(&state.cycle, cycle, at, facts.now, known.turn).map(|begun| {
+        if same {
+            ActiveStage { skill: begun.skill, number: begun.number, of: begun.of, ..known.clone() }
+        } else {
+            ActiveStage { chained: known.chained, project: known.project.clone(), ..begun }
+        }
+    });
+    let begun = begun.filter(|begun| begun != known);
     let stage = begun.as_ref().unwrap_or(known);
     let mut verdict = within(facts, config, &Ending { facts, standing, state, cycle, stage, at });
     if let Some(begun) = &begun {
@@ -234,14 +319,19 @@ fn within(facts: &Facts<'_>, config: &Config, ending: &Ending<'_>) -> Verdict {
     if config.stepped_down(ID) {
         return pause(stage, "stepped down: stages are not chained");
     }
-    if verify_stop::agents_run(facts.event) {
-        return Verdict::silent("agents still run in the background");
-    }
     if asks(facts.event) {
-        return pause(stage, "the last message asks something");
+        return wait(stage, "the last message asks something");
     }
-    if stage.turn == Turn::Interrupted {
-        return pause(stage, "the person broke in");
+    match stage.turn {
+        Turn::Interrupted => return broken_in(facts, stage),
+        Turn::Waiting => return Verdict::silent("the person has not answered"),
+        Turn::Closed | Turn::Open => {}
+    }
+    if verify_stop::agents_run(facts.event) {
+        return pause(stage, "agents still run in the background");
+    }
+    if facts.marks.value().is_some_and(|marks| verify_stop::check_runs(facts.event, marks)) {
+        return pause(stage, "a check still runs in the background");
     }
     if !stage.done && stage.held {
         return pause(stage, "the stage is not done, and a stop was held for it");
@@ -252,12 +342,46 @@ fn within(facts: &Facts<'_>, config: &Config, ending: &Ending<'_>) -> Verdict {
     ending.decide()
 }
 
-/// Whether the last message asks the person something.
+/// A prompt came before the turn of the last one had ended. The client tells hooks neither of an interrupt nor of a prompt that
+/// waited in its queue, so the person who did not mean to hold the cycle up learns why it waits.
+fn broken_in(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
+    let mut verdict = pause(stage, "the person broke in");
+    if stage.done {
+        let text = (facts.lang.words().stage_waits)(stage);
+        verdict.says.push(Say { to: Audience::User, text, weight: 50, explains: false, when_said: Vec::new() });
+    }
+    verdict
+}
+
+/// Whether the last message asks the person something, with or without a list of what there is to choose from.
 fn asks(event: &Event<'_>) -> bool {
     let Some(message) = event.payload.last_assistant_message.get() else { return false };
     let message = message.tail(ENDING);
+    let mut lines = message.lines().rev().filter(|line| !line.trim().is_empty());
+    if lines.clone().next().is_some_and(is_question) {
+        return true;
+    }
+    // A heading asks nobody.
+    let is_heading = |line: &str| line.starts_with(['#', '*', '_']);
+    let before = lines.find(|line| !is_choice(line));
+    before.is_some_and(|line| is_question(line) && !is_heading(line))
+}
+
+fn is_question(line: &str) -> bool {
     let closing = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '"' | '\'' | ')' | '）' | '」' | '』' | '”');
-    message.trim_end_matches(closing).ends_with(['?', '？'])
+    let line = line.trim_end_matches(closing);
+    let said = line.strip_suffix('。').unwrap_or(line);
+    line.ends_with(['?', '？']) || ["ますか", "ませんか", "ですか", "しょうか"].iter().any(|end| said.ends_with(end))
+}
+
+/// An item of a list, or a line that belongs to one.
+fn is_choice(line: &str) -> bool {
+    if line.starts_with(char::is_whitespace) || line.starts_with(['-', '•', '・']) || line.starts_with("* ") {
+        return true;
+    }
+    let number = line.trim_start_matches('(').split_once(['.', ')', '）', ':']).map(|(number, _)| number);
+    let plain = |number: &str| number.len() < 3 && number.chars().all(|c| c.is_ascii_alphanumeric());
+    number.is_some_and(|number| !number.is_empty() && plain(number))
 }
 
 /// A stop before the stage is done.
@@ -269,7 +393,7 @@ fn hold(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
          cannot be. The next stop is not held."
     );
     repeat_answer(facts, &mut reason);
-    let asks = Asks::any(vec![skill.clone()], Vec::new());
+    let asks = Asks::stage(name.as_str(), skill.as_str());
     Verdict {
         call: Call::Deny,
         reason: Some(reason),
@@ -368,7 +492,8 @@ impl Ending<'_> {
         let turn = self.stage.turn;
         let begun = ActiveStage::begin(&self.state.cycle, self.cycle, next, self.facts.now, turn);
         let Some(begun) = begun else { return pause(self.stage, "the stage is not known") };
-        let begun = ActiveStage { chained: self.stage.chained + 1, copied: self.stage.copied, ..begun };
+        let ActiveStage { chained, copied, ref project, .. } = *self.stage;
+        let begun = ActiveStage { chained: chained + 1, copied, project: project.clone(), ..begun };
         let mut state = self.ended();
         let used = self.facts.meter.reading().map(|reading| reading.used);
         state.begin_stage(&begun.stage, used);
@@ -386,7 +511,7 @@ impl Ending<'_> {
             None => write!(reason, " How much context is left is not known."),
         };
         repeat_answer(self.facts, &mut reason);
-        let asks = Asks::any(vec![begun.skill.clone()], Vec::new());
+        let asks = Asks::stage(begun.stage.as_str(), begun.skill.as_str());
         let text = (self.facts.lang.words().stage_begins)(self.stage, &begun.stage);
         Verdict {
             call: Call::Deny,
@@ -402,7 +527,7 @@ impl Ending<'_> {
         let mut state = self.ended();
         let used = self.facts.meter.reading().and_then(Reading::used_pct);
         state.status = Status::Stopped;
-        state.stopped_reason = Some("context_budget".to_owned());
+        state.stopped_reason = Some(BUDGET.to_owned());
         state.skipped_stages = self.cycle.names(next);
         state.remaining_pct = used.map(|used| ((100.0 - used).max(0.0) * 10.0).round() / 10.0);
         state.told.clear();
@@ -418,7 +543,10 @@ impl Ending<'_> {
         let mut state = self.ended();
         state.status = Status::Complete;
         let run = Run::of(&state, Some(self.cycle), Status::Complete.name(), self.facts.now);
-        let text = (self.facts.lang.words().cycle_complete)(&run.cycle, &run.stages, &metrics(&state));
+        // Others may have written any names into the file; the config's are fit to be shown.
+        let known = run.stages.iter().filter(|took| self.cycle.position(&took.name).is_some());
+        let known: Vec<Took> = known.cloned().collect();
+        let text = (self.facts.lang.words().cycle_complete)(&run.cycle, &known, &metrics(&state));
         Verdict {
             says: vec![Say { to: Audience::User, text, weight: 60, explains: false, when_said: Vec::new() }],
             effects: vec![self.step(None, Some(run), Mark::StageLeft)],
@@ -444,7 +572,7 @@ pub fn metrics(state: &State) -> String {
 }
 
 /// Somebody else wrote it: on one line, short, and without anything that steers a terminal.
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let safe = |c: char| if crate::config::value::steers(c) { ' ' } else { c };
     text.chars().take(LONGEST_METRICS).map(safe).collect()
 }

@@ -87,10 +87,14 @@ impl Settings {
         known.or_else(|| (name == BUILT_IN).then(Cycle::default))
     }
 
+    /// The names of those that a config has.
+    pub fn configured(&self) -> impl Iterator<Item = &str> {
+        self.cycles.iter().map(|(name, _)| name.as_str())
+    }
+
     /// All names, the built-in one first.
     pub fn cycle_names(&self) -> impl Iterator<Item = &str> {
-        let others = self.cycles.iter().map(|(name, _)| name.as_str()).filter(|name| *name != BUILT_IN);
-        std::iter::once(BUILT_IN).chain(others)
+        std::iter::once(BUILT_IN).chain(self.configured().filter(|name| *name != BUILT_IN))
     }
 }
 

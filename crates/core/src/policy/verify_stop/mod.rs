@@ -111,15 +111,22 @@ pub(super) fn agents_run(event: &Event<'_>) -> bool {
     tasks.iter().any(|task| runs(task) && is_agent(task))
 }
 
+fn is_listed(event: &Event<'_>, id: &str) -> bool {
+    let tasks = event.payload.background_tasks.get().map(|tasks| tasks.0.as_slice()).unwrap_or_default();
+    tasks.iter().any(|task| runs(task) && task.id.get().is_some_and(|task| task == id))
+}
+
+/// Whether a check of the main thread still runs in the background.
+pub(super) fn check_runs(event: &Event<'_>, marks: &Marks) -> bool {
+    marks.work.pending().any(|check| is_listed(event, &check.task))
+}
+
 /// What still runs may edit, or verify: the stop passes, and the next one is looked at again.
 fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
-    let tasks = event.payload.background_tasks.get().map(|tasks| tasks.0.as_slice()).unwrap_or_default();
     if agents_run(event) {
         return Some(waits("agents still run in the background"));
     }
-    let is = |task: &BackgroundTask<'_>, id: &str| task.id.get().is_some_and(|task| task == id);
-    let listed = |id: &str| tasks.iter().any(|task| runs(task) && is(task, id));
-    if marks.work.pending().any(|check| listed(&check.task)) {
+    if check_runs(event, marks) {
         return Some(waits("a check still runs in the background"));
     }
     // One that has just ended is not listed any more, and its end is told after this turn (seen with 2.1.325). A task that

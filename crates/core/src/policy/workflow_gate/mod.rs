@@ -472,6 +472,7 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
 
 fn attach(manifest: &Manifest, standing: &Standing) -> Verdict {
     let mut new = Attached {
+        project: standing.root.clone(),
         manifest: standing.path.clone(),
         workflow: manifest.name.clone(),
         of: manifest.workflow.phases.len(),

@@ -1,0 +1,137 @@
+//! State files that somebody else wrote, that are torn, or whose session is gone: they steer nobody and nothing of them is lost.
+
+use super::*;
+
+const TORN: &str = "{\"stage\": \"sprint\", \"status\": \"run";
+
+fn aside(home: &Home) -> PathBuf {
+    home.in_project(".claude/dev-cycle.state.json.bad")
+}
+
+/// Two turns of a session that begins beside this file; none of its stops is held.
+fn beside(home: &Home, text: &[u8]) -> Vec<String> {
+    fs::write(file(home), text).expect("a state file");
+    let script =
+        Script::new().main(skill("sprint")).main(Reply::text("hello")).main(Reply::text("and hello"));
+    let model = Model::start(script);
+    let mut session = launch(home, &model).start();
+    session.ask("hello");
+    session.ask("hello again");
+    let run = session.finish();
+    let tidegate = Tidegate::of(home);
+    tidegate.assert_unfailing();
+    assert_eq!(stops(&tidegate), Vec::<String>::new(), "{}", String::from_utf8_lossy(text));
+    assert_eq!(feedbacks(&model.last_main()), Vec::<String>::new());
+    model.finish();
+    [greetings(&run), run.shown()].concat()
+}
+
+/// A session that nobody has heard of.
+const GONE: &str = "0c8a7a5e-2c1b-4a53-9d0e-6f1f0d0f7b11";
+
+#[test]
+fn what_is_not_this_sessions_stays_to_the_byte() {
+    let home = Home::new();
+    Tidegate::init(&home);
+    for (what, text) in [
+        ("another project's", json!({ "stage": "sprint", "session_id": GONE, "project": "/srv/elsewhere" })),
+        (
+            "another project's, with a stage of its own",
+            json!({ "stage": "deploy", "project": "/srv/elsewhere" }),
+        ),
+        ("nobody's", json!({ "stage": "audit" })),
+    ] {
+        let text = format!("{text:#}\n\n");
+        let said = beside(&home, text.as_bytes());
+        assert_eq!(fs::read_to_string(file(&home)).ok().as_deref(), Some(text.as_str()), "{what}");
+        assert!(!aside(&home).exists(), "{what}");
+        assert_eq!(told(&said, "cannot be used"), 0, "{what}: {said:?}");
+        fs::remove_dir_all(home.state().join("journal")).expect("the records of this case");
+    }
+}
+
+/// It is told, and steers nobody.
+#[test]
+fn what_is_of_a_session_long_gone_waits_for_somebody_to_resume_it() {
+    let home = Home::new();
+    Tidegate::init(&home);
+    let old = "2024-02-22T16:00:00Z";
+    let text = json!({ "stage": "audit", "status": "running", "cycle": "dev-cycle", "session_id": GONE,
+        "project": home.project().display().to_string(), "started_at": old, "updated_at": old, "note": "not ours" });
+    let said = beside(&home, format!("{text:#}").as_bytes());
+    assert_eq!(told(&said, "was in stage audit (2 of 4)"), 1, "{said:?}");
+    assert_eq!(untold(state(&home)), text);
+    assert!(!aside(&home).exists());
+}
+
+#[test]
+fn a_damaged_file_is_put_aside_when_a_session_begins() {
+    for (text, why) in [
+        (TORN, "it is no JSON object"),
+        ("{\"stage\": \"deploy\"}\n", "the cycle has no stage `deploy`"),
+        (
+            "{\"stage\": \"sprint\", \"status\": \"stopped\", \"remaining_pct\": \"35\"}",
+            "`remaining_pct` has no value",
+        ),
+    ] {
+        let home = Home::new();
+        Tidegate::init(&home);
+        let said = beside(&home, text.as_bytes());
+        assert_eq!((told(&said, why), told(&said, "cannot be used")), (1, 1), "{said:?}");
+        assert!(!file(&home).exists(), "{why}");
+        assert_eq!(fs::read_to_string(aside(&home)).ok().as_deref(), Some(text));
+    }
+}
+
+/// In the middle of a stage something else takes the file's place.
+fn replaced_by(home: &Home, text: &str) -> Vec<String> {
+    let (path, text) = (file(home), text.to_owned());
+    let script = Script::new()
+        .main(cycle("start"))
+        .main_with(move |_| {
+            fs::write(&path, &text).expect("somebody writes the state file");
+            skill("sprint")
+        })
+        .main(Reply::text("the sprint is over"))
+        .main(Reply::text("still here"));
+    let model = Model::start(script);
+    let mut session = launch(home, &model).start();
+    session.ask("run a cycle");
+    session.ask("are you there");
+    let run = session.finish();
+    Tidegate::of(home).assert_unfailing();
+    assert_eq!(feedbacks(&model.last_main()), Vec::<String>::new());
+    model.finish();
+    run.shown()
+}
+
+#[test]
+fn a_file_that_is_damaged_in_a_stage_holds_nothing() {
+    for (text, why) in
+        [(TORN, "it is no JSON object"), ("{\"stage\": \"deploy\"}", "the cycle has no stage `deploy`")]
+    {
+        let home = Home::new();
+        let tidegate = Tidegate::init(&home);
+        let shown = replaced_by(&home, text);
+        assert_eq!((told(&shown, why), told(&shown, "cannot be used")), (1, 1), "{shown:?}");
+        assert_eq!(stops(&tidegate), ["the state file is damaged"], "the session has left it");
+        assert_eq!(fs::read_to_string(aside(&home)).ok().as_deref(), Some(text));
+        assert!(!file(&home).exists());
+    }
+}
+
+#[test]
+fn a_file_that_becomes_somebody_elses_in_a_stage_is_left_alone() {
+    for (text, because) in [
+        ("{\"stage\": \"sprint\", \"project\": \"/srv/elsewhere\"}", "the cycle is another project's"),
+        ("{\"stage\": \"sprint\", \"session_id\": \"another\"}", "the cycle is another session's"),
+    ] {
+        let home = Home::new();
+        let tidegate = Tidegate::init(&home);
+        let shown = replaced_by(&home, text);
+        assert_eq!(told(&shown, "dev-cycle"), 0, "{shown:?}");
+        assert_eq!(stops(&tidegate), [because]);
+        assert_eq!(fs::read_to_string(file(&home)).ok().as_deref(), Some(text));
+        assert!(!aside(&home).exists());
+    }
+}

@@ -1,0 +1,121 @@
+//! Stages that follow each other in one turn, and stop where there is no room for the next.
+
+mod budget;
+mod chain;
+mod files;
+mod sessions;
+#[cfg(unix)]
+mod terminal;
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use tidegate_e2e::client::{HookResponse, Launch, SONNET_4_6, Stream};
+use tidegate_e2e::home::Home;
+use tidegate_e2e::model::{Model, Reply, Request, Script};
+use tidegate_e2e::tidegate::{Tidegate, binary};
+
+use super::work::skill;
+
+const ROOM: &str = "there is room for the next stage";
+const STALE: &str = ", by a stale reading and a turn's growth";
+const NO_ROOM: &str = "there is no room for the next stage";
+const NOT_DONE: &str = "the stage is not done";
+const HELD_ONCE: &str = "the stage is not done, and a stop was held for it";
+const ASKS: &str = "the last message asks something";
+const BROKE_IN: &str = "the person broke in";
+const COMPLETE: &str = "the last stage is done";
+
+/// The client with a person before it, on a model that compacts at 167K.
+fn launch<'a>(home: &'a Home, model: &'a Model) -> Launch<'a> {
+    super::work::launch(home, model).on(SONNET_4_6).environment("TIDEGATE_ATTENDED", "1")
+}
+
+fn cycle(arguments: &str) -> Reply {
+    Reply::bash(format!("{} cycle {arguments}", binary().display()))
+}
+
+/// What a policy found at the Stop events, oldest first.
+fn stops_of(tidegate: &Tidegate<'_>, policy: &str) -> Vec<String> {
+    let because = |record: Value| {
+        let verdicts = record["verdicts"].as_array().cloned().unwrap_or_default();
+        let ours = verdicts.into_iter().find(|verdict| verdict["policy"] == policy);
+        ours.map(|verdict| verdict["because"].as_str().unwrap_or_default().to_owned())
+    };
+    tidegate.records_of("Stop").into_iter().filter_map(because).collect()
+}
+
+/// What the cycle found. On a busy machine the client writes its transcript later than the hook waits for it; then the reading
+/// before counts, and the scripts see to it that it says the same.
+fn stops(tidegate: &Tidegate<'_>) -> Vec<String> {
+    let folded = |because: String| because.trim_end_matches(STALE).to_owned();
+    stops_of(tidegate, "cycle").into_iter().map(folded).collect()
+}
+
+/// What held stops said to the model, oldest first.
+fn feedbacks(request: &Request) -> Vec<String> {
+    let held = |text: &&str| text.contains("Stop hook feedback");
+    request.texts().into_iter().filter(held).map(str::to_owned).collect()
+}
+
+/// That a held stop began this stage.
+fn begins(stage: &str) -> String {
+    format!("The next stage is {stage}, with the skill `{stage}`")
+}
+
+/// The stages that held stops began, oldest first.
+fn begun(request: &Request) -> Vec<String> {
+    let stage = |text: String| Some(text.split_once("The next stage is ")?.1.split(',').next()?.to_owned());
+    feedbacks(request).into_iter().filter_map(stage).collect()
+}
+
+fn file(home: &Home) -> PathBuf {
+    home.in_project(".claude/dev-cycle.state.json")
+}
+
+/// Without which sessions were told how to resume.
+fn untold(mut state: Value) -> Value {
+    state.as_object_mut().expect("a state").remove("resume_told").expect("somebody was told");
+    state
+}
+
+/// What the state file says.
+fn state(home: &Home) -> Value {
+    let text = fs::read_to_string(file(home)).expect("the state file");
+    serde_json::from_str(&text).expect("the state file is JSON")
+}
+
+/// Stage and status.
+fn stands(home: &Home) -> (String, String) {
+    let state = state(home);
+    let text = |name: &str| state[name].as_str().unwrap_or_default().to_owned();
+    (text("stage"), text("status"))
+}
+
+fn running(stage: &str) -> (String, String) {
+    (stage.to_owned(), "running".to_owned())
+}
+
+/// The cycles that ended, oldest first.
+fn history(home: &Home) -> Vec<Value> {
+    let projects = fs::read_dir(home.state().join("projects")).expect("the projects' state");
+    let files = projects.filter_map(|entry| fs::read_to_string(entry.ok()?.path().join("cycles.jsonl")).ok());
+    let lines = files.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
+    lines.filter(|line| !line.is_empty()).map(|line| serde_json::from_str(&line).expect("JSON")).collect()
+}
+
+/// What the person is told when a session begins; the stream has nothing of that but the hook's own answer.
+fn greetings(stream: &Stream) -> Vec<String> {
+    let begins = stream.hook_responses().into_iter().filter(|hook| hook.event == "SessionStart");
+    let message = |hook: HookResponse| {
+        let answer: Value = serde_json::from_str(&hook.stdout).ok()?;
+        Some(answer["systemMessage"].as_str()?.to_owned())
+    };
+    begins.filter_map(message).collect()
+}
+
+/// How often the person was shown something.
+fn told(shown: &[String], what: &str) -> usize {
+    shown.iter().filter(|text| text.contains(what)).count()
+}

@@ -1,0 +1,248 @@
+//! A person at the client: interrupts, leaves, comes back, and types `/dev-cycle`.
+
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use tidegate_e2e::plugin::{install, link_binary};
+use tidegate_e2e::terminal::Terminal;
+
+use super::*;
+
+fn start(launch: Launch<'_>) -> Terminal<'_> {
+    Terminal::start(&launch.argument("--permission-mode").argument("default"))
+}
+
+fn interrupt(terminal: &Terminal<'_>) {
+    terminal.press("Escape");
+    terminal.wait_for("Interrupted");
+}
+
+/// What is typed after an interrupt begins nothing; a turn that ends by itself does.
+fn goes_on_after(home: &Home, model: &Model, terminal: &Terminal<'_>) {
+    let tidegate = Tidegate::of(home);
+    for reply in [
+        Reply::text("it is a loop"),
+        Reply::text("the sprint is over"),
+        skill("audit"),
+        Reply::text("the audit is over, ship it?"),
+    ] {
+        model.then(reply);
+    }
+    terminal.enter("what are you doing");
+    terminal.wait_for("it is a loop");
+    until_stops(&tidegate, &[BROKE_IN]);
+    assert_eq!(stands(home), running("sprint"));
+
+    terminal.enter("go on");
+    let screen = terminal.wait_for("the audit is over, ship it?");
+    assert!(screen.contains("stage 1 of 4 (sprint) is done, audit begins"), "{screen}");
+    until_stops(&tidegate, &[BROKE_IN, ROOM, ASKS]);
+    assert_eq!(begun(&model.last_main()), ["audit"]);
+    assert_eq!(stands(home), running("audit"));
+    tidegate.assert_unfailing();
+    model.finish();
+}
+
+/// The screen shows an answer before the hooks of its end have run.
+fn until_stops(tidegate: &Tidegate<'_>, expected: &[&str]) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while stops(tidegate) != expected {
+        assert!(Instant::now() < end, "{:?}, not {expected:?}", stops(tidegate));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn an_interrupted_tool_call_begins_nothing() {
+    let home = Home::new();
+    Tidegate::init(&home);
+    let script = Script::new()
+        .main(cycle("start"))
+        .main(skill("sprint"))
+        .main(Reply::bash("echo begun > begun.txt; while true; do sleep 1; done"));
+    let model = Model::start(script);
+    let terminal = start(launch(&home, &model));
+    terminal.enter("run a cycle");
+    terminal.wait_until("the command", |_| home.in_project("begun.txt").exists());
+    interrupt(&terminal);
+    goes_on_after(&home, &model, &terminal);
+}
+
+#[test]
+fn an_interrupted_answer_begins_nothing() {
+    let home = Home::new();
+    Tidegate::init(&home);
+    let (asked, was_asked) = channel();
+    let (release, released) = channel::<()>();
+    let script = Script::new().main(cycle("start")).main(skill("sprint")).main_with(move |_| {
+        let _ = asked.send(());
+        let _ = released.recv();
+        Reply::text("an answer that nobody waits for")
+    });
+    let model = Model::start(script);
+    let terminal = start(launch(&home, &model));
+    terminal.enter("run a cycle");
+    was_asked.recv_timeout(Duration::from_secs(40)).expect("the third request");
+    interrupt(&terminal);
+    drop(release);
+    goes_on_after(&home, &model, &terminal);
+}
+
+#[test]
+fn a_client_that_was_killed_in_a_stage_comes_back_to_it() {
+    let home = Home::new();
+    Tidegate::init(&home);
+    let script = Script::new()
+        .main(cycle("start"))
+        .main(skill("sprint"))
+        .main(Reply::bash("echo begun > begun.txt; sleep 20"));
+    let model = Model::start(script);
+    let terminal = start(launch(&home, &model));
+    terminal.enter("run a cycle");
+    terminal.wait_until("the command", |_| home.in_project("begun.txt").exists());
+    let before = state(&home);
+    drop(terminal);
+
+    let session = model.last_main().session;
+    let terminal = start(launch(&home, &model).resume(&session));
+    assert_eq!(state(&home), before, "the same stage of the same session");
+    goes_on_after(&home, &model, &terminal);
+    assert_eq!(state(&home)["session_id"], json!(session));
+}
+
+/// The file as other tools write it: without a session, without a project.
+#[test]
+fn a_person_sees_what_has_stopped_and_goes_on() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let stopped = json!({ "stage": "sprint", "status": "stopped", "stopped_reason": "context_budget",
+        "skipped_stages": ["audit", "ship", "retrospective"], "remaining_pct": 35.2 });
+    fs::write(file(&home), stopped.to_string()).expect("a state file");
+    let script = Script::new()
+        .main(Reply::text("sprint is done, shall I go on with audit?"))
+        .main(cycle("resume"))
+        .main(skill("audit"))
+        .main(Reply::text("the audit is over"))
+        .main(skill("ship"))
+        .main(Reply::text("now the retrospective?"));
+    let model = Model::start(script);
+    let terminal = start(launch(&home, &model));
+    terminal.wait_until("what has stopped", |screen| {
+        let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        words.contains(
+            "A dev-cycle of this project has stopped. Done: sprint. Not begun: audit, ship, retrospective.",
+        )
+    });
+    terminal.enter("/dev-cycle");
+    terminal.wait_for("shall I go on with audit?");
+    let first = &model.main_requests()[0];
+    assert!(
+        first.mentions("nothing is begun until the person wants it")
+            && first.mentions("# A development cycle")
+    );
+    assert_eq!(stands(&home), ("sprint".to_owned(), "stopped".to_owned()), "nothing is forced on");
+    terminal.enter("yes");
+    terminal.wait_for("now the retrospective?");
+    until_stops(&tidegate, &[ROOM, ASKS]);
+    tidegate.assert_unfailing();
+    assert_eq!(begun(&model.last_main()), ["ship"]);
+    let now = state(&home);
+    assert_eq!((&now["stage"], &now["status"]), (&json!("ship"), &json!("running")), "{now:#}");
+    assert_eq!(now["session_id"], json!(model.last_main().session));
+    for gone in ["stopped_reason", "skipped_stages", "remaining_pct", "resume_told"] {
+        assert!(now.get(gone).is_none(), "{gone}: {now:#}");
+    }
+    model.finish();
+}
+
+/// A whole cycle as a person begins it, with what is shipped and no tool allowed beforehand; the model calls the skills like this.
+fn typed(home: &Home, model: &Model, launch: Launch<'_>, skills: [&str; 4]) {
+    let tidegate = Tidegate::of(home);
+    let stages = ["sprint", "audit", "ship", "retrospective"];
+    model.then(Reply::bash("tidegate cycle status --json"));
+    model.then(Reply::bash("tidegate cycle start"));
+    for (stage, name) in stages.into_iter().zip(skills) {
+        model.then(skill(name));
+        model.then(Reply::text(format!("the {stage} is over")));
+    }
+    let terminal = start(launch);
+    terminal.enter("/dev-cycle add a retry to the uploader");
+    terminal.wait_for("dev-cycle is complete. Tokens by stage: sprint ");
+    until_stops(&tidegate, &[ROOM, ROOM, ROOM, COMPLETE]);
+    tidegate.assert_unfailing();
+
+    let requests = model.main_requests();
+    assert!(
+        requests[0].mentions("The person said what to build: add a retry to the uploader"),
+        "the skill's text"
+    );
+    let link = "`${XDG_DATA_HOME:-$HOME/.local/share}/tidegate/bin/tidegate`";
+    assert!(requests[0].mentions(link), "nothing in it is taken for a variable of the client");
+    let status = requests[1].last_tool_result();
+    assert!(status.text.starts_with(r#"{"status":"none"}"#), "{status:?}");
+    let started = requests[2].last_tool_result();
+    assert!(started.text.contains("dev-cycle: stage 1 of 4, sprint, begins"), "{started:?}");
+    assert_eq!(begun(&model.last_main()), stages[1..]);
+    for skill in stages {
+        let heading = format!("# {}{}", skill[..1].to_uppercase(), &skill[1..]);
+        assert!(model.last_main().mentions(&heading), "the text of {skill}");
+    }
+    assert!(!file(home).exists());
+    assert_eq!(history(home).len(), 1);
+    model.finish();
+}
+
+#[test]
+fn a_person_types_dev_cycle() {
+    let home = Home::new();
+    Tidegate::init(&home);
+    let model = Model::start(Script::new());
+    let folder = home.link().parent().expect("the link's folder").display().to_string();
+    let launch =
+        Launch::asking(&home, &model).on(SONNET_4_6).environment("PATH", format!("{folder}:/usr/bin:/bin"));
+    typed(&home, &model, launch, ["sprint", "audit", "ship", "retrospective"]);
+}
+
+#[test]
+fn a_person_types_dev_cycle_of_the_plugin() {
+    let home = Home::new();
+    let model = Model::start(Script::new());
+    link_binary(&home);
+    install(&home, &model);
+    let launch = Launch::asking(&home, &model).on(SONNET_4_6);
+    // With and without the prefix: a held stop names the skill without it.
+    typed(&home, &model, launch, ["tidegate:sprint", "audit", "tidegate:ship", "retrospective"]);
+}
+
+/// A prompt that is typed while the agent works cannot be told from one after an interrupt.
+#[test]
+fn a_prompt_that_is_typed_meanwhile_pauses_the_chain() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(cycle("start"))
+        .main(skill("sprint"))
+        .main(Reply::bash("echo begun > begun.txt; while [ ! -e go.txt ]; do sleep 0.1; done"))
+        .main(Reply::text("the sprint is over"))
+        .main(Reply::text("on with it"))
+        .main(skill("audit"))
+        .main(Reply::text("the audit is over, ship it?"));
+    let model = Model::start(script);
+    let terminal = start(launch(&home, &model));
+    terminal.enter("run a cycle");
+    terminal.wait_until("the command", |_| home.in_project("begun.txt").exists());
+    terminal.enter("mind the tests");
+    let prompts = || tidegate.records_of("UserPromptSubmit").len();
+    terminal.wait_until("the prompt", |_| prompts() == 2);
+    home.write("go.txt", "");
+    terminal.wait_for("the sprint is over");
+    until_stops(&tidegate, &[BROKE_IN]);
+    assert!(model.last_main().mentions("mind the tests"));
+    assert_eq!(stands(&home), running("sprint"));
+    terminal.enter("go on");
+    terminal.wait_for("the audit is over, ship it?");
+    until_stops(&tidegate, &[BROKE_IN, ROOM, ASKS]);
+    assert_eq!(stands(&home), running("audit"));
+    tidegate.assert_unfailing();
+    model.finish();
+}
