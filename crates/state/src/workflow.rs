@@ -19,7 +19,7 @@ use crate::place::StateDir;
 use crate::{append, bounded, replace, touched};
 
 /// A larger manifest is not read: a hook does that before an agent is spawned.
-pub const LARGEST: u64 = 4 * 1024 * 1024;
+pub const LARGEST: u64 = 2 * 1024 * 1024;
 
 /// More is no output of a phase.
 pub const LARGEST_OUTPUT: u64 = LARGEST_ARTIFACT;
