@@ -267,8 +267,10 @@ impl Gather<'_> {
 
     /// Where the session's workflow stands or, where a manifest was written, that one.
     pub fn workflow(&self, facts: &Facts<'_>, root: Option<&Path>) -> Known<workflow::Standing> {
-        let Some(root) = root else { return Known::Absent };
         let attached = facts.marks.value().and_then(|marks| marks.workflow.as_ref());
+        let Some(root) = attached.map(|attached| Path::new(&attached.project)).or(root) else {
+            return Known::Absent;
+        };
         let bound = attached.map(|attached| attached.manifest.clone());
         let writes = facts.event.kind == EventKind::PostToolUse;
         let path = if writes { Self::written_manifest(facts, bound.as_deref()) } else { bound };

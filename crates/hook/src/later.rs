@@ -230,7 +230,7 @@ pub(crate) fn effects(
         Effect::Mark(_) | Effect::StepDownTold(_) | Effect::Cycle(_) => None,
         Effect::NoteCompaction { manifest, section } => Some(Later::NoteCompaction {
             state: state.clone(),
-            root: root.clone()?,
+            root: facts.marks.value()?.workflow.as_ref()?.project.as_str().into(),
             manifest: manifest.into(),
             key: section.clone(),
         }),

@@ -19,7 +19,7 @@ use crate::place::StateDir;
 use crate::{append, bounded, replace, touched};
 
 /// A larger manifest is not read: a hook does that before an agent is spawned.
-pub const LARGEST: u64 = 4 * 1024 * 1024;
+pub const LARGEST: u64 = 2 * 1024 * 1024;
 
 /// More is no output of a phase.
 pub const LARGEST_OUTPUT: u64 = LARGEST_ARTIFACT;
@@ -73,7 +73,9 @@ pub fn read(
     let written = fs::metadata(&real).ok().as_ref().and_then(modified);
     let manifest = Manifest::parse(&text, |name| config.policies.workflow_gate.workflow(name));
     let let_through = state.map(|state| let_through(state, root, &name)).unwrap_or_default();
-    let mut standing = Standing { path: name, manifest, written, files: Vec::new(), let_through };
+    let root_name = root.to_string_lossy().into_owned();
+    let mut standing =
+        Standing { root: root_name, path: name, manifest, written, files: Vec::new(), let_through };
     for phase in standing.to_check(left) {
         let section = standing.manifest.as_ref().ok().and_then(|manifest| manifest.section(phase));
         let names = section.map(check::named).unwrap_or_default();

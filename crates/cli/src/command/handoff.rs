@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Handoff) -> Outcome {
     let attached = session.as_ref().and_then(|session| session.marks.workflow.as_ref());
     let standing = attached.map(|attached| {
         let path = Path::new(&attached.manifest);
-        workflow::read(Some(&here.state), &project.root, path, &here.config, false, &|| true)
+        workflow::read(Some(&here.state), Path::new(&attached.project), path, &here.config, false, &|| true)
     });
     let standing = standing.as_ref().and_then(Known::value);
     let work = standing.and_then(Standing::steps).into_iter().collect();

@@ -13,6 +13,7 @@ use tidegate_core::phase::Phase;
 use tidegate_core::policy::verify_stop;
 use tidegate_core::record::{MeterRecord, Record};
 use tidegate_core::time::Millis;
+use tidegate_core::workflow::Attached;
 use tidegate_state::checks::{self, Manifest};
 use tidegate_state::{boundary, cycle, journal, off};
 
@@ -48,6 +49,9 @@ struct Status {
     /// The cycle of the session's project.
     #[serde(skip_serializing_if = "Option::is_none")]
     cycle: Option<Cycle>,
+    /// The workflow that the session is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workflow: Option<InWorkflow>,
     /// Code that was edited and not verified since.
     #[serde(skip_serializing_if = "Option::is_none")]
     unverified: Option<Unverified>,
@@ -97,6 +101,29 @@ impl Survived {
         let survival = boundary.survival?;
         let lost = survival.lost.into_iter().map(|fact| fact.text).collect();
         Some(Survived { trigger: boundary.trigger, kept: survival.kept, of: survival.of, lost })
+    }
+}
+
+/// A workflow, as the session's marks know it.
+#[derive(Serialize)]
+struct InWorkflow {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase: Option<usize>,
+    phase_name: String,
+    of: usize,
+    manifest: String,
+}
+
+impl InWorkflow {
+    fn of(attached: &Attached) -> InWorkflow {
+        InWorkflow {
+            name: attached.workflow.clone(),
+            phase: attached.current().map(|current| current.number),
+            phase_name: attached.name.clone(),
+            of: attached.of,
+            manifest: attached.manifest.clone(),
+        }
     }
 }
 
@@ -266,6 +293,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         unpromoted: session.marks.root.as_deref().map_or(0, |root| unpromoted(&here, Path::new(root))),
         phase: session.marks.phase,
         cycle: Cycle::of(&here, &session),
+        workflow: session.marks.workflow.as_ref().map(InWorkflow::of),
         unverified: Unverified::of(&here, &session),
         skills: session.marks.work.skills.iter().map(|(name, _)| name.clone()).collect(),
         events: records.len(),
@@ -328,6 +356,15 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     }
     if let Some(phase) = status.phase {
         print::line(&format!("phase    {}", phase.name()));
+    }
+    if let Some(InWorkflow { name, phase, phase_name, of, manifest }) = &status.workflow {
+        let phase =
+            phase.map(|phase| format!(", phase {phase} of {of} ({})", phase_name.replace(['_', '-'], " ")));
+        print::line(&format!(
+            "workflow {name}{}; {}; `tidegate gate status` shows its gates",
+            phase.unwrap_or_default(),
+            one_line(manifest)
+        ));
     }
     if let Some(cycle) = &status.cycle {
         print::line(&format!("cycle    {}", cycle.line()));

@@ -349,6 +349,11 @@ fn the_status_line_shows_the_phase() {
             "current_usage": { "input_tokens": 121_000, "output_tokens": 1, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0 } } });
     let shown = play.sandbox.run_with(&["statusline"], payload.to_string().as_bytes());
     assert!(shown.stdout.contains("phase 4/16 skill discovery · compact at the phase's end"), "{shown:?}");
+    let status = by_agent(&play.sandbox, &["status"]);
+    assert!(
+        status.ok().contains("workflow feature, phase 4 of 16 (skill discovery); .claude/.output/"),
+        "{status:?}"
+    );
 }
 
 #[test]

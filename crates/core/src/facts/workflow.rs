@@ -14,6 +14,8 @@ pub const UNTOUCHED_MS: u64 = 24 * 3_600_000;
 /// What there is to know about a manifest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
+    /// The project's root.
+    pub root: String,
     /// Its path, as the marks name it.
     pub path: String,
     /// What it says, or why it says nothing.

@@ -31,6 +31,8 @@ const FAILED_KEPT: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Attached {
+    /// The project that it was begun in, by its root: the session may stand in another worktree by now.
+    pub project: String,
     /// Its manifest, below the project's root, or by its whole path elsewhere.
     pub manifest: String,
     /// Which workflow.

@@ -75,6 +75,7 @@ fn standing(text: &str, let_through: &[usize]) -> Standing {
     let gate = |gate: &usize| LetThrough { manifest: PATH.into(), gate: *gate, skipped: false, at: BEGAN };
     let let_through = let_through.iter().map(gate).collect();
     Standing {
+        root: "/p".into(),
         path: PATH.into(),
         manifest,
         written: Some(Millis(NOW.0 - 1000)),

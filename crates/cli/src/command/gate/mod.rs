@@ -78,16 +78,17 @@ impl Place {
         })
     }
 
-    /// The manifest that is meant: this session's, else the only one of the project.
-    fn manifest(&self) -> Result<PathBuf, CliError> {
+    /// The manifest that is meant, with its project: this session's, else the only one here.
+    fn manifest(&self) -> Result<(PathBuf, PathBuf), CliError> {
         if let Some(attached) = self.attached() {
-            return Ok(PathBuf::from(&attached.manifest));
+            return Ok((PathBuf::from(&attached.project), PathBuf::from(&attached.manifest)));
         }
+        let root = self.project.root.clone();
         let mut found = workflow::find(&self.project.root);
         match found.len() {
             0 => Err(CliError::new("there is no workflow in this project")
                 .hint("`tidegate gate start ID` begins one, `tidegate gate attach PATH` takes up another")),
-            1 => Ok(PathBuf::from(found.swap_remove(0).0)),
+            1 => Ok((root, PathBuf::from(found.swap_remove(0).0))),
             _ => {
                 let listed: Vec<&str> = found.iter().take(5).map(|(path, _)| path.as_str()).collect();
                 Err(CliError::new(format!(
@@ -99,9 +100,9 @@ impl Place {
         }
     }
 
-    fn read(&self, path: &Path) -> Result<Standing, CliError> {
+    fn read(&self, root: &Path, path: &Path) -> Result<Standing, CliError> {
         let here = &self.project.here;
-        match workflow::read(Some(&here.state), &self.project.root, path, &here.config, false, &|| true) {
+        match workflow::read(Some(&here.state), root, path, &here.config, false, &|| true) {
             Known::Value(standing) => Ok(standing),
             Known::Absent => Err(CliError::new(format!("{}: no such file", path.display()))
                 .hint("`tidegate gate detach` lets go of it")),
@@ -110,7 +111,8 @@ impl Place {
     }
 
     fn standing(&self) -> Result<Standing, CliError> {
-        self.read(&self.manifest()?)
+        let (root, path) = self.manifest()?;
+        self.read(&root, &path)
     }
 
     fn report(&self, standing: &mut Standing, gate: Gate) -> Report {
@@ -118,7 +120,7 @@ impl Place {
             && !standing.files.iter().any(|(phase, _)| *phase == gate.after)
         {
             let names = manifest.section(gate.after).map(check::named).unwrap_or_default();
-            let root = &self.project.root;
+            let root = Path::new(&standing.root);
             let files = workflow::look(root, &root.join(&standing.path), names, &|| true);
             standing.files.push((gate.after, files));
         }
@@ -148,7 +150,7 @@ impl Place {
         standing: &Standing,
         how: impl FnOnce(&str) -> Result<String, String>,
     ) -> Result<(), CliError> {
-        let (state, root) = (&self.project.here.state, &self.project.root);
+        let (state, root) = (&self.project.here.state, Path::new(&standing.root));
         workflow::change(state, root, Path::new(&standing.path), how).map_err(|error| {
             CliError::new(format!("{} was not changed: {error}", standing.path)).hint("nothing was recorded")
         })
@@ -157,7 +159,7 @@ impl Place {
     fn let_pass(&self, standing: &Standing, gate: usize, skipped: bool) -> Result<(), CliError> {
         let here = &self.project.here;
         let known = LetThrough { manifest: standing.path.clone(), gate, skipped, at: here.now };
-        workflow::let_pass(&here.state, &self.project.root, &known)
+        workflow::let_pass(&here.state, Path::new(&standing.root), &known)
             .map_err(|error| CliError::new(format!("gate {gate} was not recorded: {error}")))
     }
 
@@ -491,7 +493,7 @@ fn write_output(place: &Place, standing: &Standing, name: &str) -> Result<(), Cl
     if text.trim_ascii().is_empty() {
         return Err(CliError::new("nothing came in on standard input"));
     }
-    let (state, root) = (&place.project.here.state, &place.project.root);
+    let (state, root) = (&place.project.here.state, Path::new(&standing.root));
     workflow::write_output(state, root, Path::new(&standing.path), name, &text)
         .map_err(|error| CliError::new(format!("{name} was not written: {error}")))
 }
@@ -511,7 +513,7 @@ fn phase(args: &Phase) -> Outcome {
     place.change(&standing, |text| {
         manifest::move_on(text, ended.as_deref(), number, &key, now).map_err(|why| why.to_string())
     })?;
-    let standing = place.read(Path::new(&standing.path))?;
+    let standing = place.read(Path::new(&standing.root), Path::new(&standing.path))?;
     let waits = standing.pending().first().copied();
     if args.of.json {
         print::json(
@@ -552,7 +554,7 @@ fn start(args: &Start) -> Outcome {
     let text = manifest::begin(id, &args.workflow, &definition, here.now);
     let path = workflow::create(&here.state, &place.project.root, id, &text)
         .map_err(|error| CliError::new(format!("the manifest was not made: {error}")))?;
-    let standing = place.read(Path::new(&path))?;
+    let standing = place.read(&place.project.root, Path::new(&path))?;
     let manifest = usable(&standing)?;
     let session = place.session.as_ref().map(|session| &session.id);
     if let Some(session) = session {
@@ -567,6 +569,7 @@ fn start(args: &Start) -> Outcome {
 /// The mark that attaches a manifest.
 fn bind(standing: &Standing, manifest: &Manifest, began: Option<Millis>) -> Mark {
     let mut new = Attached {
+        project: standing.root.clone(),
         manifest: standing.path.clone(),
         workflow: manifest.name.clone(),
         of: manifest.workflow.phases.len(),
@@ -612,7 +615,7 @@ fn warn_if_off(place: &Place) {
 /// The gate that holds this session back, if one does.
 fn held_back(place: &Place) -> Option<usize> {
     let attached = place.attached()?;
-    let standing = place.read(Path::new(&attached.manifest)).ok()?;
+    let standing = place.read(Path::new(&attached.project), Path::new(&attached.manifest)).ok()?;
     let complete = standing.manifest.as_ref().is_ok_and(|manifest| manifest.complete);
     standing.pending().first().map(|gate| gate.number).filter(|_| !complete)
 }
@@ -621,7 +624,8 @@ fn attach(args: &Attach) -> Outcome {
     let place = Place::find(&args.of)?;
     let session = place.session()?;
     let cwd = std::env::current_dir().unwrap_or_default();
-    let standing = place.read(&cwd.join(&args.path)).or_else(|_| place.read(&args.path))?;
+    let root = &place.project.root;
+    let standing = place.read(root, &cwd.join(&args.path)).or_else(|_| place.read(root, &args.path))?;
     let manifest = usable(&standing)?;
     let is_other = place.attached().is_some_and(|attached| attached.manifest != standing.path);
     if let Some(gate) = held_back(&place).filter(|_| is_other) {

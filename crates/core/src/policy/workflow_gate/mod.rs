@@ -445,7 +445,9 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
     }
     let level = facts.meter.reading().and_then(|reading| config.policies.workflow_gate.level(reading));
     let Some(bound) = attached.filter(|_| is_bound) else {
-        return attach(manifest, standing);
+        // An agent may work on something of its own, in a worktree of its own.
+        let own = facts.event.main_thread();
+        return if own { attach(manifest, standing) } else { Verdict::silent("an agent wrote another manifest") };
     };
     let (Some(number), Some(last)) = (manifest.current, bound.current()) else {
         let mark = seen(facts, config, standing, bound).map(Effect::Mark);
@@ -472,6 +474,7 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
 
 fn attach(manifest: &Manifest, standing: &Standing) -> Verdict {
     let mut new = Attached {
+        project: standing.root.clone(),
         manifest: standing.path.clone(),
         workflow: manifest.name.clone(),
         of: manifest.workflow.phases.len(),
