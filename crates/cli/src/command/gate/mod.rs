@@ -309,7 +309,7 @@ fn check_gate(args: &Check) -> Outcome {
     };
     let report = place.report(&mut standing, gate);
     print_report(&report, &standing, args.of.json);
-    if report.is_met() && standing.is_let_through(gate.number).is_none() {
+    if report.is_met() && !args.of.json && standing.is_let_through(gate.number).is_none() {
         print::to_stderr(&format!("hint: `tidegate gate pass {}` records it", gate.number));
     }
     Ok(if report.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
