@@ -130,12 +130,12 @@ Examples:
   tidegate handoff --dry-run              prints it, and writes nothing
   tidegate handoff --json | jq -r .file
 
-Goal and constraints, where a cycle stands, decisions, edits that were not
-verified, entries that no person has gone through, next steps, open items and
-questions, paths: from the project's files and from what the hooks saw. What is
-not known is left out. A session that starts here within a day is told of the
-file, once. It is written anew each time; what a person wrote or changed there
-is kept beside it as handoff.kept.md.")]
+Goal and constraints, where a cycle or workflow stands, decisions, edits that
+were not verified, entries that no person has gone through, next steps, open
+items and questions, paths: from the project's files and from what the hooks
+saw. What is not known is left out. A session that starts here within a day is
+told of the file, once. It is written anew each time; what a person wrote or
+changed there is kept beside it as handoff.kept.md.")]
     Handoff(Handoff),
     /// Runs stages one after another in a session, each only while there is room for it
     #[command(subcommand)]

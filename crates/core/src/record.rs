@@ -154,9 +154,12 @@ pub struct Deeds {
     /// An entry was written.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub entry: bool,
-    /// A gate of a workflow was let through.
+    /// A gate of a workflow was passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<usize>,
+    /// A person let a gate of a workflow be skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped_gate: Option<usize>,
     /// The conversation was compacted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compacted: bool,

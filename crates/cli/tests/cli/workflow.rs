@@ -196,7 +196,7 @@ fn only_a_person_skips_a_gate() {
     play.spawns().silent();
     let records = play.sandbox.records();
     let record = records.iter().find(|record| record["event"] == "tidegate gate skip 1").expect("a record");
-    assert_eq!(record["cause"], format!("approved with the code {code}"));
+    assert_eq!(record["cause"], format!("approved with the code {code}: it was one file"));
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn the_ladder_before_agents() {
         let answer = play.spawns();
         assert_eq!(play.because(), because, "{answer:?}");
         let shown = !answer.stdout.is_empty() && answer.output()["systemMessage"].is_string();
-        assert_eq!(shown, [156_000, 161_000].contains(&used), "the person is told once: {answer:?}");
+        assert_eq!(shown, [156_000, 161_000, 166_000].contains(&used), "the person is told once: {answer:?}");
     }
     let handoff =
         fs::read_to_string(play.sandbox.project().join(".claude/context/handoff.md")).expect("a handoff");
@@ -386,4 +386,94 @@ fn a_section_is_written_where_the_client_would_refuse() {
     {
         assert!(play.text().contains(line), "{line}");
     }
+}
+
+/// A terminal knows no session: who goes on there means the one that is in a workflow.
+#[test]
+fn at_a_terminal_the_session_in_a_workflow_is_meant() {
+    let play = Play::at_gate();
+    let other = play.path().parent().expect("a folder").with_file_name("other");
+    fs::create_dir_all(&other).expect("the folder");
+    fs::write(other.join("MANIFEST.yaml"), MANIFEST).expect("the file");
+    let mut begins = json!({ "hook_event_name": "SessionStart", "source": "startup" });
+    begins = addressed(begins, "another-session", &play.transcript(), &play.sandbox.project());
+    let _ = play.sandbox.event(&begins);
+    let status = play.sandbox.run(&["gate", "status", "--json"]).json();
+    assert_eq!((&status["session"], &status["manifest"]), (&json!(SESSION), &json!(PATH)));
+    play.sandbox.run(&["gate", "pass", "1"]).ok();
+    play.spawns().silent();
+    let passed = play.sandbox.run(&["report", "--json"]).json();
+    assert!(passed.to_string().contains("\"workflow-gate\""), "{passed}");
+    // Who is in a session means that one.
+    let asked = crate::people::by_agent_of(&play.sandbox, &["gate", "status"], "another-session");
+    assert!(asked.failed().contains("no workflow is attached to this session"), "{asked:?}");
+}
+
+#[test]
+fn a_gate_that_was_let_through_says_so() {
+    let play = Play::at_gate();
+    let checked = play.gate(&["check", "1"]);
+    assert_eq!(
+        (checked.code, checked.stderr.as_str()),
+        (Some(0), "hint: `tidegate gate pass 1` records it\n")
+    );
+    assert_eq!(play.gate(&["check", "1", "--json"]).json().get("recorded"), None);
+    play.gate(&["pass", "1"]).ok();
+    assert_eq!(play.gate(&["check", "1", "--json"]).json()["recorded"], "passed");
+    let again = play.gate(&["skip", "1", "--reason", "late"]);
+    assert!(again.failed().contains("gate 1 was passed at 20"), "{again:?}");
+
+    let _ = play.writes(&play.text().replace("current_phase: 4", "current_phase: 9"));
+    let skip = ["skip", "2", "--reason", "it was small"];
+    let code = code_of(&play.gate(&skip));
+    let _ = types(&play.sandbox, &format!("approve {code}"));
+    play.gate(&[&skip[..], &["--approved"]].concat()).ok();
+    let record = play.sandbox.records().pop().expect("a record");
+    assert_eq!(record["cause"], format!("approved with the code {code}: it was small"));
+    let report = play.gate(&["report", "2"]);
+    assert!(report.ok().contains("NOT PASSED"), "{report:?}");
+    assert!(report.stdout.contains("\nA person let it be skipped at 20"), "{report:?}");
+    assert_eq!(play.gate(&["report", "2", "--json"]).json()[0]["recorded"], "skipped");
+}
+
+#[test]
+fn the_status_of_a_session_shows_its_workflow() {
+    let play = Play::at_gate();
+    let shown = |play: &Play| play.sandbox.run(&["status"]).ok().to_owned();
+    let line = "workflow feature: phase 4 of 16 (skill discovery); gate 1 holds agents back, `tidegate gate check 1` tells why\n";
+    assert!(shown(&play).contains(line), "{}", shown(&play));
+    let json = play.sandbox.run(&["status", "--json"]).json();
+    assert_eq!((&json["workflow"]["phase"], &json["workflow"]["pending"]), (&json!(4), &json!([1])));
+    play.gate(&["pass", "1"]).ok();
+    assert!(shown(&play).contains("workflow feature: phase 4 of 16 (skill discovery)\n"), "{}", shown(&play));
+    fs::write(play.path(), "phases: {").expect("the file");
+    assert!(shown(&play).contains("its manifest cannot be used"), "{}", shown(&play));
+    fs::remove_file(play.path()).expect("it can go");
+    assert!(shown(&play).contains("its manifest is gone"), "{}", shown(&play));
+}
+
+#[test]
+fn errors_say_how_to_go_on() {
+    let play = Play::new();
+    let template = play.gate(&["template", "3"]);
+    assert!(
+        template.ok().contains("E2E tests: N/N passed"),
+        "without a workflow, the built-in one: {template:?}"
+    );
+    assert!(play.gate(&["template", "4"]).failed().contains("there is 1 after phase 3"));
+    play.gate(&["start", "x"]).ok();
+    let hint = format!("hint: `tidegate gate attach {PATH}` takes it up");
+    assert!(play.gate(&["start", "x"]).failed().contains(&hint));
+    let hint = "`tidegate gate note 3 --status complete` says that it is, `tidegate gate phase 4` moves on";
+    assert!(play.gate(&["pass", "1"]).failed().contains(hint));
+    assert!(play.gate(&["attach", "/etc/hostname"]).failed().contains("hint: a manifest is a file inside"));
+    let before = play.text();
+    for (name, why) in
+        [("nope.md", "there is no file nope.md"), ("/etc/hostname", "is outside of the project")]
+    {
+        assert!(play.gate(&["note", "3", "--artifact", name]).failed().contains(why), "{name}");
+    }
+    assert_eq!(play.text(), before);
+    fs::write(play.path(), "phases: {").expect("the file");
+    assert!(play.gate(&["check", "1"]).failed().contains("hint: mend it by hand"));
 }

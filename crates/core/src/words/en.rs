@@ -175,11 +175,14 @@ pub(super) const WORDS: Words = Words {
             use_of(numbers)
         )
     },
-    compact_now: |numbers| {
+    handoff_written: |level| {
         format!(
-            "A good moment for /compact: {}. From 85% on no agents are spawned in this workflow.",
-            use_of(numbers)
+            "From {level}% on a handoff is written: .claude/context/{} says where the work stands, also for a new session.",
+            handoff::FILE
         )
+    },
+    compact_now: |numbers| {
+        format!("A good moment for /compact: {}. From 85% on no agents are spawned.", use_of(numbers))
     },
     gate_pending: |gate, phase, missing, policy| {
         let missing = match missing {

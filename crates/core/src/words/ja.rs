@@ -183,11 +183,14 @@ pub(super) const WORDS: Words = Words {
             use_of(numbers)
         )
     },
-    compact_now: |numbers| {
+    handoff_written: |level| {
         format!(
-            "/compact の良いタイミングです（{}）。このワークフローでは85%以降エージェントを起動しません。",
-            use_of(numbers)
+            "{level}%に達したため引き継ぎを書き出します。作業の状態は .claude/context/{} にあり、新しいセッションでも使えます。",
+            handoff::FILE
         )
+    },
+    compact_now: |numbers| {
+        format!("/compact の良いタイミングです（{}）。85%以降はエージェントを起動しません。", use_of(numbers))
     },
     gate_pending: |gate, phase, missing, policy| {
         let missing = match missing {

@@ -118,6 +118,8 @@ pub struct Words {
     pub cycle_damaged: fn(&Damage) -> String,
     /// No agents are spawned (from which level, per cent in use and tokens left, the policy that can be switched off).
     pub spawn_blocked: fn(u8, ContextUse, &str) -> String,
+    /// A handoff is written because the context is nearly full: from which level.
+    pub handoff_written: fn(u8) -> String,
     /// A compaction is due (per cent in use and tokens left).
     pub compact_now: fn(ContextUse) -> String,
     /// A gate holds agents back (its number, the phase before it, how much is missing, the policy that can be switched off).

@@ -75,7 +75,8 @@ impl Report {
         self.put_findings(steps, &mut out);
 
         let steps: &[Step] = &[Step::References];
-        let _ = writeln!(out, "\n{} File references valid:", sign(self, steps));
+        let sign = if self.section.is_some() { sign(self, steps) } else { "❌" };
+        let _ = writeln!(out, "\n{sign} File references valid:");
         for named in &self.files {
             let _ = writeln!(out, "   - {}", file(named));
         }
@@ -166,6 +167,7 @@ static IN_SUMMARY: [(&str, &[Row], &[&str]); 3] = [
         &[
             "Unit tests: N/N passed",
             "Integration tests: N/N passed",
+            "E2E tests: N/N passed",
             "Coverage: N% (target: N%)",
             "Key decisions: … (or: none)",
         ],
@@ -249,6 +251,17 @@ mod tests {
         ]);
         report.files.push(Named { name: "src/gone.rs".into(), found: Found::Missing });
         insta::assert_snapshot!("not_passed", report.text(PATH));
+    }
+
+    #[test]
+    fn a_phase_without_a_section_has_no_valid_references() {
+        let mut report = report(vec![(Step::Written, Finding::Missing("phases.3_discovery".into()))]);
+        (report.section, report.files) = (None, Vec::new());
+        let text = report.text(PATH);
+        assert!(
+            text.contains("❌ File references valid:\n   - MANIFEST.yaml has no section of phase 3\n"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -422,6 +422,7 @@ pub(super) fn words(row: &Row<'_>) -> Vec<String> {
         "75%" => of_level("152000"),
         "80%" => of_level("162000"),
         "85%" => of_level("172000"),
+        "95%" => of_level("192000"),
         "a gate" => of_gate("complete, no output"),
         "a gate with everything" => of_gate("whole"),
         other => panic!("no such case: {other}"),
@@ -435,7 +436,9 @@ pub(super) fn words(row: &Row<'_>) -> Vec<String> {
         ..facts(&event)
     };
     let part = part(ID, &facts, &Config::default()).expect("it takes part");
-    let said = part.verdict.says.iter().find(|say| say.to == to).map(|say| say.text.clone());
+    let said: Vec<&str> =
+        part.verdict.says.iter().filter(|say| say.to == to).map(|say| say.text.as_str()).collect();
+    let said = (!said.is_empty()).then(|| said.join(" "));
     let reason = part.verdict.reason.clone().filter(|_| to == Audience::Model);
     vec![row[0].into(), reason.or(said).unwrap_or_else(|| "-".into())]
 }

@@ -1,10 +1,11 @@
 //! Gates between phases: agents that are not spawned, what the model and the person are told, and what opens the way.
 
-use serde_json::Value;
-use tidegate_e2e::client::{OPUS_5_5, SONNET_4_5};
+use serde_json::{Value, json};
+use tidegate_e2e::client::{Launch, OPUS_5_5, SONNET_4_5};
 use tidegate_e2e::home::Home;
-use tidegate_e2e::model::{Model, Reply, Request, Script};
+use tidegate_e2e::model::{Model, Reply, Request, Script, Usage};
 use tidegate_e2e::prefix::assert_extending;
+use tidegate_e2e::terminal::Terminal;
 use tidegate_e2e::tidegate::{Tidegate, binary};
 
 use super::work::launch;
@@ -83,6 +84,8 @@ fn agents_at(model: &str, sizes: [u64; 6], shown_use: &str) {
     assert_eq!(tells("A good moment for /compact"), 1, "{shown:?}");
     assert_eq!(tells("No agents are spawned from 85%"), 1, "{shown:?}");
     assert_eq!(tells(shown_use), 1, "{shown:?}");
+    assert_eq!(tells("From 95% on a handoff is written"), 1, "{shown:?}");
+    assert!(denied.contains("From 95% on .claude/context/handoff.md is written"), "{denied}");
     let handoff = std::fs::read_to_string(home.in_project(".claude/context/handoff.md")).expect("a handoff");
     assert!(handoff.contains("workflow feature"), "{handoff}");
     assert_extending(&scripted.requests());
@@ -99,6 +102,32 @@ fn agents_on_a_small_window() {
 #[test]
 fn agents_on_a_large_window() {
     agents_at(OPUS_5_5, [930_000, 951_000, 952_000, 956_000, 961_000, 966_000], "6.0k tokens left");
+}
+
+/// Rounds of the server's own tools are counted in the totals; in the context is only the last.
+#[test]
+fn rounds_of_server_tools_do_not_fill_the_context() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let in_rounds = |last: u64| Usage::prompt(last).after_round(80_000);
+    let script = Script::new()
+        .main(gate("start x").used(20_000))
+        .main(Reply::agent("ROOM").usage(in_rounds(95_000)))
+        .subagent("ROOM", Reply::text("here").used(9_000))
+        .main(Reply::agent("FULL").usage(in_rounds(172_000)))
+        .main(Reply::text("done").usage(in_rounds(172_000)));
+    let model = Model::start(script).paced(&home);
+    launch(&home, &model).on(SONNET_4_5).ask("go through the phases");
+    tidegate.assert_unfailing();
+    assert_eq!(spawns(&tidegate), ["there is room for agents", "the context is too full to spawn agents"]);
+    let used: Vec<Value> = tidegate
+        .records_of("PreToolUse")
+        .into_iter()
+        .filter(|record| record["tool"] == "Agent")
+        .map(|record| record["meter"]["used"].clone())
+        .collect();
+    assert_eq!(used, [95_000, 172_000]);
+    model.finish();
 }
 
 /// The model writes what the gate wants.
@@ -229,7 +258,7 @@ fn only_a_person_skips_a_gate() {
         "{text}"
     );
     let skips = tidegate.records_of("tidegate gate skip 1");
-    assert_eq!(skips[0]["cause"], format!("approved with the code {code}"));
+    assert_eq!(skips[0]["cause"], format!("approved with the code {code}: it was one file"));
     model.finish();
 }
 
@@ -251,5 +280,48 @@ fn a_manifest_belongs_to_the_session_that_wrote_it() {
     assert_eq!(spawns(&tidegate), ["no workflow is under way here", "a gate was not let through"]);
     let text = std::fs::read_to_string(home.in_project(MANIFEST)).expect("the manifest");
     assert_eq!(text, "# by hand\ncurrent_phase: 4\nphases:\n");
+    model.finish();
+}
+
+/// In a terminal the model asks with the client's own dialog, and the person answers there.
+#[test]
+fn a_person_skips_a_gate_in_a_dialog() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let skip = "skip 1 --reason 'it was one file'";
+    let script = Script::new()
+        .main(gate("start x"))
+        .main(phase(4))
+        .main(gate(skip))
+        .main_with(|request| {
+            let question =
+                format!("Go on without gate 1? The context may run out later. ({})", code(request));
+            let options = json!([
+                { "label": "approve", "description": "go on without it" },
+                { "label": "no", "description": "write the summary first" },
+            ]);
+            let question =
+                json!({ "question": question, "header": "Gate 1", "multiSelect": false, "options": options });
+            Reply::tool("AskUserQuestion", json!({ "questions": [question] }))
+        })
+        .main(gate(&format!("{skip} --approved")))
+        .main(Reply::text("the gate is behind us"));
+    let model = Model::start(script);
+    let client = Launch::new(&home, &model).on(OPUS_5_5);
+    let terminal = Terminal::start(&client.argument("--permission-mode").argument("default"));
+    terminal.enter("go through the phases");
+    terminal.wait_for("write the summary first");
+    let text = || std::fs::read_to_string(home.in_project(MANIFEST)).expect("the manifest");
+    assert!(!text().contains("compaction_skipped"), "{}", text());
+    terminal.dismiss("Enter", "write the summary first");
+    terminal.wait_for("the gate is behind us");
+
+    for line in ["compaction_skipped: true", "skip_reason: \"it was one file\"", "skip_timestamp: \"20"] {
+        assert!(text().contains(line), "{line}: {}", text());
+    }
+    let record = &tidegate.records_of("tidegate gate skip 1")[0];
+    let cause = record["cause"].as_str().unwrap_or_default();
+    assert!(cause.starts_with("approved with the code ") && cause.ends_with(": it was one file"), "{cause}");
+    assert_eq!((&record["attended"], &record["did"]["skipped_gate"]), (&json!(true), &json!(1)));
     model.finish();
 }

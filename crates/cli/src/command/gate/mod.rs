@@ -15,9 +15,9 @@ use tidegate_core::facts::workflow::{AtGate, LetThrough, Standing};
 use tidegate_core::policy::workflow_gate::settings::WorkflowMode;
 use tidegate_core::record::Deeds;
 use tidegate_core::time::Millis;
-use tidegate_core::workflow::check::{self, Finding, Report};
+use tidegate_core::workflow::check::{self, Finding, Found, Named, Report};
 use tidegate_core::workflow::manifest::{self, is_over};
-use tidegate_core::workflow::{Attached, Gate, Manifest, PhaseBegan, estimate, report};
+use tidegate_core::workflow::{Attached, BUILT_IN, Gate, Manifest, PhaseBegan, Workflow, estimate, report};
 use tidegate_state::{marks, workflow};
 
 use super::Outcome;
@@ -61,9 +61,25 @@ impl Place {
         let session = project.here.session(project.session.as_ref().map(SessionId::as_str)).ok();
         let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let here = project.real();
-        let session = session
-            .filter(|session| session.marks.root.as_deref().is_none_or(|root| real(Path::new(root)) == here));
+        let is_here = |session: &Session| {
+            session.marks.root.as_deref().is_none_or(|root| real(Path::new(root)) == here)
+        };
+        let session = session.filter(is_here);
         Ok(Place { project, session })
+    }
+
+    /// For who goes on with a workflow: who names no session means the newest one that is in one.
+    fn at_work(of: &KnowledgeOf) -> Result<Place, CliError> {
+        let mut place = Place::find(of)?;
+        if place.project.session.is_none() && place.attached().is_none() {
+            let root = Some(place.project.root.as_path());
+            let is_at_work = |session: &Session| {
+                session.marks.workflow.is_some() && session.marks.root.as_deref().map(Path::new) == root
+            };
+            let found = place.project.here.all().into_iter().find(is_at_work);
+            place.session = found.or(place.session);
+        }
+        Ok(place)
     }
 
     fn attached(&self) -> Option<&Attached> {
@@ -91,8 +107,9 @@ impl Place {
             1 => Ok((root, PathBuf::from(found.swap_remove(0).0))),
             _ => {
                 let listed: Vec<&str> = found.iter().take(5).map(|(path, _)| path.as_str()).collect();
+                let to = if self.project.session.is_some() { "this session" } else { "a session here" };
                 Err(CliError::new(format!(
-                    "no workflow is attached to a session here; there is\n  {}",
+                    "no workflow is attached to {to}; there is\n  {}",
                     listed.join("\n  ")
                 ))
                 .hint("`tidegate gate attach PATH` attaches one"))
@@ -106,7 +123,8 @@ impl Place {
             Known::Value(standing) => Ok(standing),
             Known::Absent => Err(CliError::new(format!("{}: no such file", path.display()))
                 .hint("`tidegate gate detach` lets go of it")),
-            Known::Broken(why) => Err(CliError::new(format!("{} cannot be read: {why}", path.display()))),
+            Known::Broken(why) => Err(CliError::new(format!("{} cannot be read: {why}", path.display()))
+                .hint("a manifest is a file inside of the project")),
         }
     }
 
@@ -185,12 +203,13 @@ impl Place {
 fn usable(standing: &Standing) -> Result<&Manifest, CliError> {
     standing.manifest.as_ref().map_err(|damage| {
         CliError::new(format!("write verified: {} cannot be used: {damage}", standing.path))
+            .hint("mend it by hand; until then nothing is recorded, and its gates hold nothing back")
     })
 }
 
-fn gate_of(manifest: &Manifest, number: usize) -> Result<Gate, CliError> {
-    manifest.workflow.gate(number).ok_or_else(|| {
-        let gates = manifest.workflow.gates();
+fn gate_of(workflow: &Workflow, name: &str, number: usize) -> Result<Gate, CliError> {
+    workflow.gate(number).ok_or_else(|| {
+        let gates = workflow.gates();
         let listed: Vec<String> =
             gates.iter().map(|gate| format!("{} after phase {}", gate.number, gate.after)).collect();
         let hint = if listed.is_empty() {
@@ -198,7 +217,7 @@ fn gate_of(manifest: &Manifest, number: usize) -> Result<Gate, CliError> {
         } else {
             format!("there is {}", listed.join(", "))
         };
-        CliError::new(format!("the workflow {} has no gate {number}", manifest.name)).hint(hint)
+        CliError::new(format!("the workflow {name} has no gate {number}")).hint(hint)
     })
 }
 
@@ -218,7 +237,11 @@ struct ShownReport<'a> {
     gate: usize,
     after_phase: usize,
     phase: &'a str,
+    /// Nothing is missing now.
     passed: bool,
+    /// `passed` or `skipped`, where that was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<&'static str>,
     missing: Vec<&'a str>,
     before_tokens: u64,
     after_tokens: u64,
@@ -235,7 +258,7 @@ struct ShownStep<'a> {
     why: Option<&'a str>,
 }
 
-fn shown<'a>(report: &'a Report, path: &'a str) -> ShownReport<'a> {
+fn shown<'a>(report: &'a Report, standing: &'a Standing) -> ShownReport<'a> {
     let step = |(step, finding): &'a (check::Step, Finding)| {
         let (state, why) = match finding {
             Finding::Met => ("met", None),
@@ -245,11 +268,12 @@ fn shown<'a>(report: &'a Report, path: &'a str) -> ShownReport<'a> {
         ShownStep { step: step.name(), state, why }
     };
     ShownReport {
-        manifest: path,
+        manifest: &standing.path,
         gate: report.gate.number,
         after_phase: report.gate.after,
         phase: &report.phase,
         passed: report.is_met(),
+        recorded: standing.is_let_through(report.gate.number).map(state_of),
         missing: report.missing(),
         before_tokens: report.before,
         after_tokens: report.after,
@@ -258,33 +282,47 @@ fn shown<'a>(report: &'a Report, path: &'a str) -> ShownReport<'a> {
     }
 }
 
-fn print_report(report: &Report, path: &str, json: bool) {
+/// How a gate was let through.
+fn state_of(known: &LetThrough) -> &'static str {
+    if known.skipped { "skipped" } else { "passed" }
+}
+
+fn print_report(report: &Report, standing: &Standing, json: bool) {
     if json {
-        print::json(&shown(report, path));
-    } else {
-        print::line(report.text(path).trim_end());
+        print::json(&shown(report, standing));
+        return;
+    }
+    print::line(report.text(&standing.path).trim_end());
+    if let Some(skipped) = standing.is_let_through(report.gate.number).filter(|known| known.skipped) {
+        print::line(&format!(
+            "A person let it be skipped at {}; it holds no agents back.",
+            skipped.at.iso_seconds()
+        ));
     }
 }
 
 fn check_gate(args: &Check) -> Outcome {
-    let place = Place::find(&args.of)?;
+    let place = Place::at_work(&args.of)?;
     let mut standing = place.standing()?;
     let manifest = usable(&standing)?;
     let gate = match args.gate {
-        Some(number) => gate_of(manifest, number)?,
+        Some(number) => gate_of(&manifest.workflow, &manifest.name, number)?,
         None => next_gate(&standing, manifest)?,
     };
     let report = place.report(&mut standing, gate);
-    print_report(&report, &standing.path, args.of.json);
+    print_report(&report, &standing, args.of.json);
+    if report.is_met() && !args.of.json && standing.is_let_through(gate.number).is_none() {
+        print::to_stderr(&format!("hint: `tidegate gate pass {}` records it", gate.number));
+    }
     Ok(if report.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn reports(args: &Check) -> Outcome {
-    let place = Place::find(&args.of)?;
+    let place = Place::at_work(&args.of)?;
     let mut standing = place.standing()?;
     let manifest = usable(&standing)?;
     let gates = match args.gate {
-        Some(number) => vec![gate_of(manifest, number)?],
+        Some(number) => vec![gate_of(&manifest.workflow, &manifest.name, number)?],
         None => manifest.workflow.gates(),
     };
     let current = manifest.current.unwrap_or_default();
@@ -292,8 +330,7 @@ fn reports(args: &Check) -> Outcome {
     let gates: Vec<Gate> = gates.into_iter().filter(reached).collect();
     let reports: Vec<Report> = gates.into_iter().map(|gate| place.report(&mut standing, gate)).collect();
     if args.of.json {
-        let shown: Vec<ShownReport<'_>> =
-            reports.iter().map(|report| shown(report, &standing.path)).collect();
+        let shown: Vec<ShownReport<'_>> = reports.iter().map(|report| shown(report, &standing)).collect();
         print::json(&shown);
         return Ok(ExitCode::SUCCESS);
     }
@@ -304,28 +341,29 @@ fn reports(args: &Check) -> Outcome {
         if at > 0 {
             print::line("");
         }
-        print::line(report.text(&standing.path).trim_end());
+        print_report(report, &standing, false);
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn pass(args: &Number) -> Outcome {
-    let place = Place::find(&args.of)?;
+    let place = Place::at_work(&args.of)?;
     let mut standing = place.standing()?;
     let manifest = usable(&standing)?;
-    let gate = gate_of(manifest, args.gate)?;
+    let gate = gate_of(&manifest.workflow, &manifest.name, args.gate)?;
     let section = manifest.section(gate.after);
     let is_finished = manifest.current.is_some_and(|current| current > gate.after)
         || section.and_then(|section| section.status.as_deref()).is_some_and(is_over);
     if !is_finished {
         return Err(CliError::new(format!("phase {} is not finished", gate.after)).hint(format!(
-            "its section says `status: complete` then, or current_phase is {}",
+            "`tidegate gate note {} --status complete` says that it is, `tidegate gate phase {}` moves on",
+            gate.after,
             gate.after + 1
         )));
     }
     let report = place.report(&mut standing, gate);
     if !report.is_met() {
-        print_report(&report, &standing.path, args.of.json);
+        print_report(&report, &standing, args.of.json);
         return Ok(ExitCode::FAILURE);
     }
     let now = place.project.here.now;
@@ -340,16 +378,24 @@ fn pass(args: &Number) -> Outcome {
         &tightened(&place.project.here, "everything was there"),
         did,
     );
-    print_report(&report, &standing.path, args.of.json);
+    print_report(&report, &standing, args.of.json);
     Ok(ExitCode::SUCCESS)
 }
 
 fn skip(args: &Skip) -> Outcome {
-    let place = Place::find(&args.of)?;
+    let place = Place::at_work(&args.of)?;
     let standing = place.standing()?;
     let manifest = usable(&standing)?;
-    let gate = gate_of(manifest, args.gate)?;
+    let gate = gate_of(&manifest.workflow, &manifest.name, args.gate)?;
     let reason = said("the reason", &args.reason)?;
+    if let Some(known) = standing.is_let_through(gate.number) {
+        return Err(CliError::new(format!(
+            "gate {} was {} at {}; there is nothing to skip",
+            gate.number,
+            state_of(known),
+            known.at.iso_seconds()
+        )));
+    }
     let phase = manifest.workflow.phase(gate.after).map(|phase| phase.name.clone()).unwrap_or_default();
     let would = risks(gate, &standing.path);
     let command = format!("gate skip {} --reason {}", gate.number, quoted(Path::new(&reason)));
@@ -372,8 +418,9 @@ fn skip(args: &Skip) -> Outcome {
         manifest::note_skipped(text, &key, &reason, now).map_err(|why| why.to_string())
     })?;
     place.let_pass(&standing, gate.number, true)?;
-    let did = Deeds { gate: Some(gate.number), ..Deeds::default() };
-    place.record(&format!("skip {}", gate.number), &given, did);
+    let did = Deeds { skipped_gate: Some(gate.number), ..Deeds::default() };
+    let recorded = Given { how: format!("{}: {reason}", given.how), ..given };
+    place.record(&format!("skip {}", gate.number), &recorded, did);
     if args.of.json {
         print::json(&json!({
             "manifest": standing.path, "gate": gate.number, "skipped": true, "reason": reason, "approval": given.how,
@@ -407,11 +454,19 @@ fn risks(gate: Gate, path: &str) -> Vec<String> {
 }
 
 fn template(args: &Number) -> Outcome {
-    let place = Place::find(&args.of)?;
-    let standing = place.standing()?;
-    let manifest = usable(&standing)?;
-    let gate = gate_of(manifest, args.gate)?;
-    let text = report::template(&manifest.workflow, gate, &standing.path);
+    let place = Place::at_work(&args.of)?;
+    let is_none = place.attached().is_none() && workflow::find(&place.project.root).is_empty();
+    let (gate, text) = if is_none {
+        // Also for who wants to see it before there is a workflow.
+        let built_in = Workflow::default();
+        let gate = gate_of(&built_in, BUILT_IN, args.gate)?;
+        (gate, report::template(&built_in, gate, &format!("{}/ID/{}", manifest::FOLDER, manifest::FILE)))
+    } else {
+        let standing = place.standing()?;
+        let manifest = usable(&standing)?;
+        let gate = gate_of(&manifest.workflow, &manifest.name, args.gate)?;
+        (gate, report::template(&manifest.workflow, gate, &standing.path))
+    };
     if args.of.json {
         print::json(&json!({ "gate": gate.number, "after_phase": gate.after, "template": text }));
     } else {
@@ -434,12 +489,13 @@ fn section_of(manifest: &Manifest, word: &str) -> Result<(usize, String), CliErr
 }
 
 fn note(args: &Note) -> Outcome {
-    let place = Place::find(&args.of)?;
+    let place = Place::at_work(&args.of)?;
     let standing = place.standing()?;
     let manifest = usable(&standing)?;
     let (number, key) = section_of(manifest, &args.phase)?;
     let mut artifacts = manifest.section(number).map(|section| section.artifacts.clone()).unwrap_or_default();
     let before = artifacts.len();
+    are_there(&place, &standing, &args.artifact)?;
     if let Some(name) = &args.output {
         write_output(&place, &standing, name)?;
     }
@@ -477,6 +533,27 @@ fn note(args: &Note) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Refuses artifacts that a gate would not take: nothing takes them out of the manifest again.
+fn are_there(place: &Place, standing: &Standing, names: &[String]) -> Result<(), CliError> {
+    let root = &place.project.root;
+    for Named { name, found } in workflow::look(root, &root.join(&standing.path), names.to_vec(), &|| true) {
+        match found {
+            Found::Missing => {
+                return Err(CliError::new(format!(
+                    "there is no file {name}, beside the manifest or in the project"
+                ))
+                .hint("write it first; --output writes one beside the manifest"));
+            }
+            Found::Outside => {
+                return Err(CliError::new(format!("{name} is outside of the project"))
+                    .hint("copy it into the project, or give it to --output"));
+            }
+            Found::File { .. } | Found::Unread(_) | Found::Folder => {}
+        }
+    }
+    Ok(())
+}
+
 /// Writes what comes in to a file beside the manifest.
 fn write_output(place: &Place, standing: &Standing, name: &str) -> Result<(), CliError> {
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -499,7 +576,7 @@ fn write_output(place: &Place, standing: &Standing, name: &str) -> Result<(), Cl
 }
 
 fn phase(args: &Phase) -> Outcome {
-    let place = Place::find(&args.of)?;
+    let place = Place::at_work(&args.of)?;
     let standing = place.standing()?;
     let manifest = usable(&standing)?;
     let (number, key) = section_of(manifest, &args.phase)?;
@@ -552,8 +629,14 @@ fn start(args: &Start) -> Outcome {
             .hint("`tidegate gate check` shows what is missing, `tidegate gate detach` lets go of that workflow"));
     }
     let text = manifest::begin(id, &args.workflow, &definition, here.now);
-    let path = workflow::create(&here.state, &place.project.root, id, &text)
-        .map_err(|error| CliError::new(format!("the manifest was not made: {error}")))?;
+    let path = workflow::create(&here.state, &place.project.root, id, &text).map_err(|error| {
+        let failed = CliError::new(format!("the manifest was not made: {error}"));
+        if error.kind() == std::io::ErrorKind::AlreadyExists {
+            let path = format!("{}/{id}/{}", manifest::FOLDER, manifest::FILE);
+            return failed.hint(format!("`tidegate gate attach {path}` takes it up"));
+        }
+        failed
+    })?;
     let standing = place.read(&place.project.root, Path::new(&path))?;
     let manifest = usable(&standing)?;
     let session = place.session.as_ref().map(|session| &session.id);
@@ -595,7 +678,7 @@ fn show_bound(of: &KnowledgeOf, standing: &Standing, manifest: &Manifest, sessio
         format!(", phase {number} of {} ({})", manifest.workflow.phases.len(), phase.title())
     });
     let to = session.map_or_else(
-        || "no session here yet; `tidegate gate attach` inside of one attaches it".to_owned(),
+        || format!("no session here yet; `tidegate gate attach {}` inside of one attaches it", standing.path),
         |session| format!("attached to session {session}"),
     );
     print::line(&format!("{}: workflow {}{}; {to}", standing.path, manifest.name, phase.unwrap_or_default()));
@@ -644,7 +727,7 @@ fn attach(args: &Attach) -> Outcome {
 }
 
 fn detach(args: &Detach) -> Outcome {
-    let place = Place::find(&args.of)?;
+    let place = Place::at_work(&args.of)?;
     let session = place.session()?;
     let Some(attached) = place.attached() else {
         return Err(CliError::new(format!("session {} is in no workflow", session.id)));
@@ -705,7 +788,7 @@ struct ShownGate {
 }
 
 fn status(of: &KnowledgeOf) -> Outcome {
-    let place = Place::find(of)?;
+    let place = Place::at_work(of)?;
     if place.attached().is_none() && workflow::find(&place.project.root).is_empty() {
         if of.json {
             print::json(&json!({ "status": "none" }));
@@ -720,8 +803,7 @@ fn status(of: &KnowledgeOf) -> Outcome {
     let gate = |gate: Gate| {
         let known = standing.is_let_through(gate.number);
         let state = match known {
-            Some(known) if known.skipped => "skipped",
-            Some(_) => "passed",
+            Some(known) => state_of(known),
             None if pending.contains(&gate) => "pending",
             None => "ahead",
         };

@@ -11,6 +11,7 @@ use crate::event::{Event, EventKind};
 use crate::facts::marks::{Mark, Marks, WORKFLOW_NOTICE};
 use crate::facts::workflow::{AtGate, Standing};
 use crate::facts::{Facts, Known, Needs};
+use crate::knowledge::handoff;
 use crate::meter::{Reading, short_tokens};
 use crate::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::words::ContextUse;
@@ -310,6 +311,8 @@ impl Spawn<'_> {
             let steps = self.phase.and_then(|(_, standing)| standing.steps());
             effects.push(Effect::WriteHandoff(steps.into_iter().collect()));
             effects.push(Effect::Mark(Mark::Notice(notice(&LAST.to_string()))));
+            let _ = write!(reason, " From {LAST}% on .claude/context/{} is written.", handoff::FILE);
+            once(LAST.to_string(), (words.handoff_written)(LAST));
         }
         let mut asks = if level >= BLOCKED { Asks::compacted() } else { Asks::default() };
         if let Some((gate, report)) = &self.pending {
