@@ -337,8 +337,15 @@ mod tests {
         // That somebody wrote it there is no proof.
         assert_eq!(project.standing().pending().len(), 1);
         let manifest = project.standing().path;
-        let gate = LetThrough { manifest, gate: 1, skipped: false, at: Millis(5) };
+        let gate = LetThrough { manifest, gate: 1, at: Millis(5), ..LetThrough::default() };
         let_pass(&project.state, &project.root, &gate).unwrap();
+        assert_eq!(project.standing().pending(), []);
+        // A manifest that was begun later is another, unless it said so when the gate was let through.
+        let begun = format!("created_at: \"2099-01-01T00:00:00Z\"\n{text}");
+        fs::write(project.root.join(&project.path), begun).unwrap();
+        assert_eq!(project.standing().pending().len(), 1);
+        let created = project.standing().manifest.unwrap().created;
+        let_pass(&project.state, &project.root, &LetThrough { created, ..gate }).unwrap();
         assert_eq!(project.standing().pending(), []);
     }
 }

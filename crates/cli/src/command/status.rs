@@ -214,7 +214,7 @@ struct InWorkflow {
 impl InWorkflow {
     fn of(here: &Here, session: &Session) -> Option<InWorkflow> {
         let attached = session.marks.workflow.as_ref()?;
-        let root = session.marks.root.as_deref().map(Path::new)?;
+        let root = Path::new(&attached.project);
         let path = Path::new(&attached.manifest);
         let read = workflow::read(Some(&here.state), root, path, &here.config, false, &|| true);
         let last = attached.current();

@@ -263,6 +263,8 @@ fn a_compaction_that_was_asked_for_is_noted() {
     let at_two = MANIFEST.replace("current_phase: 3", "current_phase: 2");
     let told = play.writes(&at_two).context().expect("the model is told");
     assert!(told.contains("Phase 1 has ended and phase 2 (triage) begins. 75% of the way"), "{told}");
+    play.spawns().silent();
+    assert_eq!(play.because(), "this level was said in this phase");
     let _ = play.event("SessionStart", json!({ "source": "compact" }));
     let noted = at_two.replace("{status: complete}", "{status: complete, token_triggered_compaction: true}");
     assert_eq!(play.text(), noted);
@@ -329,6 +331,23 @@ fn a_workflow_of_the_config() {
     let _ = play.writes(&text);
     let reason = play.denied();
     assert!(reason.contains("Gate 1, after phase 2 (build)"), "{reason}");
+}
+
+/// Lists of artifacts have the same name in other folders, and other tools have other phases.
+#[test]
+fn a_manifest_of_something_else_is_left_alone() {
+    let play = Play::at_gate();
+    let other = play.sandbox.project().join(".claude/.output/research/y/MANIFEST.yaml");
+    fs::create_dir_all(other.parent().expect("a folder")).expect("the folder");
+    for text in ["status: in-progress\nartifacts: [a.md]\n", "current_phase: 1\n", "current_phase: deploy\n"]
+    {
+        fs::write(&other, text).expect("the file");
+        let call =
+            json!({ "tool_name": "Write", "tool_input": { "file_path": other }, "tool_use_id": "toolu_y" });
+        play.event("PostToolUse", call).silent();
+        assert_eq!(play.because(), "that manifest tells of no workflow", "{text}");
+        play.denied();
+    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! seen from outside.
 
 use super::definition::Gate;
-use super::estimate;
 use super::manifest::{self, Damage, Manifest, Section};
+use super::{estimate, shown};
 use crate::time::Millis;
 
 /// A summary that is carried on has at most so many tokens, by our estimate.
@@ -14,6 +14,9 @@ pub const COMPACTS_FROM: u8 = 80;
 
 /// The skill that tells how progress is persisted.
 pub const SKILL: &str = "persisting-progress-across-sessions";
+
+/// So many files that are not there are named.
+const MOST_NAMED: usize = 8;
 
 /// Manifests name whole seconds.
 const SECOND_MS: u64 = 1000;
@@ -211,7 +214,7 @@ pub fn check(manifest: &Manifest, gate: Gate, files: Vec<Named>, moment: &Moment
     Report {
         gate,
         phase: phase.replace(['_', '-'], " "),
-        section: found.map(|section| section.key.clone()),
+        section: found.map(|section| shown(&section.key)),
         lines: section.lines,
         written: moment.written,
         before,
@@ -219,6 +222,17 @@ pub fn check(manifest: &Manifest, gate: Gate, files: Vec<Named>, moment: &Moment
         steps,
         files,
     }
+}
+
+/// The first of these names.
+fn some_of<'a>(files: impl Iterator<Item = &'a Named>) -> Option<String> {
+    let mut names: Vec<String> = files.map(|file| shown(&file.name)).collect();
+    let more = names.len().saturating_sub(MOST_NAMED);
+    names.truncate(MOST_NAMED);
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 struct Case<'a> {
@@ -230,8 +244,8 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    fn key(&self) -> &str {
-        &self.section.key
+    fn key(&self) -> String {
+        shown(&self.section.key)
     }
 
     fn artifacts(&self) -> impl Iterator<Item = &Named> {
@@ -253,9 +267,12 @@ impl Case<'_> {
         self.section.summary.as_deref().map(estimate::tokens).unwrap_or_default()
     }
 
-    /// When the phase began: as the manifest says, else as it was seen.
+    /// When the phase began: as the manifest says, else as it was seen. A time that was still to come when the manifest was
+    /// written is a mistake, and no time.
     fn began(&self) -> Option<Millis> {
-        self.section.began.or(self.moment.began)
+        let is_past =
+            |began: &Millis| self.moment.written.is_none_or(|written| began.0 <= written.0 + SECOND_MS);
+        self.section.began.filter(is_past).or(self.moment.began)
     }
 
     fn output(&self, before: u64, after: u64) -> Finding {
@@ -316,18 +333,12 @@ impl Case<'_> {
 
     fn references(&self) -> Finding {
         let listed = |found: &[Found], text: &str| {
-            let names: Vec<&str> = self
-                .files
-                .iter()
-                .filter(|file| found.contains(&file.found))
-                .map(|file| file.name.as_str())
-                .collect();
-            (!names.is_empty()).then(|| format!("{} {text}", names.join(", ")))
+            let names = self.files.iter().filter(|file| found.contains(&file.found));
+            some_of(names).map(|names| format!("{names} {text}"))
         };
         let empty =
             |file: &&Named| matches!(file.found, Found::File { lines: 0, tokens: 0, .. } | Found::Unread(0));
-        let is_empty: Vec<&str> = self.artifacts().filter(empty).map(|file| file.name.as_str()).collect();
-        let is_empty = (!is_empty.is_empty()).then(|| format!("{} is empty", is_empty.join(", ")));
+        let is_empty = some_of(self.artifacts().filter(empty)).map(|names| format!("{names} is empty"));
         let parts = [
             listed(&[Found::Missing], "is named and does not exist"),
             listed(&[Found::Outside], "is named and is outside of the project"),
@@ -456,6 +467,29 @@ mod tests {
             let is = missing(section, files, &moment());
             assert!(if said.is_empty() { is.is_empty() } else { is.contains(said) }, "{section}: {is}");
         }
+    }
+
+    #[test]
+    fn words_of_a_manifest_steer_nothing() {
+        let named = |name: String| Named { name, found: Found::Missing };
+        let mut files = vec![named(format!("\u{1b}[2J\n{}", "x".repeat(5000)))];
+        files.extend((0..90).map(|number| named(format!("{number}.md"))));
+        let said = missing(WHOLE, files, &moment());
+        assert!(said.contains("x…, 0.md, ") && said.contains("6.md, 83 more is named"), "{said}");
+        assert!(said.len() < 400 && !said.contains(char::is_control), "{said}");
+        let text = format!("current_phase: 4\nphases:\n  \"3_\\e[2J{}\": {{}}\n", "x".repeat(900));
+        let manifest = Manifest::parse(text.as_bytes(), |_| Some(Workflow::default())).unwrap();
+        let report = check(&manifest, Gate { number: 1, after: 3 }, Vec::new(), &moment());
+        assert!(report.missing().iter().all(|said| said.len() < 400 && !said.contains(char::is_control)));
+        let damage = Manifest::parse(format!("workflow: \"\\e{}\"", "x".repeat(900)).as_bytes(), |_| None);
+        let damage = damage.unwrap_err().to_string();
+        assert!(damage.len() < 200 && !damage.contains(char::is_control), "{damage}");
+    }
+
+    #[test]
+    fn a_phase_that_begins_in_the_future_begins_at_an_unknown_time() {
+        let section = format!("    started_at: \"2099-01-01T00:00:00Z\"\n{WHOLE}");
+        assert_eq!(missing(&section, vec![], &moment()), "");
     }
 
     #[test]

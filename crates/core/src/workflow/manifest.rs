@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::definition::Workflow;
 use super::yaml::{self, Kind, Node, Scalar, Style, Unfit, Unreadable};
-use super::{BUILT_IN, estimate};
+use super::{BUILT_IN, estimate, shown};
 use crate::time::Millis;
 
 /// The file's name.
@@ -53,6 +53,11 @@ pub fn is_manifest(path: &str) -> bool {
     path.ends_with(&format!("/{FILE}")) && (path.starts_with(OUTPUT) || path.contains(&format!("/{OUTPUT}")))
 }
 
+/// Whether that is where the manifests of features are. Elsewhere other tools keep lists of their own under this name.
+pub fn is_of_feature(path: &str) -> bool {
+    path.strip_prefix(FOLDER).is_some_and(|rest| rest.starts_with('/'))
+}
+
 /// Why a manifest cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Damage {
@@ -69,7 +74,9 @@ impl fmt::Display for Damage {
         match self {
             Damage::Unreadable(why) => write!(out, "{why}"),
             Damage::Member(name) => write!(out, "`{name}` is not what it should be"),
-            Damage::UnknownWorkflow(name) => write!(out, "there is no workflow {name} in the config"),
+            Damage::UnknownWorkflow(name) => {
+                write!(out, "there is no workflow {} in the config", shown(name))
+            }
         }
     }
 }
@@ -81,6 +88,8 @@ pub struct Manifest {
     pub feature: Option<String>,
     /// Which workflow.
     pub name: String,
+    /// Whether the manifest itself says so.
+    pub named: bool,
     /// What that is.
     pub workflow: Workflow,
     /// Whether all of it is done.
@@ -163,7 +172,8 @@ impl Manifest {
     pub fn parse(text: &[u8], workflow: impl FnOnce(&str) -> Option<Workflow>) -> Result<Manifest, Damage> {
         let text = std::str::from_utf8(text).map_err(|_| Damage::Unreadable(Unreadable::NotText))?;
         let root = yaml::parse(text).map_err(Damage::Unreadable)?;
-        let name = scalar(&root, "workflow").unwrap_or(BUILT_IN).to_owned();
+        let named = scalar(&root, "workflow");
+        let (name, named) = (named.unwrap_or(BUILT_IN).to_owned(), named.is_some());
         let workflow = workflow(&name).ok_or_else(|| Damage::UnknownWorkflow(name.clone()))?;
         let current = match root.get("current_phase").filter(|node| !node.is_nothing()) {
             None => None,
@@ -204,6 +214,7 @@ impl Manifest {
                 .or_else(|| scalar(&root, "feature_slug"))
                 .map(str::to_owned),
             name,
+            named,
             workflow,
             complete: scalar(&root, "status").is_some_and(is_over),
             created: time(&root, &["created_at"]),
@@ -211,6 +222,11 @@ impl Manifest {
             sections,
             gates: gates.unwrap_or_default(),
         })
+    }
+
+    /// Whether it tells of a workflow at all: a list of artifacts has the same name.
+    pub fn is_workflow(&self, path: &str) -> bool {
+        self.named || is_of_feature(path) && (self.current.is_some() || !self.sections.is_empty())
     }
 
     /// The section of a phase.

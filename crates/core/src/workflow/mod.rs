@@ -15,6 +15,7 @@ pub use manifest::{Damage, Manifest};
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::value::steers;
 use crate::fnv;
 use crate::time::Millis;
 
@@ -137,6 +138,19 @@ impl Attached {
         };
         format!("{phase}; its manifest {manifest} holds what each phase came to")
     }
+}
+
+/// Longer is no name that somebody has to read.
+const LONGEST_SHOWN: usize = 100;
+
+/// A word of a manifest as it can be shown: who wrote the file neither steers a terminal with it nor fills a message.
+pub fn shown(word: &str) -> String {
+    let mut plain: String =
+        word.chars().take(LONGEST_SHOWN).map(|c| if steers(c) { ' ' } else { c }).collect();
+    if word.chars().nth(LONGEST_SHOWN).is_some() {
+        plain.push('…');
+    }
+    plain
 }
 
 /// What an agent is to do, so that it is known again.

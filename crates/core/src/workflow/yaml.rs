@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
+use super::shown;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 /// Deeper is no manifest.
@@ -15,6 +16,9 @@ const DEEPEST: usize = 64;
 
 /// More values are no manifest.
 const MOST_NODES: usize = 200_000;
+
+/// So many bytes are said again by aliases: a long text under many of them would be far more than the file.
+const MOST_REPEATED: usize = 1024 * 1024;
 
 const BOM: &str = "\u{feff}";
 
@@ -25,6 +29,8 @@ pub struct Node<'a> {
     pub span: Range<usize>,
     /// The column it begins in, in characters.
     column: usize,
+    /// It has a name for aliases, or a tag: what is changed here may be changed elsewhere, or not be of its kind any more.
+    marked: bool,
     /// What it is.
     pub kind: Kind<'a>,
 }
@@ -95,7 +101,7 @@ impl fmt::Display for Unreadable {
             Unreadable::NotText => out.write_str("it is not text in UTF-8"),
             Unreadable::Syntax(why, line) => write!(out, "line {line} is no YAML ({why})"),
             Unreadable::TooMuch => out.write_str("it is nested too deeply or has too many values"),
-            Unreadable::Twice(key) => write!(out, "the key `{key}` occurs twice"),
+            Unreadable::Twice(key) => write!(out, "the key `{}` occurs twice", shown(key)),
             Unreadable::Documents => out.write_str("there is more than one document in it"),
             Unreadable::NoMap => out.write_str("there are no keys with values in it"),
         }
@@ -231,13 +237,13 @@ pub fn parse(text: &str) -> Result<Node<'_>, Unreadable> {
     let mut cursor = Cursor { text: body, byte: 0, character: 0 };
     let (mut open, mut root, mut documents): (Vec<Open<'_>>, Option<Node<'_>>, usize) = (Vec::new(), None, 0);
     let mut scalars: BTreeMap<usize, Cow<'_, str>> = BTreeMap::new();
-    let mut nodes = 0;
+    let (mut nodes, mut repeated) = (0, 0);
     for event in Parser::new_from_str(body) {
         let (event, span) =
             event.map_err(|error| Unreadable::Syntax(error.info().to_owned(), error.marker().line()))?;
         let column = span.start.col();
         let (start, end) = (cursor.to(span.start.index()) + before, cursor.to(span.end.index()) + before);
-        let at = |kind| Node { span: start..end, column, kind };
+        let at = |kind| Node { span: start..end, column, marked: false, kind };
         let end_of_quotes = end_of_quotes(&text[start..]).map(|length| start + length);
         let done = match event {
             Event::DocumentStart(_) => {
@@ -247,7 +253,7 @@ pub fn parse(text: &str) -> Result<Node<'_>, Unreadable> {
                 }
                 continue;
             }
-            Event::Scalar(said, style, anchor, _) => {
+            Event::Scalar(said, style, anchor, tag) => {
                 let style = match style {
                     ScalarStyle::Plain if start == end => Style::Empty,
                     ScalarStyle::Plain => Style::Plain,
@@ -258,21 +264,31 @@ pub fn parse(text: &str) -> Result<Node<'_>, Unreadable> {
                     scalars.insert(anchor, said.clone());
                 }
                 let end = end_of_quotes.filter(|_| style == Style::Quoted).unwrap_or(end);
-                Node { span: start..end, ..at(Kind::Scalar { text: said, style }) }
+                let marked = anchor > 0 || tag.is_some();
+                Node { span: start..end, marked, ..at(Kind::Scalar { text: said, style }) }
             }
             Event::Alias(anchor) => match scalars.get(&anchor) {
-                Some(text) => at(Kind::Scalar { text: text.clone(), style: Style::Alias }),
+                Some(text) => {
+                    repeated += text.len();
+                    if repeated > MOST_REPEATED {
+                        return Err(Unreadable::TooMuch);
+                    }
+                    at(Kind::Scalar { text: text.clone(), style: Style::Alias })
+                }
                 None => at(Kind::Alias),
             },
             Event::SequenceStart(..) | Event::MappingStart(..) if open.len() >= DEEPEST => {
                 return Err(Unreadable::TooMuch);
             }
-            Event::SequenceStart(..) => {
-                open.push(Open { node: at(Kind::List { items: Vec::new(), flow: false }), key: None });
+            Event::SequenceStart(anchor, tag) => {
+                let marked = anchor > 0 || tag.is_some();
+                let node = Node { marked, ..at(Kind::List { items: Vec::new(), flow: false }) };
+                open.push(Open { node, key: None });
                 continue;
             }
-            Event::MappingStart(..) => {
-                open.push(Open { node: at(Kind::Map { entries: Vec::new(), flow: false }), key: None });
+            Event::MappingStart(anchor, _) => {
+                let node = Node { marked: anchor > 0, ..at(Kind::Map { entries: Vec::new(), flow: false }) };
+                open.push(Open { node, key: None });
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => {
@@ -446,7 +462,7 @@ impl fmt::Display for Unfit {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unfit::Unreadable(why) => write!(out, "{why}"),
-            Unfit::Other(key) => write!(out, "`{key}` is not what could be changed there"),
+            Unfit::Other(key) => write!(out, "`{}` is not what could be changed there", shown(key)),
             Unfit::Layout => {
                 out.write_str("its layout does not let the change be made without touching the rest")
             }
@@ -477,7 +493,8 @@ fn is_changed(old: &Node<'_>, new: &Node<'_>, path: &[&str], value: &Scalar) -> 
     };
     let not_it = |entry: &&Entry<'_>| entry.0.key() != Some(*key);
     let Some(changed) = new.get(key) else { return false };
-    let nothing = Node { span: 0..0, column: 0, kind: Kind::Map { entries: Vec::new(), flow: false } };
+    let nothing =
+        Node { span: 0..0, column: 0, marked: false, kind: Kind::Map { entries: Vec::new(), flow: false } };
     let before = old.get(key).filter(|before| matches!(before.kind, Kind::Map { .. })).unwrap_or(&nothing);
     same_entries(old.entries().iter().filter(not_it), new.entries().iter().filter(not_it))
         && is_changed(before, changed, rest, value)
@@ -492,6 +509,7 @@ fn splice(text: &str, root: &Node<'_>, path: &[&str], value: &Scalar) -> Result<
         };
         let rest = &path[at + 1..];
         match &found.kind {
+            _ if found.marked => return Err(Unfit::Other((*key).to_owned())),
             Kind::List { flow: true, .. }
                 if rest.is_empty() && !text[found.span.clone()].contains(['\n', '\r']) =>
             {
@@ -511,6 +529,11 @@ fn splice(text: &str, root: &Node<'_>, path: &[&str], value: &Scalar) -> Result<
             }
             Kind::Scalar { style: Style::Empty, .. } => {
                 return Ok(Some(fill(text, root, node, known, rest, value)));
+            }
+            // `null`: nothing is lost with it.
+            Kind::Scalar { style: Style::Plain, .. } if found.is_nothing() => {
+                let new = format!("{{{}}}", inline(rest, value));
+                return Ok(Some(Splice { range: found.span.clone(), new }));
             }
             _ => return Err(Unfit::Other((*key).to_owned())),
         }
@@ -684,6 +707,8 @@ mod tests {
         assert!(matches!(of(&deep), Unreadable::TooMuch | Unreadable::Syntax(..)));
         let nested: String = (0..200).flat_map(|depth| [" ".repeat(depth), "a:\n".to_owned()]).collect();
         assert_eq!(of(&nested), Unreadable::TooMuch);
+        let again = format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(20_000), "*a, ".repeat(5000));
+        assert_eq!(of(&again), Unreadable::TooMuch);
     }
 
     #[test]
@@ -722,6 +747,8 @@ mod tests {
             ("a: {b: 1, c: 2} # k\n", "a.d", "x", "a: {b: 1, c: 2, d: x} # k\n"),
             ("a: {}\n", "a.b.c", "x", "a: {b: {c: x}}\n"),
             ("a: {} # none yet\nb: 1\n", "a.c", "x", "a: {c: x} # none yet\nb: 1\n"),
+            ("a: null # none yet\nb: 1\n", "a.c.d", "x", "a: {c: {d: x}} # none yet\nb: 1\n"),
+            ("a: {b: ~}\n", "a.b.c", "x", "a: {b: {c: x}}\n"),
             ("a: { b: 1 }\n", "a.b", "x", "a: { b: x }\n"),
             ("a: {b: }\n", "a.c", "x", "a: {b: , c: x}\n"),
             ("a:\nb: 1\n", "a", "x", "a: x\nb: 1\n"),
@@ -755,6 +782,11 @@ mod tests {
             ("a: \"two\n  lines\"\n", "a"),
             ("a:\n  b: 1\n", "a"),
             ("<<: 1\n? [k]\n: v\n", "<<.x"),
+            ("a: !!str \"1\" # why\n", "a"),
+            ("a: &x '1' # why\n", "a"),
+            ("a: &x 1\n", "a"),
+            ("a: &m\n  c: 1\nb:\n  <<: *m\n", "a.b"),
+            ("a: &m {c: 1}\nb: *m\n", "a.b"),
         ] {
             let path: Vec<&str> = path.split('.').collect();
             assert!(set(old, &path, &"x".into()).is_err(), "{old:?}");

@@ -72,7 +72,8 @@ fn text(phase: &str, discovery: &str, more: &str) -> String {
 
 fn standing(text: &str, let_through: &[usize]) -> Standing {
     let manifest = Manifest::parse(text.as_bytes(), |name| (name == "feature").then(Workflow::default));
-    let gate = |gate: &usize| LetThrough { manifest: PATH.into(), gate: *gate, skipped: false, at: BEGAN };
+    let gate =
+        |gate: &usize| LetThrough { manifest: PATH.into(), gate: *gate, at: BEGAN, ..LetThrough::default() };
     let let_through = let_through.iter().map(gate).collect();
     Standing {
         root: "/p".into(),

@@ -176,7 +176,8 @@ impl Place {
 
     fn let_pass(&self, standing: &Standing, gate: usize, skipped: bool) -> Result<(), CliError> {
         let here = &self.project.here;
-        let known = LetThrough { manifest: standing.path.clone(), gate, skipped, at: here.now };
+        let created = standing.manifest.as_ref().ok().and_then(|manifest| manifest.created);
+        let known = LetThrough { manifest: standing.path.clone(), gate, skipped, at: here.now, created };
         workflow::let_pass(&here.state, Path::new(&standing.root), &known)
             .map_err(|error| CliError::new(format!("gate {gate} was not recorded: {error}")))
     }

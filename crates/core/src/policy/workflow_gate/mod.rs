@@ -16,7 +16,7 @@ use crate::meter::{Reading, short_tokens};
 use crate::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::words::ContextUse;
 use crate::workflow::check::{COMPACTS_FROM, Report};
-use crate::workflow::manifest::{FILE, is_manifest};
+use crate::workflow::manifest::{FILE, is_manifest, is_of_feature};
 use crate::workflow::{Attached, Gate, Manifest, PhaseBegan, work_id};
 use settings::WorkflowMode;
 
@@ -437,11 +437,12 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
         Known::Absent => return Verdict::silent("no manifest was written"),
         Known::Broken(_) => return Verdict::silent("the manifest cannot be read"),
     };
-    let manifest = match &standing.manifest {
-        Ok(manifest) => manifest,
-        Err(damage) => return broken(facts, standing, &damage.to_string()),
-    };
     let is_bound = attached.is_some_and(|attached| attached.manifest == standing.path);
+    let manifest = match &standing.manifest {
+        Ok(manifest) if is_bound || manifest.is_workflow(&standing.path) => manifest,
+        Err(damage) if is_bound || is_of_feature(&standing.path) => return broken(facts, standing, &damage.to_string()),
+        _ => return Verdict::silent("that manifest tells of no workflow"),
+    };
     if manifest.complete {
         let left = is_bound.then_some(Effect::Mark(Mark::WorkflowLeft));
         return Verdict { effects: left.into_iter().collect(), ..Verdict::silent("the workflow is complete") };
@@ -547,10 +548,12 @@ impl Change<'_> {
             }
             None => return (Verdict::silent("a phase has ended"), false),
         };
-        let mut says = vec![Say { to: Audience::Model, text, weight: 75, explains: false, when_said: Vec::new() }];
+        // Said with the end of a phase, it need not be said again before the first agent of the next.
+        let said = |step| vec![Effect::Mark(Mark::Notice(notice(&format!("{step} {begins}"))))];
+        let when_said = if *level >= SOON { said(SOON) } else { Vec::new() };
+        let mut says = vec![Say { to: Audience::Model, text, weight: 75, explains: false, when_said }];
         if *level >= NOW {
-            // Said with the end of a phase, it need not be said again before the first agent of the next.
-            let when_said = vec![Effect::Mark(Mark::Notice(notice(&format!("{NOW} {begins}"))))];
+            let when_said = said(NOW);
             let text = (facts.lang.words().compact_now)(use_in_numbers(facts));
             says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
         }
