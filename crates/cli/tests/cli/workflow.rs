@@ -370,7 +370,7 @@ fn the_status_line_shows_the_phase() {
     assert!(shown.stdout.contains("phase 4/16 skill discovery · compact at the phase's end"), "{shown:?}");
     let status = by_agent(&play.sandbox, &["status"]);
     assert!(
-        status.ok().contains("workflow feature, phase 4 of 16 (skill discovery); .claude/.output/"),
+        status.ok().contains("workflow feature: phase 4 of 16 (skill discovery); gate 1 holds agents back"),
         "{status:?}"
     );
 }
