@@ -87,6 +87,13 @@ pub enum Effect {
     PublishBudget,
     /// Write a handoff, with this beside what is known without it.
     WriteHandoff(Vec<Steps>),
+    /// A manifest belongs to this session from now on.
+    OwnManifest {
+        /// The project, by its root.
+        project: String,
+        /// The manifest.
+        manifest: String,
+    },
     /// Note in a manifest that a compaction followed the end of a phase.
     NoteCompaction {
         /// The manifest.
@@ -114,7 +121,11 @@ impl Effect {
     /// once, and what is measured is measured.
     pub fn private(&self) -> bool {
         match self {
-            Effect::Mark(_) | Effect::NoteBoundary(_) | Effect::Nudged(_) | Effect::KeepWorktree(_) => true,
+            Effect::Mark(_)
+            | Effect::NoteBoundary(_)
+            | Effect::Nudged(_)
+            | Effect::KeepWorktree(_)
+            | Effect::OwnManifest { .. } => true,
             Effect::PublishPressure(_)
             | Effect::Cycle(_)
             | Effect::SetCycleAside(_)

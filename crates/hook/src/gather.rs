@@ -274,9 +274,18 @@ impl Gather<'_> {
         let bound = attached.map(|attached| attached.manifest.clone());
         let writes = facts.event.kind == EventKind::PostToolUse;
         let path = if writes { Self::written_manifest(facts, bound.as_deref()) } else { bound };
-        path.map_or(Known::Absent, |path| {
-            workflows::read(self.state, root, Path::new(&path), self.config, writes, self.in_time)
-        })
+        let read = |path: &str, writes| {
+            workflows::read(self.state, root, Path::new(path), self.config, writes, self.in_time)
+        };
+        let Some(path) = path else { return Known::Absent };
+        let mut known = read(&path, writes);
+        if let (Known::Value(standing), Some(attached)) = (&mut known, attached)
+            && standing.path != attached.manifest
+            && let Known::Value(bound) = read(&attached.manifest, false)
+        {
+            standing.held_elsewhere = bound.holds_back(facts.event.session.as_str(), facts.now);
+        }
+        known
     }
 
     /// The manifest that a call has written.

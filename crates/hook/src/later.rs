@@ -8,6 +8,7 @@ use tidegate_core::config::Config;
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::boundary::Boundary;
 use tidegate_core::facts::marks::{Mark, PressureLevel};
+use tidegate_core::facts::workflow::Owned;
 use tidegate_core::facts::worktree::Kept;
 use tidegate_core::knowledge::handoff::Steps;
 use tidegate_core::meter::Reading;
@@ -61,6 +62,8 @@ pub(crate) enum Later {
     ResumeTold { state: StateDir, root: PathBuf, session: SessionId },
     /// Bring the public copy of the budget up to date.
     PublishBudget { root: PathBuf, session: SessionId, used_pct: f64, now: Millis },
+    /// A manifest belongs to this session from now on.
+    OwnManifest { state: StateDir, root: PathBuf, owned: Owned },
     /// Note in a manifest that a compaction followed the end of a phase.
     NoteCompaction { state: StateDir, root: PathBuf, manifest: PathBuf, key: String },
     /// Write a handoff.
@@ -115,6 +118,9 @@ impl Later {
             }
             Later::PublishBudget { root, session, used_pct, now } => {
                 let _ = cycle::publish_budget(&root, &session, used_pct, now);
+            }
+            Later::OwnManifest { state, root, owned } => {
+                let _ = workflow::own(&state, &root, &owned);
             }
             Later::NoteCompaction { state, root, key, manifest } => {
                 let _ = workflow::note_compaction(&state, &root, &manifest, &key);
@@ -228,6 +234,11 @@ pub(crate) fn effects(
     let cycle_root = || cycle_root(facts, root.as_deref()).map(Path::to_owned);
     let later = |effect: &Effect| match effect {
         Effect::Mark(_) | Effect::StepDownTold(_) | Effect::Cycle(_) => None,
+        Effect::OwnManifest { project, manifest } => Some(Later::OwnManifest {
+            state: state.clone(),
+            root: project.into(),
+            owned: Owned { manifest: manifest.clone(), owner: session.to_string(), at: now },
+        }),
         Effect::NoteCompaction { manifest, section } => Some(Later::NoteCompaction {
             state: state.clone(),
             root: facts.marks.value()?.workflow.as_ref()?.project.as_str().into(),

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use tidegate_core::config::Config;
 use tidegate_core::facts::Known;
-use tidegate_core::facts::workflow::{LetThrough, Standing};
+use tidegate_core::facts::workflow::{LetThrough, Owned, Standing};
 use tidegate_core::time::Millis;
 use tidegate_core::workflow::check::{self, Found, Named};
 use tidegate_core::workflow::manifest::{self, FILE, FOLDER};
@@ -72,10 +72,17 @@ pub fn read(
     };
     let written = fs::metadata(&real).ok().as_ref().and_then(modified);
     let manifest = Manifest::parse(&text, |name| config.policies.workflow_gate.workflow(name));
-    let let_through = state.map(|state| let_through(state, root, &name)).unwrap_or_default();
-    let root_name = root.to_string_lossy().into_owned();
-    let mut standing =
-        Standing { root: root_name, path: name, manifest, written, files: Vec::new(), let_through };
+    let (let_through, owner) = state.map(|state| remembered(state, root, &name)).unwrap_or_default();
+    let mut standing = Standing {
+        root: root.to_string_lossy().into_owned(),
+        path: name,
+        manifest,
+        written,
+        files: Vec::new(),
+        let_through,
+        owner,
+        held_elsewhere: None,
+    };
     for phase in standing.to_check(left) {
         let section = standing.manifest.as_ref().ok().and_then(|manifest| manifest.section(phase));
         let names = section.map(check::named).unwrap_or_default();
@@ -130,8 +137,8 @@ fn history(state: &StateDir, root: &Path) -> PathBuf {
     state.project(root).join("gates.jsonl")
 }
 
-/// The gates of a manifest that were let through, oldest first.
-pub fn let_through(state: &StateDir, root: &Path, manifest: &str) -> Vec<LetThrough> {
+/// The gates of a manifest that were let through, oldest first, and whose it is.
+fn remembered(state: &StateDir, root: &Path, manifest: &str) -> (Vec<LetThrough>, Option<String>) {
     let read = || -> io::Result<Vec<u8>> {
         let (mut file, size) = bounded::open_sized(&history(state, root))?;
         file.seek(SeekFrom::Start(size.saturating_sub(LARGEST_HISTORY)))?;
@@ -140,17 +147,28 @@ pub fn let_through(state: &StateDir, root: &Path, manifest: &str) -> Vec<LetThro
         Ok(bytes)
     };
     let bytes = read().unwrap_or_default();
-    let lines = bytes.split(|b| *b == b'\n');
-    let known = lines.filter_map(|line| serde_json::from_slice::<LetThrough>(line).ok());
-    known.filter(|known| known.manifest == manifest).collect()
+    let lines = || bytes.split(|b| *b == b'\n');
+    let owned = lines().rev().filter_map(|line| serde_json::from_slice::<Owned>(line).ok());
+    let owner = owned.into_iter().find(|owned| owned.manifest == manifest).map(|owned| owned.owner);
+    let known = lines().filter_map(|line| serde_json::from_slice::<LetThrough>(line).ok());
+    (known.filter(|known| known.gate > 0 && known.manifest == manifest).collect(), owner)
+}
+
+/// Remembers whose a manifest is now.
+pub fn own(state: &StateDir, root: &Path, owned: &Owned) -> io::Result<()> {
+    remember(state, root, &serde_json::to_string(owned)?)
 }
 
 /// Remembers that a gate was let through.
 pub fn let_pass(state: &StateDir, root: &Path, gate: &LetThrough) -> io::Result<()> {
+    remember(state, root, &serde_json::to_string(gate)?)
+}
+
+fn remember(state: &StateDir, root: &Path, line: &str) -> io::Result<()> {
     crate::place::make_private(&state.project(root))?;
     let mut file = append::open(&history(state, root))?;
     // Led by a line break, so that a line torn by a killed process does not take this one along.
-    append::lines(&mut file, &format!("\n{}\n", serde_json::to_string(gate)?))
+    append::lines(&mut file, &format!("\n{line}\n"))
 }
 
 /// Changes a manifest. What `change` refuses is not written, nor what somebody else changed in between.

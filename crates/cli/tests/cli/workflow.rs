@@ -361,6 +361,58 @@ fn another_session_is_not_held_back() {
 }
 
 #[test]
+fn a_manifest_is_of_the_session_that_wrote_it_last() {
+    let play = Play::at_gate();
+    let _ = play.denied();
+    let second = |event: &str, more: Value| {
+        let mut payload = addressed(more, "s-2", &play.transcript(), &play.sandbox.project());
+        payload["hook_event_name"] = json!(event);
+        play.sandbox.event(&payload)
+    };
+    let spawn = |id: &str| {
+        let input = json!({ "description": "look", "subagent_type": "general-purpose", "prompt": "x" });
+        second("PreToolUse", json!({ "tool_name": "Agent", "tool_input": input, "tool_use_id": id }))
+    };
+    let _ = second("SessionStart", json!({ "source": "startup" }));
+    spawn("toolu_a").silent();
+    let _ = second(
+        "PostToolUse",
+        json!({ "tool_name": "Edit", "tool_input": { "file_path": play.path() }, "tool_use_id": "toolu_b" }),
+    );
+    assert!(spawn("toolu_c").stdout.contains("deny"));
+    // Looking at it makes it nobody's.
+    let look = json!({ "tool_name": "Bash", "tool_input": { "command": "tidegate gate status" }, "tool_use_id": "toolu_d" });
+    play.event("PostToolUse", look).silent();
+    play.spawns().silent();
+    assert_eq!(play.because(), "another session has the workflow now");
+    let _ = play.writes(&play.text());
+    assert!(play.denied().contains("Gate 1"));
+    spawn("toolu_e").silent();
+    assert_eq!(play.gate(&["attach", PATH, "--session", "s-2"]).code, Some(0));
+    play.spawns().silent();
+    assert!(spawn("toolu_f").stdout.contains("deny"));
+}
+
+#[test]
+fn another_manifest_is_no_way_around_a_gate() {
+    let play = Play::at_gate();
+    let other = play.sandbox.project().join(".claude/.output/features/y/MANIFEST.yaml");
+    fs::create_dir_all(other.parent().expect("a folder")).expect("the folder");
+    fs::write(&other, "current_phase: 1\nphases: {}\n").expect("the file");
+    let writes = |id: &str| {
+        let call = json!({ "tool_name": "Write", "tool_input": { "file_path": other }, "tool_use_id": id });
+        play.event("PostToolUse", call)
+    };
+    let told = writes("toolu_y");
+    assert!(
+        told.stdout.contains("This session stays in the workflow of .claude/.output/features/x/"),
+        "{told:?}"
+    );
+    writes("toolu_z").silent();
+    assert!(play.denied().contains("Gate 1"));
+}
+
+#[test]
 fn the_status_line_shows_the_phase() {
     let play = Play::at_gate();
     let payload = json!({ "session_id": SESSION, "cwd": play.sandbox.project(), "model": { "id": "claude-opus-4-6" },

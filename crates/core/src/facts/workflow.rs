@@ -26,6 +26,21 @@ pub struct Standing {
     pub files: Vec<(usize, Vec<Named>)>,
     /// The gates that were let through, as our own state remembers it.
     pub let_through: Vec<LetThrough>,
+    /// The session that it belongs to, where that is remembered.
+    pub owner: Option<String>,
+    /// Where another manifest was written than that of the session's workflow: the gate of the latter that holds agents back.
+    pub held_elsewhere: Option<usize>,
+}
+
+/// Whose a manifest is since when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owned {
+    /// The manifest.
+    pub manifest: String,
+    /// The session.
+    pub owner: String,
+    /// Since when.
+    pub at: Millis,
 }
 
 /// A gate that was passed, or that a person let be skipped.
@@ -54,6 +69,11 @@ impl Standing {
         self.let_through.iter().rev().find(|known| known.gate == gate && is_this(known))
     }
 
+    /// Whether it belongs to another session than this one.
+    pub fn is_anothers(&self, session: &str) -> bool {
+        self.owner.as_deref().is_some_and(|owner| owner != session)
+    }
+
     /// The gates between a finished phase and the one under way that nobody let through.
     pub fn pending(&self) -> Vec<Gate> {
         let Ok(manifest) = &self.manifest else { return Vec::new() };
@@ -68,6 +88,13 @@ impl Standing {
                 gate.after < current && !left_out(gate) && self.is_let_through(gate.number).is_none()
             })
             .collect()
+    }
+
+    /// The gate that holds this session's agents back.
+    pub fn holds_back(&self, session: &str, now: Millis) -> Option<usize> {
+        let complete = self.manifest.as_ref().is_ok_and(|manifest| manifest.complete);
+        let holds = !complete && !self.is_untouched(now) && !self.is_anothers(session);
+        self.pending().first().map(|gate| gate.number).filter(|_| holds)
     }
 
     /// The phases whose files have to be looked at: before pending gates and, with `left`, the one before the present.

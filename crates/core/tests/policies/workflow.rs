@@ -82,6 +82,8 @@ fn standing(text: &str, let_through: &[usize]) -> Standing {
         written: Some(Millis(NOW.0 - 1000)),
         files: Vec::new(),
         let_through,
+        owner: None,
+        held_elsewhere: None,
     }
 }
 
@@ -294,7 +296,10 @@ pub(super) fn changes(row: &Row<'_>) -> Vec<String> {
             "tool_input": {{"file_path": "/p/{PATH}"}}{agent}}}"#
     );
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
-    let marks = match row[0] {
+    let (from, held) = row[0].strip_suffix(", held by a gate").map_or((row[0], false), |from| (from, true));
+    let (from, taken) =
+        from.strip_suffix(", taken by another session").map_or((from, false), |from| (from, true));
+    let marks = match from {
         "none" => Vec::new(),
         "another" => {
             let other =
@@ -303,7 +308,10 @@ pub(super) fn changes(row: &Row<'_>) -> Vec<String> {
         }
         phase => vec![bound(&[phase.parse().expect("a phase")])],
     };
-    let of = |text: &str| Known::Value(standing(text, &[1]));
+    let of = |text: &str| {
+        let owner = taken.then(|| "another".to_owned());
+        Known::Value(Standing { owner, held_elsewhere: held.then_some(1), ..standing(text, &[1]) })
+    };
     let workflow = match to {
         "complete" => of(&text("5", "whole", "status: complete\n")),
         "torn" => of("current_phase: ["),

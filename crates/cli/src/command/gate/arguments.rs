@@ -85,7 +85,7 @@ The manifest is `.claude/.output/features/ID/MANIFEST.yaml`.")]
 Examples:
   tidegate gate attach .claude/.output/features/user-dashboard/MANIFEST.yaml
 
-A manifest holds the sessions that wrote it, or that it was attached to.")]
+A manifest belongs to the session that last wrote it, or that it was attached to.")]
     Attach(Attach),
     /// Lets go of this session's workflow
     #[command(after_help = "\

@@ -11,7 +11,7 @@ use serde_json::json;
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::Known;
 use tidegate_core::facts::marks::Mark;
-use tidegate_core::facts::workflow::{AtGate, LetThrough, Standing};
+use tidegate_core::facts::workflow::{AtGate, LetThrough, Owned, Standing};
 use tidegate_core::policy::workflow_gate::settings::WorkflowMode;
 use tidegate_core::record::Deeds;
 use tidegate_core::time::Millis;
@@ -171,7 +171,10 @@ impl Place {
         let (state, root) = (&self.project.here.state, Path::new(&standing.root));
         workflow::change(state, root, Path::new(&standing.path), how).map_err(|error| {
             CliError::new(format!("{} was not changed: {error}", standing.path)).hint("nothing was recorded")
-        })
+        })?;
+        // Who writes it has it.
+        let bound = self.attached().is_some_and(|attached| attached.manifest == standing.path);
+        self.own(standing, self.session.as_ref().filter(|_| bound).map(|session| &session.id))
     }
 
     fn let_pass(&self, standing: &Standing, gate: usize, skipped: bool) -> Result<(), CliError> {
@@ -180,6 +183,18 @@ impl Place {
         let known = LetThrough { manifest: standing.path.clone(), gate, skipped, at: here.now, created };
         workflow::let_pass(&here.state, Path::new(&standing.root), &known)
             .map_err(|error| CliError::new(format!("gate {gate} was not recorded: {error}")))
+    }
+
+    /// A manifest belongs to a session from now on: its own, or the one that writes it.
+    fn own(&self, standing: &Standing, session: Option<&SessionId>) -> Result<(), CliError> {
+        let Some(session) = session.filter(|session| standing.owner.as_deref() != Some(session.as_str()))
+        else {
+            return Ok(());
+        };
+        let here = &self.project.here;
+        let owned = Owned { manifest: standing.path.clone(), owner: session.to_string(), at: here.now };
+        workflow::own(&here.state, Path::new(&standing.root), &owned)
+            .map_err(|error| CliError::new(format!("{} was not attached: {error}", standing.path)))
     }
 
     fn record(&self, command: &str, given: &Given, did: Deeds) {
@@ -642,6 +657,7 @@ fn start(args: &Start) -> Outcome {
     let manifest = usable(&standing)?;
     let session = place.session.as_ref().map(|session| &session.id);
     if let Some(session) = session {
+        place.own(&standing, Some(session))?;
         place.mark(session, bind(&standing, manifest, Some(here.now)))?;
     }
     place.record(&format!("start {id}"), &tightened(here, "a workflow began"), Deeds::default());
@@ -700,8 +716,7 @@ fn warn_if_off(place: &Place) {
 fn held_back(place: &Place) -> Option<usize> {
     let attached = place.attached()?;
     let standing = place.read(Path::new(&attached.project), Path::new(&attached.manifest)).ok()?;
-    let complete = standing.manifest.as_ref().is_ok_and(|manifest| manifest.complete);
-    standing.pending().first().map(|gate| gate.number).filter(|_| !complete)
+    standing.holds_back(place.session.as_ref()?.id.as_str(), place.project.here.now)
 }
 
 fn attach(args: &Attach) -> Outcome {
@@ -716,6 +731,7 @@ fn attach(args: &Attach) -> Outcome {
         return Err(CliError::new(format!("gate {gate} of this session's workflow was not let through"))
             .hint("`tidegate gate check` shows what is missing, `tidegate gate detach` lets go of that workflow"));
     }
+    place.own(&standing, Some(&session.id))?;
     place.mark(&session.id, bind(&standing, manifest, None))?;
     place.record(
         &format!("attach {}", standing.path),

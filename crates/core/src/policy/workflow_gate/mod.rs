@@ -154,6 +154,7 @@ fn active<'a>(facts: &'a Facts<'_>, attached: Option<&'a Attached>) -> Active<'a
         Known::Broken(_) => return Active::Damaged(attached),
     };
     match &standing.manifest {
+        _ if standing.is_anothers(facts.event.session.as_str()) => Active::No("another session has the workflow now"),
         _ if standing.is_untouched(facts.now) => Active::No("the workflow was not touched for a day"),
         Ok(manifest) if manifest.complete => Active::No("the workflow is complete"),
         Ok(_) => Active::Yes(standing, attached),
@@ -448,10 +449,15 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
         return Verdict { effects: left.into_iter().collect(), ..Verdict::silent("the workflow is complete") };
     }
     let level = facts.meter.reading().and_then(|reading| config.policies.workflow_gate.level(reading));
-    let Some(bound) = attached.filter(|_| is_bound) else {
-        // An agent may work on something of its own, in a worktree of its own.
-        let own = facts.event.main_thread();
-        return if own { attach(manifest, standing) } else { Verdict::silent("an agent wrote another manifest") };
+    let anothers = standing.is_anothers(facts.event.session.as_str());
+    let Some(bound) = attached.filter(|_| is_bound && !anothers) else {
+        return match standing.held_elsewhere.zip(attached) {
+            // An agent may work on something of its own, in a worktree of its own.
+            _ if !facts.event.main_thread() => Verdict::silent("an agent wrote another manifest"),
+            _ if is_bound && !wrote(facts, &standing.path) => Verdict::silent("another session has the workflow now"),
+            Some((gate, attached)) => stays(facts, attached, standing, gate),
+            None => attach(manifest, standing),
+        };
     };
     let (Some(number), Some(last)) = (manifest.current, bound.current()) else {
         let mark = seen(facts, config, standing, bound).map(Effect::Mark);
@@ -476,6 +482,29 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
     verdict
 }
 
+/// Whether the call itself wrote the manifest, as far as can be told.
+fn wrote(facts: &Facts<'_>, manifest: &str) -> bool {
+    let by_tool = facts.event.written(|_| false).is_some_and(|path| is_same(path, manifest));
+    by_tool || facts.files.iter().filter_map(|file| file.inside.as_deref()).any(|path| is_same(path, manifest))
+}
+
+/// Another workflow was begun while a gate holds agents back: that is no way around it.
+fn stays(facts: &Facts<'_>, attached: &Attached, standing: &Standing, gate: usize) -> Verdict {
+    let because = "a gate of this session's workflow was not let through";
+    let key = format!("stays {}", standing.path);
+    if facts.marks.value().is_some_and(|marks| marks.noticed(&notice(&key))) {
+        return Verdict::silent(because);
+    }
+    let text = format!(
+        "This session stays in the workflow of {}: its gate {gate} was not let through. `tidegate gate check {gate}` shows what is \
+         missing; `tidegate gate detach` lets go of it, with the person's yes.",
+        attached.manifest
+    );
+    let when_said = vec![Effect::Mark(Mark::Notice(notice(&key)))];
+    let say = Say { to: Audience::Model, text, weight: 60, explains: false, when_said };
+    Verdict { says: vec![say], ..Verdict::silent(because) }
+}
+
 fn attach(manifest: &Manifest, standing: &Standing) -> Verdict {
     let mut new = Attached {
         project: standing.root.clone(),
@@ -487,7 +516,8 @@ fn attach(manifest: &Manifest, standing: &Standing) -> Verdict {
     if let Some(number) = manifest.current {
         new.begin(&PhaseBegan { number, name: name_of(manifest, number), at: None, level: None, asked: false });
     }
-    let effects = vec![Effect::Mark(Mark::Workflow(Box::new(new)))];
+    let own = Effect::OwnManifest { project: standing.root.clone(), manifest: standing.path.clone() };
+    let effects = vec![Effect::Mark(Mark::Workflow(Box::new(new))), own];
     Verdict { effects, ..Verdict::silent("the workflow is this session's now") }
 }
 
