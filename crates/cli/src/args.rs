@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::command::cycle::arguments::CycleCommand;
+use crate::command::gate::arguments::GateCommand;
 
 /// One binary behind every hook and the status line of a coding agent.
 #[derive(Debug, Parser)]
@@ -122,9 +123,26 @@ your own config names. An entry is a `## title` with `- **Learning**:`,
 
 Exit codes: 0 fine, 1 `check` found something malformed.")]
     Learnings(Learnings),
+    /// Writes down what another session needs to go on with this work
+    #[command(after_help = "\
+Examples:
+  tidegate handoff                        writes .claude/context/handoff.md
+  tidegate handoff --dry-run              prints it, and writes nothing
+  tidegate handoff --json | jq -r .file
+
+Goal and constraints, where a cycle or workflow stands, decisions, edits that
+were not verified, entries that no person has gone through, next steps, open
+items and questions, paths: from the project's files and from what the hooks
+saw. What is not known is left out. A session that starts here within a day is
+told of the file, once. It is written anew each time; what a person wrote or
+changed there is kept beside it as handoff.kept.md.")]
+    Handoff(Handoff),
     /// Runs stages one after another in a session, each only while there is room for it
     #[command(subcommand)]
     Cycle(CycleCommand),
+    /// Checks the gates between the phases of a workflow, and lets through what passes
+    #[command(subcommand)]
+    Gate(GateCommand),
     /// Shows the settings and where each comes from; prints their schema
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -437,6 +455,15 @@ pub(crate) struct ProgressShow {
 }
 
 /// Whose flow and stock.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Handoff {
+    /// Print what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) of: KnowledgeOf,
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct KnowledgeOf {
     /// The project of this session

@@ -42,3 +42,4 @@ pub mod search;
 pub mod shell;
 pub mod time;
 pub mod words;
+pub mod workflow;

@@ -116,6 +116,7 @@ pub struct VerdictRecord {
 /// What was done that policies ask for, or that people do about them. Paths as the tool named them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "a list of things that can be done")]
 pub struct Deeds {
     /// A human prompt began.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -153,6 +154,15 @@ pub struct Deeds {
     /// An entry was written.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub entry: bool,
+    /// A gate of a workflow was passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<usize>,
+    /// A person let a gate of a workflow be skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped_gate: Option<usize>,
+    /// The conversation was compacted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compacted: bool,
     /// The stage of a cycle that somebody said is done, or cannot be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
@@ -193,6 +203,7 @@ impl Deeds {
             match mark {
                 Mark::Skill { name, .. } => deeds.skills.push(name.clone()),
                 Mark::Edit(edit) if !edit.shell => deeds.edited.push(edit.file.clone()),
+                Mark::Boundary(_) => deeds.compacted = true,
                 Mark::Hidden(line) => deeds.hidden = Some(line.clone()),
                 Mark::Launched(check) if check.awaited.is_none() => {
                     deeds.launched.extend(check.kinds.iter().map(|kind| kind.name().to_owned()));

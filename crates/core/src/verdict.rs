@@ -6,6 +6,7 @@ use crate::cycle::{Run, State};
 use crate::facts::boundary::Boundary;
 use crate::facts::marks::{Mark, PressureLevel};
 use crate::facts::worktree::Kept;
+use crate::knowledge::handoff::Steps;
 
 /// Ordered: the strictest wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,6 +85,22 @@ pub enum Effect {
     ResumeTold,
     /// Bring the public copy of the budget up to date.
     PublishBudget,
+    /// Write a handoff, with this beside what is known without it.
+    WriteHandoff(Vec<Steps>),
+    /// A manifest belongs to this session from now on.
+    OwnManifest {
+        /// The project, by its root.
+        project: String,
+        /// The manifest.
+        manifest: String,
+    },
+    /// Note in a manifest that a compaction followed the end of a phase.
+    NoteCompaction {
+        /// The manifest.
+        manifest: String,
+        /// The key of the phase's section.
+        section: String,
+    },
 }
 
 /// A change to where a cycle stands.
@@ -104,12 +121,18 @@ impl Effect {
     /// once, and what is measured is measured.
     pub fn private(&self) -> bool {
         match self {
-            Effect::Mark(_) | Effect::NoteBoundary(_) | Effect::Nudged(_) | Effect::KeepWorktree(_) => true,
+            Effect::Mark(_)
+            | Effect::NoteBoundary(_)
+            | Effect::Nudged(_)
+            | Effect::KeepWorktree(_)
+            | Effect::OwnManifest { .. } => true,
             Effect::PublishPressure(_)
             | Effect::Cycle(_)
             | Effect::SetCycleAside(_)
             | Effect::ResumeTold
             | Effect::PublishBudget
+            | Effect::WriteHandoff(_)
+            | Effect::NoteCompaction { .. }
             | Effect::StepDownTold(_)
             | Effect::PublishCompaction(_)
             | Effect::TidyFlow => false,
@@ -120,6 +143,7 @@ impl Effect {
 /// What would satisfy an interruption. Without anything it is only told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "a list of things that can be asked for")]
 pub struct Asks {
     /// Skills that all have to be invoked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -142,6 +166,12 @@ pub struct Asks {
     /// An entry has to be written.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub entry: bool,
+    /// This gate of a workflow has to be let through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<usize>,
+    /// The conversation has to be compacted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compacted: bool,
     /// Somebody has to say that this stage of a cycle is done, or cannot be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
@@ -173,6 +203,16 @@ impl Asks {
         Asks { entry: true, ..Asks::default() }
     }
 
+    /// That a gate is let through.
+    pub fn gate(number: usize) -> Asks {
+        Asks { gate: Some(number), ..Asks::default() }
+    }
+
+    /// That the conversation is compacted.
+    pub fn compacted() -> Asks {
+        Asks { compacted: true, ..Asks::default() }
+    }
+
     /// That a stage is gone through: by its skill, or by a word.
     pub fn stage(stage: impl Into<String>, skill: impl Into<String>) -> Asks {
         Asks { any_skill: vec![skill.into()], stage: Some(stage.into()), ..Asks::default() }
@@ -180,12 +220,14 @@ impl Asks {
 
     /// Whether it asks for nothing.
     pub fn is_empty(&self) -> bool {
-        let Asks { skills, any_skill, any_file, verified, compound, entry, stage, file: _ } = self;
+        let Asks { skills, any_skill, any_file, verified, compound, entry, gate, compacted, stage, file: _ } =
+            self;
         skills.is_empty()
             && any_skill.is_empty()
             && any_file.is_empty()
+            && !(*verified || *compound || *entry || *compacted)
+            && gate.is_none()
             && stage.is_none()
-            && !(*verified || *compound || *entry)
     }
 }
 

@@ -9,6 +9,8 @@ mod cycle;
 mod gates;
 #[path = "policies/knowledge.rs"]
 mod knowledge;
+#[path = "policies/workflow.rs"]
+mod workflow;
 
 use std::fmt::Write as _;
 
@@ -32,7 +34,7 @@ type Row<'a> = Vec<&'a str>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 38] = [
+const TABLES: [(&str, Runner); 48] = [
     ("event stepped down told", step_downs),
     ("event what request attended becomes because", approvals),
     ("event tool file mode call because", own_files),
@@ -59,6 +61,7 @@ const TABLES: [(&str, Runner); 38] = [
     ("hold trigger entries held call because", knowledge::holds),
     ("noted said entries says tidies", knowledge::recoveries),
     ("source files said says", knowledge::listings),
+    ("source handoff known tells", knowledge::handoffs),
     ("trigger named summary kept whole kept told later", knowledge::survivals),
     ("event marks because", knowledge::unknowns),
     ("event since the summary written down because", knowledge::late_boundaries),
@@ -71,6 +74,15 @@ const TABLES: [(&str, Runner); 38] = [
     ("what text", cycle::words),
     ("event file told says because", cycle::starts),
     ("event turn left copied leaves", cycle::turns),
+    ("phase used window compacts said call says because", workflow::ladder),
+    ("rot_at used window compacts call because", workflow::absolute),
+    ("preset workflow event used call because", workflow::sessions),
+    ("preset phase section of phase 3 let through used call because", workflow::gates),
+    ("preset section of phase 3 used since phase 3 missing", workflow::missing),
+    ("from to used call says notes because", workflow::changes),
+    ("workflow asked says notes", workflow::reminders),
+    ("failed spawned says", workflow::retries),
+    ("workflow text is", workflow::words),
 ];
 
 #[test]
@@ -242,6 +254,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         preserved: Preserved::default(),
         worktrees: Worktrees::default(),
         cycle: Known::Absent,
+        workflow: Known::Absent,
     }
 }
 

@@ -35,7 +35,7 @@ const CONTEXT_MARK: &str = " hook additional context: ";
 /// What a reply that says nothing about its size claims to have used.
 const USUAL_PROMPT: u64 = 12_000;
 
-/// The four token counters of an answer.
+/// The token counters of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
     /// Prompt tokens that were neither read from nor written to the cache.
@@ -46,6 +46,9 @@ pub struct Usage {
     pub cache_read: u64,
     /// Tokens of the answer.
     pub output: u64,
+    /// Prompt tokens of an earlier round in the same answer, as the server's own tools make them: they are in the totals, and
+    /// not in the context.
+    pub earlier_round: Option<u64>,
 }
 
 impl Usage {
@@ -53,7 +56,19 @@ impl Usage {
     pub fn prompt(tokens: u64) -> Self {
         let input = tokens.min(7);
         let cache_creation = (tokens - input) / 10;
-        Self { input, cache_creation, cache_read: tokens - input - cache_creation, output: 30 }
+        Self {
+            input,
+            cache_creation,
+            cache_read: tokens - input - cache_creation,
+            output: 30,
+            earlier_round: None,
+        }
+    }
+
+    /// The same after a round of that many prompt tokens.
+    #[must_use]
+    pub fn after_round(self, tokens: u64) -> Self {
+        Self { earlier_round: Some(tokens), ..self }
     }
 
     /// The prompt's size: what the client's status line takes as its numerator.

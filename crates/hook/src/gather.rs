@@ -9,27 +9,30 @@ use tidegate_core::config::setting::Whole;
 use tidegate_core::event::wire::{ContextWindow, RawTool};
 use tidegate_core::event::{Event, EventKind};
 use tidegate_core::facts::cycle::Standing;
-use tidegate_core::facts::knowledge::{Knowledge, Persisted, Remembered};
+use tidegate_core::facts::knowledge::Knowledge;
 use tidegate_core::facts::marks::Marks;
 use tidegate_core::facts::sources::Sources;
+use tidegate_core::facts::workflow;
 use tidegate_core::facts::worktree::{Kept, Worktrees};
 use tidegate_core::facts::{Facts, Known, Needs, OwnFile, Proof, Touched, evidence, session};
 use tidegate_core::file_class::FileClass;
 use tidegate_core::knowledge::flow;
-use tidegate_core::knowledge::tracked::TRACKED;
 use tidegate_core::meter::models::HostSettings;
 use tidegate_core::meter::transcript::Evidence;
 use tidegate_core::meter::{Meter, Unknown};
 use tidegate_core::phase::{self, Phase};
 use tidegate_core::policy;
+use tidegate_core::policy::workflow_gate::is_same;
 use tidegate_core::shell::{self, Script, Spot, Surroundings};
 use tidegate_core::time::Millis;
+use tidegate_core::workflow::manifest::is_manifest;
 use tidegate_state::checks::{self as state_checks, Manifest};
-use tidegate_state::knowledge::memory;
+use tidegate_state::knowledge::known;
 use tidegate_state::knowledge::read::Folder;
 use tidegate_state::place::StateDir;
 use tidegate_state::{
-    boundary, bridge, cycle, host_settings, own_files, project, touched, transcript, worktree,
+    boundary, bridge, cycle, host_settings, own_files, project, touched, transcript, workflow as workflows,
+    worktree,
 };
 
 use crate::environment::Environment;
@@ -232,9 +235,13 @@ impl Gather<'_> {
             preserved: preserved.unwrap_or_default(),
             worktrees,
             cycle: Known::Absent,
+            workflow: Known::Absent,
         };
         if needs.cycle {
             facts.cycle = self.cycle(event, cycle_root(&facts, root.as_deref()));
+        }
+        if needs.workflow {
+            facts.workflow = self.workflow(&facts, root.as_deref());
         }
         if facts.marks.value().is_some_and(|marks| marks.pressure.promoted) {
             let folder = root.as_deref().and_then(Folder::of);
@@ -256,6 +263,40 @@ impl Gather<'_> {
             standing.owner_gone = owner.is_some_and(|owner| !cycle::is_live(state, owner, self.now));
         }
         known
+    }
+
+    /// Where the session's workflow stands or, where a manifest was written, that one.
+    pub fn workflow(&self, facts: &Facts<'_>, root: Option<&Path>) -> Known<workflow::Standing> {
+        let attached = facts.marks.value().and_then(|marks| marks.workflow.as_ref());
+        let Some(root) = attached.map(|attached| Path::new(&attached.project)).or(root) else {
+            return Known::Absent;
+        };
+        let bound = attached.map(|attached| attached.manifest.clone());
+        let writes = facts.event.kind == EventKind::PostToolUse;
+        let path = if writes { Self::written_manifest(facts, bound.as_deref()) } else { bound };
+        let read = |path: &str, writes| {
+            workflows::read(self.state, root, Path::new(path), self.config, writes, self.in_time)
+        };
+        let Some(path) = path else { return Known::Absent };
+        let mut known = read(&path, writes);
+        if let (Known::Value(standing), Some(attached)) = (&mut known, attached)
+            && standing.path != attached.manifest
+            && let Known::Value(bound) = read(&attached.manifest, false)
+        {
+            standing.held_elsewhere = bound.holds_back(facts.event.session.as_str(), facts.now);
+        }
+        known
+    }
+
+    /// The manifest that a call has written.
+    fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {
+        if let Some(path) = facts.event.written(|_| false) {
+            return Some(path.to_owned());
+        }
+        let ours = |path: &str| is_manifest(path) || bound.is_some_and(|bound| is_same(path, bound));
+        let written = facts.files.iter().filter_map(|file| file.inside.clone()).find(|path| ours(path));
+        // Not every program says what it writes; the manifest itself shows whether something changed.
+        written.or_else(|| bound.map(str::to_owned))
     }
 
     /// Worktrees that go with this event, or have gone.
@@ -284,24 +325,8 @@ impl Gather<'_> {
     /// Flow and stock of the project.
     fn knowledge(&self, root: &Path, marks: Option<&Marks>) -> Option<Knowledge> {
         let folder = Folder::of(root)?;
-        let texts = folder.texts(&TRACKED);
-        let there = texts.all().filter_map(|(name, read)| {
-            let text = match &read.text {
-                Known::Absent => return None,
-                known => known.value().map(String::as_str),
-            };
-            Some(Persisted { name, modified: read.modified.unwrap_or_default(), text })
-        });
-        let files: Vec<Persisted<'_>> = there.collect();
-        Some(Knowledge::of(&files, &self.remembered(&folder), marks.and_then(|marks| marks.began)))
-    }
-
-    /// What the project remembers about promotions.
-    fn remembered(&self, folder: &Folder) -> Remembered {
-        let memory = self.state.map(|state| memory::read(state, folder.root()));
-        let memory = memory.as_ref().and_then(Known::value).cloned().unwrap_or_default();
-        let nudged = memory.nudged.clone();
-        Remembered { shown: memory.into_shown(folder, self.now), nudged }
+        let began = marks.and_then(|marks| marks.began);
+        Some(known::knowledge(self.state, &folder, &known::texts(&folder), began, self.now))
     }
 
     /// What the call writes or has written, and the verifying commands of the project.

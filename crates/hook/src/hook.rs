@@ -135,6 +135,10 @@ impl Hook {
         }
         let folder = state.session(&event.session);
         let marks = self.read_marks(&event, &state, &folder, root.as_deref());
+        // A gate decides whether an agent is spawned, and the reading it rests on may be worth a wait.
+        if event.spawn().is_some() && marks.value().is_some_and(|marks| marks.workflow.is_some()) {
+            self.deadline.extend();
+        }
         // What was lost is told once, and what was kept beside the summary has to be read first.
         if marks.value().is_some_and(|marks| marks.notes.contains(&Note::Lost)) {
             self.deadline.extend();
@@ -279,6 +283,10 @@ impl Run<'_> {
             let root = cycle_root(&gathered.facts, gathered.root.as_deref()).map(Path::to_owned);
             gathered.facts.cycle = gather.cycle(self.event, root.as_deref());
         }
+        // A gate may have been passed by a command of this session.
+        if gathered.facts.workflow != Known::Absent {
+            gathered.facts.workflow = gather.workflow(&gathered.facts, gathered.root.as_deref());
+        }
         let (ruling, outcome) = decide(&gathered.facts);
         Ok((ruling, outcome, Some(lock)))
     }
@@ -322,7 +330,7 @@ impl Run<'_> {
         let mut later = Vec::new();
         match written {
             Ok(()) => {
-                later.extend(later::effects(&self.state, &self.folder, gathered, outcome));
+                later.extend(later::effects(&self.state, &self.folder, self.config, gathered, outcome));
                 later.extend(later::told(&self.state, gathered, outcome));
                 later.extend(later::question(gathered, &new_marks));
             }

@@ -8,7 +8,9 @@ use tidegate_core::config::Config;
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::boundary::Boundary;
 use tidegate_core::facts::marks::{Mark, PressureLevel};
+use tidegate_core::facts::workflow::Owned;
 use tidegate_core::facts::worktree::Kept;
+use tidegate_core::knowledge::handoff::Steps;
 use tidegate_core::meter::Reading;
 use tidegate_core::policy::compaction;
 use tidegate_core::reply::Reply;
@@ -20,9 +22,9 @@ use tidegate_state::knowledge::json::{
     self, ConfidenceSummary, LastCompact, ProgressSummary, SurvivalSummary,
 };
 use tidegate_state::knowledge::read::Folder;
-use tidegate_state::knowledge::{memory, write};
+use tidegate_state::knowledge::{handoff, memory, write};
 use tidegate_state::place::StateDir;
-use tidegate_state::{boundary, cycle, journal, pressure_file, worktree};
+use tidegate_state::{boundary, cycle, journal, marks, pressure_file, workflow, worktree};
 
 use crate::child;
 use crate::gather::{Gathered, cycle_root};
@@ -60,6 +62,19 @@ pub(crate) enum Later {
     ResumeTold { state: StateDir, root: PathBuf, session: SessionId },
     /// Bring the public copy of the budget up to date.
     PublishBudget { root: PathBuf, session: SessionId, used_pct: f64, now: Millis },
+    /// A manifest belongs to this session from now on.
+    OwnManifest { state: StateDir, root: PathBuf, owned: Owned },
+    /// Note in a manifest that a compaction followed the end of a phase.
+    NoteCompaction { state: StateDir, root: PathBuf, manifest: PathBuf, key: String },
+    /// Write a handoff.
+    WriteHandoff {
+        state: StateDir,
+        root: PathBuf,
+        session: SessionId,
+        config: Box<Config>,
+        work: Vec<Steps>,
+        now: Millis,
+    },
     /// Clear away what is too old.
     KeepHouse { state: StateDir, session: SessionId, now: Millis, days: u64 },
     /// Remember that the person knows of policies that stepped down.
@@ -103,6 +118,20 @@ impl Later {
             }
             Later::PublishBudget { root, session, used_pct, now } => {
                 let _ = cycle::publish_budget(&root, &session, used_pct, now);
+            }
+            Later::OwnManifest { state, root, owned } => {
+                let _ = workflow::own(&state, &root, &owned);
+            }
+            Later::NoteCompaction { state, root, key, manifest } => {
+                let _ = workflow::note_compaction(&state, &root, &manifest, &key);
+            }
+            Later::WriteHandoff { state, root, session, config, work, now } => {
+                let known = marks::read(&state.session(&session));
+                let of = known.value().map(|marks| (&session, marks));
+                let handoff = handoff::collect(&state, &root, &config, of, work, now);
+                if !handoff.is_empty() {
+                    let _ = handoff::write(&state, &root, &handoff, Some(&session));
+                }
             }
             Later::KeepHouse { state, session, now, days } => {
                 journal::keep_house(&state, &session, now, days);
@@ -196,6 +225,7 @@ pub(crate) fn told(state: &StateDir, gathered: &Gathered<'_>, outcome: &Outcome)
 pub(crate) fn effects(
     state: &StateDir,
     folder: &Path,
+    config: &Config,
     gathered: &Gathered<'_>,
     outcome: &Outcome,
 ) -> Vec<Later> {
@@ -204,6 +234,17 @@ pub(crate) fn effects(
     let cycle_root = || cycle_root(facts, root.as_deref()).map(Path::to_owned);
     let later = |effect: &Effect| match effect {
         Effect::Mark(_) | Effect::StepDownTold(_) | Effect::Cycle(_) => None,
+        Effect::OwnManifest { project, manifest } => Some(Later::OwnManifest {
+            state: state.clone(),
+            root: project.into(),
+            owned: Owned { manifest: manifest.clone(), owner: session.to_string(), at: now },
+        }),
+        Effect::NoteCompaction { manifest, section } => Some(Later::NoteCompaction {
+            state: state.clone(),
+            root: facts.marks.value()?.workflow.as_ref()?.project.as_str().into(),
+            manifest: manifest.into(),
+            key: section.clone(),
+        }),
         Effect::SetCycleAside(old) => {
             Some(Later::SetCycleAside { state: state.clone(), root: cycle_root()?, old: old.clone() })
         }
@@ -214,6 +255,14 @@ pub(crate) fn effects(
             root: cycle_root()?,
             session: session.clone(),
             used_pct: facts.meter.reading()?.used_pct()?,
+            now,
+        }),
+        Effect::WriteHandoff(work) => Some(Later::WriteHandoff {
+            state: state.clone(),
+            root: root.clone()?,
+            session: session.clone(),
+            config: Box::new(config.clone()),
+            work: work.clone(),
             now,
         }),
         Effect::NoteBoundary(boundary) => {
@@ -236,4 +285,34 @@ pub(crate) fn effects(
         Effect::Nudged(set) => Some(Later::Nudged { state: state.clone(), root: root.clone()?, set: *set }),
     };
     outcome.effects.iter().filter_map(later).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_core::facts::marks::HandoffKnown;
+    use tidegate_state::place::PlaceEnv;
+
+    #[test]
+    fn a_handoff_is_written_and_remembered() {
+        let base = tempfile::tempdir().unwrap();
+        let env = PlaceEnv { state_dir: Some(base.path().join("state")), ..PlaceEnv::default() };
+        let (state, root) = (StateDir::open(&env).unwrap(), base.path().join("project"));
+        std::fs::create_dir(&root).unwrap();
+        let session = SessionId::parse("s-1").unwrap();
+        let write = |work: Vec<Steps>| {
+            let (state, root, session, now) = (state.clone(), root.clone(), session.clone(), Millis(7));
+            let config = Box::default();
+            Later::WriteHandoff { state, root, session, config, work, now }.carry_out();
+        };
+        let file = root.join(".claude/context/handoff.md");
+        write(Vec::new());
+        assert!(!root.join(".claude").exists(), "there is nothing to hand off");
+        let steps = vec![("8_implementation".to_owned(), "in progress".to_owned())];
+        write(vec![Steps { of: "workflow feature".into(), steps }]);
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(text.contains("stands: workflow feature\n\n- 8_implementation: in progress\n"), "{text}");
+        let known = marks::read(&state.session(&session)).value().and_then(|marks| marks.handoff);
+        assert_eq!(known, Some(HandoffKnown { at: Millis(7), wrote: true }));
+    }
 }

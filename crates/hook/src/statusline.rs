@@ -20,6 +20,7 @@ use tidegate_core::meter::forecast::{self, Forecast};
 use tidegate_core::meter::models::HostSettings;
 use tidegate_core::meter::{Reading, short_tokens};
 use tidegate_core::policy::verify_stop::settings::VerifyMode;
+use tidegate_core::policy::workflow_gate::settings::WorkflowMode;
 use tidegate_core::time::Millis;
 use tidegate_core::words::Words;
 use tidegate_state::bridge::Written;
@@ -126,7 +127,7 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
         Some(_) => (written.unheard >= STOPPED && !env.guard).then_some(words.hooks_stopped),
     };
     let unpromoted = root.and_then(|root| unpromoted(&state, &root, now)).filter(|entries| *entries > 0);
-    let mut armed = known.map(|known| armed(known, &config, words)).unwrap_or_default();
+    let mut armed = known.map(|known| armed(known, reading, &config, words)).unwrap_or_default();
     armed.extend(unpromoted.map(words.unpromoted_entries));
     draw(reading, forecast.as_ref(), sign, &armed, words, env.columns)
 }
@@ -140,14 +141,24 @@ fn root_of(status: &StatusPayload<'_>, env: &Environment) -> Option<PathBuf> {
 }
 
 /// What a gate is waiting for, and what the session is about.
-fn armed(marks: &Marks, config: &Config, words: &Words) -> Vec<String> {
+fn armed(marks: &Marks, reading: &Reading, config: &Config, words: &Words) -> Vec<String> {
+    let looks = matches!(config.policies.workflow_gate.mode, WorkflowMode::On | WorkflowMode::Strict);
     let holds = config.policies.verify_stop.mode == VerifyMode::Block;
     let changes = marks.work.changes.as_ref().filter(|_| holds);
     let unverified = changes.map(|changes| (words.unverified_files)(changes.count()));
     // A stage says more than what a prompt was taken to ask for.
     let stage = marks.stage.as_ref().map(|stage| (words.stage)(&stage.stage, stage.number, stage.of));
+    let workflow = || {
+        let workflow = marks.workflow.as_ref().filter(|_| looks)?;
+        let number = workflow.current().map(|current| current.number)?;
+        Some((words.workflow_phase)(&workflow.name.replace(['_', '-'], " "), number, workflow.of))
+    };
     let phase = || marks.phase.map(|phase| phase.name().to_owned());
-    unverified.into_iter().chain(stage.or_else(phase)).collect()
+    // The first level of a workflow's ladder is only shown.
+    let level = || config.policies.workflow_gate.level(reading).unwrap_or_default();
+    let plan = marks.workflow.is_some() && looks && level() >= 60;
+    let plan = plan.then(|| words.plan_compaction.to_owned());
+    unverified.into_iter().chain(stage.or_else(workflow).or_else(phase)).chain(plan).collect()
 }
 
 /// How many entries of `progress.md` no person has gone through. Those of the archive are left to `status`.

@@ -172,25 +172,15 @@ pub fn set_aside(state: &StateDir, root: &Path, old: &[u8]) -> io::Result<Option
     if read_file(root)?.as_deref() != Some(old) {
         return Ok(None);
     }
-    for number in 1..=MOST_ASIDE {
-        let ending = if number == 1 { String::new() } else { format!(".{number}") };
-        let aside = path.with_file_name(format!("{FILE}.bad{ending}"));
-        // A link first: unlike a rename it never replaces what is there.
-        match fs::hard_link(&path, &aside) {
-            Ok(()) => {
-                fs::remove_file(&path)?;
-                return Ok(Some(aside));
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            // A file system without links.
-            Err(_) if fs::symlink_metadata(&aside).is_err() => {
-                fs::rename(&path, &aside)?;
-                return Ok(Some(aside));
-            }
-            Err(error) => return Err(error),
-        }
+    let names = (1..=MOST_ASIDE).map(|number| match number {
+        1 => path.with_file_name(format!("{FILE}.bad")),
+        _ => path.with_file_name(format!("{FILE}.bad.{number}")),
+    });
+    let aside = replace::keep_as(&path, names, |_| false)?;
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(Some(aside)),
     }
-    Err(io::Error::other("too many files were put aside already"))
 }
 
 /// Remembers that a session was told how to resume the cycle.

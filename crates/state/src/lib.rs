@@ -32,4 +32,5 @@ pub mod pressure_file;
 pub mod touched;
 pub mod transcript;
 pub mod trust;
+pub mod workflow;
 pub mod worktree;

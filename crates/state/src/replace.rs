@@ -57,6 +57,29 @@ pub(crate) fn is_temporary(file: &str, name: &str) -> bool {
     })
 }
 
+/// Gives a file the first of these names that nothing has yet, or that the same text has already. On a file system without
+/// links the file is renamed; everywhere else it has its old name, too, afterwards.
+pub(crate) fn keep_as(
+    path: &Path,
+    names: impl Iterator<Item = PathBuf>,
+    is_kept: impl Fn(&Path) -> bool,
+) -> io::Result<PathBuf> {
+    for name in names {
+        // Unlike a rename a link never replaces what is there.
+        match fs::hard_link(path, &name) {
+            Ok(()) => return Ok(name),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_kept(&name) => return Ok(name),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(_) if fs::symlink_metadata(&name).is_err() => {
+                fs::rename(path, &name)?;
+                return Ok(name);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("too many files were put aside already"))
+}
+
 /// A new file beside `path` that nobody else uses. Never an existing one: in a folder that others can write, that
 /// could be a link to anywhere.
 fn temporary(path: &Path, mode: u32) -> io::Result<(PathBuf, File)> {

@@ -7,6 +7,8 @@ mod config;
 pub(crate) mod cycle;
 mod demo;
 mod explain;
+pub(crate) mod gate;
+mod handoff;
 mod journal;
 mod learnings;
 mod mcp;
@@ -43,7 +45,9 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Progress(args) => progress::run(&args),
         Command::Compound(args) => compound::run(&args),
         Command::Learnings(args) => learnings::run(&args),
+        Command::Handoff(args) => handoff::run(&args),
         Command::Cycle(args) => cycle::run(&args),
+        Command::Gate(args) => gate::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Phase(PhaseCommand::Classify(args)) => phase::run(&args),
         Command::Phase(PhaseCommand::Ask(args)) => phase_ask::run(&args),

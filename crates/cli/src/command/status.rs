@@ -14,7 +14,7 @@ use tidegate_core::policy::verify_stop;
 use tidegate_core::record::{MeterRecord, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::checks::{self, Manifest};
-use tidegate_state::{boundary, cycle, journal, off};
+use tidegate_state::{boundary, cycle, journal, off, workflow};
 
 use super::Outcome;
 use super::meter::describe;
@@ -48,6 +48,9 @@ struct Status {
     /// The cycle of the session's project.
     #[serde(skip_serializing_if = "Option::is_none")]
     cycle: Option<Cycle>,
+    /// The workflow that the session is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workflow: Option<InWorkflow>,
     /// Code that was edited and not verified since.
     #[serde(skip_serializing_if = "Option::is_none")]
     unverified: Option<Unverified>,
@@ -192,6 +195,79 @@ impl Cycle {
 }
 
 #[derive(Serialize)]
+struct InWorkflow {
+    name: String,
+    manifest: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase_name: Option<String>,
+    of: usize,
+    /// Gates that hold agents back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pending: Vec<usize>,
+    /// Why nothing is known of its gates, or nothing held back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idle: Option<String>,
+}
+
+impl InWorkflow {
+    fn of(here: &Here, session: &Session) -> Option<InWorkflow> {
+        let attached = session.marks.workflow.as_ref()?;
+        let root = Path::new(&attached.project);
+        let path = Path::new(&attached.manifest);
+        let read = workflow::read(Some(&here.state), root, path, &here.config, false, &|| true);
+        let last = attached.current();
+        let mut shown = InWorkflow {
+            name: attached.workflow.clone(),
+            manifest: attached.manifest.clone(),
+            phase: last.map(|last| last.number),
+            phase_name: None,
+            of: attached.of,
+            pending: Vec::new(),
+            idle: None,
+        };
+        let standing = match read {
+            Known::Value(standing) => standing,
+            Known::Absent => return Some(InWorkflow { idle: Some("its manifest is gone".into()), ..shown }),
+            Known::Broken(why) => return Some(InWorkflow { idle: Some(why), ..shown }),
+        };
+        match &standing.manifest {
+            Err(damage) => shown.idle = Some(format!("its manifest cannot be used: {damage}")),
+            Ok(manifest) if manifest.complete => shown.idle = Some("complete".to_owned()),
+            Ok(_) if standing.is_untouched(here.now) => {
+                shown.idle = Some("not touched for a day, so it is only reported".to_owned());
+            }
+            Ok(manifest) => {
+                shown.pending = standing.pending().iter().map(|gate| gate.number).collect();
+                shown.phase = manifest.current;
+                let phase = manifest.current.and_then(|number| manifest.workflow.phase(number));
+                shown.phase_name = phase.map(|phase| phase.name.clone());
+            }
+        }
+        Some(shown)
+    }
+
+    fn line(&self) -> String {
+        let phase = match (self.phase, &self.phase_name) {
+            (Some(number), Some(name)) => {
+                format!("phase {number} of {} ({})", self.of, name.replace(['_', '-'], " "))
+            }
+            (Some(number), None) => format!("phase {number} of {}", self.of),
+            _ => "its phase is not known".to_owned(),
+        };
+        let mut line = format!("{}: {phase}", self.name);
+        if let Some(idle) = &self.idle {
+            line = format!("{line}, {}", one_line(idle));
+        }
+        if let Some(gate) = self.pending.first() {
+            line = format!("{line}; gate {gate} holds agents back, `tidegate gate check {gate}` tells why");
+        }
+        line
+    }
+}
+
+#[derive(Serialize)]
 struct Unverified {
     /// The first files.
     files: Vec<String>,
@@ -266,6 +342,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         unpromoted: session.marks.root.as_deref().map_or(0, |root| unpromoted(&here, Path::new(root))),
         phase: session.marks.phase,
         cycle: Cycle::of(&here, &session),
+        workflow: InWorkflow::of(&here, &session),
         unverified: Unverified::of(&here, &session),
         skills: session.marks.work.skills.iter().map(|(name, _)| name.clone()).collect(),
         events: records.len(),
@@ -331,6 +408,9 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     }
     if let Some(cycle) = &status.cycle {
         print::line(&format!("cycle    {}", cycle.line()));
+    }
+    if let Some(workflow) = &status.workflow {
+        print::line(&format!("workflow {}", workflow.line()));
     }
     if !status.skills.is_empty() {
         print::line(&format!("skills   {}", status.skills.join(", ")));

@@ -31,7 +31,12 @@ pub(crate) const REGISTRATIONS: &[Registration] = &[
         matcher: Some("Edit|Write|MultiEdit|NotebookEdit"),
         gate: true,
     },
-    Registration { event: EventKind::PreToolUse, matcher: Some("AskUserQuestion|ExitWorktree"), gate: false },
+    // Before an agent is spawned a failure of ours is no reason to hold the work up.
+    Registration {
+        event: EventKind::PreToolUse,
+        matcher: Some("AskUserQuestion|ExitWorktree|Agent|Task"),
+        gate: false,
+    },
     advice(EventKind::PostToolUse),
     advice(EventKind::PostToolUseFailure),
     advice(EventKind::Stop),

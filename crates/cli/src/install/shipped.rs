@@ -34,6 +34,8 @@ pub(super) const SHIPPED: &[Shipped] = &[
     skill!("verification-before-completion"),
     skill!("context-persistence"),
     skill!("compound"),
+    skill!("compaction-gates"),
+    skill!("persisting-progress-across-sessions"),
     skill!("dev-cycle"),
     skill!("sprint"),
     skill!("audit"),

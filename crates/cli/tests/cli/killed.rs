@@ -356,6 +356,43 @@ fn a_trim_loses_no_entry() {
     assert!(kills > 20, "killed only {kills} times");
 }
 
+const MINE: &str = "# My own notes\n";
+
+/// What a person wrote there is under one of its two names, and the handoff is whole.
+#[test]
+fn a_handoff_loses_nothing() {
+    if !can_trace() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let begin = || {
+        prepare_knowledge(&sandbox, STOCK);
+        fs::write(sandbox.project().join(".claude/context/handoff.md"), MINE).expect("a file");
+        let _ = fs::remove_file(sandbox.project().join(".claude/context/handoff.kept.md"));
+    };
+    begin();
+    let calls: Vec<&str> = CALLS.into_iter().chain(["linkat"]).collect();
+    let mut replaced = 0;
+    let kills = killed_everywhere(&sandbox, &calls, &["handoff"], b"", |when| {
+        let (now, kept) = (knowledge(&sandbox, "handoff.md"), knowledge(&sandbox, "handoff.kept.md"));
+        assert!(now == MINE || kept == MINE, "{when}: {now}");
+        assert!(kept.is_empty() || kept == MINE, "{when}: {kept}");
+        if now != MINE {
+            replaced += 1;
+            assert!(
+                now.starts_with("<!-- tidegate handoff ") && now.ends_with("/learnings-coding.md\n"),
+                "{when}: {now}"
+            );
+        }
+        has_all_entries(&sandbox, when);
+        assert_eq!(sandbox.run(&["handoff"]).code, Some(0), "{when}");
+        assert_eq!(knowledge(&sandbox, "handoff.kept.md"), MINE, "{when}");
+        assert!(!sandbox.project().join(".claude/context/handoff.kept.2.md").exists(), "{when}");
+        begin();
+    });
+    assert!(kills > 20 && replaced > 0, "killed {kills} times, replaced {replaced} times");
+}
+
 #[test]
 fn a_stage_begins_whole_or_not_at_all() {
     if !can_trace() {

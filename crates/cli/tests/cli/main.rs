@@ -14,6 +14,7 @@ mod cycle;
 mod doctor;
 mod friction;
 mod gates;
+mod handoff;
 mod install;
 #[cfg(target_os = "linux")]
 mod killed;
@@ -32,4 +33,5 @@ mod selector;
 mod state;
 mod statusline;
 mod transcripts;
+mod workflow;
 mod worktree;

@@ -74,7 +74,7 @@ fn skills_and_commands_describe_themselves() {
         assert!(described.contains("Use ") && described.len() < 500, "{name}: {described}");
         assert!(text.lines().count() <= 80, "{name} is read at once");
     }
-    assert_eq!(skills.len(), 11);
+    assert_eq!(skills.len(), 13);
     let commands = entries("commands");
     for command in &commands {
         let text = fs::read_to_string(command).expect("a command's text");

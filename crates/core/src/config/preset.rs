@@ -54,6 +54,7 @@ const TABLE: &[(&str, &str, [Set; 3])] = &[
     ("verify_stop", "wants", words("one", "one", "each")),
     ("task_gate", "mode", words("shadow", "off", "block")),
     ("cycle", "mode", words("shadow", "on", "on")),
+    ("workflow", "mode", words("shadow", "on", "strict")),
     ("phase", "mode", words("shadow", "advise", "advise")),
     ("compaction", "mode", words("shadow", "on", "on")),
     ("compaction", "hold", words("never", "never", "first")),

@@ -15,6 +15,9 @@ use crate::time::Millis;
 /// The file, in the host's folder of the project.
 pub const FILE: &str = "dev-cycle.state.json";
 
+/// The reason why a cycle stops where there is no room for the next stage.
+pub const BUDGET: &str = "context_budget";
+
 /// More than so many sessions are not told how to resume.
 pub const MOST_TOLD: usize = 3;
 

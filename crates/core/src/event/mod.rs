@@ -341,6 +341,45 @@ impl Event<'_> {
         input.file_path.get().map(AsRef::as_ref).filter(|path| path.contains("/.claude/context/"))
     }
 
+    /// The agent that is spawned here, or was: what it is to do, and of what kind it is. Older hosts call the tool `Task`.
+    pub fn spawn(&self) -> Option<(&str, &str)> {
+        let is_tool = matches!(
+            self.kind,
+            EventKind::PreToolUse | EventKind::PostToolUse | EventKind::PostToolUseFailure
+        );
+        let tool = self.payload.tool_name.get().filter(|_| is_tool)?;
+        if !matches!(tool.as_ref(), "Agent" | "Task") {
+            return None;
+        }
+        let input = self.payload.tool_input.get();
+        let description = input.and_then(|input| input.description.get()).map(AsRef::as_ref);
+        let kind = input.and_then(|input| input.subagent_type.get()).map(AsRef::as_ref);
+        Some((description.unwrap_or_default(), kind.unwrap_or_default()))
+    }
+
+    /// What an agent in the background was to do that this prompt of the host's says has failed.
+    pub fn failed_agent(&self) -> Option<String> {
+        let prompt = self.payload.prompt.get().filter(|_| self.kind == EventKind::UserPromptSubmit)?;
+        let prompt = prompt.head(PROMPT_HEAD);
+        let text = prompt.trim_start().strip_prefix("<task-notification>")?;
+        if !text.contains("<status>failed</status>") {
+            return None;
+        }
+        let (_, after) = text.split_once("<summary>Agent \"")?;
+        after
+            .split_once("</summary>")
+            .and_then(|(summary, _)| summary.rsplit_once('"'))
+            .map(|(what, _)| what.to_owned())
+    }
+
+    /// Whether the agent that was spawned here failed.
+    pub fn spawn_failed(&self) -> bool {
+        let status = self.payload.tool_response.get().and_then(|response| response.status.get());
+        let failed = status.is_some_and(|status| matches!(status.as_ref(), "failed" | "error"));
+        self.spawn().is_some()
+            && (self.kind == EventKind::PostToolUseFailure || self.kind == EventKind::PostToolUse && failed)
+    }
+
     /// The task in the background that the model has ended.
     pub fn stopped_task(&self) -> Option<&str> {
         let tool = self.payload.tool_name.get().filter(|_| self.kind == EventKind::PostToolUse)?;

@@ -227,6 +227,8 @@ wire_object! {
         skill: Cow<'a, str>,
         command: LongText<'a>,
         task_id: Cow<'a, str>,
+        description: Cow<'a, str>,
+        subagent_type: Cow<'a, str>,
     }
 }
 
@@ -235,6 +237,7 @@ wire_object! {
     pub struct ToolResponse<'a> {
         success: bool,
         interrupted: bool,
+        status: Cow<'a, str>,
         status_explained as "returnCodeInterpretation": Cow<'a, str>,
         background_task as "backgroundTaskId": Cow<'a, str>,
     }

@@ -1,7 +1,9 @@
 //! Where a project's cycle stands, as its file says.
 
 use super::marks::Marks;
-use crate::cycle::{Cycle, Damage, State, Status};
+use crate::cycle::state::BUDGET;
+use crate::cycle::{ActiveStage, Cycle, Damage, State, Status};
+use crate::knowledge::handoff::Steps;
 use crate::time::Millis;
 
 /// A stage under way makes events all the time. Who was not heard of for so long waits for a person or is gone, and another
@@ -50,6 +52,30 @@ impl Standing {
     pub fn other_owner(&self, session: &str) -> Option<&str> {
         let running = self.state.as_ref().ok().filter(|state| state.status == Status::Running);
         running?.session_id.as_deref().filter(|owner| *owner != session)
+    }
+
+    /// Its stages for a handoff, as far as it can be believed. `active` is the stage that the session's marks know.
+    pub fn steps(&self, active: Option<&ActiveStage>) -> Option<Steps> {
+        let (Ok(state), Some(cycle), true) = (&self.state, &self.cycle, self.of_project) else { return None };
+        let invoked = active
+            .is_some_and(|active| active.cycle == state.cycle && active.stage == state.stage && active.done);
+        let step = |(at, name): (usize, String)| {
+            let is_last = name == state.stage;
+            let told = match state.status {
+                _ if state.was_done(cycle, at) => "done",
+                Status::Running if is_last && invoked => "under way, its skill was invoked",
+                Status::Running if is_last => "under way",
+                Status::Failed if is_last => "failed",
+                Status::Stopped | Status::Complete if is_last => "done",
+                _ => "not begun",
+            };
+            (name, told.to_owned())
+        };
+        // Any other reason is somebody's text, and a repository can bring the file.
+        let why = state.stopped_reason.as_deref().filter(|why| *why == BUDGET).map(|why| format!(" ({why})"));
+        let why = why.unwrap_or_default();
+        let of = format!("cycle {}, {}{why}", state.cycle, state.status.name());
+        Some(Steps { of, steps: cycle.names(0).into_iter().enumerate().map(step).collect() })
     }
 }
 

@@ -1,6 +1,7 @@
 //! What policies may know of flow and stock: names, numbers and the few lines that a summary must keep.
 
 use crate::knowledge::flow::{self, Entry, Progress, Shown};
+use crate::knowledge::handoff::{self, Head};
 use crate::knowledge::stock::{Confidence, Stock};
 use crate::knowledge::tracked::{Content, Tracked};
 use crate::knowledge::{plan, tracked};
@@ -53,6 +54,8 @@ pub struct Knowledge {
     pub open: Vec<String>,
     /// What all stock of the project is worth.
     pub confidence: Confidence,
+    /// When the handoff was written that is there.
+    pub handoff: Option<Millis>,
 }
 
 /// So many headings say where the work stands.
@@ -94,8 +97,10 @@ impl Knowledge {
             knowledge.constraints = owned(plan::constraints(text));
             knowledge.open = owned(plan::open_items(text));
         }
+        knowledge.handoff = text_of(handoff::FILE).and_then(|(text, _)| Head::of(text)).map(|head| head.at);
         let mut learnings = Vec::new();
-        for Persisted { name, modified, text } in files {
+        let is_tracked = |file: &&Persisted<'_>| tracked::TRACKED.contains(&file.name);
+        for Persisted { name, modified, text } in files.iter().filter(is_tracked) {
             let what = match text {
                 Some(_) if tracked::is_flow(name) => {
                     let parsed = if *name == flow::FILE { Some(flow) } else { archive.as_ref() };

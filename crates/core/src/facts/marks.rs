@@ -14,6 +14,8 @@ use crate::meter::models::HostSettings;
 use crate::phase::Phase;
 use crate::time::Millis;
 use crate::words::Lang;
+use crate::workflow::check::SKILL;
+use crate::workflow::{Attached, PhaseBegan};
 
 /// One mark, as it is written. A mark of a newer version is kept as it is and otherwise passed over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -110,6 +112,8 @@ pub enum Mark {
     Recovered(Millis),
     /// The persistence files were named, as they were then.
     Listed(u64),
+    /// The session knows of a handoff.
+    Handoff(HandoffKnown),
     /// A person went through the entries of the flow.
     Promoted(Millis),
     /// A person was told of unpromoted entries.
@@ -130,6 +134,18 @@ pub enum Mark {
     BudgetCopied(Millis),
     /// The session is in no cycle any more.
     StageLeft,
+    /// The workflow that this session is in, as it is.
+    Workflow(Box<Attached>),
+    /// A phase of it begins.
+    PhaseBegan(PhaseBegan),
+    /// A compaction that was asked for at the end of this phase stands in the manifest.
+    CompactionNoted(usize),
+    /// An agent failed: what it was to do.
+    AgentFailed(u64),
+    /// It was said how the same work is given to an agent again.
+    AgentRetried(u64),
+    /// The session is in no workflow any more.
+    WorkflowLeft,
     /// The client ended the session.
     Detached,
 }
@@ -141,6 +157,16 @@ pub struct Nudge {
     pub set: u64,
     /// How many.
     pub entries: usize,
+}
+
+/// A handoff that a session wrote or was told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandoffKnown {
+    /// When it was written.
+    pub at: Millis,
+    /// By this session, and not told to it since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wrote: bool,
 }
 
 /// What waits for the next event that can carry it. The words are found when it is told: by then it may not be true any more.
@@ -328,12 +354,16 @@ pub struct Marks {
     pub recovered: Option<Millis>,
     /// The persistence files as they were last named.
     pub listed: Option<u64>,
+    /// The last handoff that it knows of.
+    pub handoff: Option<HandoffKnown>,
     /// The unpromoted entries that a person was last told of, since somebody went through them.
     pub nudge: Option<Nudge>,
     /// Worktrees of which there is a copy, and nobody knows it yet; oldest first.
     pub worktrees: Vec<Kept>,
     /// The stage of a cycle that the session is in.
     pub stage: Option<ActiveStage>,
+    /// The workflow that the session is in.
+    pub workflow: Option<Attached>,
     /// The client has ended the session, and not begun it again.
     pub detached: bool,
     /// Lines we could not read: torn, or of a newer version.
@@ -342,6 +372,9 @@ pub struct Marks {
 
 /// Texts that are said once in a session are few; tasks by their subject may be more.
 const NOTICES_KEPT: usize = 64;
+
+/// Notices of workflows begin so: a boundary voids them.
+pub const WORKFLOW_NOTICE: &str = "workflow ";
 
 /// More than anybody adds.
 const DIRECTORIES_KEPT: usize = 8;
@@ -394,6 +427,8 @@ impl Marks {
                 self.relays.clear();
                 self.pressure = Pressure::default();
                 self.held_since_boundary = false;
+                // What was said of a full context may be true again.
+                self.notices.retain(|notice| !notice.starts_with(WORKFLOW_NOTICE));
             }
             Mark::Pressure(pressure) => self.pressure = pressure,
             Mark::Approval(approval) => {
@@ -411,6 +446,11 @@ impl Marks {
                 // A subagent's stage is nobody's.
                 if let Some(stage) = self.stage.as_mut().filter(|_| agent.is_none()) {
                     stage.done |= satisfies(&name, &stage.skill);
+                }
+                if let Some(workflow) = self.workflow.as_mut().filter(|_| agent.is_none())
+                    && satisfies(&name, SKILL)
+                {
+                    workflow.seen.iter_mut().for_each(|seen| seen.skill = true);
                 }
                 self.work.invoke(name, agent);
             }
@@ -430,6 +470,17 @@ impl Marks {
             }),
             Mark::BudgetCopied(at) => self.change_stage(|stage| stage.copied = at),
             Mark::StageLeft => self.stage = None,
+            Mark::Workflow(workflow) => self.workflow = Some(*workflow),
+            Mark::PhaseBegan(new) => self.change_workflow(|workflow| workflow.begin(&new)),
+            Mark::CompactionNoted(number) => self.change_workflow(|workflow| {
+                let noted = workflow.seen.iter_mut().filter(|seen| seen.number == number);
+                noted.for_each(|seen| seen.asked = false);
+            }),
+            Mark::AgentFailed(work) => self.change_workflow(|workflow| workflow.fail(work)),
+            Mark::AgentRetried(work) => {
+                self.change_workflow(|workflow| workflow.failed.retain(|known| *known != work));
+            }
+            Mark::WorkflowLeft => self.workflow = None,
             Mark::Edit(edit) => self.work.edit(&edit),
             Mark::Wrote(wrote) => self.work.wrote = wrote,
             Mark::Checked(checked) => self.work.check(&checked),
@@ -469,6 +520,7 @@ impl Marks {
             }
             Mark::Recovered(noted) => self.recovered = Some(noted),
             Mark::Listed(files) => self.listed = Some(files),
+            Mark::Handoff(known) => self.handoff = Some(known),
             Mark::Nudged(nudge) => self.nudge = Some(nudge),
             // What was urgent was that nothing was promoted.
             Mark::Promoted(at) => {
@@ -503,6 +555,12 @@ impl Marks {
     fn change_stage(&mut self, how: impl FnOnce(&mut ActiveStage)) {
         if let Some(stage) = &mut self.stage {
             how(stage);
+        }
+    }
+
+    fn change_workflow(&mut self, how: impl FnOnce(&mut Attached)) {
+        if let Some(workflow) = &mut self.workflow {
+            how(workflow);
         }
     }
 
@@ -551,9 +609,11 @@ impl Marks {
         marks.extend(self.flow_noted.map(Mark::FlowNoted));
         marks.extend(self.recovered.map(Mark::Recovered));
         marks.extend(self.listed.map(Mark::Listed));
+        marks.extend(self.handoff.map(Mark::Handoff));
         marks.extend(self.nudge.map(Mark::Nudged));
         marks.extend(self.worktrees.iter().cloned().map(Mark::WorktreeKept));
         marks.extend(self.stage.clone().map(|stage| Mark::Stage(Box::new(stage))));
+        marks.extend(self.workflow.clone().map(|workflow| Mark::Workflow(Box::new(workflow))));
         marks.extend(self.detached.then_some(Mark::Detached));
         let mut lines = write_lines(&marks);
         for line in &self.unread {
@@ -667,6 +727,8 @@ mod tests {
             any::<u64>().prop_map(Mark::CompactionHeld),
             (0u64..1 << 40).prop_map(|at| Mark::Recovered(Millis(at))),
             any::<u64>().prop_map(Mark::Listed),
+            (0u64..1 << 40, any::<bool>())
+                .prop_map(|(at, wrote)| Mark::Handoff(HandoffKnown { at: Millis(at), wrote })),
             any::<u64>().prop_map(|set| Mark::Nudged(Nudge { set, entries: 3 })),
             (0u64..1 << 40).prop_map(|at| Mark::Promoted(Millis(at))),
             "[ab]".prop_map(|stage| Mark::Stage(Box::new(ActiveStage {
@@ -679,6 +741,25 @@ mod tests {
             Just(Mark::StageTurn(Turn::Interrupted)),
             Just(Mark::BudgetCopied(Millis(9))),
             Just(Mark::StageLeft),
+            ("[ab]", 0usize..3).prop_map(|(manifest, number)| Mark::Workflow(Box::new(Attached {
+                manifest,
+                seen: vec![crate::workflow::SeenPhase { number, ..Default::default() }],
+                ..Attached::default()
+            }))),
+            (0usize..40, proptest::option::of(0u64..1 << 40), proptest::option::of(0u8..100), any::<bool>())
+                .prop_map(|(number, at, level, asked)| Mark::PhaseBegan(PhaseBegan {
+                    number,
+                    name: "implementation".into(),
+                    at: at.map(Millis),
+                    level,
+                    asked,
+                })),
+            (0usize..40).prop_map(Mark::CompactionNoted),
+            any::<u64>().prop_map(Mark::AgentFailed),
+            (0u64..3).prop_map(Mark::AgentRetried),
+            Just(Mark::Skill { name: SKILL.into(), agent: None }),
+            Just(Mark::Notice("workflow 80".into())),
+            Just(Mark::WorkflowLeft),
             Just(Mark::Detached),
         ]
     }

@@ -10,6 +10,7 @@ pub mod session;
 pub mod sources;
 pub mod verification;
 pub mod work;
+pub mod workflow;
 pub mod worktree;
 
 use crate::checks::{Evidence, Project};
@@ -71,6 +72,8 @@ pub struct Needs {
     pub worktrees: bool,
     /// Where the project's cycle stands.
     pub cycle: bool,
+    /// Where the session's workflow stands.
+    pub workflow: bool,
     /// The meter of this very request: worth a short wait.
     pub current: bool,
 }
@@ -116,6 +119,7 @@ impl Needs {
             boundary: self.boundary || other.boundary,
             worktrees: self.worktrees || other.worktrees,
             cycle: self.cycle || other.cycle,
+            workflow: self.workflow || other.workflow,
             current: self.current || other.current,
         }
     }
@@ -177,6 +181,8 @@ pub struct Facts<'a> {
     pub worktrees: Worktrees,
     /// Where the project's cycle stands, where somebody needs it.
     pub cycle: Known<Standing>,
+    /// Where the session's workflow stands, where somebody needs it.
+    pub workflow: Known<workflow::Standing>,
 }
 
 impl Facts<'_> {

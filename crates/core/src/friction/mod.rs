@@ -148,6 +148,8 @@ enum Act {
     Command(Option<Millis>),
     /// The client was started without the policy: this session, then.
     Started(String, Millis),
+    /// A gate of a workflow was skipped, then.
+    Skipped(Millis),
 }
 
 #[derive(Debug)]
@@ -302,7 +304,11 @@ impl Friction {
     }
 
     fn settle(&mut self, record: &Record, now: Millis) {
-        let act = |open: &Open| Some((open.at, self.overrides(record, &self.interruptions[open.at])?));
+        let act = |open: &Open| {
+            let said = &self.interruptions[open.at];
+            let skipped = || skips(open, said, record).then_some(Act::Skipped(now));
+            Some((open.at, self.overrides(record, said).or_else(skipped)?))
+        };
         let acts: BTreeMap<usize, Act> = self.open.iter().filter_map(act).collect();
         self.close(now, |open, said, _| {
             let same_session = said.session.is_some() && said.session == record.session;
@@ -320,6 +326,10 @@ impl Friction {
             }
             // So is a cycle, and a person can say it at a terminal.
             if same_project && open.asks.stage.is_some() && open.asks.stage == record.did.stage {
+                return Some(Settlement::Satisfied);
+            }
+            // And a workflow.
+            if same_project && open.asks.gate.is_some() && open.asks.gate == record.did.gate {
                 return Some(Settlement::Satisfied);
             }
             if !same_session || open.ended.is_some() {
@@ -425,6 +435,13 @@ fn is_in(all: Option<&str>, text: &str) -> bool {
     all.is_some_and(|all| text.lines().any(|line| !line.is_empty() && all.contains(line)))
 }
 
+/// Whether a person let the gate be skipped that was asked for.
+fn skips(open: &Open, said: &Interruption, record: &Record) -> bool {
+    let same_project = said.project.is_some() && said.project == record.project;
+    let skipped = record.did.skipped_gate;
+    record.attended && same_project && !said.shadow && skipped.is_some() && skipped == open.asks.gate
+}
+
 /// Takes what was done off what is missing, and says whether that was all.
 fn is_satisfied(asks: &mut Asks, record: &Record) -> bool {
     let did = &record.did;
@@ -435,6 +452,7 @@ fn is_satisfied(asks: &mut Asks, record: &Record) -> bool {
         || asks.any_skill.iter().any(invoked)
         || asks.any_file.iter().any(|asked| did.read.iter().any(|file| same_file(file, asked)))
         || (asks.verified && !did.verified.is_empty())
+        || (asks.compacted && did.compacted)
 }
 
 /// Whether it is the same that both want of the flow; `None` where the first wants nothing of it.

@@ -61,6 +61,27 @@ const TABLE: &[(&str, &[&str], &str)] = &[
         "skill-gate satisfied after 9s, 0 turns; skill-gate satisfied after 9s, 0 turns; skill-gate satisfied after 8s, 0 turns",
     ),
     (
+        "a gate of a workflow is passed",
+        &["0 s gate 1", "5 s passes 2", "9 s passes 1"],
+        "workflow-gate satisfied after 9s, 0 turns",
+    ),
+    (
+        "a person passes it at a terminal",
+        &["0 s gate 1", "5 -:/q passes 1", "9 - passes 1"],
+        "workflow-gate satisfied after 9s, 0 turns",
+    ),
+    (
+        "a person lets it be skipped",
+        &["0 s gate 1", "1 s gate 1", "5 s skips 2", "9 - skips 1"],
+        "workflow-gate overridden after 9s, 0 turns; workflow-gate overridden after 8s, 0 turns",
+    ),
+    ("the config lets it be skipped", &["0 s gate 1", "9 s alone-skips 1"], "workflow-gate open"),
+    (
+        "the conversation is compacted",
+        &["0 s full", "4 s boundary"],
+        "workflow-gate satisfied after 4s, 0 turns",
+    ),
+    (
         "the file is written through the shell",
         &["0 s deny a src/x.rs", "3 s shell src/x.rs"],
         "skill-gate bypassed after 3s, 0 turns",
@@ -351,6 +372,17 @@ fn record(step: &str) -> Record {
         }
         ["stage", name] => of(verdict("cycle", "deny", Asks::stage(name, name)), "Stop", "deny"),
         ["said", name] => did(Deeds { stage: Some(name.into()), ..Deeds::default() }),
+        ["gate", number] => {
+            let asks = Asks::gate(number.parse().expect("a gate"));
+            of(verdict("workflow-gate", "deny", asks), "PreToolUse", "deny")
+        }
+        ["full"] => of(verdict("workflow-gate", "deny", Asks::compacted()), "PreToolUse", "deny"),
+        ["passes", number] => did(Deeds { gate: number.parse().ok(), ..Deeds::default() }),
+        [how @ ("skips" | "alone-skips"), number] => {
+            let skipped = did(Deeds { skipped_gate: number.parse().ok(), ..Deeds::default() });
+            Record { attended: how == "skips", ..skipped }
+        }
+        ["boundary"] => did(Deeds { compacted: true, ..Deeds::default() }),
         ["compound"] => did(Deeds { compound: true, ..Deeds::default() }),
         ["entry"] => did(Deeds { entry: true, ..Deeds::default() }),
         ["stop"] => Record { event: "Stop".into(), ruling: "pass".into(), ..Record::default() },

@@ -4,6 +4,7 @@ pub mod apart;
 pub mod document;
 pub mod entry_id;
 pub mod flow;
+pub mod handoff;
 pub mod key_facts;
 pub mod plan;
 pub mod preserved;

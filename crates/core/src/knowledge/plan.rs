@@ -54,6 +54,13 @@ pub fn open_items(text: &str) -> Vec<&str> {
     items(text).filter(is_open).map(|item| item.text).collect()
 }
 
+/// What somebody has to answer: items that end as a question, and open ones below such a heading.
+pub fn questions(text: &str) -> Vec<&str> {
+    const NAMES: [&str; 4] = ["question", "質問", "疑問", "未解決"];
+    let asks = |item: &Item<'_>| item.is_below(&NAMES) || item.text.ends_with(['?', '？']);
+    items(text).filter(|item| item.done != Some(true) && asks(item)).map(|item| item.text).collect()
+}
+
 /// One bullet of a plan.
 struct Item<'a> {
     text: &'a str,
@@ -131,6 +138,11 @@ mod tests {
         assert_eq!(constraints(PLAN), ["Node 18 のまま", "no new dependency", "二か国語"]);
         assert_eq!(open_items("## 進行中\n- 一\n## 残り\n・二\n## 完了\n- 三\n"), ["一", "二"]);
         assert_eq!(constraints("## 制約\n- 一\n### 前提条件\n- 二\n## 次\n- 三\n"), ["一", "二"]);
+        assert_eq!(
+            questions("## 質問\n- 一\n- [x] 二\n## Remaining\n- 三？\n- [x] 四?\n- 五\n"),
+            ["一", "三？"]
+        );
+        assert_eq!(questions("## Open Questions\n- a\n## Notes\n- b\n"), ["a"]);
         assert_eq!(constraints("```\n## Constraints\n- x\n```\n- y\n"), [""; 0]);
     }
 
@@ -172,7 +184,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_survived(text in "[#*\\[\\]x \\n`1.あ:-]{0,48}") {
-            let _ = (task(&text), open_items(&text), constraints(&text));
+            let _ = (task(&text), open_items(&text), constraints(&text), questions(&text));
             let written = compacted(&text, Millis(0));
             let rest = written.replacen("Last compacted: 1970-01-01T00:00:00Z\n", "", 1);
             prop_assert_eq!(rest.trim_end(), text.trim_end());

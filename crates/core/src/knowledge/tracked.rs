@@ -1,6 +1,7 @@
 //! The persistence files of a project, by names and numbers.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use super::stock::Confidence;
 use super::{flow, plan};
@@ -55,6 +56,13 @@ pub struct Tracked {
     pub modified: Millis,
 }
 
+impl Tracked {
+    /// Whether it is a copy of our own, for other tools.
+    pub fn is_copy(&self) -> bool {
+        Path::new(self.name).extension().is_some_and(|ending| ending == "json")
+    }
+}
+
 /// The files with their numbers and ages, in their order; empty when there are none. Never what they say.
 pub fn listing(files: &[Tracked], now: Millis) -> String {
     if files.is_empty() {
@@ -85,7 +93,8 @@ fn counted(entries: usize) -> String {
     if entries == 1 { "1 entry".into() } else { format!("{entries} entries") }
 }
 
-fn age(ms: u64) -> String {
+/// How long ago something was.
+pub fn age(ms: u64) -> String {
     let minutes = ms / 60_000;
     match minutes {
         0 => "just now".into(),

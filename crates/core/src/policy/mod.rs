@@ -81,6 +81,7 @@ policies! {
     verify_stop => verify_stop::VerifyStop,
     task_gate => task_gate::TaskGate,
     cycle => cycle::CyclePolicy,
+    workflow_gate => workflow_gate::WorkflowGate,
     phase => phase::PhaseAdvice,
     compaction => compaction::Compaction,
     compound_nudge => compound_nudge::CompoundNudge,
@@ -105,6 +106,9 @@ impl PolicySettings {
             of_classes.into_iter().chain(of_paths).flat_map(|skills| &skills.0).map(|skill| skill.0.as_str()),
         );
         names.push(verification::SKILL);
+        if self.workflow_gate.mode == workflow_gate::settings::WorkflowMode::Strict {
+            names.push(crate::workflow::check::SKILL);
+        }
         names.extend(self.phase.labels().into_iter().flat_map(phase::settings::Label::names));
         let mut seen = std::collections::BTreeSet::new();
         names.retain(|name| seen.insert(*name));

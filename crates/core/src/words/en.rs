@@ -1,11 +1,12 @@
 //! English.
 
-use super::Words;
+use super::{ContextUse, Words};
 use crate::cycle::history::Took;
 use crate::cycle::state::FILE;
 use crate::cycle::{ActiveStage, Damage};
 use crate::event::FailedStep;
 use crate::facts::OwnFile;
+use crate::knowledge::handoff;
 use crate::meter::short_tokens;
 
 pub(super) const WORDS: Words = Words {
@@ -95,6 +96,17 @@ pub(super) const WORDS: Words = Words {
              compact as it is."
         )
     },
+    handoff_waits: |minutes| {
+        let age = match minutes {
+            0 => "just now".to_owned(),
+            1..60 => format!("{minutes} min ago"),
+            _ => format!("{} h ago", minutes / 60),
+        };
+        format!(
+            "A handoff was written {age}: .claude/context/{} says where the work stands and what comes next.",
+            handoff::FILE
+        )
+    },
     worktree_kept: |worktree, copy| {
         format!(
             "The worktree {worktree} is gone. What only its progress and learnings said is kept in {copy}."
@@ -156,6 +168,35 @@ pub(super) const WORDS: Words = Words {
             "The cycle's file .claude/{FILE} cannot be used: {damage}. No stage is begun{kept}. `tidegate cycle start` begins anew."
         )
     },
+    spawn_blocked: |level, numbers, policy| {
+        format!(
+            "No agents are spawned from {level}% of the way to a full context on ({}). Run /compact to go on; `tidegate off {policy}` \
+             switches this off.",
+            use_of(numbers)
+        )
+    },
+    handoff_written: |level| {
+        format!(
+            "From {level}% on a handoff is written: .claude/context/{} says where the work stands, also for a new session.",
+            handoff::FILE
+        )
+    },
+    compact_now: |numbers| {
+        format!("A good moment for /compact: {}. From 85% on no agents are spawned.", use_of(numbers))
+    },
+    gate_pending: |gate, phase, missing, policy| {
+        let missing = match missing {
+            0 => "everything is there, but nobody recorded it".to_owned(),
+            1 => "1 item is missing".to_owned(),
+            _ => format!("{missing} items are missing"),
+        };
+        format!(
+            "Gate {gate} after phase {phase} holds agents back: {missing}. `tidegate gate check {gate}` shows it; `tidegate gate skip {gate} \
+             --reason …` goes on without it, `tidegate off {policy}` switches all gates off."
+        )
+    },
+    workflow_phase: |name, number, of| format!("phase {number}/{of} {name}"),
+    plan_compaction: "compact at the phase's end",
     stage: |stage, number, of| format!("{stage} {number}/{of}"),
     unpromoted_entries: |entries| {
         if entries == 1 { "1 entry unpromoted".to_owned() } else { format!("{entries} entries unpromoted") }
@@ -177,4 +218,12 @@ fn own_file(file: OwnFile) -> &'static str {
         OwnFile::Host => "the settings in which the client's hooks and status line stand",
         OwnFile::State => "Tidegate's private state",
     }
+}
+
+/// `78% in use, 7k tokens left`.
+fn use_of(ContextUse { percent, left }: ContextUse) -> String {
+    let percent = percent.map(|percent| format!("{percent}% in use"));
+    let left = left.map(|left| format!("{} tokens left", short_tokens(left)));
+    let parts: Vec<String> = percent.into_iter().chain(left).collect();
+    if parts.is_empty() { "by tokens in use".to_owned() } else { parts.join(", ") }
 }

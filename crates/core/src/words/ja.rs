@@ -1,6 +1,6 @@
 //! Japanese.
 
-use super::Words;
+use super::{ContextUse, Words};
 use crate::cycle::history::Took;
 use crate::cycle::state::FILE;
 use crate::cycle::{ActiveStage, Damage};
@@ -8,6 +8,7 @@ use crate::event::FailedStep;
 use crate::event::wire::NotAnObject;
 use crate::facts::OwnFile;
 use crate::facts::work::{ChangeSet, OTHERS_KEPT};
+use crate::knowledge::handoff;
 use crate::meter::short_tokens;
 
 pub(super) const WORDS: Words = Words {
@@ -94,6 +95,17 @@ pub(super) const WORDS: Words = Words {
              もう一度 /compact を実行してください。"
         )
     },
+    handoff_waits: |minutes| {
+        let age = match minutes {
+            0 => "たった今".to_owned(),
+            1..60 => format!("{minutes}分前に"),
+            _ => format!("{}時間前に", minutes / 60),
+        };
+        format!(
+            "{age}引き継ぎが書かれました。作業の状態と次の手順は .claude/context/{} にあります。",
+            handoff::FILE
+        )
+    },
     worktree_kept: |worktree, copy| {
         format!(
             "ワークツリー {worktree} は削除されました。そこにしかなかった進捗と学びは {copy} に残してあります。"
@@ -164,6 +176,35 @@ pub(super) const WORDS: Words = Words {
              最初から始められます。"
         )
     },
+    spawn_blocked: |level, numbers, policy| {
+        format!(
+            "コンテキストの上限に対して{level}%以降はエージェントを起動しません（{}）。続けるには /compact を実行してください。\
+             `tidegate off {policy}` で無効にできます。",
+            use_of(numbers)
+        )
+    },
+    handoff_written: |level| {
+        format!(
+            "{level}%に達したため引き継ぎを書き出します。作業の状態は .claude/context/{} にあり、新しいセッションでも使えます。",
+            handoff::FILE
+        )
+    },
+    compact_now: |numbers| {
+        format!("/compact の良いタイミングです（{}）。85%以降はエージェントを起動しません。", use_of(numbers))
+    },
+    gate_pending: |gate, phase, missing, policy| {
+        let missing = match missing {
+            0 => "条件はすべて満たされていますが、まだ記録されていません".to_owned(),
+            _ => format!("{missing}件が不足しています"),
+        };
+        format!(
+            "フェーズ{phase}の後のゲート{gate}がエージェントの起動を止めています。{missing}。内容は `tidegate gate check {gate}` で\
+             確認できます。通さずに進むには `tidegate gate skip {gate} --reason …`、ゲートをすべて無効にするには `tidegate off {policy}` を\
+             実行してください。"
+        )
+    },
+    workflow_phase: |name, number, of| format!("フェーズ {number}/{of} {name}"),
+    plan_compaction: "フェーズの終わりに圧縮",
     stage: |stage, number, of| format!("{stage} {number}/{of}"),
     unpromoted_entries: |entries| format!("未昇格{entries}件"),
     used: |percent| format!("{percent}% 使用"),
@@ -217,4 +258,12 @@ fn failed_step(step: &FailedStep) -> String {
         FailedStep::Deadline(ms) => format!("{ms}ミリ秒以内に答えられませんでした"),
         FailedStep::Panic(why) => format!("内部エラーです（{why}）"),
     }
+}
+
+/// `使用 78%、残り 7k トークン`。
+fn use_of(ContextUse { percent, left }: ContextUse) -> String {
+    let percent = percent.map(|percent| format!("使用 {percent}%"));
+    let left = left.map(|left| format!("残り {} トークン", short_tokens(left)));
+    let parts: Vec<String> = percent.into_iter().chain(left).collect();
+    if parts.is_empty() { "使用トークン数による".to_owned() } else { parts.join("、") }
 }

@@ -57,6 +57,15 @@ impl Lang {
     }
 }
 
+/// How full the context is, in the numbers that people know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContextUse {
+    /// Per cent of the window.
+    pub percent: Option<u64>,
+    /// Tokens to the reference point.
+    pub left: Option<u64>,
+}
+
 /// Every text for people.
 pub struct Words {
     /// A gate could not check (the failed step, the policy that can be switched off).
@@ -87,6 +96,8 @@ pub struct Words {
     pub unpromoted: fn(usize, Option<(usize, usize)>) -> String,
     /// A manual compaction was held: how many entries are not promoted.
     pub compaction_held: fn(usize) -> String,
+    /// A handoff is there: how many minutes old.
+    pub handoff_waits: fn(u64) -> String,
     /// A worktree is gone, and a copy of its flow and stock is there: both paths.
     pub worktree_kept: fn(&str, &str) -> String,
     /// The next stage of a cycle begins: the one that is done, and the next.
@@ -105,6 +116,18 @@ pub struct Words {
     pub cycle_left: fn(&str, &str, usize, usize) -> String,
     /// The file of a cycle cannot be used: why.
     pub cycle_damaged: fn(&Damage) -> String,
+    /// No agents are spawned (from which level, per cent in use and tokens left, the policy that can be switched off).
+    pub spawn_blocked: fn(u8, ContextUse, &str) -> String,
+    /// A handoff is written because the context is nearly full: from which level.
+    pub handoff_written: fn(u8) -> String,
+    /// A compaction is due (per cent in use and tokens left).
+    pub compact_now: fn(ContextUse) -> String,
+    /// A gate holds agents back (its number, the phase before it, how much is missing, the policy that can be switched off).
+    pub gate_pending: fn(usize, usize, usize, &str) -> String,
+    /// Status line: a workflow's phase, its number, how many there are.
+    pub workflow_phase: fn(&str, usize, usize) -> String,
+    /// Status line: the next end of a phase is the moment for a compaction.
+    pub plan_compaction: &'static str,
     /// Status line: the stage, its number, how many there are.
     pub stage: fn(&str, usize, usize) -> String,
     /// Status line: so many entries are not promoted.

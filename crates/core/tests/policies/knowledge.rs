@@ -5,7 +5,7 @@ use tidegate_core::config::Config;
 use tidegate_core::event;
 use tidegate_core::facts::boundary::Boundary;
 use tidegate_core::facts::knowledge::Knowledge;
-use tidegate_core::facts::marks::{Mark, Marks, Note, Nudge};
+use tidegate_core::facts::marks::{HandoffKnown, Mark, Marks, Note, Nudge};
 use tidegate_core::facts::work::{Checked, Edit};
 use tidegate_core::facts::worktree::{Kept, Worktrees};
 use tidegate_core::facts::{Facts, Known};
@@ -265,6 +265,45 @@ pub(super) fn listings(row: &Row<'_>) -> Vec<String> {
     [row[0], row[1], row[2], if part.verdict.says.is_empty() { "-" } else { "files" }]
         .map(str::to_owned)
         .into()
+}
+
+pub(super) fn handoffs(row: &Row<'_>) -> Vec<String> {
+    const HOUR: u64 = 3_600_000;
+    let (source, attended) =
+        row[0].strip_suffix(", nobody there").map_or((row[0], true), |source| (source, false));
+    let json = format!(r#"{{"session_id": "s", "hook_event_name": "SessionStart", "source": "{source}"}}"#);
+    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let now = Millis(100 * HOUR);
+    let hours = row[1].strip_suffix(" h").map(|hours| hours.parse::<u64>().expect("hours"));
+    let handoff = hours.map(|hours| now.before(hours * HOUR));
+    let at = handoff.unwrap_or_default();
+    let known = match row[2] {
+        "-" => None,
+        "wrote it" => Some(HandoffKnown { at, wrote: true }),
+        "was told" => Some(HandoffKnown { at, wrote: false }),
+        "was told of another" => Some(HandoffKnown { at: Millis(at.0 - 1), wrote: false }),
+        other => panic!("no such mark: {other}"),
+    };
+    let decide = |handoff_known| {
+        let marks = Known::Value(Marks { handoff: handoff_known, ..Marks::default() });
+        let knowledge = Some(Knowledge { handoff, ..Knowledge::default() });
+        let facts = Facts { now, marks, attended, knowledge, ..facts(&event) };
+        part("compaction", &facts, &config("guide", &[])).expect("it takes part").verdict.says
+    };
+    let says = decide(known);
+    if let Some(Effect::Mark(Mark::Handoff(told))) = says.iter().flat_map(|say| &say.when_said).next() {
+        let goes_on = !matches!(source, "startup" | "clear");
+        assert!(!goes_on || decide(Some(*told)).is_empty(), "once: {row:?}");
+    }
+    assert!(says.iter().all(|say| say.text.contains("handoff.md")), "by its name: {says:?}");
+    let told = |to| says.iter().any(|say| say.to == to);
+    let tells = match (told(Audience::Model), told(Audience::User)) {
+        (true, true) => "model, user",
+        (true, false) => "model",
+        (false, true) => "user",
+        (false, false) => "-",
+    };
+    [row[0], row[1], row[2], tells].map(str::to_owned).into()
 }
 
 pub(super) fn survivals(row: &Row<'_>) -> Vec<String> {

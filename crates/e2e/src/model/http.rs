@@ -100,12 +100,22 @@ fn http(status: u16, content_type: &str, body: &str) -> String {
 }
 
 fn counters(usage: Usage, output: u64) -> Value {
-    json!({
-        "input_tokens": usage.input,
-        "cache_creation_input_tokens": usage.cache_creation,
-        "cache_read_input_tokens": usage.cache_read,
-        "output_tokens": output,
-    })
+    let round = |read: u64| {
+        json!({
+            "input_tokens": usage.input,
+            "cache_creation_input_tokens": usage.cache_creation,
+            "cache_read_input_tokens": read,
+            "output_tokens": output,
+        })
+    };
+    let Some(earlier) = usage.earlier_round else { return round(usage.cache_read) };
+    let mut totals = round(usage.cache_read + earlier);
+    let first = json!({ "type": "message", "input_tokens": earlier, "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 0, "output_tokens": 1 });
+    let mut last = round(usage.cache_read);
+    last["type"] = json!("message");
+    totals["iterations"] = json!([first, last]);
+    totals
 }
 
 /// A content block; in a stream its content follows, so it starts out empty.

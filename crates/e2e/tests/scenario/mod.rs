@@ -24,6 +24,7 @@ mod task_gate;
 mod verify_stop;
 mod windows;
 mod work;
+mod workflow;
 
 /// Enough text that the client finds something to compact.
 fn filler() -> String {

@@ -63,6 +63,8 @@ fn hooks_skills_commands_and_the_tool_work_in_a_fresh_home() {
         "document-quality-rules",
         "verification-before-completion",
         "context-persistence",
+        "compaction-gates",
+        "persisting-progress-across-sessions",
         "compound",
     ] {
         assert!(requests[0].mentions(&format!("tidegate:{skill}")), "{skill} is not listed");

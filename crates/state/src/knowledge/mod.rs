@@ -1,6 +1,8 @@
 //! Flow and stock on disk: read leniently, written so that nothing is lost.
 
+pub mod handoff;
 pub mod json;
+pub mod known;
 pub mod listed;
 pub mod memory;
 pub mod read;

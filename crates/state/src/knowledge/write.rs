@@ -179,7 +179,7 @@ fn open_path(path: &Path) -> io::Result<Option<String>> {
 
 /// Somebody else wrote the file in between.
 #[derive(Debug)]
-struct Changed;
+pub(super) struct Changed;
 
 impl std::fmt::Display for Changed {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -189,7 +189,7 @@ impl std::fmt::Display for Changed {
 
 impl std::error::Error for Changed {}
 
-fn again_if_changed<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+pub(super) fn again_if_changed<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let is_changed =
         |error: &io::Error| error.get_ref().and_then(|inner| inner.downcast_ref::<Changed>()).is_some();
     let mut tries = TRIES;

@@ -4,7 +4,6 @@
 //! left out.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use super::{Mode, Policy};
 use crate::config::Config;
@@ -14,15 +13,17 @@ use crate::event::{Event, EventKind};
 use crate::cycle::ActiveStage;
 use crate::facts::boundary::Boundary;
 use crate::facts::knowledge::Knowledge;
-use crate::facts::marks::{Mark, Marks, Note};
+use crate::facts::marks::{HandoffKnown, Mark, Marks, Note};
 use crate::facts::{Facts, Known, Needs};
 use crate::fnv;
 use crate::knowledge::flow;
+use crate::knowledge::handoff::{self, Head};
 use crate::knowledge::key_facts::{FactSources, KeyFact, instructions, key_facts};
 use crate::knowledge::survival::{self, Survival};
 use crate::knowledge::tracked::{self, Content, Tracked};
 use crate::time::Millis;
 use crate::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
+use crate::workflow::Attached;
 
 section! {
     /// Section `[compaction]`.
@@ -123,8 +124,11 @@ impl Policy for Compaction {
         }
         match facts.event.kind {
             EventKind::PreCompact => before(facts, config),
-            EventKind::SessionStart if facts.event.compacted() => recover(facts),
-            EventKind::SessionStart => list(facts),
+            EventKind::SessionStart => {
+                let mut verdict = if facts.event.compacted() { recover(facts) } else { list(facts) };
+                verdict.says.extend(name_handoff(facts));
+                verdict
+            }
             EventKind::PostCompact => measure(facts),
             _ => tell_lost(facts, config),
         }
@@ -218,7 +222,8 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<Ke
     let marks = facts.marks.value().unwrap_or(&none);
     let unverified = marks.work.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
     // What a prompt was taken to ask for is a guess, and no stage of anything.
-    let stage = marks.stage.as_ref().map(ActiveStage::key_fact);
+    let phase = || marks.workflow.as_ref().map(Attached::key_fact);
+    let stage = marks.stage.as_ref().map(ActiveStage::key_fact).or_else(phase);
     key_facts(&FactSources {
         constraints: texts(&knowledge.constraints),
         decisions: texts(&knowledge.decisions),
@@ -290,8 +295,36 @@ fn after_moving(moved: usize, knowledge: &Knowledge, now: Millis) -> Vec<Tracked
 
 /// Whether there is more than copies of our own.
 fn has_something(files: &[Tracked]) -> bool {
-    let ours = |name: &str| Path::new(name).extension().is_some_and(|ending| ending == "json");
-    files.iter().any(|file| !ours(file.name))
+    files.iter().any(|file| !file.is_copy())
+}
+
+/// A handoff that is not older than a day, once in a session. Who wrote it needs it only when the conversation is gone.
+fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
+    let written = facts.knowledge.as_ref().and_then(|knowledge| knowledge.handoff);
+    let Some(at) = written.filter(|at| Head::is_news(*at, facts.now)) else { return Vec::new() };
+    let known = facts.marks.value().filter(|_| !begins(facts)).and_then(|marks| marks.handoff);
+    if known.is_some_and(|known| known.at == at && !(known.wrote && facts.event.compacted())) {
+        return Vec::new();
+    }
+    let age = facts.now.since(at);
+    let to_model = format!(
+        "A handoff was written {}: .claude/context/{} says what the goal is, where the work stands, what was decided, what is not \
+         verified and what comes next. Files that were changed since are newer than it.",
+        tracked::age(age),
+        handoff::FILE
+    );
+    let told = Effect::Mark(Mark::Handoff(HandoffKnown { at, wrote: false }));
+    let say = |to, text, when_said| Say { to, text, weight: 80, explains: false, when_said };
+    let mut says = vec![say(Audience::Model, to_model, vec![told])];
+    if facts.attended {
+        says.push(say(Audience::User, (facts.lang.words().handoff_waits)(age / 60_000), Vec::new()));
+    }
+    says
+}
+
+/// Whether the conversation is a new one.
+fn begins(facts: &Facts<'_>) -> bool {
+    matches!(facts.event.payload.source.get().map(AsRef::as_ref), Some("startup" | "clear"))
 }
 
 /// The persistence files, once: the host repeats what was said before a resume.
@@ -300,9 +333,7 @@ fn list(facts: &Facts<'_>) -> Verdict {
         return Verdict::silent("there are no persistence files");
     };
     let names = names(&knowledge.tracked);
-    let source = facts.event.payload.source.get().map(AsRef::as_ref);
-    let goes_on = !matches!(source, Some("startup" | "clear"));
-    if goes_on && facts.marks.value().is_some_and(|marks| marks.listed == Some(names)) {
+    if !begins(facts) && facts.marks.value().is_some_and(|marks| marks.listed == Some(names)) {
         return Verdict::silent("they are as they were when they were named");
     }
     Verdict {

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use super::{Mode, Policy, verify_stop};
 use crate::config::Config;
 use crate::cycle::history::Took;
-use crate::cycle::state::MOST_TOLD;
+use crate::cycle::state::{BUDGET, MOST_TOLD};
 use crate::cycle::{ActiveStage, Cycle, Damage, Run, State, Status, Turn};
 use crate::event::{Event, EventKind};
 use crate::facts::cycle::Standing;
@@ -33,9 +33,6 @@ const COPY_MS: u64 = 30_000;
 const WAITS: &str = "cycle waits";
 const DAMAGED: &str = "cycle damaged";
 const UNREADABLE: &str = "cycle unreadable";
-
-/// Why it stopped, where that was for want of room.
-const BUDGET: &str = "context_budget";
 
 /// Enough of a message to see how it ends.
 const ENDING: usize = 2000;

@@ -5,6 +5,7 @@ mod boundary;
 mod compound;
 mod damage;
 mod ends_of_work;
+mod handoff;
 mod hold;
 mod persistence_files;
 mod recovery;

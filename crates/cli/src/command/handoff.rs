@@ -1,0 +1,95 @@
+//! `tidegate handoff`: writes down what another session needs to go on. The host refuses its own tools in `.claude/context`, so
+//! this is how a model does it.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tidegate_core::facts::Known;
+use tidegate_core::facts::workflow::Standing;
+use tidegate_core::knowledge::handoff::FILE;
+use tidegate_core::record::Deeds;
+use tidegate_state::knowledge::handoff;
+use tidegate_state::workflow;
+
+use super::Outcome;
+use crate::approval::{self, tightened};
+use crate::args::Handoff;
+use crate::error::CliError;
+use crate::knowledge::Project;
+use crate::print;
+use crate::sessions::Session;
+
+#[derive(Serialize)]
+struct Shown {
+    file: PathBuf,
+    project: PathBuf,
+    at: String,
+    /// What was there and was not ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<PathBuf>,
+    /// With `--dry-run`, what would be written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+/// The session that calls or is named, else the newest one of the project.
+fn session(project: &Project, args: &Handoff) -> Option<Session> {
+    if args.of.project.is_none() {
+        return project.here.session(None).ok();
+    }
+    let is_here =
+        |session: &Session| session.marks.root.as_deref().map(Path::new) == Some(project.root.as_path());
+    project.here.all().into_iter().find(is_here)
+}
+
+pub(crate) fn run(args: &Handoff) -> Outcome {
+    let project = Project::find(&args.of)?;
+    let here = &project.here;
+    let session = session(&project, args);
+    let of = session.as_ref().map(|session| (&session.id, &session.marks));
+    let file = project.folder().join(FILE);
+    let attached = session.as_ref().and_then(|session| session.marks.workflow.as_ref());
+    let standing = attached.map(|attached| {
+        let path = Path::new(&attached.manifest);
+        workflow::read(Some(&here.state), Path::new(&attached.project), path, &here.config, false, &|| true)
+    });
+    let standing = standing.as_ref().and_then(Known::value);
+    let work = standing.and_then(Standing::steps).into_iter().collect();
+    let found = handoff::collect(&here.state, &project.root, &here.config, of, work, here.now);
+    if found.is_empty() {
+        return Err(CliError::new(
+            "there is nothing to hand off: no plan, no entry, no cycle, no workflow, no edit that was seen",
+        )
+        .hint("`tidegate progress add` writes down what was done and what comes next"));
+    }
+    let mut shown = Shown { file, project: project.root.clone(), at: found.at.iso(), kept: None, text: None };
+    if args.dry_run {
+        let text = found.text();
+        if args.of.json {
+            shown.text = Some(text);
+            print::json(&shown);
+        } else {
+            print::line(text.trim_end());
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    // At a terminal it is nobody's: the session is told of it like any other.
+    let by = session.as_ref().map(|session| &session.id);
+    let by = by.filter(|id| here.env.agent && project.session.as_ref() == Some(id));
+    let written = handoff::write(&here.state, &project.root, &found, by).map_err(|error| {
+        Project::unwritten(&shown.file, &error)
+            .hint("nothing was changed; move that file away, and try again")
+    })?;
+    approval::record(here, "handoff", &tightened(here, "a handoff was written"), Deeds::default());
+    shown.kept = written.kept;
+    if args.of.json {
+        print::json(&shown);
+        return Ok(ExitCode::SUCCESS);
+    }
+    print::line(&format!("the handoff was written to {}", shown.file.display()));
+    if let Some(kept) = &shown.kept {
+        print::line(&format!("what stood there was not ours; it is kept in {}", kept.display()));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,550 @@
+//! A workflow from end to end: manifests that are written, agents that are spawned, gates that are passed and skipped.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, Ran};
+use crate::people::{SESSION, attended, by_agent, code_of, types};
+use crate::sandbox::Sandbox;
+use crate::transcript::{Transcript, addressed, answer};
+
+const PATH: &str = ".claude/.output/features/x/MANIFEST.yaml";
+
+/// As somebody writes it by hand.
+const MANIFEST: &str = "\
+# what we do here
+feature_name: x          # short
+current_phase: 3
+
+phases:
+  1_setup: {status: complete}
+  3_discovery:   # three agents
+    status: in_progress
+";
+
+const DISCOVERY: &str = "    findings: |
+      everything that was found, file by file, as the agents told it, with all the details that nobody needs again,
+      and then once more, because there were three agents and each of them had looked at the same files
+    summary: |
+      Phase 3 (Discovery): COMPLETE
+      - Key decisions: keep the hooks
+      - Full details: discovery.md
+";
+
+struct Play {
+    sandbox: Sandbox,
+}
+
+impl Play {
+    fn new() -> Play {
+        Play::in_sandbox(attended())
+    }
+
+    fn in_sandbox(sandbox: Sandbox) -> Play {
+        let play = Play { sandbox };
+        let _ = play.event("SessionStart", json!({ "source": "startup" }));
+        play.uses(20_000);
+        play
+    }
+
+    fn transcript(&self) -> PathBuf {
+        self.sandbox.path().join("t.jsonl")
+    }
+
+    fn uses(&self, tokens: u64) {
+        Transcript::at(self.transcript()).line(&answer(tokens));
+    }
+
+    fn event(&self, event: &str, more: Value) -> Answer {
+        let mut payload = json!({ "hook_event_name": event });
+        if let Value::Object(more) = more {
+            for (member, value) in more {
+                payload[member] = value;
+            }
+        }
+        let payload = addressed(payload, SESSION, &self.transcript(), &self.sandbox.project());
+        self.sandbox.event(&payload)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.sandbox.project().join(PATH)
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.path()).unwrap_or_default()
+    }
+
+    /// The model writes the manifest.
+    fn writes(&self, text: &str) -> Answer {
+        fs::create_dir_all(self.path().parent().expect("a folder")).expect("the folder");
+        fs::write(self.path(), text).expect("the file");
+        let id = format!("toolu_{}", self.sandbox.records().len());
+        let call =
+            json!({ "tool_name": "Write", "tool_input": { "file_path": self.path() }, "tool_use_id": id });
+        self.event("PostToolUse", call)
+    }
+
+    fn spawns(&self) -> Answer {
+        let id = format!("toolu_{}", self.sandbox.records().len());
+        let input = json!({ "description": "look", "subagent_type": "general-purpose", "prompt": "x" });
+        self.event("PreToolUse", json!({ "tool_name": "Agent", "tool_input": input, "tool_use_id": id }))
+    }
+
+    /// Why an agent was not spawned.
+    fn denied(&self) -> String {
+        let answer = self.spawns();
+        let output = answer.output();
+        assert_eq!(output["hookSpecificOutput"]["permissionDecision"], "deny", "{answer:?}");
+        output["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap_or_default().to_owned()
+    }
+
+    fn gate(&self, args: &[&str]) -> Ran {
+        let mut words = vec!["gate"];
+        words.extend(args);
+        by_agent(&self.sandbox, &words)
+    }
+
+    fn because(&self) -> String {
+        let records = self.sandbox.records();
+        let verdicts = records.last().expect("a record")["verdicts"].as_array().cloned().unwrap_or_default();
+        let ours = verdicts.iter().find(|verdict| verdict["policy"] == "workflow-gate");
+        ours.and_then(|verdict| verdict["because"].as_str()).unwrap_or("-").to_owned()
+    }
+
+    /// At phase 4, with what the gate before it wants.
+    fn at_gate() -> Play {
+        let play = Play::new();
+        let _ = play.writes(MANIFEST);
+        fs::write(play.path().with_file_name("discovery.md"), "found\n".repeat(100)).expect("the file");
+        let whole = format!("{MANIFEST}{DISCOVERY}").replace("current_phase: 3", "current_phase: 4");
+        let _ = play.writes(&whole);
+        play
+    }
+}
+
+#[test]
+fn a_gate_holds_agents_back_until_it_is_passed() {
+    let play = Play::new();
+    play.writes(MANIFEST).silent();
+    play.spawns().silent();
+    assert_eq!(play.because(), "there is room for agents");
+    let at_four = MANIFEST.replace("current_phase: 3", "current_phase: 4");
+    let told = play.writes(&at_four).context().expect("the model is told");
+    assert!(told.contains("Gate 1, after phase 3 (discovery), was not let through. Missing: "), "{told}");
+    let reason = play.denied();
+    assert!(reason.contains("has no `summary`"), "{reason}");
+    let checked = play.gate(&["check"]);
+    assert_eq!(checked.code, Some(1));
+    assert!(checked.stdout.contains("Gate status: NOT PASSED."), "{checked:?}");
+    assert_eq!(play.gate(&["pass", "1"]).code, Some(1));
+
+    fs::write(play.path().with_file_name("discovery.md"), "found\n".repeat(100)).expect("the file");
+    let whole = format!("{at_four}{DISCOVERY}");
+    let _ = play.writes(&whole);
+    assert!(play.denied().contains("Everything that it wants is there"));
+    assert_eq!(play.text(), whole);
+    let passed = play.gate(&["pass", "1"]);
+    assert!(passed.ok().contains("Gate status: PASSED. Proceeding to Phase 4."), "{passed:?}");
+    assert!(passed.stdout.contains("   - discovery.md exists (100 lines)\n"), "{passed:?}");
+    assert!(play.text().starts_with(&whole), "what people wrote stays:\n{}", play.text());
+    assert!(play.text()[whole.len()..].starts_with("gates:\n  1:\n    status: passed\n    at: \""));
+    play.spawns().silent();
+    let status = play.gate(&["status", "--json"]).json();
+    let states: Vec<&Value> =
+        status["gates"].as_array().expect("gates").iter().map(|gate| &gate["state"]).collect();
+    assert_eq!(states, ["passed", "ahead", "ahead"]);
+    assert_eq!((&status["phase"], &status["session"]), (&json!(4), &json!(SESSION)));
+}
+
+#[test]
+fn only_a_person_skips_a_gate() {
+    let play = Play::new();
+    let _ = play.writes(MANIFEST);
+    let _ = play.writes(&MANIFEST.replace("current_phase: 3", "current_phase: 4"));
+    // Whoever writes it into the manifest has not been asked.
+    let claims = format!("{}    compaction_skipped: true\n", play.text());
+    let _ = play.writes(&claims);
+    assert!(play.denied().contains("no person said so here"));
+    let _ = play.writes(&MANIFEST.replace("current_phase: 3", "current_phase: 4"));
+
+    let skip = ["skip", "1", "--reason", "it was one file"];
+    let with = |more: &'static str| [&skip[..], &[more]].concat();
+    let early = play.gate(&with("--approved"));
+    assert!(early.failed().contains("there is no approval of"), "{early:?}");
+    let asked = play.gate(&skip);
+    let code = code_of(&asked);
+    for risk in ["context window runs out", "agents work worse", "has to begin again", "Alternative: "] {
+        assert!(asked.stdout.contains(risk), "{risk}: {asked:?}");
+    }
+    play.denied();
+    let before = play.text();
+    let _ = types(&play.sandbox, &format!("approve {code}"));
+    let other = play.gate(&["skip", "1", "--reason", "something else", "--approved"]);
+    assert!(other.failed().contains("there is no approval of"), "{other:?}");
+    assert_eq!(play.text(), before);
+    assert!(play.gate(&with("--approved")).ok().contains("it was one file"));
+    let new: Vec<String> = play
+        .text()
+        .lines()
+        .filter(|line| !before.lines().any(|old| old == *line))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(new[..2], ["    compaction_skipped: true", "    skip_reason: \"it was one file\""]);
+    assert!(new[2].starts_with("    skip_timestamp: \"20"), "{new:?}");
+    play.spawns().silent();
+    let records = play.sandbox.records();
+    let record = records.iter().find(|record| record["event"] == "tidegate gate skip 1").expect("a record");
+    assert_eq!(record["cause"], format!("approved with the code {code}: it was one file"));
+}
+
+#[test]
+fn the_ladder_before_agents() {
+    let play = Play::new();
+    let _ = play.writes(&MANIFEST.replace("current_phase: 3", "current_phase: 2"));
+    let levels = [
+        (148_000, "from 60% on a compaction can be planned"),
+        (151_000, "a compaction is due soon"),
+        (152_000, "this level was said in this phase"),
+        (156_000, "a compaction is due now"),
+        (161_000, "the context is too full to spawn agents"),
+        (166_000, "the context is full: a handoff is written"),
+    ];
+    for (used, because) in levels {
+        play.uses(used);
+        let answer = play.spawns();
+        assert_eq!(play.because(), because, "{answer:?}");
+        let shown = !answer.stdout.is_empty() && answer.output()["systemMessage"].is_string();
+        assert_eq!(shown, [156_000, 161_000, 166_000].contains(&used), "the person is told once: {answer:?}");
+    }
+    let handoff =
+        fs::read_to_string(play.sandbox.project().join(".claude/context/handoff.md")).expect("a handoff");
+    assert!(handoff.contains("workflow feature") && handoff.contains("3 discovery"), "{handoff}");
+    let _ = play.event("SessionStart", json!({ "source": "compact" }));
+    Transcript::at(play.transcript()).line(&crate::transcript::boundary(20_000));
+    play.uses(21_000);
+    play.spawns().silent();
+}
+
+#[test]
+fn a_compaction_makes_the_check_green() {
+    let play = Play::new();
+    let _ = play.writes(MANIFEST);
+    fs::write(play.path().with_file_name("discovery.md"), "found\n".repeat(100)).expect("the file");
+    play.uses(157_000);
+    let whole = format!("{MANIFEST}{DISCOVERY}").replace("current_phase: 3", "current_phase: 4");
+    let told = play.writes(&whole);
+    let text = told.context().expect("the model is told");
+    assert!(
+        text.contains("80% of the way") && text.contains("Gate 1") && text.contains("not compacted"),
+        "{text}"
+    );
+    assert!(told.output()["systemMessage"].as_str().is_some_and(|text| text.contains("/compact")));
+    let missing = play.gate(&["check", "--json"]).stdout;
+    assert!(missing.contains("was not compacted since phase 3 ended"), "{missing}");
+    let reminded = play.event("SessionStart", json!({ "source": "compact" })).context().expect("a reminder");
+    assert!(
+        reminded.contains("phase 4 of 16 (skill_discovery)") && reminded.contains("Gate 1"),
+        "{reminded}"
+    );
+    Transcript::at(play.transcript()).line(&crate::transcript::boundary(20_000));
+    assert_eq!(play.gate(&["check"]).code, Some(0));
+    assert_eq!(play.gate(&["pass", "1"]).code, Some(0));
+    play.spawns().silent();
+}
+
+#[test]
+fn a_compaction_that_was_asked_for_is_noted() {
+    let play = Play::new();
+    let at_two = MANIFEST.replace("current_phase: 3", "current_phase: 1");
+    let _ = play.writes(&at_two);
+    play.uses(151_000);
+    let at_two = MANIFEST.replace("current_phase: 3", "current_phase: 2");
+    let told = play.writes(&at_two).context().expect("the model is told");
+    assert!(told.contains("Phase 1 has ended and phase 2 (triage) begins. 75% of the way"), "{told}");
+    play.spawns().silent();
+    assert_eq!(play.because(), "this level was said in this phase");
+    let _ = play.event("SessionStart", json!({ "source": "compact" }));
+    let noted = at_two.replace("{status: complete}", "{status: complete, token_triggered_compaction: true}");
+    assert_eq!(play.text(), noted);
+}
+
+#[test]
+fn a_workflow_is_started_attached_and_let_go() {
+    let play = Play::new();
+    let started = play.gate(&["start", "x"]);
+    assert!(started.ok().contains("phase 1 of 16 (setup); attached to session"), "{started:?}");
+    assert!(play.gate(&["start", "x"]).failed().contains("is there already"));
+    for id in ["", "../x", ".x", "a/b", "a b"] {
+        assert_ne!(play.gate(&["start", id]).code, Some(0), "{id}");
+    }
+    assert!(
+        play.gate(&["start", "y", "--workflow", "release"]).failed().contains("there is no workflow release")
+    );
+    assert!(play.gate(&["template", "2"]).ok().contains("8_implementation:"));
+    assert!(play.gate(&["template", "4"]).failed().contains("has no gate 4"));
+    assert!(play.gate(&["report"]).ok().contains("no gate was reached yet"));
+    assert!(play.gate(&["pass", "1"]).failed().contains("phase 3 is not finished"));
+    play.gate(&["detach"]).ok();
+    assert!(play.gate(&["detach"]).failed().contains("is in no workflow"));
+    play.spawns().silent();
+    assert_eq!(play.because(), "no workflow is under way here");
+    play.gate(&["attach", PATH]).ok();
+    assert!(play.gate(&["attach", "/etc/hostname"]).failed().contains("leads out of the project"));
+    play.spawns().silent();
+    assert_eq!(play.because(), "there is room for agents");
+}
+
+#[test]
+fn a_gate_is_not_left_behind_by_letting_go() {
+    let play = Play::at_gate();
+    let asked = play.gate(&["detach"]);
+    let code = code_of(&asked);
+    assert!(play.gate(&["start", "y"]).failed().contains("gate 1 of this session's workflow"));
+    play.denied();
+    let _ = types(&play.sandbox, &format!("approve {code}"));
+    play.gate(&["detach", "--approved"]).ok();
+    play.spawns().silent();
+}
+
+#[test]
+fn a_broken_manifest_closes_nothing_and_passes_nothing() {
+    let play = Play::at_gate();
+    play.denied();
+    let told = play.writes("current_phase: 4\nphases: {").context().expect("the model is told");
+    assert!(told.contains("cannot be used as it is"), "{told}");
+    play.spawns().silent();
+    for command in [&["check"][..], &["pass", "1"]] {
+        let ran = play.gate(command);
+        assert!(ran.failed().contains("write verified: "), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_workflow_of_the_config() {
+    let sandbox = attended();
+    sandbox.config("[workflow.release]\nphases = [\"plan\", { name = \"build\", gate = true }, \"ship\"]\n");
+    let play = Play::in_sandbox(sandbox);
+    play.gate(&["start", "x", "--workflow", "release"]).ok();
+    let text = play.text().replace("current_phase: 1", "current_phase: ship");
+    let _ = play.writes(&text);
+    let reason = play.denied();
+    assert!(reason.contains("Gate 1, after phase 2 (build)"), "{reason}");
+}
+
+/// Lists of artifacts have the same name in other folders, and other tools have other phases.
+#[test]
+fn a_manifest_of_something_else_is_left_alone() {
+    let play = Play::at_gate();
+    let other = play.sandbox.project().join(".claude/.output/research/y/MANIFEST.yaml");
+    fs::create_dir_all(other.parent().expect("a folder")).expect("the folder");
+    for text in ["status: in-progress\nartifacts: [a.md]\n", "current_phase: 1\n", "current_phase: deploy\n"]
+    {
+        fs::write(&other, text).expect("the file");
+        let call =
+            json!({ "tool_name": "Write", "tool_input": { "file_path": other }, "tool_use_id": "toolu_y" });
+        play.event("PostToolUse", call).silent();
+        assert_eq!(play.because(), "that manifest tells of no workflow", "{text}");
+        play.denied();
+    }
+}
+
+#[test]
+fn another_session_is_not_held_back() {
+    let play = Play::at_gate();
+    play.denied();
+    let mut payload = json!({ "hook_event_name": "PreToolUse", "tool_name": "Agent", "tool_use_id": "toolu_other",
+        "tool_input": { "description": "look", "subagent_type": "x" } });
+    payload = addressed(payload, "another-session", &play.transcript(), &play.sandbox.project());
+    play.sandbox.event(&payload).silent();
+}
+
+#[test]
+fn a_manifest_is_of_the_session_that_wrote_it_last() {
+    let play = Play::at_gate();
+    let _ = play.denied();
+    let second = |event: &str, more: Value| {
+        let mut payload = addressed(more, "s-2", &play.transcript(), &play.sandbox.project());
+        payload["hook_event_name"] = json!(event);
+        play.sandbox.event(&payload)
+    };
+    let spawn = |id: &str| {
+        let input = json!({ "description": "look", "subagent_type": "general-purpose", "prompt": "x" });
+        second("PreToolUse", json!({ "tool_name": "Agent", "tool_input": input, "tool_use_id": id }))
+    };
+    let _ = second("SessionStart", json!({ "source": "startup" }));
+    spawn("toolu_a").silent();
+    let _ = second(
+        "PostToolUse",
+        json!({ "tool_name": "Edit", "tool_input": { "file_path": play.path() }, "tool_use_id": "toolu_b" }),
+    );
+    assert!(spawn("toolu_c").stdout.contains("deny"));
+    // Looking at it makes it nobody's.
+    let look = json!({ "tool_name": "Bash", "tool_input": { "command": "tidegate gate status" }, "tool_use_id": "toolu_d" });
+    play.event("PostToolUse", look).silent();
+    play.spawns().silent();
+    assert_eq!(play.because(), "another session has the workflow now");
+    let _ = play.writes(&play.text());
+    assert!(play.denied().contains("Gate 1"));
+    spawn("toolu_e").silent();
+    assert_eq!(play.gate(&["attach", PATH, "--session", "s-2"]).code, Some(0));
+    play.spawns().silent();
+    assert!(spawn("toolu_f").stdout.contains("deny"));
+}
+
+#[test]
+fn another_manifest_is_no_way_around_a_gate() {
+    let play = Play::at_gate();
+    let other = play.sandbox.project().join(".claude/.output/features/y/MANIFEST.yaml");
+    fs::create_dir_all(other.parent().expect("a folder")).expect("the folder");
+    fs::write(&other, "current_phase: 1\nphases: {}\n").expect("the file");
+    let writes = |id: &str| {
+        let call = json!({ "tool_name": "Write", "tool_input": { "file_path": other }, "tool_use_id": id });
+        play.event("PostToolUse", call)
+    };
+    let told = writes("toolu_y");
+    assert!(
+        told.stdout.contains("This session stays in the workflow of .claude/.output/features/x/"),
+        "{told:?}"
+    );
+    writes("toolu_z").silent();
+    assert!(play.denied().contains("Gate 1"));
+}
+
+#[test]
+fn the_status_line_shows_the_phase() {
+    let play = Play::at_gate();
+    let payload = json!({ "session_id": SESSION, "cwd": play.sandbox.project(), "model": { "id": "claude-opus-4-6" },
+        "context_window": { "context_window_size": 200_000,
+            "current_usage": { "input_tokens": 121_000, "output_tokens": 1, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0 } } });
+    let shown = play.sandbox.run_with(&["statusline"], payload.to_string().as_bytes());
+    assert!(shown.stdout.contains("phase 4/16 skill discovery · compact at the phase's end"), "{shown:?}");
+    let status = by_agent(&play.sandbox, &["status"]);
+    assert!(
+        status.ok().contains("workflow feature: phase 4 of 16 (skill discovery); gate 1 holds agents back"),
+        "{status:?}"
+    );
+}
+
+#[test]
+fn a_section_is_written_where_the_client_would_refuse() {
+    let play = Play::new();
+    play.gate(&["start", "x"]).ok();
+    let at_one = play.text();
+    assert!(play.gate(&["phase", "3"]).ok().contains("phase 3 begins"));
+    assert!(play.gate(&["phase", "discovery"]).failed().contains("under way already"));
+    let summary = "Key decisions: none.\nDetails: discovery.md";
+    play.gate(&["note", "3", "--summary", summary, "--status", "complete"]).ok();
+    let mut words = vec!["gate", "note", "3", "--output", "discovery.md", "--session", SESSION];
+    let written = play.sandbox.run_with(&words, "found\n".repeat(200).as_bytes());
+    written.ok();
+    words[4] = "../discovery.md";
+    assert!(play.sandbox.run_with(&words, b"x").failed().contains("cannot be the name of a file"));
+    assert!(play.gate(&["note", "3"]).failed().contains("there is nothing to write"));
+    assert!(play.gate(&["note", "17", "--status", "complete"]).failed().contains("has no phase 17"));
+    assert!(play.gate(&["phase", "4"]).ok().contains("gate 1 after phase 3 was not let through"));
+    // A command of ours moved it on, and the hook sees that.
+    let call = json!({ "tool_name": "Bash", "tool_input": { "command": "tidegate gate phase 4" }, "tool_use_id": "toolu_b",
+        "tool_response": { "stdout": "" } });
+    let told = play.event("PostToolUse", call).context().expect("the model is told");
+    assert!(told.contains("Gate 1, after phase 3 (discovery), was not let through. Everything"), "{told}");
+    assert!(play.gate(&["pass", "1"]).ok().contains("discovery.md exists (200 lines)"));
+    play.spawns().silent();
+    for line in at_one
+        .lines()
+        .filter(|line| !line.starts_with("current_phase") && !line.contains("status: in_progress"))
+    {
+        assert!(play.text().contains(line), "{line}");
+    }
+}
+
+/// A terminal knows no session: who goes on there means the one that is in a workflow.
+#[test]
+fn at_a_terminal_the_session_in_a_workflow_is_meant() {
+    let play = Play::at_gate();
+    let other = play.path().parent().expect("a folder").with_file_name("other");
+    fs::create_dir_all(&other).expect("the folder");
+    fs::write(other.join("MANIFEST.yaml"), MANIFEST).expect("the file");
+    let mut begins = json!({ "hook_event_name": "SessionStart", "source": "startup" });
+    begins = addressed(begins, "another-session", &play.transcript(), &play.sandbox.project());
+    let _ = play.sandbox.event(&begins);
+    let status = play.sandbox.run(&["gate", "status", "--json"]).json();
+    assert_eq!((&status["session"], &status["manifest"]), (&json!(SESSION), &json!(PATH)));
+    play.sandbox.run(&["gate", "pass", "1"]).ok();
+    play.spawns().silent();
+    let passed = play.sandbox.run(&["report", "--json"]).json();
+    assert!(passed.to_string().contains("\"workflow-gate\""), "{passed}");
+    // Who is in a session means that one.
+    let asked = crate::people::by_agent_of(&play.sandbox, &["gate", "status"], "another-session");
+    assert!(asked.failed().contains("no workflow is attached to this session"), "{asked:?}");
+}
+
+#[test]
+fn a_gate_that_was_let_through_says_so() {
+    let play = Play::at_gate();
+    let checked = play.gate(&["check", "1"]);
+    assert_eq!(
+        (checked.code, checked.stderr.as_str()),
+        (Some(0), "hint: `tidegate gate pass 1` records it\n")
+    );
+    assert_eq!(play.gate(&["check", "1", "--json"]).json().get("recorded"), None);
+    play.gate(&["pass", "1"]).ok();
+    assert_eq!(play.gate(&["check", "1", "--json"]).json()["recorded"], "passed");
+    let again = play.gate(&["skip", "1", "--reason", "late"]);
+    assert!(again.failed().contains("gate 1 was passed at 20"), "{again:?}");
+
+    let _ = play.writes(&play.text().replace("current_phase: 4", "current_phase: 9"));
+    let skip = ["skip", "2", "--reason", "it was small"];
+    let code = code_of(&play.gate(&skip));
+    let _ = types(&play.sandbox, &format!("approve {code}"));
+    play.gate(&[&skip[..], &["--approved"]].concat()).ok();
+    let record = play.sandbox.records().pop().expect("a record");
+    assert_eq!(record["cause"], format!("approved with the code {code}: it was small"));
+    let report = play.gate(&["report", "2"]);
+    assert!(report.ok().contains("NOT PASSED"), "{report:?}");
+    assert!(report.stdout.contains("\nA person let it be skipped at 20"), "{report:?}");
+    assert_eq!(play.gate(&["report", "2", "--json"]).json()[0]["recorded"], "skipped");
+}
+
+#[test]
+fn the_status_of_a_session_shows_its_workflow() {
+    let play = Play::at_gate();
+    let shown = |play: &Play| play.sandbox.run(&["status"]).ok().to_owned();
+    let line = "workflow feature: phase 4 of 16 (skill discovery); gate 1 holds agents back, `tidegate gate check 1` tells why\n";
+    assert!(shown(&play).contains(line), "{}", shown(&play));
+    let json = play.sandbox.run(&["status", "--json"]).json();
+    assert_eq!((&json["workflow"]["phase"], &json["workflow"]["pending"]), (&json!(4), &json!([1])));
+    play.gate(&["pass", "1"]).ok();
+    assert!(shown(&play).contains("workflow feature: phase 4 of 16 (skill discovery)\n"), "{}", shown(&play));
+    fs::write(play.path(), "phases: {").expect("the file");
+    assert!(shown(&play).contains("its manifest cannot be used"), "{}", shown(&play));
+    fs::remove_file(play.path()).expect("it can go");
+    assert!(shown(&play).contains("its manifest is gone"), "{}", shown(&play));
+}
+
+#[test]
+fn errors_say_how_to_go_on() {
+    let play = Play::new();
+    let template = play.gate(&["template", "3"]);
+    assert!(
+        template.ok().contains("E2E tests: N/N passed"),
+        "without a workflow, the built-in one: {template:?}"
+    );
+    assert!(play.gate(&["template", "4"]).failed().contains("there is 1 after phase 3"));
+    play.gate(&["start", "x"]).ok();
+    let hint = format!("hint: `tidegate gate attach {PATH}` takes it up");
+    assert!(play.gate(&["start", "x"]).failed().contains(&hint));
+    let hint = "`tidegate gate note 3 --status complete` says that it is, `tidegate gate phase 4` moves on";
+    assert!(play.gate(&["pass", "1"]).failed().contains(hint));
+    assert!(play.gate(&["attach", "/etc/hostname"]).failed().contains("hint: a manifest is a file inside"));
+    let before = play.text();
+    for (name, why) in
+        [("nope.md", "there is no file nope.md"), ("/etc/hostname", "is outside of the project")]
+    {
+        assert!(play.gate(&["note", "3", "--artifact", name]).failed().contains(why), "{name}");
+    }
+    assert_eq!(play.text(), before);
+    fs::write(play.path(), "phases: {").expect("the file");
+    assert!(play.gate(&["check", "1"]).failed().contains("hint: mend it by hand"));
+}

@@ -1,0 +1,369 @@
+//! Gates between phases: agents that are not spawned, what the model and the person are told, and what opens the way.
+
+use serde_json::{Value, json};
+use tidegate_e2e::client::{Launch, OPUS_5_5, SONNET_4_5};
+use tidegate_e2e::home::Home;
+use tidegate_e2e::model::{Model, Reply, Request, Script, Usage};
+use tidegate_e2e::prefix::assert_extending;
+use tidegate_e2e::terminal::Terminal;
+use tidegate_e2e::tidegate::{Tidegate, binary};
+
+use super::work::launch;
+
+const MANIFEST: &str = ".claude/.output/features/x/MANIFEST.yaml";
+
+fn gate(arguments: &str) -> Reply {
+    Reply::bash(format!("{} gate {arguments}", binary().display()))
+}
+
+/// The model moves the manifest on to a phase. The host refuses its own tools there.
+fn phase(to: usize) -> Reply {
+    gate(&format!("phase {to}"))
+}
+
+/// What the policy found before each agent, oldest first.
+fn spawns(tidegate: &Tidegate<'_>) -> Vec<String> {
+    let of_agents = tidegate.records_of("PreToolUse").into_iter().filter(|record| record["tool"] == "Agent");
+    of_agents.filter_map(|record| because(&record)).collect()
+}
+
+fn because(record: &Value) -> Option<String> {
+    let verdicts = record["verdicts"].as_array()?;
+    let ours = verdicts.iter().find(|verdict| verdict["policy"] == "workflow-gate")?;
+    Some(ours["because"].as_str().unwrap_or_default().to_owned())
+}
+
+/// What the request says that we said beside an agent.
+fn advice(request: &Request) -> Vec<String> {
+    request.hook_contexts().into_iter().filter(|text| text.starts_with("PreToolUse:Agent")).collect()
+}
+
+const LEVELS: [&str; 6] = [
+    "from 60% on a compaction can be planned",
+    "a compaction is due soon",
+    "this level was said in this phase",
+    "a compaction is due now",
+    "the context is too full to spawn agents",
+    "the context is full: a handoff is written",
+];
+
+/// An agent at each size of the context.
+fn agents_at(model: &str, sizes: [u64; 6], shown_use: &str) {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let mut script = Script::new().main(gate("start x").used(20_000));
+    for (at, size) in sizes.iter().enumerate() {
+        // On a busy machine the client writes its transcript later than the hook waits for it: the reading before says the same.
+        script = script.main(Reply::bash("true").used(*size));
+        script = script.main(Reply::agent(format!("AGENT {at}")).used(*size));
+        if at < 4 {
+            script = script
+                .subagent(&format!("AGENT {at}"), Reply::text(format!("agent {at} was here")).used(9_000));
+        }
+    }
+    let last = sizes[5];
+    let scripted = Model::start(script.main(Reply::text("done").used(last))).paced(&home);
+    let run = launch(&home, &scripted).on(model).ask("go through the phases");
+
+    tidegate.assert_unfailing();
+    assert_eq!(spawns(&tidegate), LEVELS);
+    let requests = scripted.main_requests();
+    // The first answers the prompt, the second the command, then one after each command and each agent.
+    let results: Vec<bool> =
+        requests[3..].iter().step_by(2).map(|request| request.last_tool_result().is_error).collect();
+    assert_eq!(results, [false, false, false, false, true, true], "who was spawned");
+    let last = &requests[13];
+    let said = advice(last);
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(
+        said[0].contains("75% of the way to a full context") && said[1].contains("80% of the way"),
+        "{said:?}"
+    );
+    let denied = last.last_tool_result().text;
+    assert!(denied.contains("from 85% of the way to a full context on, no agents are"), "{denied}");
+    let shown = run.shown();
+    let tells = |text: &str| shown.iter().filter(|shown| shown.contains(text)).count();
+    assert_eq!(tells("A good moment for /compact"), 1, "{shown:?}");
+    assert_eq!(tells("No agents are spawned from 85%"), 1, "{shown:?}");
+    assert_eq!(tells(shown_use), 1, "{shown:?}");
+    assert_eq!(tells("From 95% on a handoff is written"), 1, "{shown:?}");
+    assert!(denied.contains("From 95% on .claude/context/handoff.md is written"), "{denied}");
+    let handoff = std::fs::read_to_string(home.in_project(".claude/context/handoff.md")).expect("a handoff");
+    assert!(handoff.contains("workflow feature"), "{handoff}");
+    assert_extending(&scripted.requests());
+    scripted.finish();
+}
+
+/// The client does not compact this one by itself: the levels are percentages of the window.
+#[test]
+fn agents_on_a_small_window() {
+    agents_at(SONNET_4_5, [148_000, 152_000, 153_000, 162_000, 172_000, 192_000], "86% in use");
+}
+
+/// This one compacts at 967K: 47K, 17K, 12K, 7K and 2K before that.
+#[test]
+fn agents_on_a_large_window() {
+    agents_at(OPUS_5_5, [930_000, 951_000, 952_000, 956_000, 961_000, 966_000], "6.0k tokens left");
+}
+
+/// Rounds of the server's own tools are counted in the totals; in the context is only the last.
+#[test]
+fn rounds_of_server_tools_do_not_fill_the_context() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let in_rounds = |last: u64| Usage::prompt(last).after_round(80_000);
+    let script = Script::new()
+        .main(gate("start x").used(20_000))
+        .main(Reply::bash("true").usage(in_rounds(95_000)))
+        .main(Reply::agent("ROOM").usage(in_rounds(95_000)))
+        .subagent("ROOM", Reply::text("here").used(9_000))
+        .main(Reply::bash("true").usage(in_rounds(172_000)))
+        .main(Reply::agent("FULL").usage(in_rounds(172_000)))
+        .main(Reply::text("done").usage(in_rounds(172_000)));
+    let model = Model::start(script).paced(&home);
+    launch(&home, &model).on(SONNET_4_5).ask("go through the phases");
+    tidegate.assert_unfailing();
+    assert_eq!(spawns(&tidegate), ["there is room for agents", "the context is too full to spawn agents"]);
+    let used: Vec<Value> = tidegate
+        .records_of("PreToolUse")
+        .into_iter()
+        .filter(|record| record["tool"] == "Agent")
+        .map(|record| record["meter"]["used"].clone())
+        .collect();
+    assert_eq!(used, [95_000, 172_000]);
+    model.finish();
+}
+
+/// The model writes what the gate wants.
+fn persist() -> Reply {
+    let program = binary();
+    let program = program.display();
+    Reply::bash(format!(
+        "seq 300 | {program} gate note 3 --output discovery.md && \
+         {program} gate note 3 --status complete --summary 'Key decisions: none. Details: discovery.md'"
+    ))
+}
+
+#[test]
+fn a_gate_lets_agents_through_once_it_is_passed() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(gate("start x").used(20_000))
+        .main(phase(3).used(21_000))
+        .main(phase(4).used(22_000))
+        .main(Reply::agent("TOO EARLY").used(23_000))
+        .main(gate("pass 1").used(24_000))
+        .main(persist().used(25_000))
+        .main(gate("pass 1").used(26_000))
+        .main(Reply::agent("IN TIME").used(27_000))
+        .subagent("IN TIME", Reply::text("here").used(9_000))
+        .main(Reply::text("done").used(28_000));
+    let model = Model::start(script);
+    let run = launch(&home, &model).on(SONNET_4_5).ask("go through the phases");
+
+    tidegate.assert_unfailing();
+    let requests = model.main_requests();
+    assert_eq!(spawns(&tidegate), ["a gate was not let through", "there is room for agents"]);
+    let told: Vec<String> = requests[3].hook_contexts();
+    assert!(
+        told.iter().any(|text| text.contains("Gate 1, after phase 3 (discovery), was not let through")),
+        "{told:?}"
+    );
+    let denied = requests[4].last_tool_result();
+    assert!(denied.is_error && denied.text.contains("phases.3_discovery holds no output"), "{denied:?}");
+    assert!(requests[5].last_tool_result().text.contains("Gate status: NOT PASSED"));
+    assert!(requests[7].last_tool_result().text.contains("Gate status: PASSED. Proceeding to Phase 4."));
+    assert!(!requests[8].last_tool_result().is_error);
+    let shown = run.shown();
+    assert!(shown.iter().any(|text| text.contains("Gate 1 after phase 3 holds agents back")), "{shown:?}");
+    assert_extending(&model.requests());
+    model.finish();
+}
+
+#[test]
+fn a_compaction_in_between_makes_the_check_green() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let script = Script::new()
+        .main(gate("start x").used(20_000))
+        .main(phase(3).used(21_000))
+        .main(persist().used(22_000))
+        .main(phase(4).used(162_000))
+        .main(gate("check 1").used(163_000))
+        .main(Reply::text("please compact").used(164_000))
+        .main(gate("pass 1").used(30_000))
+        .main(Reply::agent("AFTER").used(31_000))
+        .subagent("AFTER", Reply::text("here").used(9_000))
+        .main(Reply::text("done").used(32_000));
+    let model = Model::start(script).paced(&home);
+    let mut session = launch(&home, &model).on(SONNET_4_5).start();
+    session.ask("go through the phases");
+    let compacted = session.ask("/compact");
+    assert_eq!(compacted.compactions(), ["manual"]);
+    session.ask("go on");
+    session.finish();
+
+    tidegate.assert_unfailing();
+    let requests = model.main_requests();
+    let told = requests[4].hook_contexts().join("\n");
+    assert!(told.contains("80% of the way to a full context") && told.contains("not compacted"), "{told}");
+    let checked = requests[5].last_tool_result();
+    assert!(checked.text.contains("the conversation was not compacted since phase 3 ended"), "{checked:?}");
+    assert!(requests[6].mentions("phase 4 of 16 (skill_discovery)"), "the model is reminded");
+    let passed = requests[7].last_tool_result();
+    assert!(passed.text.contains("Gate status: PASSED"), "{passed:?}");
+    assert_eq!(spawns(&tidegate), ["there is room for agents"]);
+    model.finish();
+}
+
+/// The code that the last command printed to the model.
+fn code(request: &Request) -> String {
+    let text = request.last_tool_result().text;
+    let (_, after) = text.split_once("Code ").unwrap_or_else(|| panic!("a code: {text}"));
+    after[..6].to_owned()
+}
+
+#[test]
+fn only_a_person_skips_a_gate() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let skip = "skip 1 --reason 'it was one file'";
+    let script = Script::new()
+        .main(gate("start x").used(20_000))
+        .main(phase(4).used(21_000))
+        .main(gate(skip).used(22_000))
+        .main(gate(&format!("{skip} --approved")).used(23_000))
+        .main(Reply::agent("STILL CLOSED").used(24_000))
+        .main(Reply::text("it needs your yes").used(25_000))
+        .main(gate(&format!("{skip} --approved")).used(26_000))
+        .main(Reply::agent("OPEN").used(27_000))
+        .subagent("OPEN", Reply::text("here").used(9_000))
+        .main(Reply::text("done").used(28_000));
+    let model = Model::start(script);
+    let mut session = launch(&home, &model).on(SONNET_4_5).environment("TIDEGATE_ATTENDED", "1").start();
+    session.ask("go through the phases");
+    let requests = model.main_requests();
+    let asked = requests[3].last_tool_result().text;
+    for risk in ["the context window runs out", "agents work worse", "has to begin again", "Alternative: "] {
+        assert!(asked.contains(risk), "{risk}: {asked}");
+    }
+    assert!(requests[4].last_tool_result().text.contains("there is no approval of"));
+    assert!(requests[5].last_tool_result().is_error, "the gate holds");
+    let code = code(&requests[3]);
+    session.ask(&format!("approve {code}"));
+    session.finish();
+
+    tidegate.assert_unfailing();
+    assert_eq!(spawns(&tidegate), ["a gate was not let through", "there is room for agents"]);
+    let text = std::fs::read_to_string(home.in_project(MANIFEST)).expect("the manifest");
+    assert!(
+        text.contains("compaction_skipped: true") && text.contains("skip_reason: \"it was one file\""),
+        "{text}"
+    );
+    let skips = tidegate.records_of("tidegate gate skip 1");
+    assert_eq!(skips[0]["cause"], format!("approved with the code {code}: it was one file"));
+    model.finish();
+}
+
+/// The session that wrote a manifest last is the one that it holds back.
+#[test]
+fn a_manifest_belongs_to_the_session_that_wrote_it() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    home.write(MANIFEST, "# by hand\ncurrent_phase: 4\nphases:\n");
+    let script = Script::new()
+        .main(Reply::agent("NOT OURS").used(20_000))
+        .subagent("NOT OURS", Reply::text("here").used(9_000))
+        .main(gate(&format!("attach {MANIFEST}")).used(21_000))
+        .main(Reply::agent("OURS").used(22_000))
+        .main(Reply::text("done").used(23_000));
+    let model = Model::start(script);
+    launch(&home, &model).on(SONNET_4_5).ask("go on");
+    tidegate.assert_unfailing();
+    assert_eq!(spawns(&tidegate), ["no workflow is under way here", "a gate was not let through"]);
+    let text = std::fs::read_to_string(home.in_project(MANIFEST)).expect("the manifest");
+    assert_eq!(text, "# by hand\ncurrent_phase: 4\nphases:\n");
+    model.finish();
+}
+
+/// In a terminal the model asks with the client's own dialog, and the person answers there.
+#[test]
+fn a_person_skips_a_gate_in_a_dialog() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let skip = "skip 1 --reason 'it was one file'";
+    let script = Script::new()
+        .main(gate("start x"))
+        .main(phase(4))
+        .main(gate(skip))
+        .main_with(|request| {
+            let question =
+                format!("Go on without gate 1? The context may run out later. ({})", code(request));
+            let options = json!([
+                { "label": "approve", "description": "go on without it" },
+                { "label": "no", "description": "write the summary first" },
+            ]);
+            let question =
+                json!({ "question": question, "header": "Gate 1", "multiSelect": false, "options": options });
+            Reply::tool("AskUserQuestion", json!({ "questions": [question] }))
+        })
+        .main(gate(&format!("{skip} --approved")))
+        .main(Reply::text("the gate is behind us"));
+    let model = Model::start(script);
+    let client = Launch::new(&home, &model).on(OPUS_5_5);
+    let terminal = Terminal::start(&client.argument("--permission-mode").argument("default"));
+    terminal.enter("go through the phases");
+    terminal.wait_for("write the summary first");
+    let text = || std::fs::read_to_string(home.in_project(MANIFEST)).expect("the manifest");
+    assert!(!text().contains("compaction_skipped"), "{}", text());
+    terminal.dismiss("Enter", "write the summary first");
+    terminal.wait_for("the gate is behind us");
+
+    for line in ["compaction_skipped: true", "skip_reason: \"it was one file\"", "skip_timestamp: \"20"] {
+        assert!(text().contains(line), "{line}: {}", text());
+    }
+    let record = &tidegate.records_of("tidegate gate skip 1")[0];
+    let cause = record["cause"].as_str().unwrap_or_default();
+    assert!(cause.starts_with("approved with the code ") && cause.ends_with(": it was one file"), "{cause}");
+    assert_eq!((&record["attended"], &record["did"]["skipped_gate"]), (&json!(true), &json!(1)));
+    model.finish();
+}
+
+/// An agent that failed, in the foreground and in the background: the same work is spawned again.
+#[test]
+fn the_same_work_again_after_a_failure() {
+    for background in [false, true] {
+        let home = Home::new();
+        let tidegate = Tidegate::init(&home);
+        let spawn = |prompt: &str, background: bool| {
+            let kind = "general-purpose";
+            let input = json!({ "description": "look at it", "prompt": prompt, "subagent_type": kind,
+                "run_in_background": background });
+            Reply::tool("Agent", input)
+        };
+        let mut script = Script::new()
+            .main(gate("start x").used(20_000))
+            .main(spawn("BAD", background).used(21_000))
+            .subagent("BAD", Reply::error(403, "permission_error", "no"));
+        if background {
+            script = script.main(Reply::text("it is under way").used(21_500));
+        }
+        let script = script
+            .main(spawn("GOOD", false).used(22_000))
+            .subagent("GOOD", Reply::text("found").used(9_000))
+            .main(spawn("AGAIN", false).used(23_000))
+            .subagent("AGAIN", Reply::text("found").used(9_000))
+            .main(Reply::text("done").used(24_000));
+        let model = Model::start(script).paced(&home);
+        launch(&home, &model).on(SONNET_4_5).ask("go through the phases");
+        tidegate.assert_unfailing();
+        let again = "the same work is spawned again after a failure";
+        let room = "there is room for agents";
+        assert_eq!(spawns(&tidegate), [room, again, room], "in the background: {background}");
+        let said = advice(&model.last_main());
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].contains("An agent with this task failed before"), "{said:?}");
+        model.finish();
+    }
+}
