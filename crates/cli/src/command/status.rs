@@ -256,14 +256,12 @@ impl InWorkflow {
             (Some(number), None) => format!("phase {number} of {}", self.of),
             _ => "its phase is not known".to_owned(),
         };
-        let mut line = format!("{}: {phase}", self.name);
-        if let Some(idle) = &self.idle {
-            line = format!("{line}, {}", one_line(idle));
-        }
-        if let Some(gate) = self.pending.first() {
-            line += &format!("; gate {gate} holds agents back, `tidegate gate check {gate}` tells why");
-        }
-        line
+        let idle = self.idle.as_ref().map(|idle| format!(", {}", one_line(idle))).unwrap_or_default();
+        let held = self
+            .pending
+            .first()
+            .map(|gate| format!("; gate {gate} holds agents back, `tidegate gate check {gate}` tells why"));
+        format!("{}: {phase}{idle}{}", self.name, held.unwrap_or_default())
     }
 }
 
