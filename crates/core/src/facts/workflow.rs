@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use crate::knowledge::handoff::Steps;
 use crate::time::Millis;
 use crate::workflow::check::{self, Moment, Named, Report};
-use crate::workflow::manifest::is_over;
 use crate::workflow::{Attached, Damage, Gate, Manifest, Phase};
 
 /// A workflow that was not touched for so long is only reported.
@@ -78,9 +77,12 @@ impl Standing {
     pub fn pending(&self) -> Vec<Gate> {
         let Ok(manifest) = &self.manifest else { return Vec::new() };
         let Some(current) = manifest.current else { return Vec::new() };
+        // A phase that never began left nothing behind; one that did is not undone by its status.
         let left_out = |gate: &Gate| {
-            let status = manifest.section(gate.after).and_then(|section| section.status.as_deref());
-            status.is_some_and(|status| status.eq_ignore_ascii_case("skipped") && is_over(status))
+            manifest.section(gate.after).is_some_and(|section| {
+                let skipped = section.status.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("skipped"));
+                skipped && section.began.is_none() && section.body == 0 && section.artifacts.is_empty()
+            })
         };
         let gates = manifest.workflow.gates().into_iter();
         gates

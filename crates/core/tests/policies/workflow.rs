@@ -52,6 +52,9 @@ fn section(cell: &str) -> String {
         "whole" => WHOLE.to_owned(),
         "complete, no output" => "    status: complete\n".to_owned(),
         "skipped" => "    status: skipped\n".to_owned(),
+        "begun, then skipped" => {
+            format!("    status: skipped\n    started_at: \"{}\"\n", BEGAN.iso_seconds())
+        }
         "in an artifact" | "in a missing artifact" | "in an artifact outside" => artifact.to_owned(),
         "without decisions" => WHOLE.replace("Key decisions: none", "React, Vitest"),
         "says skipped" => format!("{WHOLE}    compaction_skipped: true\n"),
