@@ -2,7 +2,7 @@
 //! never reads more than its limit.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// Opens a regular file for reading.
@@ -31,4 +31,13 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(length.min(limit) as usize + 64);
     file.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(io::Error::other("too large")) } else { Ok(bytes) }
+}
+
+/// Reads the end of a file: at most so many bytes.
+pub fn read_end(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let (mut file, size) = open_sized(path)?;
+    file.seek(SeekFrom::Start(size.saturating_sub(most)))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

@@ -2,7 +2,7 @@
 //! what was looked at; and, private, what the cycles that ended have cost.
 
 use std::fs;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -90,14 +90,7 @@ pub fn is_live(state: &StateDir, session: &str, now: Millis) -> bool {
 
 /// The cycles that ended in this project, oldest first.
 pub fn runs(state: &StateDir, root: &Path) -> Vec<Run> {
-    let read = || -> io::Result<Vec<u8>> {
-        let (mut file, size) = bounded::open_sized(&history_file(state, root))?;
-        file.seek(SeekFrom::Start(size.saturating_sub(LARGEST_HISTORY)))?;
-        let mut bytes = Vec::new();
-        file.take(LARGEST_HISTORY).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    Run::fold(&read().unwrap_or_default())
+    Run::fold(&bounded::read_end(&history_file(state, root), LARGEST_HISTORY).unwrap_or_default())
 }
 
 fn history_file(state: &StateDir, root: &Path) -> PathBuf {

@@ -2,7 +2,7 @@
 //! and, private, which gates were let through. Nothing is read or written through a link that leads out of the project.
 
 use std::fs;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -139,14 +139,7 @@ fn history(state: &StateDir, root: &Path) -> PathBuf {
 
 /// The gates of a manifest that were let through, oldest first, and whose it is.
 fn remembered(state: &StateDir, root: &Path, manifest: &str) -> (Vec<LetThrough>, Option<String>) {
-    let read = || -> io::Result<Vec<u8>> {
-        let (mut file, size) = bounded::open_sized(&history(state, root))?;
-        file.seek(SeekFrom::Start(size.saturating_sub(LARGEST_HISTORY)))?;
-        let mut bytes = Vec::new();
-        file.take(LARGEST_HISTORY).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = read().unwrap_or_default();
+    let bytes = bounded::read_end(&history(state, root), LARGEST_HISTORY).unwrap_or_default();
     let lines = || bytes.split(|b| *b == b'\n');
     let owned = lines().rev().filter_map(|line| serde_json::from_slice::<Owned>(line).ok());
     let owner = owned.into_iter().find(|owned| owned.manifest == manifest).map(|owned| owned.owner);

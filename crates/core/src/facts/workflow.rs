@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::knowledge::handoff::Steps;
 use crate::time::Millis;
 use crate::workflow::check::{self, Moment, Named, Report};
-use crate::workflow::{Attached, Damage, Gate, Manifest, Phase};
+use crate::workflow::{Attached, Damage, Gate, Manifest, Phase, PhaseBegan};
 
 /// A workflow that was not touched for so long is only reported.
 pub const UNTOUCHED_MS: u64 = 24 * 3_600_000;
@@ -90,6 +90,22 @@ impl Standing {
                 gate.after < current && !left_out(gate) && self.is_let_through(gate.number).is_none()
             })
             .collect()
+    }
+
+    /// What a session remembers from now on that is in this workflow. `began` is when its phase did, where that was seen.
+    pub fn attach(&self, manifest: &Manifest, began: Option<Millis>) -> Attached {
+        let mut new = Attached {
+            project: self.root.clone(),
+            manifest: self.path.clone(),
+            workflow: manifest.name.clone(),
+            of: manifest.workflow.phases.len(),
+            ..Attached::default()
+        };
+        if let Some(number) = manifest.current {
+            let name = manifest.workflow.phase(number).map(|phase| phase.name.clone()).unwrap_or_default();
+            new.begin(&PhaseBegan { number, name, at: began, level: None, asked: false });
+        }
+        new
     }
 
     /// The gate that holds this session's agents back.

@@ -17,7 +17,7 @@ use tidegate_core::record::Deeds;
 use tidegate_core::time::Millis;
 use tidegate_core::workflow::check::{self, Finding, Found, Named, Report};
 use tidegate_core::workflow::manifest::{self, is_over};
-use tidegate_core::workflow::{Attached, BUILT_IN, Gate, Manifest, PhaseBegan, Workflow, estimate, report};
+use tidegate_core::workflow::{Attached, BUILT_IN, Gate, Manifest, Workflow, estimate, report};
 use tidegate_state::{marks, workflow};
 
 use super::Outcome;
@@ -658,28 +658,12 @@ fn start(args: &Start) -> Outcome {
     let session = place.session.as_ref().map(|session| &session.id);
     if let Some(session) = session {
         place.own(&standing, Some(session))?;
-        place.mark(session, bind(&standing, manifest, Some(here.now)))?;
+        place.mark(session, Mark::Workflow(Box::new(standing.attach(manifest, Some(here.now)))))?;
     }
     place.record(&format!("start {id}"), &tightened(here, "a workflow began"), Deeds::default());
     show_bound(&args.of, &standing, manifest, session);
     warn_if_off(&place);
     Ok(ExitCode::SUCCESS)
-}
-
-/// The mark that attaches a manifest.
-fn bind(standing: &Standing, manifest: &Manifest, began: Option<Millis>) -> Mark {
-    let mut new = Attached {
-        project: standing.root.clone(),
-        manifest: standing.path.clone(),
-        workflow: manifest.name.clone(),
-        of: manifest.workflow.phases.len(),
-        ..Attached::default()
-    };
-    if let Some(number) = manifest.current {
-        let name = manifest.workflow.phase(number).map(|phase| phase.name.clone()).unwrap_or_default();
-        new.begin(&PhaseBegan { number, name, at: began, level: None, asked: false });
-    }
-    Mark::Workflow(Box::new(new))
 }
 
 fn show_bound(of: &KnowledgeOf, standing: &Standing, manifest: &Manifest, session: Option<&SessionId>) {
@@ -732,7 +716,7 @@ fn attach(args: &Attach) -> Outcome {
             .hint("`tidegate gate check` shows what is missing, `tidegate gate detach` lets go of that workflow"));
     }
     place.own(&standing, Some(&session.id))?;
-    place.mark(&session.id, bind(&standing, manifest, None))?;
+    place.mark(&session.id, Mark::Workflow(Box::new(standing.attach(manifest, None))))?;
     place.record(
         &format!("attach {}", standing.path),
         &tightened(&place.project.here, "a workflow was attached"),

@@ -506,16 +506,7 @@ fn stays(facts: &Facts<'_>, attached: &Attached, standing: &Standing, gate: usiz
 }
 
 fn attach(manifest: &Manifest, standing: &Standing) -> Verdict {
-    let mut new = Attached {
-        project: standing.root.clone(),
-        manifest: standing.path.clone(),
-        workflow: manifest.name.clone(),
-        of: manifest.workflow.phases.len(),
-        ..Attached::default()
-    };
-    if let Some(number) = manifest.current {
-        new.begin(&PhaseBegan { number, name: name_of(manifest, number), at: None, level: None, asked: false });
-    }
+    let new = standing.attach(manifest, None);
     let own = Effect::OwnManifest { project: standing.root.clone(), manifest: standing.path.clone() };
     let effects = vec![Effect::Mark(Mark::Workflow(Box::new(new))), own];
     Verdict { effects, ..Verdict::silent("the workflow is this session's now") }
