@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 use crate::event::EventKind;
 use crate::facts::boundary::Boundary;
 use crate::facts::marks::Mark;
+use crate::facts::memory;
 use crate::facts::work::Work;
 use crate::facts::{Facts, Touched};
 use crate::meter::Meter;
 use crate::phase::Phase;
+use crate::redact::{Found, redact_in_place};
 use crate::ruling::{Outcome, Ruling};
 use crate::time::Millis;
 use crate::verdict::{Asks, Audience, Call, Effect, Say};
@@ -84,6 +86,9 @@ pub struct Record {
     /// What was wrong with the config.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub config: Vec<String>,
+    /// Secrets that were taken out of the texts.
+    #[serde(skip_serializing_if = "Found::is_empty")]
+    pub redacted: Found,
 }
 
 /// One policy's answer.
@@ -166,6 +171,12 @@ pub struct Deeds {
     /// The stage of a cycle that somebody said is done, or cannot be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
+    /// An answer has its meta tag.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tag: bool,
+    /// The topic for which something was recorded by hand, or that was closed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topic: Option<i64>,
     /// A person let a policy block again that had stepped down.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stepped_up: Vec<Switched>,
@@ -195,6 +206,8 @@ impl Deeds {
         let (event, before) = (facts.event, facts.marks.value());
         let prompt = event.kind == EventKind::UserPromptSubmit && event.main_thread();
         let mut deeds = Deeds { prompt: prompt && event.is_human_prompt(), ..Deeds::default() };
+        deeds.tag = facts.memory.tag().is_some();
+        deeds.topic = memory::recorded(event);
         deeds.read.extend(event.knowledge_read().map(str::to_owned));
         deeds.entry = event.kind == EventKind::PostToolUse && facts.files.iter().any(is_progress);
         let by_shell = facts.files.iter().filter(|file| file.step.is_some());
@@ -253,6 +266,10 @@ pub(crate) fn is_zero(number: &usize) -> bool {
 impl Said {
     fn is_empty(&self) -> bool {
         *self == Said::default()
+    }
+
+    fn texts(&mut self) -> impl Iterator<Item = &mut String> {
+        self.model.iter_mut().chain(&mut self.user)
     }
 
     fn of(says: &[Say]) -> Said {
@@ -554,8 +571,89 @@ impl Record {
         }
     }
 
+    /// Takes secrets out of every text that is not ours alone. Not of names by which records are found again: session,
+    /// project, agent, tool.
+    pub fn redact(&mut self) {
+        let Record { event, cause, verdicts, did, said, boundary, backend, failure, config, .. } = self;
+        let mut found = Found::default();
+        let mut take = |text: &mut String| redact_in_place(text, &mut found);
+        take(event);
+        cause.iter_mut().for_each(&mut take);
+        for verdict in verdicts {
+            let VerdictRecord { reason, says, asks, .. } = verdict;
+            reason.iter_mut().for_each(&mut take);
+            says.texts().for_each(&mut take);
+            let Asks { skills, any_skill, any_file, file, stage, .. } = asks;
+            let lists = skills.iter_mut().chain(any_skill).chain(any_file);
+            lists.chain(file).chain(stage).for_each(&mut take);
+        }
+        let Deeds { skills, edited, edited_by_shell, read, hidden, stage, .. } = did;
+        let lists = skills.iter_mut().chain(edited).chain(edited_by_shell).chain(read);
+        lists.chain(hidden).chain(stage).for_each(&mut take);
+        said.texts().for_each(&mut take);
+        boundary.iter_mut().flat_map(|boundary| &mut boundary.lost).for_each(&mut take);
+        backend.iter_mut().flat_map(|call| &mut call.why).for_each(&mut take);
+        failure.iter_mut().map(|failure| &mut failure.step).for_each(&mut take);
+        config.iter_mut().for_each(&mut take);
+        self.redacted.merge(&found);
+    }
+
     /// The line, with its end.
     pub fn line(&self) -> String {
         serde_json::to_string(self).expect("records have no maps with other keys than text") + "\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_of_a_record_keeps_a_secret() {
+        const LINE: &str = "curl -u me:hunter2 x";
+        let line = || LINE.to_owned();
+        let lines = || vec![line()];
+        let said = || Said { model: Some(line()), user: Some(line()), dropped: 0 };
+        let asks = Asks {
+            skills: lines(),
+            any_skill: lines(),
+            any_file: lines(),
+            file: Some(line()),
+            stage: Some(line()),
+            ..Asks::default()
+        };
+        let did = Deeds {
+            skills: lines(),
+            edited: lines(),
+            edited_by_shell: lines(),
+            read: lines(),
+            hidden: Some(line()),
+            stage: Some(line()),
+            ..Deeds::default()
+        };
+        let mut record = Record {
+            event: line(),
+            cause: Some(line()),
+            verdicts: vec![VerdictRecord {
+                reason: Some(line()),
+                says: said(),
+                asks,
+                ..VerdictRecord::default()
+            }],
+            did,
+            said: said(),
+            boundary: Some(BoundaryRecord { lost: lines(), ..BoundaryRecord::default() }),
+            backend: Some(BackendCall { why: Some(line()), ..BackendCall::default() }),
+            failure: Some(Failure { step: line(), ..Failure::default() }),
+            config: lines(),
+            ..Record::begin("", Millis(0))
+        };
+        let texts = record.line().matches("hunter2").count();
+        record.redact();
+        assert!(!record.line().contains("hunter2"));
+        assert!(record.line().ends_with("\"redacted\":{\"url_password\":22}}\n"), "{}", record.line());
+        assert_eq!(record.redacted.total() as usize, texts);
+        let again: Record = serde_json::from_str(&record.line()).unwrap();
+        assert_eq!(again, record);
     }
 }

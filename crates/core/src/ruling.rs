@@ -98,7 +98,11 @@ impl Ruling {
             };
             main_thread && channel && (!denied || say.explains)
         };
-        let says: Vec<&Say> = self.live().flat_map(|part| &part.verdict.says).filter(carried).collect();
+        let mut says: Vec<&Say> = self.live().flat_map(|part| &part.verdict.says).filter(carried).collect();
+        // Everywhere else the order of policies is as good, and what was said before stays as it was.
+        if kind == EventKind::SessionStart {
+            says.sort_by_key(|say| std::cmp::Reverse(say.weight));
+        }
         let fitting = fit(&says, budget.saturating_sub(reason.chars().count()));
         let dropped = fitting.iter().filter(|fits| !**fits).count();
         let said = || says.iter().zip(&fitting).filter(|(_, fits)| **fits).map(|(say, _)| *say);

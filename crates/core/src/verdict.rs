@@ -7,6 +7,7 @@ use crate::facts::boundary::Boundary;
 use crate::facts::marks::{Mark, PressureLevel};
 use crate::facts::worktree::Kept;
 use crate::knowledge::handoff::Steps;
+use crate::memory::job::Work;
 
 /// Ordered: the strictest wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,6 +95,10 @@ pub enum Effect {
         /// The manifest.
         manifest: String,
     },
+    /// Leave a job for the worker. A mark that says so counts only if that succeeds.
+    Spool(Box<Work>),
+    /// See that a worker runs, if something waits for one.
+    StartWorker,
     /// Note in a manifest that a compaction followed the end of a phase.
     NoteCompaction {
         /// The manifest.
@@ -132,6 +137,8 @@ impl Effect {
             | Effect::ResumeTold
             | Effect::PublishBudget
             | Effect::WriteHandoff(_)
+            | Effect::Spool(_)
+            | Effect::StartWorker
             | Effect::NoteCompaction { .. }
             | Effect::StepDownTold(_)
             | Effect::PublishCompaction(_)
@@ -175,6 +182,12 @@ pub struct Asks {
     /// Somebody has to say that this stage of a cycle is done, or cannot be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
+    /// The answer has to have a tag.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tag: bool,
+    /// Something has to be recorded for this topic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topic: Option<i64>,
 }
 
 impl Asks {
@@ -218,14 +231,37 @@ impl Asks {
         Asks { any_skill: vec![skill.into()], stage: Some(stage.into()), ..Asks::default() }
     }
 
+    /// That the answer has a tag.
+    pub fn tag() -> Asks {
+        Asks { tag: true, ..Asks::default() }
+    }
+
+    /// That something is recorded for a topic.
+    pub fn topic(id: i64) -> Asks {
+        Asks { topic: Some(id), ..Asks::default() }
+    }
+
     /// Whether it asks for nothing.
     pub fn is_empty(&self) -> bool {
-        let Asks { skills, any_skill, any_file, verified, compound, entry, gate, compacted, stage, file: _ } =
-            self;
-        skills.is_empty()
+        let Asks {
+            skills,
+            any_skill,
+            any_file,
+            verified,
+            compound,
+            entry,
+            gate,
+            compacted,
+            stage,
+            tag,
+            topic,
+            file: _,
+        } = self;
+        topic.is_none()
+            && skills.is_empty()
             && any_skill.is_empty()
             && any_file.is_empty()
-            && !(*verified || *compound || *entry || *compacted)
+            && !(*verified || *compound || *entry || *compacted || *tag)
             && gate.is_none()
             && stage.is_none()
     }

@@ -9,6 +9,8 @@ mod cycle;
 mod gates;
 #[path = "policies/knowledge.rs"]
 mod knowledge;
+#[path = "policies/memory.rs"]
+mod memory;
 #[path = "policies/workflow.rs"]
 mod workflow;
 
@@ -18,6 +20,7 @@ use tidegate_core::config::Config;
 use tidegate_core::event::{self, Event};
 use tidegate_core::facts::knowledge::Knowledge;
 use tidegate_core::facts::marks::{Approval, ApprovalStage, Mark, Marks, Pressure, PressureLevel};
+use tidegate_core::facts::memory::Remembered;
 use tidegate_core::facts::worktree::Worktrees;
 use tidegate_core::facts::{Facts, Known, OwnFile, Proof};
 use tidegate_core::knowledge::preserved::Preserved;
@@ -34,7 +37,7 @@ type Row<'a> = Vec<&'a str>;
 /// Runs one row and gives it back as it should read.
 type Runner = fn(&Row<'_>) -> Vec<String>;
 
-const TABLES: [(&str, Runner); 48] = [
+const TABLES: [(&str, Runner); 58] = [
     ("event stepped down told", step_downs),
     ("event what request attended becomes because", approvals),
     ("event tool file mode call because", own_files),
@@ -83,6 +86,16 @@ const TABLES: [(&str, Runner); 48] = [
     ("workflow asked says notes", workflow::reminders),
     ("failed spawned says", workflow::retries),
     ("workflow text is", workflow::words),
+    ("event transcript left leaves worker because", memory::jobs),
+    ("setting event left leaves mark", memory::not_recorded),
+    ("event topic set says", memory::job_contents),
+    ("preset event answer held call because", memory::tags),
+    ("at project topic text", memory::tag_words),
+    ("preset before now recorded held call leaves because", memory::topic_changes),
+    ("before now reason", memory::topic_words),
+    ("note recorded set says because", memory::topic_notes),
+    ("preset source told decisions undecided says offers", memory::startups),
+    ("decisions undecided text", memory::startup_words),
 ];
 
 #[test]
@@ -255,6 +268,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         worktrees: Worktrees::default(),
         cycle: Known::Absent,
         workflow: Known::Absent,
+        memory: Remembered::default(),
     }
 }
 

@@ -58,6 +58,8 @@ texts! {
     AgentType: "types of agents", "reviewer", name;
     /// The name of a tool of an MCP server.
     Tool: "names of MCP tools", "mcp__files__write_file", mcp_tool;
+    /// A project that a team shares, by name or path.
+    TeamProject: "names or paths of projects", "~/src/harbour", one_line;
 }
 
 /// A command line: one simple command.

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 
 use crate::event::{Event, EventKind};
 use crate::gate::EDIT_GATE;
+use crate::memory::settings::MemorySettings;
 use crate::policy::PolicySettings;
 use crate::policy::skill_gate::settings::SkillGateMode;
 use crate::words::Lang;
@@ -39,6 +40,8 @@ pub struct Config {
     pub tools: ToolSettings,
     /// Section `[knowledge]`.
     pub knowledge: KnowledgeSettings,
+    /// Section `[memory]`.
+    pub memory: MemorySettings,
     /// One section per policy.
     pub policies: PolicySettings,
     /// Policies that `TIDEGATE_OFF` switches off.
@@ -112,6 +115,15 @@ impl Config {
         sections
     }
 
+    /// What somebody wrote, as it may be shown.
+    pub fn shown(&self, assignment: &layer::Assignment) -> value::Value {
+        let section = self.section(&assignment.section);
+        section.map_or_else(
+            || assignment.value.clone(),
+            |section| section.shown(&assignment.key, &assignment.value),
+        )
+    }
+
     /// The section of this name.
     pub fn section(&self, name: &str) -> Option<&dyn Section> {
         let mut top = self.top().chain(self.policies.sections());
@@ -126,14 +138,20 @@ impl Config {
 
     /// The sections that are no policy's.
     fn top(&self) -> impl Iterator<Item = &dyn Section> {
-        let sections: [&dyn Section; 5] =
-            [&self.general, &self.meter, &self.journal, &self.tools, &self.knowledge];
+        let sections: [&dyn Section; 6] =
+            [&self.general, &self.meter, &self.journal, &self.tools, &self.knowledge, &self.memory];
         sections.into_iter()
     }
 
     fn section_mut(&mut self, name: &str) -> Option<&mut dyn Section> {
-        let general: [&mut dyn Section; 5] =
-            [&mut self.general, &mut self.meter, &mut self.journal, &mut self.tools, &mut self.knowledge];
+        let general: [&mut dyn Section; 6] = [
+            &mut self.general,
+            &mut self.meter,
+            &mut self.journal,
+            &mut self.tools,
+            &mut self.knowledge,
+            &mut self.memory,
+        ];
         let mut top = general.into_iter().chain(self.policies.sections_mut());
         match name.split_once('.') {
             None => top.find(|section| section.name() == name),

@@ -60,6 +60,9 @@ const TABLE: &[(&str, &str, [Set; 3])] = &[
     ("compaction", "hold", words("never", "never", "first")),
     ("compound_nudge", "mode", words("shadow", "user", "both")),
     ("worktree", "mode", words("shadow", "on", "on")),
+    ("meta_tag", "mode", words("off", "off", "block")),
+    ("topic_decision", "mode", words("off", "note", "block")),
+    ("relay_log", "mode", words("on", "on", "on")),
 ];
 
 impl Preset {

@@ -69,7 +69,9 @@ fn shape_schema(shape: Shape) -> Json {
         Shape::Choice(names) => json!({ "enum": names }),
         Shape::Whole(least, u64::MAX) => json!({ "type": "integer", "minimum": least }),
         Shape::Whole(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
-        Shape::Text { pattern, .. } => json!({ "type": "string", "pattern": pattern }),
+        Shape::Text { pattern, .. } | Shape::Secret { pattern, .. } => {
+            json!({ "type": "string", "pattern": pattern })
+        }
         Shape::Flag => json!({ "type": "boolean" }),
         Shape::List(names) => json!({ "type": "array", "items": { "enum": names } }),
         Shape::Texts { .. } => {
@@ -179,7 +181,7 @@ fn takes(shape: Shape) -> String {
         Shape::Choice(choices) => names(choices),
         Shape::Whole(least, u64::MAX) => format!("a whole number from {least}"),
         Shape::Whole(least, most) => format!("a whole number from {least} to {most}"),
-        Shape::Text { example, .. } => example.to_owned(),
+        Shape::Text { example, .. } | Shape::Secret { example, .. } => example.to_owned(),
         Shape::Flag => "`true`, `false`".to_owned(),
         Shape::List(items) => format!("a list of {}", names(items)),
         Shape::Texts { of, .. } => format!("a list of {of}"),

@@ -127,6 +127,11 @@ pub trait Section {
     }
     /// A key's value.
     fn get(&self, key: &str) -> Value;
+    /// A value that somebody wrote for a key, as it may be shown.
+    fn shown(&self, key: &str, value: &Value) -> Value {
+        let is_secret = self.keys().iter().any(|declared| declared.name == key && declared.shape.is_secret());
+        if is_secret { Value::Other("not shown") } else { value.clone() }
+    }
     /// Whether a key takes this value.
     fn check(&self, key: &str, value: &Value) -> Result<(), Wrong>;
     /// Sets a key, as far as this voice may.

@@ -19,6 +19,13 @@ pub enum Shape {
         /// A value that fits.
         example: &'static str,
     },
+    /// Text that may hold a password: as [`Shape::Text`], but no message repeats it.
+    Secret {
+        /// As in a JSON schema.
+        pattern: &'static str,
+        /// A value that fits.
+        example: &'static str,
+    },
     /// Yes or no.
     Flag,
     /// Any number of these.
@@ -44,17 +51,23 @@ impl Shape {
                 let items = split(text).into_iter().map(str::trim).filter(|item| !item.is_empty());
                 Value::List(items.map(Value::from).collect())
             }
-            Shape::Choice(_) | Shape::Text { .. } => Value::Text(text.to_owned()),
+            Shape::Choice(_) | Shape::Text { .. } | Shape::Secret { .. } => Value::Text(text.to_owned()),
         }
     }
 
     /// Why a value of another shape cannot be used.
     pub(super) fn refuses(self, value: &Value) -> String {
         let found = match value {
+            _ if self.is_secret() => "what stands there".to_owned(),
             Value::Text(_) | Value::Whole(_) | Value::Number(_) | Value::Flag(_) => value.to_string(),
             Value::List(_) | Value::Table(_) | Value::Other(_) | Value::Nothing => value.kind().to_owned(),
         };
         format!("{found} is no value for it: {}", self.wanted())
+    }
+
+    /// Whether a value must not be shown as it was written.
+    pub fn is_secret(self) -> bool {
+        matches!(self, Shape::Secret { .. })
     }
 
     /// What it takes, to complete "… is no value for this: ".
@@ -63,7 +76,9 @@ impl Shape {
             Shape::Choice(names) => format!("use one of {}", listed(names)),
             Shape::Whole(least, u64::MAX) => format!("use a whole number of at least {least}"),
             Shape::Whole(least, most) => format!("use a whole number from {least} to {most}"),
-            Shape::Text { example, .. } => format!("use a text such as {example}"),
+            Shape::Text { example, .. } | Shape::Secret { example, .. } => {
+                format!("use a text such as {example}")
+            }
             Shape::Flag => "use true or false".to_owned(),
             Shape::List(names) => format!("use a list of {}", listed(names)),
             Shape::Texts { of, example } => format!("use a list of {of}, such as [\"{example}\"]"),

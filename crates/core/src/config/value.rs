@@ -89,6 +89,24 @@ impl fmt::Display for Value {
     }
 }
 
+/// Text in which no address has a password any more, wherever it stands.
+pub fn without_passwords(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("://") {
+        let end = after.find(|c: char| c.is_whitespace() || "\"'`<>".contains(c)).unwrap_or(after.len());
+        let (address, behind) = after.split_at(end);
+        plain.push_str(before);
+        plain.push_str("://");
+        match address.rsplit_once('@').and_then(|(login, host)| Some((login.split_once(':')?.0, host))) {
+            Some((user, host)) => plain.extend([user, ":…@", host]),
+            None => plain.push_str(address),
+        }
+        rest = behind;
+    }
+    plain + rest
+}
+
 fn quoted(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     out.write_char('"')?;
     for c in text.chars() {
@@ -110,5 +128,23 @@ pub(crate) fn steers(c: char) -> bool {
 impl From<&str> for Value {
     fn from(text: &str) -> Value {
         Value::Text(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_in_addresses_are_left_out() {
+        for (text, plain) in [
+            ("nothing", "nothing"),
+            ("\"postgres://me:s3@cr/et@db/m\"", "\"postgres://me:…@db/m\""),
+            ("a https://x:y@h/p b http://h:80/@z", "a https://x:…@h/p b http://h:…@z"),
+            ("https://h/p", "https://h/p"),
+            ("://", "://"),
+        ] {
+            assert_eq!(without_passwords(text), plain);
+        }
     }
 }

@@ -9,6 +9,7 @@ use std::fmt;
 pub use kind::EventKind;
 use wire::{Field, NotAnObject, Payload};
 
+use crate::memory::call;
 use crate::search;
 
 /// Enough to tell a person's prompt from the host's.
@@ -19,6 +20,18 @@ const PROMPT_HEAD: usize = 8 * 1024;
 
 /// A longer command line is not looked into.
 const COMMAND_LONGEST: usize = 64 * 1024;
+
+/// How texts begin that the host puts where a person's prompt would stand.
+pub(crate) const MACHINE: [&str; 8] = [
+    "<task-notification>",
+    "<command-name>",
+    "<command-message>",
+    "<local-command-",
+    "<system-reminder>",
+    "<agent-message",
+    "<cross-session-message",
+    "Stop hook feedback:",
+];
 
 /// One hook call, as far as it is our business.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,6 +119,8 @@ pub enum FailedStep {
     State(String),
     /// The session's marks cannot be read or written.
     Marks(String),
+    /// A job could not be left for the worker.
+    Spool(String),
     /// Where the cycle stands could not be changed.
     Cycle(String),
     /// The record could not be written.
@@ -132,6 +147,7 @@ impl fmt::Display for FailedStep {
             FailedStep::MemberType(member) => write!(out, "{member} has a wrong type"),
             FailedStep::State(why) => write!(out, "the state directory cannot be used ({why})"),
             FailedStep::Marks(why) => write!(out, "the session's marks cannot be used ({why})"),
+            FailedStep::Spool(why) => write!(out, "what was said could not be left to be recorded ({why})"),
             FailedStep::Cycle(why) => write!(out, "the state of the cycle could not be changed ({why})"),
             FailedStep::Record(why) => write!(out, "the record could not be written ({why})"),
             FailedStep::Deadline(ms) => write!(out, "no answer within {ms} ms"),
@@ -153,6 +169,7 @@ impl FailedStep {
             FailedStep::MemberMissing(_) | FailedStep::MemberType(_) => "member",
             FailedStep::State(_) => "state",
             FailedStep::Marks(_) => "marks",
+            FailedStep::Spool(_) => "spool",
             FailedStep::Cycle(_) => "cycle",
             FailedStep::Record(_) => "record",
             FailedStep::Deadline(_) => "deadline",
@@ -245,16 +262,6 @@ impl Event<'_> {
 
     /// The first words of a person's prompt.
     fn first_words(&self) -> Option<Cow<'_, str>> {
-        const MACHINE: [&str; 8] = [
-            "<task-notification>",
-            "<command-name>",
-            "<command-message>",
-            "<local-command-",
-            "<system-reminder>",
-            "<agent-message",
-            "<cross-session-message",
-            "Stop hook feedback:",
-        ];
         let prompt = self.payload.prompt.get().filter(|_| self.kind == EventKind::UserPromptSubmit)?;
         // Declared by the host's types, not sent by 2.1.325.
         let source = self.payload.source.get().map(AsRef::as_ref);
@@ -339,6 +346,18 @@ impl Event<'_> {
         let tool = self.payload.tool_name.get().filter(|_| self.kind == EventKind::PostToolUse)?;
         let input = self.payload.tool_input.get().filter(|_| tool == "Read")?;
         input.file_path.get().map(AsRef::as_ref).filter(|path| path.contains("/.claude/context/"))
+    }
+
+    /// The tool of our own MCP server that was called, on the main thread and with success.
+    pub fn memory_call(&self) -> Option<&str> {
+        let called = self.kind == EventKind::PostToolUse && self.main_thread();
+        call::tool(self.payload.tool_name.get().filter(|_| called)?)
+    }
+
+    /// The topic that such a call names.
+    pub fn called_topic(&self) -> Option<i64> {
+        let id = self.payload.tool_input.get()?.topic_id.get()?;
+        i64::try_from(*id).ok().filter(|id| *id > 0)
     }
 
     /// The agent that is spawned here, or was: what it is to do, and of what kind it is. Older hosts call the tool `Task`.

@@ -11,6 +11,8 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::search;
+
 /// A member of a JSON object that somebody else wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Field<T> {
@@ -229,6 +231,7 @@ wire_object! {
         task_id: Cow<'a, str>,
         description: Cow<'a, str>,
         subagent_type: Cow<'a, str>,
+        topic_id: u64,
     }
 }
 
@@ -433,10 +436,55 @@ impl<'a> LongText<'a> {
         Some(&inner[..end]).filter(|words| !words.contains('\\'))
     }
 
+    /// All of it, however long. What is no character, half a pair of which the rest was cut off, is shown as such.
+    pub fn lossy(self) -> Cow<'a, str> {
+        decode(self.raw).unwrap_or_else(|| {
+            let whole = with_whole_pairs(self.raw);
+            Cow::Owned(decode(&whole).map(Cow::into_owned).unwrap_or_default())
+        })
+    }
+
+    /// Whether a short text of plain letters stands in it, in whatever case. Nothing is decoded for that.
+    pub fn mentions(self, lower: &[u8]) -> bool {
+        search::holds_in_any_case(self.raw.as_bytes(), lower)
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(self) -> bool {
+        self.raw.len() <= 2
+    }
+
     /// All of it, unless that is more than `bytes` of JSON.
     pub fn whole(self, bytes: usize) -> Option<Cow<'a, str>> {
         (self.raw.len() <= bytes).then(|| decode(self.raw)).flatten()
     }
+}
+
+/// The same JSON with `\ufffd` for every escaped surrogate that stands alone.
+fn with_whole_pairs(json: &str) -> String {
+    let unit = |at: usize| -> Option<u16> {
+        let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let mut whole = String::with_capacity(json.len());
+    let mut at = 0;
+    while let Some(next) = json[at..].find('\\').map(|next| at + next) {
+        whole.push_str(&json[at..next]);
+        let pair = (unit(next), unit(next + 6));
+        let (taken, length) = match pair {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => (&json[next..next + 12], 12),
+            (Some(0xd800..0xe000), _) => ("\\ufffd", 6),
+            (Some(_), _) => (&json[next..next + 6], 6),
+            (None, _) => {
+                let end = json[next + 1..].chars().next().map_or(next + 1, |c| next + 1 + c.len_utf8());
+                (&json[next..end], end - next)
+            }
+        };
+        whole.push_str(taken);
+        at = next + length;
+    }
+    whole.push_str(&json[at..]);
+    whole
 }
 
 fn decode(json: &str) -> Option<Cow<'_, str>> {
@@ -548,6 +596,17 @@ mod tests {
         assert_eq!(prompt.whole(10), None);
         for (value, field) in [("null", Field::Missing), ("5", Field::WrongType), ("{}", Field::WrongType)] {
             assert_eq!(read(&format!("{{\"prompt\": {value}}}")).prompt, field);
+        }
+    }
+
+    #[test]
+    fn half_a_pair_costs_only_itself() {
+        for (json, text) in [
+            (r#""a""#, "a"),
+            (r#""x\ud83d""#, "x\u{fffd}"),
+            (r#""\ud83d\ude00\\ud800 \ude00\n\u3042\ud800x""#, "😀\\ud800 \u{fffd}\nあ\u{fffd}x"),
+        ] {
+            assert_eq!(LongText { raw: json }.lossy(), text, "{json}");
         }
     }
 

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::memory::{Spooled, TopicOf};
 use super::work::{Background, ChangeSet, Checked, Edit, Work, Wrote, satisfies};
 use super::worktree::Kept;
 use crate::cycle::{ActiveStage, Turn};
@@ -146,6 +147,20 @@ pub enum Mark {
     AgentRetried(u64),
     /// The session is in no workflow any more.
     WorkflowLeft,
+    /// The transcript was left for the worker as far as this.
+    Spooled(Spooled),
+    /// A call bound a topic to the session.
+    TopicSet(TopicOf),
+    /// The topic that turns are about.
+    Topic(TopicOf),
+    /// A topic was left and nothing was recorded for it.
+    TopicLeft(TopicOf),
+    /// A stop was held in this turn because of a tag or a topic.
+    MemoryHeld(String),
+    /// Decisions were named at the session's start: which.
+    DecisionsTold(u64),
+    /// Undecided topics were: which.
+    TopicsTold(u64),
     /// The client ended the session.
     Detached,
 }
@@ -179,6 +194,10 @@ pub enum Note {
     Promote,
     /// Code was written and no entry since.
     Flow,
+    /// A topic was left and nothing was recorded for it.
+    TopicLeft,
+    /// A tag names a topic that does not exist.
+    UnknownTopic(i64),
 }
 
 /// What a backend was asked.
@@ -364,6 +383,20 @@ pub struct Marks {
     pub stage: Option<ActiveStage>,
     /// The workflow that the session is in.
     pub workflow: Option<Attached>,
+    /// How far the transcript was left for the worker.
+    pub spooled: Option<Spooled>,
+    /// The topic that a call last bound to the session.
+    pub topic_set: Option<TopicOf>,
+    /// The topic that turns are about, as far as they say so.
+    pub topic: Option<TopicOf>,
+    /// The last topic that was left with nothing recorded for it.
+    pub topic_left: Option<TopicOf>,
+    /// The turn in which a stop was last held because of a tag or a topic.
+    pub memory_held: Option<String>,
+    /// The decisions that were last named at the session's start.
+    pub decisions_told: Option<u64>,
+    /// The undecided topics that were.
+    pub topics_told: Option<u64>,
     /// The client has ended the session, and not begun it again.
     pub detached: bool,
     /// Lines we could not read: torn, or of a newer version.
@@ -375,6 +408,9 @@ const NOTICES_KEPT: usize = 64;
 
 /// Notices of workflows begin so: a boundary voids them.
 pub const WORKFLOW_NOTICE: &str = "workflow ";
+
+/// More than there are kinds of them, topics aside.
+const NOTES_KEPT: usize = 8;
 
 /// More than anybody adds.
 const DIRECTORIES_KEPT: usize = 8;
@@ -412,7 +448,20 @@ impl Marks {
             Mark::Detached => self.detached = true,
             Mark::Attended(attended) => self.attended = Some(attended),
             Mark::Root(path) => self.root = Some(path),
-            Mark::Transcript(path) => self.transcript = Some(path),
+            Mark::Transcript(path) => {
+                // Of another file nothing was left yet.
+                if self.transcript.as_ref() != Some(&path) {
+                    self.spooled = None;
+                }
+                self.transcript = Some(path);
+            }
+            Mark::Spooled(spooled) => self.spooled = Some(spooled),
+            Mark::TopicSet(topic) => self.topic_set = Some(topic),
+            Mark::Topic(topic) => self.topic = Some(topic),
+            Mark::TopicLeft(topic) => self.topic_left = Some(topic),
+            Mark::MemoryHeld(turn) => self.memory_held = Some(turn),
+            Mark::DecisionsTold(which) => self.decisions_told = Some(which),
+            Mark::TopicsTold(which) => self.topics_told = Some(which),
             Mark::Model { id, at } => self.model = Some((id, at)),
             Mark::Host(settings) => self.host = Some(settings),
             Mark::Lang(lang) => self.lang = Some(lang),
@@ -511,6 +560,9 @@ impl Marks {
             Mark::Note(note) => {
                 self.notes.retain(|known| *known != note);
                 self.notes.push(note);
+                if self.notes.len() > NOTES_KEPT {
+                    self.notes.remove(0);
+                }
             }
             Mark::NoteGiven(note) => self.notes.retain(|known| *known != note),
             Mark::FlowNoted(began) => self.flow_noted = Some(began),
@@ -614,6 +666,13 @@ impl Marks {
         marks.extend(self.worktrees.iter().cloned().map(Mark::WorktreeKept));
         marks.extend(self.stage.clone().map(|stage| Mark::Stage(Box::new(stage))));
         marks.extend(self.workflow.clone().map(|workflow| Mark::Workflow(Box::new(workflow))));
+        marks.extend(self.spooled.map(Mark::Spooled));
+        marks.extend(self.topic_set.clone().map(Mark::TopicSet));
+        marks.extend(self.topic.clone().map(Mark::Topic));
+        marks.extend(self.topic_left.clone().map(Mark::TopicLeft));
+        marks.extend(self.memory_held.clone().map(Mark::MemoryHeld));
+        marks.extend(self.decisions_told.map(Mark::DecisionsTold));
+        marks.extend(self.topics_told.map(Mark::TopicsTold));
         marks.extend(self.detached.then_some(Mark::Detached));
         let mut lines = write_lines(&marks);
         for line in &self.unread {
@@ -647,6 +706,7 @@ pub fn write_lines(marks: &[Mark]) -> String {
 mod tests {
     use super::*;
     use crate::checks::Kinds;
+    use crate::memory::catalogue::Named;
     use proptest::prelude::*;
 
     fn mark() -> impl Strategy<Value = Mark> {
@@ -761,7 +821,27 @@ mod tests {
             Just(Mark::Notice("workflow 80".into())),
             Just(Mark::WorkflowLeft),
             Just(Mark::Detached),
+            (0u64..1 << 40, 0u64..1 << 40).prop_map(|(to, at)| Mark::Spooled(Spooled { to, at: Millis(at) })),
+            topic().prop_map(Mark::TopicSet),
+            topic().prop_map(Mark::Topic),
+            topic().prop_map(Mark::TopicLeft),
+            "[0-9a-f-]{36}".prop_map(Mark::MemoryHeld),
+            any::<u64>().prop_map(Mark::DecisionsTold),
+            any::<u64>().prop_map(Mark::TopicsTold),
+            (1i64..99).prop_map(|id| Mark::Note(Note::UnknownTopic(id))),
+            Just(Mark::Note(Note::TopicLeft)),
         ]
+    }
+
+    fn topic() -> impl Strategy<Value = TopicOf> {
+        let named = || (0i64..1 << 40, "[a-z設計]{0,60}").prop_map(|(id, name)| Named { id, name });
+        let times = (0u64..1 << 40, 0u64..1 << 40);
+        (named(), proptest::option::of(named()), times).prop_map(|(topic, project, (since, at))| TopicOf {
+            topic,
+            project,
+            since: Millis(since),
+            at: Millis(at),
+        })
     }
 
     proptest! {
@@ -802,6 +882,15 @@ mod tests {
             assert_eq!(fold(&[asked(2), newer, answer(2)]), None);
         }
         assert_eq!(fold(&[answer(2)]), None, "nobody asked");
+    }
+
+    #[test]
+    fn another_transcript_was_not_left_yet() {
+        let spooled = Spooled { to: 9, at: Millis(1) };
+        let at = |path: &str| Mark::Transcript(path.into());
+        let fold = |marks: &[Mark]| Marks::fold(write_lines(marks).as_bytes()).spooled;
+        assert_eq!(fold(&[at("/a"), Mark::Spooled(spooled), at("/a")]), Some(spooled));
+        assert_eq!(fold(&[at("/a"), Mark::Spooled(spooled), at("/b")]), None);
     }
 
     #[test]

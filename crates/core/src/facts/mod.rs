@@ -5,6 +5,7 @@ pub mod cycle;
 pub mod evidence;
 pub mod knowledge;
 pub mod marks;
+pub mod memory;
 pub mod phase;
 pub mod session;
 pub mod sources;
@@ -26,15 +27,17 @@ use boundary::Boundary;
 use cycle::Standing;
 use knowledge::Knowledge;
 use marks::Marks;
+use memory::Remembered;
 use worktree::Worktrees;
 
 /// A fact that may be missing, and why. A policy has to say what it does in each case; a fact can also be
 /// stale, which for the meter is part of its own type ([`Meter`]).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Known<T> {
     /// Known.
     Value(T),
     /// There is none, and that is no fault.
+    #[default]
     Absent,
     /// It could not be read.
     Broken(String),
@@ -74,6 +77,14 @@ pub struct Needs {
     pub cycle: bool,
     /// Where the session's workflow stands.
     pub workflow: bool,
+    /// How long the transcript is, and which project is remembered.
+    pub transcript: bool,
+    /// The tag at the end of a turn, and what the catalogue says of the topics in question.
+    pub topics: bool,
+    /// What the catalogue says of the project.
+    pub page: bool,
+    /// What the catalogue says a session may be offered.
+    pub undecided: bool,
     /// The meter of this very request: worth a short wait.
     pub current: bool,
 }
@@ -120,6 +131,10 @@ impl Needs {
             worktrees: self.worktrees || other.worktrees,
             cycle: self.cycle || other.cycle,
             workflow: self.workflow || other.workflow,
+            transcript: self.transcript || other.transcript,
+            topics: self.topics || other.topics,
+            page: self.page || other.page,
+            undecided: self.undecided || other.undecided,
             current: self.current || other.current,
         }
     }
@@ -183,6 +198,8 @@ pub struct Facts<'a> {
     pub cycle: Known<Standing>,
     /// Where the session's workflow stands, where somebody needs it.
     pub workflow: Known<workflow::Standing>,
+    /// What is remembered, as far as somebody needs it.
+    pub memory: Remembered,
 }
 
 impl Facts<'_> {

@@ -1,12 +1,13 @@
 //! What every event leaves in a session's marks, whatever the policies think of it.
 
 use super::marks::Mark;
-use super::{Facts, Known, evidence, phase};
+use super::{Facts, Known, evidence, memory, phase};
 use crate::config::Config;
 use crate::event::EventKind;
 use crate::meter::models::HostSettings;
 use crate::phase::Phase;
 use crate::policy::phase::settings::PhaseMode;
+use crate::policy::relay_log;
 use crate::words::Lang;
 
 /// Whether this event is a reason to read the host's settings files again.
@@ -76,6 +77,8 @@ pub fn marks(
     if starts && source == Some("compact") {
         marks.push(Mark::Boundary(facts.now));
     }
+    marks.extend(memory::chosen(facts).map(Mark::TopicSet));
+    marks.extend(relay_log::passed_over(facts, config));
     let looks = config.policies.phase.mode != PhaseMode::Off;
     if looks && (facts.guess.is_some() || facts.event.skill().is_some()) {
         let told = phase::told(facts, config).ok();

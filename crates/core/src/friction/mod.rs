@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::work::satisfies;
 use crate::gate::EDIT_GATE;
-use crate::policy::{task_gate, verify_stop};
+use crate::policy::{meta_tag, task_gate, topic_decision, verify_stop};
 use crate::record::{Record, VerdictRecord, estimate_tokens};
 use crate::time::Millis;
 use crate::verdict::Asks;
@@ -412,7 +412,7 @@ impl Friction {
 
 /// Gates whose denials name what satisfies them; the first records did not have that.
 fn always_asks(policy: &str) -> bool {
-    [EDIT_GATE, verify_stop::ID, task_gate::ID].contains(&policy)
+    [EDIT_GATE, verify_stop::ID, task_gate::ID, meta_tag::ID, topic_decision::ID].contains(&policy)
 }
 
 /// How a verdict spoke, or would have; `None` if it did not.
@@ -453,6 +453,8 @@ fn is_satisfied(asks: &mut Asks, record: &Record) -> bool {
         || asks.any_file.iter().any(|asked| did.read.iter().any(|file| same_file(file, asked)))
         || (asks.verified && !did.verified.is_empty())
         || (asks.compacted && did.compacted)
+        || (asks.tag && did.tag)
+        || (asks.topic.is_some() && asks.topic == did.topic)
 }
 
 /// Whether it is the same that both want of the flow; `None` where the first wants nothing of it.

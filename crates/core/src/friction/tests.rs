@@ -140,6 +140,17 @@ const TABLE: &[(&str, &[&str], &str)] = &[
         &["0 s block", "9 s block", "12 s verify"],
         "verify-stop ignored after 9s, 0 turns; verify-stop satisfied after 3s, 0 turns",
     ),
+    ("a tag is written", &["0 s untagged", "9 s tag"], "meta-tag satisfied after 9s, 0 turns"),
+    (
+        "and is missing again",
+        &["0 s untagged", "9 s stop", "60 s untagged"],
+        "meta-tag ignored after 60s, 0 turns; meta-tag open",
+    ),
+    (
+        "a decision for the topic that was left",
+        &["0 s leaves 12", "5 s records 13", "9 s records 12"],
+        "topic-decision satisfied after 9s, 0 turns",
+    ),
     ("a task", &["0 s task", "9 s verify"], "task-gate satisfied after 9s, 0 turns"),
     ("one of the phase's skills", &["0 s advise a+b", "9 s skill b"], "phase satisfied after 9s, 0 turns"),
     (
@@ -371,6 +382,13 @@ fn record(step: &str) -> Record {
             of(says("compound-nudge", asks), "UserPromptSubmit", "pass")
         }
         ["stage", name] => of(verdict("cycle", "deny", Asks::stage(name, name)), "Stop", "deny"),
+        ["untagged"] => of(verdict("meta-tag", "deny", Asks::tag()), "Stop", "deny"),
+        ["tag"] => did(Deeds { tag: true, ..Deeds::default() }),
+        ["leaves", topic] => {
+            let asks = Asks::topic(topic.parse().expect("a topic"));
+            of(verdict("topic-decision", "deny", asks), "Stop", "deny")
+        }
+        ["records", topic] => did(Deeds { topic: topic.parse().ok(), ..Deeds::default() }),
         ["said", name] => did(Deeds { stage: Some(name.into()), ..Deeds::default() }),
         ["gate", number] => {
             let asks = Asks::gate(number.parse().expect("a gate"));

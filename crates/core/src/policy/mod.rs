@@ -80,6 +80,8 @@ policies! {
     skill_gate => skill_gate::SkillGate,
     verify_stop => verify_stop::VerifyStop,
     task_gate => task_gate::TaskGate,
+    meta_tag => meta_tag::MetaTag,
+    topic_decision => topic_decision::TopicDecision,
     cycle => cycle::CyclePolicy,
     workflow_gate => workflow_gate::WorkflowGate,
     phase => phase::PhaseAdvice,
@@ -87,6 +89,7 @@ policies! {
     compound_nudge => compound_nudge::CompoundNudge,
     pressure => pressure::Pressure,
     worktree => worktree::Worktree,
+    relay_log => relay_log::RelayLog,
 }
 
 /// The policies that a person can switch off, by their ids.

@@ -195,6 +195,18 @@ pub(super) const WORDS: Words = Words {
              --reason …` goes on without it, `tidegate off {policy}` switches all gates off."
         )
     },
+    tag_missing: |policy| {
+        format!(
+            "Tidegate had the agent go on: its answer did not say which topic it belongs to. To work without meta tags: \
+             `tidegate off {policy} --for 1h` in another terminal."
+        )
+    },
+    topic_undecided: |topic, policy| {
+        format!(
+            "Tidegate had the agent go on: the topic {topic} was left, and neither a decision nor a log was recorded for it. To \
+             work without this: `tidegate off {policy} --for 1h` in another terminal."
+        )
+    },
     workflow_phase: |name, number, of| format!("phase {number}/{of} {name}"),
     plan_compaction: "compact at the phase's end",
     stage: |stage, number, of| format!("{stage} {number}/{of}"),

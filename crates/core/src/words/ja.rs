@@ -203,6 +203,18 @@ pub(super) const WORDS: Words = Words {
              実行してください。"
         )
     },
+    tag_missing: |policy| {
+        format!(
+            "回答にトピックを示すメタタグがなかったため、エージェントに作業を続けさせました。メタタグなしで作業するには、別の端末で \
+             `tidegate off {policy} --for 1h` を実行してください。"
+        )
+    },
+    topic_undecided: |topic, policy| {
+        format!(
+            "トピック {topic} に決定事項もログも記録されないまま話題が移ったため、エージェントに作業を続けさせました。この確認なしで\
+             作業するには、別の端末で `tidegate off {policy} --for 1h` を実行してください。"
+        )
+    },
     workflow_phase: |name, number, of| format!("フェーズ {number}/{of} {name}"),
     plan_compaction: "フェーズの終わりに圧縮",
     stage: |stage, number, of| format!("{stage} {number}/{of}"),
@@ -253,6 +265,7 @@ fn failed_step(step: &FailedStep) -> String {
         FailedStep::MemberType(member) => format!("{member} の型が違います"),
         FailedStep::State(why) => format!("状態ディレクトリを使えません（{why}）"),
         FailedStep::Marks(why) => format!("セッションの記録を使えません（{why}）"),
+        FailedStep::Spool(why) => format!("会話を記録に回せません（{why}）"),
         FailedStep::Cycle(why) => format!("サイクルの状態を書き換えられません（{why}）"),
         FailedStep::Record(why) => format!("ジャーナルに書き込めません（{why}）"),
         FailedStep::Deadline(ms) => format!("{ms}ミリ秒以内に答えられませんでした"),

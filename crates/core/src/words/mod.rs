@@ -124,6 +124,11 @@ pub struct Words {
     pub compact_now: fn(ContextUse) -> String,
     /// A gate holds agents back (its number, the phase before it, how much is missing, the policy that can be switched off).
     pub gate_pending: fn(usize, usize, usize, &str) -> String,
+    /// A stop was held because the answer has no meta tag (the policy that can be switched off).
+    pub tag_missing: fn(&str) -> String,
+    /// A stop was held because nothing is recorded for a topic that was left (its name and id, the policy that can be switched
+    /// off).
+    pub topic_undecided: fn(&str, &str) -> String,
     /// Status line: a workflow's phase, its number, how many there are.
     pub workflow_phase: fn(&str, usize, usize) -> String,
     /// Status line: the next end of a phase is the moment for a compaction.

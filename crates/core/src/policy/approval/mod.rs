@@ -39,7 +39,7 @@ section! {
 pub struct Commands(pub Vec<String>);
 
 /// All there are.
-const COMMANDS: &[&str] = &["off", "trust", "init", "uninstall", "compound promote", "gate skip"];
+const COMMANDS: &[&str] = &["off", "trust", "init", "uninstall", "compound promote", "gate skip", "memory forget", "memory migrate"];
 
 impl Setting for Commands {
     const SHAPE: Shape = Shape::List(COMMANDS);

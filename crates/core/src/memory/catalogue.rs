@@ -1,0 +1,117 @@
+//! The catalogue: what hooks know of the store, in small files that whoever changes the store writes anew.
+//!
+//! Three kinds, all in the folder `memory` of private state:
+//!
+//! - `topics`: one record of fixed size per topic, found by its id without reading the rest ([`TopicRecord`]);
+//! - `undecided.json`: what a session may be offered at its start ([`Undecided`]);
+//! - `projects/<folder name of the key>.json`: a project's own ids and names ([`ProjectPage`]).
+//!
+//! All of it can be made again from the store.
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Millis;
+
+/// The id by which a tag means the relay's own project, or the session's own topic: one that needs no store to be known.
+pub const OWN: i64 = 0;
+
+/// How many bytes of `topics` a topic takes. The first record belongs to no topic: ids begin at 1.
+pub const RECORD_BYTES: usize = 32;
+
+/// What a hook has to know of any topic that a tag names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TopicRecord {
+    /// The topic.
+    pub id: i64,
+    /// Its project.
+    pub project: i64,
+    /// It was made for a session that named none.
+    pub automatic: bool,
+    /// Nobody works on it any more.
+    pub closed: bool,
+    /// When a decision or a log was last recorded for it by hand.
+    pub recorded: Option<Millis>,
+}
+
+impl TopicRecord {
+    /// The record's bytes.
+    pub fn bytes(&self) -> [u8; RECORD_BYTES] {
+        let mut bytes = [0; RECORD_BYTES];
+        bytes[..8].copy_from_slice(&self.id.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.project.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.recorded.map_or(0, |at| at.0).to_le_bytes());
+        bytes[24] = 1 | u8::from(self.automatic) << 1 | u8::from(self.closed) << 2;
+        bytes
+    }
+
+    /// The topic in these bytes, if it is there and the one that was looked for.
+    pub fn read(bytes: &[u8; RECORD_BYTES], id: i64) -> Option<TopicRecord> {
+        let number = |from: usize| -> Option<[u8; 8]> { bytes.get(from..from + 8)?.try_into().ok() };
+        let flags = bytes[24];
+        let recorded = u64::from_le_bytes(number(16)?);
+        let record = TopicRecord {
+            id: i64::from_le_bytes(number(0)?),
+            project: i64::from_le_bytes(number(8)?),
+            automatic: flags & 2 != 0,
+            closed: flags & 4 != 0,
+            recorded: (recorded != 0).then_some(Millis(recorded)),
+        };
+        (flags & 1 != 0 && record.id == id && id > OWN).then_some(record)
+    }
+}
+
+/// A name and its id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Named {
+    /// The id.
+    pub id: i64,
+    /// The name or title, one short line.
+    pub name: String,
+}
+
+/// `undecided.json`: open topics of all projects without a decision, newest first. Automatic ones and those that were
+/// offered often enough are not among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undecided {
+    /// The topics.
+    pub topics: Vec<UndecidedTopic>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndecidedTopic {
+    /// The topic.
+    #[serde(flatten)]
+    pub topic: Named,
+    /// Its project.
+    pub project: Named,
+}
+
+/// `projects/….json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProjectPage {
+    /// The key, to be sure.
+    pub key: String,
+    /// The project.
+    #[serde(flatten)]
+    pub project: Named,
+    /// The decisions of its open topics that stand, newest first: their ids and first lines.
+    pub decisions: Vec<Named>,
+}
+
+/// How many entries a list in the catalogue has at most.
+pub const MOST: usize = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_reads_back_and_no_other_does() {
+        let record =
+            TopicRecord { id: 7, project: 3, automatic: true, closed: false, recorded: Some(Millis(99)) };
+        assert_eq!(TopicRecord::read(&record.bytes(), 7), Some(record));
+        assert_eq!(TopicRecord::read(&record.bytes(), 8), None);
+        assert_eq!(TopicRecord::read(&[0; RECORD_BYTES], 0), None);
+    }
+}

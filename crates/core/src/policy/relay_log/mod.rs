@@ -1,0 +1,161 @@
+//! Relay log: what was said is left for the worker, which records it.
+//!
+//! The rules, case by case, are in `relay_log.md` beside this file. It never speaks and never holds anything up.
+
+use super::{Mode, Policy};
+use crate::config::Config;
+use crate::config::section::section;
+use crate::config::setting::choices;
+use crate::event::{Event, EventKind};
+use crate::facts::marks::{Mark, Marks};
+use crate::facts::memory::{Spooled, turn_ends};
+use crate::facts::{Facts, Known, Needs};
+use crate::fnv;
+use crate::memory::job::{Answer, Because, Part, Work};
+use crate::verdict::{Effect, Verdict};
+
+section! {
+    /// Section `[relay_log]`.
+    Settings "relay_log" {
+        /// Whether what is said in a session is recorded. Whoever switches it off, here or in a project's file, is right.
+        mode: RecordMode = RecordMode::On, Tightens;
+    }
+}
+
+/// Whether it records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordMode {
+    /// It does.
+    On,
+    /// It does not.
+    Off,
+}
+
+// To record less is the stricter choice.
+choices!(RecordMode { "on" => RecordMode::On, "off" => RecordMode::Off });
+
+/// The policy's name.
+pub const ID: &str = "relay-log";
+
+/// The policy.
+pub struct RelayLog;
+
+/// A longer answer is not compared: decoding it would take as much memory again.
+const LONGEST_ANSWER: usize = 1024 * 1024;
+
+impl Policy for RelayLog {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.relay_log.mode {
+            RecordMode::On => Mode::Live,
+            RecordMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
+        let reads = because(event).is_some();
+        let starts = event.kind == EventKind::SessionStart && event.main_thread();
+        (reads || starts).then(|| Needs { transcript: reads, ..Needs::default() })
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        if !facts.attended && !config.memory.headless {
+            return Verdict::silent("nobody is there");
+        }
+        let marks = match &facts.marks {
+            Known::Value(marks) => Some(marks),
+            Known::Absent => None,
+            // How far it was left before is not known, nor can it be noted.
+            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+        };
+        let work = |because| part(facts, marks, because);
+        match because(facts.event).map(work) {
+            None => Verdict { effects: vec![Effect::StartWorker], ..Verdict::silent("nothing was left") },
+            Some(Err(why)) => Verdict { effects: vec![Effect::StartWorker], ..Verdict::silent(why) },
+            Some(Ok(part)) => {
+                let spooled = Spooled { to: part.to, at: facts.now };
+                let effects = vec![
+                    Effect::Spool(Box::new(Work::Relays(part))),
+                    Effect::Mark(Mark::Spooled(spooled)),
+                    Effect::StartWorker,
+                ];
+                Verdict { effects, ..Verdict::silent("left for the worker") }
+            }
+        }
+    }
+}
+
+/// Why something may be left here; `None` where nothing is. A fork's transcript is a copy, a compaction comes in the middle of
+/// a turn, and a session that begins has nothing yet.
+fn because(event: &Event<'_>) -> Option<Because> {
+    match event.kind {
+        _ if !event.main_thread() => None,
+        EventKind::Stop => Some(Because::Stop),
+        EventKind::SessionEnd => Some(Because::End),
+        EventKind::SessionStart if event.payload.source.get().is_some_and(|source| source == "resume") => {
+            Some(Because::Start)
+        }
+        _ => None,
+    }
+}
+
+/// Whether what is said in this session is recorded.
+pub fn records(facts: &Facts<'_>, config: &Config) -> bool {
+    is_on(config) && (facts.attended || config.memory.headless)
+}
+
+/// Whether anything is.
+pub fn is_on(config: &Config) -> bool {
+    config.policies.relay_log.mode == RecordMode::On && !config.switched_off(ID)
+}
+
+/// The first byte that was not left yet. A file that is shorter than that is another one.
+fn begin(facts: &Facts<'_>, marks: Option<&Marks>, length: u64) -> u64 {
+    let path = facts.event.payload.transcript_path.get().map(AsRef::as_ref);
+    let same = marks.filter(|marks| marks.transcript.as_deref() == path);
+    let spooled = same.and_then(|marks| marks.spooled).map_or(0, |spooled| spooled.to);
+    if spooled > length { 0 } else { spooled }
+}
+
+fn part(facts: &Facts<'_>, marks: Option<&Marks>, because: Because) -> Result<Part, &'static str> {
+    let payload = &facts.event.payload;
+    let (Some(path), Some(length)) = (payload.transcript_path.get(), facts.memory.length) else {
+        return Err("there is no transcript");
+    };
+    let Some(project) = &facts.memory.project else { return Err("there is no project") };
+    let from = begin(facts, marks, length);
+    // At the end of a turn the answer may still be on its way into the file.
+    if from == length && because != Because::Stop {
+        return Err("nothing was said since");
+    }
+    let answer = payload.last_assistant_message.get().filter(|_| because == Because::Stop);
+    let answer = answer.and_then(|text| text.whole(LONGEST_ANSWER)).filter(|text| !text.is_empty());
+    Ok(Part {
+        transcript: path.to_string(),
+        from,
+        to: length,
+        because,
+        answer: answer.map(|text| Answer { bytes: text.len() as u64, hash: fnv::hash(text.bytes()) }),
+        topic: marks.and_then(|marks| marks.topic_set.as_ref()).map(|set| set.topic.id),
+        project: project.clone(),
+        lang: marks.and_then(|marks| marks.lang),
+    })
+}
+
+/// The mark of a turn that is not recorded: whoever records again later begins after it.
+pub fn passed_over(facts: &Facts<'_>, config: &Config) -> Option<Mark> {
+    let ends = turn_ends(facts.event) || facts.event.kind == EventKind::SessionEnd;
+    let to = facts.memory.length.filter(|_| ends && !records(facts, config))?;
+    let known = facts.marks.value().and_then(|marks| marks.spooled);
+    known.is_none_or(|known| known.to != to).then_some(Mark::Spooled(Spooled { to, at: facts.now }))
+}
+
+/// What that takes.
+pub fn needs_passed_over(event: &Event<'_>, config: &Config) -> Needs {
+    let ends = turn_ends(event) || event.kind == EventKind::SessionEnd;
+    let off = config.policies.relay_log.mode == RecordMode::Off || config.switched_off(ID);
+    Needs { transcript: ends && off, ..Needs::default() }
+}

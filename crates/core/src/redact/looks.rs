@@ -1,0 +1,269 @@
+//! Whether a value looks like a secret, or like a type, a placeholder, code or a word of prose.
+
+use super::keyword::{Keyword, Weight};
+use super::kind::MARKER;
+use super::{Kind, is_word};
+use crate::search;
+use crate::shell::{Words, among};
+
+/// How a value stands behind its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Within quotes, or between the tags of an element.
+    Quoted,
+    /// `name=value`.
+    Tight,
+    /// `name: value`, `name = value`.
+    Spaced,
+    /// `--name value`.
+    Flag,
+    /// `the password is value`.
+    Prose,
+}
+
+/// What stands where a value would, and is none.
+static NO_VALUE: Words = "null none nil undefined true false yes no on off string str text number int integer boolean bool \
+    object any void never unknown required optional missing invalid expired hidden masked redacted omitted removed empty \
+    default example sample placeholder dummy fake changeme todo tbd n/a na secret secrets password passwd passphrase token \
+    key value values credential credentials inherit self this args env option options flag argument field prompt the and \
+    for with from when then that this your encrypted plaintext incorrect correct wrong weak strong needed stored set unset";
+
+/// Names of types and algorithms that have digits in them.
+static NAMED: Words = "sha1 sha224 sha256 sha384 sha512 md5 base64 base32 base58 base64url hs256 hs384 hs512 rs256 rs512 es256 es384 \
+    ps256 utf8 utf16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 oauth oauth1 oauth2 bcrypt argon2 \
+    argon2i argon2id scrypt pbkdf2 aes128 aes192 aes256 ed25519 x25519 secp256k1 http1 http2 http3 ipv4 ipv6 uuid4 uuidv4 \
+    uuidv7 i18n l10n k8s a11y x509 pkcs1 pkcs8 pkcs12 latin1 v1 v2 v3 v4 tls12 tls13 ecdsa256 nist800 cl100k";
+
+/// What bytes a value has.
+#[derive(Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "a list of things that can be in a value")]
+struct Has {
+    digit: bool,
+    small: bool,
+    capital: bool,
+    /// What words and paths do not have.
+    sign: bool,
+    blank: bool,
+    foreign: bool,
+}
+
+impl Has {
+    fn of(text: &str) -> Has {
+        let mut has = Has::default();
+        for byte in text.bytes() {
+            match byte {
+                b'0'..=b'9' => has.digit = true,
+                b'a'..=b'z' => has.small = true,
+                b'A'..=b'Z' => has.capital = true,
+                b' ' | b'\t' => has.blank = true,
+                b'_' | b'-' | b'.' | b'/' | b':' | b'\'' => {}
+                128.. => has.foreign = true,
+                _ => has.sign = true,
+            }
+        }
+        has
+    }
+
+    fn letter(self) -> bool {
+        self.small || self.capital
+    }
+}
+
+/// Whether this is a secret's value. `next` is the byte behind it.
+pub(super) fn like_a_secret(text: &str, keyword: Keyword, style: Style, next: Option<u8>) -> bool {
+    let quoted = style == Style::Quoted;
+    // What is cheap to see and frequent comes first.
+    if text.len() < 4 || (!quoted && is_code(text, next)) {
+        return false;
+    }
+    let has = Has::of(text);
+    if !(has.digit || has.letter()) || (!quoted && has.foreign) {
+        return false;
+    }
+    if text.contains(MARKER) || is_placeholder(text) || is_address(text, keyword.kind) {
+        return false;
+    }
+    if has.blank {
+        return quoted && keyword.weight == Weight::Sure && is_phrase(text, keyword, has.digit);
+    }
+    if is_measure(text) || (text.len() < 16 && text.split(['-', '_', '.']).all(is_term)) {
+        return has.digit
+            && !has.letter()
+            && keyword.weight == Weight::Sure
+            && text.bytes().all(|b| b.is_ascii_digit());
+    }
+    match keyword.weight {
+        _ if style == Style::Prose => text.len() >= 6 && has.digit && has.letter() && !is_name(text),
+        Weight::Sure if !has.letter() => text.len() >= 4 && !text.contains(['.', ':', '/', '-']),
+        Weight::Sure if has.digit || has.sign => text.len() >= 6 || quoted || style != Style::Spaced,
+        // A word: in quotes, or where no code and no prose is written like that.
+        Weight::Sure => match style {
+            Style::Quoted => !has.foreign && !text.contains(['/', ':']) && !is_own_name(text),
+            Style::Tight => keyword.capitals && text.len() >= 6 && !is_own_name(text),
+            Style::Flag => text.len() >= 6 && !text.ends_with(['.', ':', ',']) && !is_own_name(text),
+            _ => false,
+        },
+        Weight::Likely if has.foreign => false,
+        Weight::Likely if has.digit && has.letter() => {
+            text.len() >= if quoted { 6 } else { 8 } && !is_name(text)
+        }
+        Weight::Likely if has.digit => text.len() >= 16 && text.bytes().all(|b| b.is_ascii_digit()),
+        Weight::Likely => {
+            has.small && has.capital && (has.sign || text.len() >= 32) && text.len() >= 16
+                || has.sign && quoted && text.len() >= 8 && !text.ends_with(['!', '?'])
+        }
+        Weight::Doubtful => {
+            let mixed = has.digit && has.letter() && (has.capital && has.small || has.sign);
+            mixed && text.len() >= if keyword.kind == Kind::Password { 8 } else { 20 } && !is_name(text)
+        }
+    }
+}
+
+/// Whether a text is what is written in place of a value.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let Some(first) = bytes.first() else { return true };
+    let second = bytes.get(1).copied().unwrap_or_default();
+    match first {
+        b'$' | b'<' | b'{' | b'[' | b'(' => return true,
+        b'%' if second.is_ascii_alphabetic() && !second.is_ascii_hexdigit()
+            || matches!(second, b'(' | b'{') =>
+        {
+            return true;
+        }
+        _ => {}
+    }
+    if text.starts_with("...") || text.starts_with('…') || text.starts_with("•") {
+        return true;
+    }
+    // Mostly filled up: `xxxx-xxxx`, `****1234`.
+    let filled = bytes
+        .iter()
+        .filter(|byte| matches!(byte, b'x' | b'X' | b'*' | b'.' | b'#' | b'?' | b'-' | b'_'))
+        .count();
+    if bytes.iter().all(|byte| byte == first) && !first.is_ascii_digit() || filled * 2 > bytes.len() {
+        return true;
+    }
+    let small = text.to_ascii_lowercase();
+    let plain = small.trim_matches(|c: char| !c.is_alphanumeric());
+    if among(NO_VALUE, plain) || plain.is_empty() {
+        return true;
+    }
+    let words = ["your", "example", "placeholder", "dummy", "changeme", "replace", "insert", "redacted"];
+    if small.split(['-', '_', ' ', '.', '<', '>']).any(|part| words.contains(&part)) {
+        return true;
+    }
+    let code = ["${", "$(", "{{", "#{", "process.env", "os.environ", "getenv", "env!(", "secrets.", "env."];
+    code.iter().any(|start| small.contains(start)) || has_template(bytes)
+}
+
+/// Whether there is a `{name}` in it.
+fn has_template(bytes: &[u8]) -> bool {
+    let mut from = 0;
+    while let Some(open) = search::first(&bytes[from..], b'{').map(|at| from + at) {
+        let name = bytes[open + 1..].iter().take_while(|b| is_word(**b) || matches!(b, b'.' | b':')).count();
+        from = open + 1 + name;
+        if bytes.get(from) == Some(&b'}') {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether it says where something is.
+fn is_address(text: &str, kind: Kind) -> bool {
+    let path = ["/", "./", "../", "~/", "~\\", "@/"].iter().any(|start| text.starts_with(start));
+    let signs = text.contains(['+', '=', '!', '#', '$', '%', '^', '&', '*']);
+    let file = [
+        ".pem", ".key", ".json", ".txt", ".env", ".yaml", ".yml", ".toml", ".rs", ".ts", ".js", ".py", ".go",
+        ".md",
+    ];
+    text.contains("://")
+        || (path && !signs && !(kind == Kind::AwsSecretKey && text.len() == 40))
+        || (text.as_bytes().get(1..3) == Some(b":\\"))
+        || file.iter().any(|end| text.ends_with(end))
+        || text.starts_with("arn:")
+}
+
+/// Whether unquoted text is an expression.
+fn is_code(text: &str, next: Option<u8>) -> bool {
+    let bytes = text.as_bytes();
+    if matches!(next, Some(b'(' | b'<' | b'{' | b'['))
+        || matches!(bytes[0], b'&' | b'*' | b'!' | b'@' | b'|' | b'?' | b'.')
+    {
+        return true;
+    }
+    if text.contains(['(', '{']) || text.contains("::") || text.contains("->") || text.contains("=>") {
+        return true;
+    }
+    let is_start = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    let is_identifier = |part: &str| {
+        part.as_bytes().first().is_some_and(is_start)
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    // `self.token`, `parts[1]`.
+    let parted = text.contains('.')
+        && text.split('.').all(|part| is_identifier(part.trim_end_matches('?')) && part.len() < 24);
+    let indexed = text.split_once('[').is_some_and(|(name, _)| is_identifier(name));
+    parted || indexed
+}
+
+/// Words of sentences about passwords.
+static ABOUT: Words = "a an the is are be must should may at least than more your you enter type please with of to for not no \
+    character characters letters digits required forgot reset change new old";
+
+/// Whether text with blanks in it is a password and no sentence about one.
+fn is_phrase(text: &str, keyword: Keyword, digit: bool) -> bool {
+    let words = text.split_whitespace().count();
+    let about = |word: &str| among(ABOUT, &word.to_ascii_lowercase());
+    (keyword.phrase && words > 2 || keyword.capitals || digit)
+        && words <= 24
+        && text.is_ascii()
+        && !is_own_name(text)
+        && !text.ends_with(['.', '?', ':'])
+        && !text.split_whitespace().any(about)
+}
+
+/// Whether a word names itself: `"password": "Password"`, `password = my_password`.
+fn is_own_name(text: &str) -> bool {
+    let small = text.to_ascii_lowercase();
+    ["pass", "pwd", "secret", "token", "credential"].iter().any(|word| small.contains(word))
+}
+
+/// Whether it is a number with a unit, a version or a time.
+fn is_measure(text: &str) -> bool {
+    let bytes = text.strip_prefix(['v', 'V']).unwrap_or(text).as_bytes();
+    let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let rest = &bytes[digits..];
+    let unit =
+        digits > 0 && rest.len() <= 3 && digits + rest.len() < 10 && rest.iter().all(u8::is_ascii_alphabetic);
+    let dated =
+        |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b':' | b'.' | b'T' | b'Z' | b'/' | b',');
+    let version = bytes.contains(&b'.') || bytes.contains(&b'-') || bytes.contains(&b':');
+    unit || (digits > 0 && version && bytes.iter().all(dated))
+}
+
+/// Whether it is letters only, a short number, or the name of a type or an algorithm.
+fn is_term(part: &str) -> bool {
+    let named = among(NAMED, &part.to_ascii_lowercase());
+    let typed = part.strip_prefix(['u', 'i', 'f']).is_some_and(|bits| among("8 16 32 64 128", bits));
+    named || typed
+}
+
+/// Whether it is made of words: `prod-db-secret-v2`, `end_of_text`, `token1`.
+fn is_name(text: &str) -> bool {
+    let is_part = |part: &str| {
+        let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        let digits = part.len() - letters.len();
+        part.is_empty()
+            || is_term(part)
+            || (letters.bytes().all(|byte| byte.is_ascii_lowercase()) && digits <= 2 && letters.len() < 16)
+            || (letters.bytes().all(|byte| byte.is_ascii_uppercase())
+                && letters.len() < 16
+                && digits <= if letters.len() > 2 { 4 } else { 1 })
+            || (letters.is_empty() && digits <= 4)
+    };
+    let parted =
+        text.contains(['-', '_', '.', ':', '/']) && text.split(['-', '_', '.', ':', '/']).all(is_part);
+    parted || (is_own_name(text) && is_part(&text.to_ascii_lowercase()))
+}

@@ -1,0 +1,162 @@
+//! Secrets taken out of a text before it is stored or leaves the process. What is found, and what is left, is the table
+//! `redact.md`.
+//!
+//! Four passes, each over what the one before left: texts that somebody marked as private, key blocks, tokens that are known
+//! by their own form, values that are known by what stands before them. A later pass sees the markers of an earlier one and
+//! leaves a value alone that holds one; that is why a second time finds nothing more. Every pass is linear: it looks a
+//! bounded way ahead and back, and further only into what it takes out.
+
+mod keyword;
+mod kind;
+mod looks;
+mod pem;
+mod private;
+mod token;
+mod value;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+pub use kind::{Found, Kind};
+
+use crate::search;
+
+/// A text without its secrets, and what they were.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redacted<'a> {
+    /// With a marker such as `[redacted:jwt]` in place of each secret; the text itself where there is none.
+    pub text: Cow<'a, str>,
+    /// How many of which kind.
+    pub found: Found,
+}
+
+/// A secret, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Finding {
+    kind: Kind,
+    at: Range<usize>,
+}
+
+/// Takes the secrets out of a text.
+pub fn redact(text: &str) -> Redacted<'_> {
+    let mut redacted = Redacted { text: Cow::Borrowed(text), found: Found::default() };
+    let seen = Glance::at(text.as_bytes());
+    if seen.private {
+        redacted.replace(private::find);
+    }
+    if seen.keys {
+        redacted.replace(pem::find);
+    }
+    if seen.tokens {
+        redacted.replace(token::find);
+    }
+    if seen.values {
+        redacted.replace(value::find);
+    }
+    redacted
+}
+
+/// Takes the secrets out of a text that is there already.
+pub fn redact_in_place(text: &mut String, found: &mut Found) {
+    let redacted = redact(text);
+    if let Cow::Owned(clean) = redacted.text {
+        found.merge(&redacted.found);
+        *text = clean;
+    }
+}
+
+impl Redacted<'_> {
+    /// Puts markers in place of what is found.
+    fn replace(&mut self, find: fn(&str) -> Vec<Finding>) {
+        let findings = find(&self.text);
+        if findings.is_empty() {
+            return;
+        }
+        let mut clean = String::with_capacity(self.text.len());
+        let mut from = 0;
+        for Finding { kind, at } in findings {
+            clean.push_str(&self.text[from..at.start]);
+            clean.push_str(kind::MARKER);
+            clean.push_str(kind.name());
+            clean.push(']');
+            from = at.end;
+            self.found.add(kind);
+        }
+        clean.push_str(&self.text[from..]);
+        self.text = Cow::Owned(clean);
+    }
+}
+
+/// A byte of names and tokens: letters, digits, `_` and `-`.
+const WORD: u8 = 1;
+/// A digit or a capital letter.
+const MIXED: u8 = 2;
+/// What may stand between a name and its value: `:`, `=`, `>`, and the first bytes of `：`, `＝` and `は`.
+const OPERATOR: u8 = 4;
+/// `<`.
+const OPENS: u8 = 8;
+/// `-`.
+const DASH: u8 = 16;
+
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let it = byte as u8;
+        classes[byte] = match it {
+            b'0'..=b'9' | b'A'..=b'Z' => WORD | MIXED,
+            b'a'..=b'z' | b'_' => WORD,
+            b'-' => WORD | DASH,
+            b':' | b'=' | b'>' | 0xef | 0xe3 => OPERATOR,
+            b'<' => OPENS,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+fn class(byte: u8) -> u8 {
+    CLASSES[usize::from(byte)]
+}
+
+fn is_word(byte: u8) -> bool {
+    class(byte) & WORD != 0
+}
+
+/// The shortest run of word bytes in a token that is known by its form.
+const SHORTEST_TOKEN: usize = 16;
+
+/// Which passes could find something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each pass")]
+struct Glance {
+    private: bool,
+    keys: bool,
+    tokens: bool,
+    values: bool,
+}
+
+impl Glance {
+    /// The usual text has nothing for any pass, and this is all it costs.
+    fn at(bytes: &[u8]) -> Glance {
+        let (mut tokens, mut flags) = (false, false);
+        let (mut run, mut of_run, mut others) = (0, 0, 0);
+        for (at, byte) in bytes.iter().enumerate() {
+            let class = class(*byte);
+            if class & WORD != 0 {
+                run += 1;
+                of_run |= class;
+                continue;
+            }
+            tokens |= run >= SHORTEST_TOKEN && of_run & MIXED != 0;
+            flags |= of_run & DASH != 0 && bytes[at - run..].starts_with(b"--");
+            others |= class | of_run & DASH;
+            (run, of_run) = (0, 0);
+        }
+        tokens |= run >= SHORTEST_TOKEN && of_run & MIXED != 0;
+        let keys = (others | of_run) & DASH != 0 && search::find(bytes, b"-----").is_some();
+        let values = flags || others & OPERATOR != 0 || search::find(bytes, b" is ").is_some();
+        Glance { private: others & OPENS != 0, keys, tokens, values }
+    }
+}

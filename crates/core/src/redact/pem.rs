@@ -1,0 +1,258 @@
+//! Private key blocks: whole, torn at their end or their beginning, indented, numbered, or within JSON.
+
+use super::{Finding, Kind};
+use crate::search;
+
+const DASHES: &[u8] = b"-----";
+
+/// Labels are shorter.
+const LONGEST_LABEL: usize = 64;
+
+/// Lines before the key itself are shorter.
+const LONGEST_HEADER: usize = 256;
+
+/// Fewer bytes in one piece are a mention of a key.
+const LEAST: usize = 16;
+
+/// A shorter line is a key's last one.
+const FULL_LINE: usize = 40;
+
+/// A line with dashes around a label.
+struct Edge {
+    begins: bool,
+    /// Of a private key; `None` for a certificate and the like.
+    kind: Option<Kind>,
+    end: usize,
+}
+
+/// A block whose end has not been seen.
+struct Open {
+    kind: Kind,
+    start: usize,
+    body: usize,
+}
+
+pub(super) fn find(text: &str) -> Vec<Finding> {
+    let bytes = text.as_bytes();
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut open: Option<Open> = None;
+    let mut at = 0;
+    while let Some(found) = search::find(&bytes[at..], DASHES) {
+        let dashes = at + found;
+        let Some(edge) = edge(bytes, dashes) else {
+            at = edge_over(bytes, dashes);
+            continue;
+        };
+        at = edge.end;
+        match (open.take(), edge.kind) {
+            (Some(block), Some(_)) if !edge.begins => {
+                if has_body(&bytes[block.body..dashes]) {
+                    findings.push(Finding { kind: block.kind, at: block.start..edge.end });
+                }
+            }
+            (None, Some(kind)) if !edge.begins => {
+                let from = findings.last().map_or(0, |last| last.at.end);
+                if let Some(start) = body_before(bytes, from, dashes) {
+                    findings.push(Finding { kind, at: start..edge.end });
+                }
+            }
+            (block, kind) => {
+                findings.extend(block.and_then(|block| torn(bytes, &block, dashes)));
+                open = kind.filter(|_| edge.begins).map(|kind| Open { kind, start: dashes, body: edge.end });
+            }
+        }
+    }
+    findings.extend(open.and_then(|block| torn(bytes, &block, bytes.len())));
+    findings
+}
+
+/// Where the dashes end.
+fn edge_over(bytes: &[u8], at: usize) -> usize {
+    at + bytes[at..].iter().take_while(|byte| **byte == b'-').count()
+}
+
+fn edge(bytes: &[u8], dashes: usize) -> Option<Edge> {
+    let at = edge_over(bytes, dashes);
+    let rest = &bytes[at..];
+    let (begins, label) = match (rest.strip_prefix(b"BEGIN "), rest.strip_prefix(b"END ")) {
+        (Some(label), _) => (true, label),
+        (_, Some(label)) => (false, label),
+        _ => return None,
+    };
+    let window = &label[..label.len().min(LONGEST_LABEL)];
+    let length = search::find(window, DASHES)?;
+    let label_text = &label[..length];
+    let private = search::find(label_text, b"PRIVATE KEY").is_some();
+    let holds = |word: &[u8]| search::find(label_text, word).is_some();
+    let kind = if !private {
+        None
+    } else if holds(b"OPENSSH") || holds(b"SSH2") {
+        Some(Kind::SshPrivateKey)
+    } else if holds(b"PGP") {
+        Some(Kind::PgpPrivateKey)
+    } else {
+        Some(Kind::PrivateKey)
+    };
+    let label_start = bytes.len() - label.len();
+    Some(Edge { begins, kind, end: edge_over(bytes, label_start + length) })
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+fn base64_run(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| is_base64(**byte)).count()
+}
+
+fn has_body(bytes: &[u8]) -> bool {
+    let mut run = 0;
+    bytes.iter().any(|byte| {
+        run = if is_base64(*byte) { run + 1 } else { 0 };
+        run >= LEAST
+    })
+}
+
+/// The length of white space and escaped line ends, and whether a line ended.
+fn between_lines(bytes: &[u8]) -> (usize, bool) {
+    let (mut at, mut ended) = (0, false);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b' ' | b'\t' => at += 1,
+            b'\n' | b'\r' => (at, ended) = (at + 1, true),
+            b'\\' => {
+                let slashes = bytes[at..].iter().take_while(|byte| **byte == b'\\').count();
+                match bytes.get(at + slashes) {
+                    Some(b'n' | b'r') => (at, ended) = (at + slashes + 1, true),
+                    _ => break,
+                }
+            }
+            _ => break,
+        }
+    }
+    (at, ended)
+}
+
+/// The length of a line's number as files are shown with: `12→`, `12` and a tab, `12|`.
+fn line_number(bytes: &[u8]) -> usize {
+    let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if digits == 0 || digits > 6 {
+        return 0;
+    }
+    let rest = &bytes[digits..];
+    ["→", "\t", "|"]
+        .iter()
+        .find(|sign| rest.starts_with(sign.as_bytes()))
+        .map_or(0, |sign| digits + sign.len())
+}
+
+/// The length of a line such as `DEK-Info: …`.
+fn header(bytes: &[u8]) -> usize {
+    let window = &bytes[..bytes.len().min(LONGEST_HEADER)];
+    let names = ["Proc-Type:", "DEK-Info:", "Version:", "Comment:", "Hash:", "Charset:"];
+    if !names.iter().any(|name| window.starts_with(name.as_bytes())) {
+        return 0;
+    }
+    window.iter().position(|byte| matches!(byte, b'\n' | b'\r' | b'\\' | b'"' | b'\'')).unwrap_or(0)
+}
+
+/// A block without an end: as far as lines look like a key's.
+fn torn(bytes: &[u8], block: &Open, limit: usize) -> Option<Finding> {
+    let bytes = &bytes[..limit];
+    let (mut at, mut end) = (block.body, block.body);
+    let (mut first, mut numbered) = (true, false);
+    loop {
+        let (gap, ended) = between_lines(&bytes[at..]);
+        if !ended && !first {
+            break;
+        }
+        let mut line = at + gap;
+        let number = line_number(&bytes[line..]);
+        if numbered && number == 0 {
+            break;
+        }
+        if number > 0 {
+            numbered = true;
+            line += number + between_lines(&bytes[line + number..]).0;
+        }
+        let headed = header(&bytes[line..]);
+        if headed > 0 {
+            at = line + headed;
+            first = false;
+            continue;
+        }
+        let run = base64_run(&bytes[line..]);
+        let after = line + run;
+        let (gap, ended) = between_lines(&bytes[after..]);
+        // Words follow each other on a line, lines of a key do not.
+        let alone = ended || gap == 0;
+        if run == 0 || !alone || (end == block.body && run < LEAST) {
+            break;
+        }
+        (at, end, first) = (after, after, false);
+        if run < FULL_LINE && !(ended && is_padding_or_sum(&bytes[after + gap..])) {
+            break;
+        }
+    }
+    (end > block.body).then_some(Finding { kind: block.kind, at: block.start..end })
+}
+
+/// The check sum behind a PGP key.
+fn is_padding_or_sum(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&b'=') && base64_run(bytes) <= 8
+}
+
+/// Where the key begins whose end stands at `dashes`, if its first part was cut off.
+fn body_before(bytes: &[u8], from: usize, dashes: usize) -> Option<usize> {
+    let mut start = None;
+    let mut at = dashes;
+    loop {
+        let (line_end, ended) = lines_before(&bytes[from..at]);
+        let line_end = from + line_end;
+        if !ended {
+            break;
+        }
+        let run = bytes[from..line_end].iter().rev().take_while(|byte| is_base64(**byte)).count();
+        let mut line = line_end - run;
+        // The `n` of an escaped line end is none of the key's letters.
+        let escaped = line > from && bytes[line - 1] == b'\\' && matches!(bytes.get(line), Some(b'n' | b'r'));
+        if escaped {
+            line += 1;
+        }
+        let clean = line <= from
+            || escaped
+            || matches!(bytes[line - 1], b'\n' | b'\r' | b'"' | b'\'' | b'`' | b' ' | b'\t' | b'>' | b'|')
+            || bytes[..line].ends_with("→".as_bytes())
+            || bytes[..line].ends_with("…".as_bytes());
+        let length = line_end.saturating_sub(line);
+        if !clean || length < if start.is_none() { 1 } else { FULL_LINE } {
+            // What is left of the line at which the text was cut.
+            if clean && start.is_some() && length > 0 && line == from && from == 0 {
+                start = Some(line);
+            }
+            break;
+        }
+        start = Some(line);
+        at = line;
+    }
+    start.filter(|start| has_body(&bytes[*start..dashes]))
+}
+
+/// As [`between_lines`], backwards: where the white space begins.
+fn lines_before(bytes: &[u8]) -> (usize, bool) {
+    let (mut at, mut ended) = (bytes.len(), false);
+    loop {
+        match &bytes[..at] {
+            [.., b' ' | b'\t'] => at -= 1,
+            [.., b'\n' | b'\r'] => (at, ended) = (at - 1, true),
+            [.., b'\\', b'n' | b'r'] => {
+                ended = true;
+                at -= 1;
+                while at > 0 && bytes[at - 1] == b'\\' {
+                    at -= 1;
+                }
+            }
+            _ => return (at, ended),
+        }
+    }
+}

@@ -1,0 +1,558 @@
+//! Secrets that are known by what stands before them: a name, a header, a scheme and a user, a flag.
+
+use std::ops::Range;
+
+use super::keyword::{self, Keyword};
+use super::kind::{MARKER, marker_at};
+use super::looks::{Style, is_placeholder, like_a_secret};
+use super::{Finding, Kind, is_word};
+use crate::search;
+use crate::shell::among;
+
+/// How much of a value is looked at before it is found to be one; then it is taken to its end.
+const LOOKED_AT: usize = 128;
+
+/// More blanks before an operator are no layout.
+const MOST_BLANKS: usize = 40;
+
+/// How far back the program of a command line is looked for.
+const LINE_BEFORE: usize = 256;
+
+/// The longest user name in a URL.
+const LONGEST_USER: usize = 256;
+
+/// The longest type between a name and its value.
+const LONGEST_TYPE: usize = 48;
+
+pub(super) fn find(text: &str) -> Vec<Finding> {
+    let mut scan = Scan { text, bytes: text.as_bytes(), findings: Vec::new(), from: 0 };
+    let mut at = 0;
+    while let Some(byte) = scan.bytes.get(at) {
+        match byte {
+            b':' if scan.bytes[at..].starts_with(b"://") => scan.url(at),
+            b':' | b'=' => scan.operator(at, 1),
+            b'>' => scan.element(at),
+            b'-' if scan.bytes[at..].starts_with(b"--") => scan.flag(at),
+            b' ' if scan.bytes[at..].starts_with(b" is ") => scan.prose(at, 4),
+            0xef if ["：", "＝"].iter().any(|sign| scan.bytes[at..].starts_with(sign.as_bytes())) => {
+                scan.operator(at, 3);
+            }
+            0xe3 if scan.bytes[at..].starts_with("は".as_bytes()) => scan.prose(at, 3),
+            _ => {}
+        }
+        at = (at + 1).max(scan.from);
+    }
+    scan.findings
+}
+
+struct Scan<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    findings: Vec<Finding>,
+    /// What stands before this is taken.
+    from: usize,
+}
+
+/// Where a value stands, as far as it is looked at.
+#[derive(Clone, Debug)]
+struct Value {
+    at: Range<usize>,
+    style: Style,
+    /// The quote and how many backslashes are before it.
+    quote: Option<(u8, usize)>,
+    /// It goes on.
+    long: bool,
+}
+
+impl Scan<'_> {
+    fn take(&mut self, kind: Kind, at: Range<usize>) {
+        self.from = at.end;
+        self.findings.push(Finding { kind, at });
+    }
+
+    /// A name, an operator, a value.
+    fn operator(&mut self, at: usize, length: usize) {
+        let mut after = at + length;
+        // `=>`, `==`, `:=`.
+        while let Some(b'=' | b'>' | b':') = self.bytes.get(after) {
+            after += 1;
+            if after > at + 3 {
+                return;
+            }
+        }
+        if self.user_of_a_program(at) {
+            return;
+        }
+        let Some((name, tight)) = self.name_before(at) else {
+            let mut before = trim_blanks(&self.bytes[self.from..at]);
+            if let [rest @ .., b'"' | b'\''] = before {
+                before = rest.strip_suffix(b"\\").unwrap_or(rest);
+            }
+            if let Some(keyword) = keyword::japanese(before) {
+                self.value(after, keyword, Style::Spaced);
+            }
+            return;
+        };
+        let text = &self.bytes[name.clone()];
+        let header = self.bytes[at] == b':' || self.bytes[at] == b'=';
+        if header && ends_in_any_case(text, b"authorization") {
+            return self.authorization(after);
+        }
+        if header && ends_in_any_case(text, b"cookie") && self.bytes[at] == b':' {
+            return self.cookies(after, ends_in_any_case(text, b"set-cookie"));
+        }
+        let signed =
+            text == b"sig" && name.start > 0 && matches!(self.bytes[name.start - 1], b'?' | b'&' | b';');
+        let keyword = if signed {
+            Some(Keyword {
+                kind: Kind::AzureSas,
+                weight: keyword::Weight::Likely,
+                phrase: false,
+                capitals: false,
+            })
+        } else {
+            keyword::of(text)
+        };
+        let Some(keyword) = keyword else {
+            if self.bytes[at] == b'=' && !tight {
+                self.typed(at, after);
+            }
+            return;
+        };
+        let style = if tight && self.bytes[at] == b'=' { Style::Tight } else { Style::Spaced };
+        self.value(after, keyword, style);
+    }
+
+    /// `password: &str = "…"`, `var password string = "…"`: the name stands before the type.
+    fn typed(&mut self, at: usize, after: usize) {
+        let first = self.from.max(at.saturating_sub(LONGEST_TYPE));
+        let window = &self.bytes[first..at];
+        let is_type = |byte: &u8| {
+            is_word(*byte) || matches!(byte, b' ' | b'&' | b'\'' | b'<' | b'>' | b'*' | b'.' | b'[' | b']')
+        };
+        let length = window.iter().rev().take_while(|byte| is_type(byte)).count();
+        let start = at - length;
+        let name = if start > first && self.bytes[start - 1] == b':' {
+            self.name_before(start - 1).map(|(name, _)| name)
+        } else {
+            let before = trim_blanks(&self.bytes[start..at]);
+            before
+                .strip_suffix(b"string")
+                .or_else(|| before.strip_suffix(b"String"))
+                .and_then(|rest| self.name_before(start + rest.len()))
+                .map(|(name, _)| name)
+        };
+        if let Some(keyword) = name.and_then(|name| keyword::of(&self.bytes[name]))
+            && let Some(value) = self.value_at(after, Style::Spaced).filter(|value| value.quote.is_some())
+        {
+            self.judge(&value, keyword);
+        }
+    }
+
+    /// `the password is …`, `パスワードは…`.
+    fn prose(&mut self, at: usize, length: usize) {
+        let keyword = match self.name_before(at) {
+            Some((name, _)) => keyword::of(&self.bytes[name]),
+            None => keyword::japanese(&self.bytes[self.from..at]),
+        };
+        if let Some(keyword) = keyword
+            && let Some(mut value) = self.value_at(at + length, Style::Prose)
+        {
+            value.style = Style::Prose;
+            self.judge(&value, keyword);
+        }
+    }
+
+    /// `<password>…</password>`.
+    fn element(&mut self, at: usize) {
+        let Some((name, true)) = self.name_before(at) else { return };
+        if name.start == 0 || self.bytes[name.start - 1] != b'<' {
+            return;
+        }
+        let Some(keyword) = keyword::of(&self.bytes[name]) else { return };
+        let (end, long) = self.plain_end(at + 1, Style::Quoted, LOOKED_AT);
+        if end > at + 1 && (long || self.bytes[end..].starts_with(b"</")) {
+            let value = Value { at: at + 1..end, style: Style::Quoted, quote: None, long };
+            self.judge(&value, keyword);
+        }
+    }
+
+    /// `--password …`.
+    fn flag(&mut self, at: usize) {
+        if at > 0 && (is_word(self.bytes[at - 1]) || at < self.from) {
+            return;
+        }
+        let name = at + 2;
+        let length =
+            self.bytes[name..].iter().take(keyword::LONGEST).take_while(|byte| is_word(**byte)).count();
+        let after = name + length;
+        if length == 0 || !matches!(self.bytes.get(after), Some(b' ' | b'\t')) {
+            return;
+        }
+        let Some(keyword) = keyword::of(&self.bytes[name..after]) else { return };
+        if let Some(value) =
+            self.value_at(after, Style::Flag).filter(|value| self.bytes[value.at.start] != b'-')
+        {
+            self.judge(&value, keyword);
+        }
+    }
+
+    fn value(&mut self, after: usize, keyword: Keyword, style: Style) {
+        if let Some(value) = self.value_at(after, style) {
+            self.judge(&value, keyword);
+        }
+    }
+
+    fn judge(&mut self, value: &Value, keyword: Keyword) {
+        let text = &self.text[value.at.clone()];
+        let next = self.bytes.get(value.at.end).copied();
+        if like_a_secret(text, keyword, value.style, next) {
+            let end = self.end_of(value);
+            self.take(keyword.kind, value.at.start..end);
+        }
+    }
+
+    /// The name that ends before an operator, and whether it touches it. A quote, a bracket or blanks may be between.
+    fn name_before(&self, at: usize) -> Option<(Range<usize>, bool)> {
+        let bytes = &self.bytes[self.from..at];
+        let mut end = bytes.len();
+        // `?:`, `?=`, `!:`, `+=`, `:=`.
+        while end > 0 && matches!(bytes[end - 1], b'?' | b'!' | b'+' | b':' | b'=') && bytes.len() - end < 2 {
+            end -= 1;
+        }
+        let signs = end;
+        while end > 0 && matches!(bytes[end - 1], b' ' | b'\t') && signs - end < MOST_BLANKS {
+            end -= 1;
+        }
+        let tight = end == bytes.len();
+        if bytes[..end].ends_with(b"[]") {
+            end -= 2;
+        }
+        let bracket = end > 0 && bytes[end - 1] == b']';
+        if bracket {
+            end -= 1;
+        }
+        if end > 0 && matches!(bytes[end - 1], b'"' | b'\'' | b'`') {
+            end -= 1;
+            while end > 0 && bytes[end - 1] == b'\\' {
+                end -= 1;
+            }
+        }
+        let is_name = |byte: &&u8| is_word(**byte) || matches!(byte, b'.' | b'$' | b'@');
+        let length =
+            |end: usize| bytes[..end].iter().rev().take(keyword::LONGEST).take_while(is_name).count();
+        let mut start = end - length(end);
+        if start == end || (bracket && bytes[..start].ends_with(MARKER.as_bytes())) {
+            return None;
+        }
+        // `API key: …`.
+        if bytes[start..end].eq_ignore_ascii_case(b"key") && start > 1 && bytes[start - 1] == b' ' {
+            start -= 1 + length(start - 1);
+        }
+        Some((self.from + start..self.from + end, tight))
+    }
+
+    /// What stands behind an operator.
+    fn value_at(&self, mut at: usize, style: Style) -> Option<Value> {
+        let bytes = self.bytes;
+        at += bytes[at..].iter().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        // `r"…"`, `b'…'`, `f"…"`.
+        let letters = bytes[at..].iter().take(2).take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let mut open = at
+            + if bytes[at..].iter().skip(letters).take(2).any(|b| matches!(b, b'"' | b'\'')) {
+                letters
+            } else {
+                0
+            };
+        if open > at && bytes.get(open) == Some(&b'#') {
+            open += 1;
+        }
+        let slashes = bytes[open..].iter().take(16).take_while(|byte| **byte == b'\\').count();
+        let quote = bytes.get(open + slashes).copied().filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
+        if let Some(quote) = quote {
+            let start = open + slashes + 1;
+            let (end, long) = self.quoted_end(start, quote, slashes, LOOKED_AT);
+            return (end > start).then_some(Value {
+                at: start..end,
+                style: Style::Quoted,
+                quote: Some((quote, slashes)),
+                long,
+            });
+        }
+        if bytes[at..].starts_with("「".as_bytes()) {
+            let start = at + "「".len();
+            let end = self.plain_end(start, Style::Quoted, LOOKED_AT).0;
+            return (end > start).then_some(Value {
+                at: start..end,
+                style: Style::Quoted,
+                quote: None,
+                long: false,
+            });
+        }
+        let (end, long) = self.plain_end(at, style, LOOKED_AT);
+        let mut value = Value { at: at..end, style, quote: None, long };
+        // The end of a sentence.
+        while !long
+            && value.at.end > at
+            && matches!(bytes[value.at.end - 1], b'.' | b',' | b';' | b'!' | b':')
+        {
+            value.at.end -= 1;
+        }
+        (value.at.end > at).then_some(value)
+    }
+
+    /// Where the quote closes, or the line ends; and whether that is further away than `most`.
+    fn quoted_end(&self, start: usize, quote: u8, slashes: usize, most: usize) -> (usize, bool) {
+        let mut before = 0;
+        for (length, byte) in self.bytes[start..].iter().enumerate() {
+            let at = start + length;
+            if length >= most && self.text.is_char_boundary(at) {
+                return (at, true);
+            }
+            match *byte {
+                b'\n' | b'\r' => return (at, false),
+                b'\\' => before += 1,
+                _ if *byte == quote => {
+                    let closes = if slashes == 0 { before % 2 == 0 } else { before <= slashes };
+                    if closes {
+                        return (if slashes == 0 { at } else { at - before }, false);
+                    }
+                    before = 0;
+                }
+                _ => before = 0,
+            }
+        }
+        (self.bytes.len(), false)
+    }
+
+    /// Where a value without quotes ends; and whether that is further away than `most`.
+    fn plain_end(&self, start: usize, style: Style, most: usize) -> (usize, bool) {
+        for (length, byte) in self.bytes[start..].iter().enumerate() {
+            let at = start + length;
+            if length >= most && self.text.is_char_boundary(at) {
+                return (at, true);
+            }
+            let next = self.bytes.get(at + 1).copied().unwrap_or(b' ');
+            let ends = match *byte {
+                b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' => true,
+                b'\\' => matches!(next, b'n' | b'r' | b't' | b'"' | b'\'' | b'\\' | b' ' | b'\n'),
+                b'&' | b';' | b'|' if style == Style::Tight || style == Style::Flag => true,
+                b',' if style == Style::Tight => true,
+                b',' | b';' | b')' | b'}' | b']' | b'|' => !is_word(next),
+                // `、`, `。`, `」` and their like; in prose and behind a Japanese word every other letter.
+                0xe3.. => style != Style::Quoted || self.bytes[at..].starts_with("」".as_bytes()),
+                0..=0x1f => true,
+                _ => false,
+            };
+            if ends {
+                return (at, false);
+            }
+        }
+        (self.bytes.len(), false)
+    }
+
+    fn end_of(&self, value: &Value) -> usize {
+        match value.quote {
+            _ if !value.long => value.at.end,
+            Some((quote, slashes)) => self.quoted_end(value.at.start, quote, slashes, usize::MAX).0,
+            None => self.plain_end(value.at.start, value.style, usize::MAX).0,
+        }
+    }
+
+    /// `scheme://user:password@host`, and hosts that let in whoever knows the path.
+    fn url(&mut self, at: usize) {
+        let start = at + 3;
+        let rest = &self.bytes[start..];
+        if let Some((kind, range)) = webhook(rest) {
+            return self.take(kind, start + range.start..start + range.end);
+        }
+        let is_end = |byte: &u8| {
+            byte.is_ascii_whitespace()
+                || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\')
+        };
+        let length = rest.iter().take(LONGEST_USER).position(is_end).unwrap_or(rest.len().min(LONGEST_USER));
+        let Some(host) = rest[..length].iter().rposition(|byte| *byte == b'@') else { return };
+        // A token in the user's place has been taken already.
+        let known = marker_at(rest, 0).unwrap_or(0);
+        let Some(colon) = rest[..host].iter().skip(known).position(|byte| *byte == b':').map(|at| known + at)
+        else {
+            // Without a password the user may be a token.
+            let user = self.text.get(start..start + host).unwrap_or_default();
+            let digit = user.bytes().any(|byte| byte.is_ascii_digit());
+            if user.len() >= 20 && digit && !user.contains(['.', '[']) && !is_variable(user) {
+                self.take(Kind::UrlPassword, start..start + host);
+            }
+            return;
+        };
+        let plain =
+            rest[known..colon].iter().all(|byte| is_word(*byte) || matches!(byte, b'.' | b'%' | b'+' | b'~'));
+        // What is no name may hold anything.
+        let first = if plain { colon + 1 } else { known };
+        let Some(text) = self.text.get(start + first..start + host) else { return };
+        if !text.is_empty()
+            && !is_variable(&text[if plain { 0 } else { colon + 1 - known }..])
+            && !text.contains(MARKER)
+        {
+            self.take(Kind::UrlPassword, start + first..start + host);
+        }
+    }
+
+    /// `curl -u user:password`. Returns whether it was one.
+    fn user_of_a_program(&mut self, colon: usize) -> bool {
+        if self.bytes[colon] != b':' {
+            return false;
+        }
+        let before = &self.bytes[self.from..colon];
+        let is_user = |byte: &&u8| is_word(**byte) || matches!(byte, b'.' | b'@' | b'+' | b'%');
+        let user = before.iter().rev().take(keyword::LONGEST).take_while(is_user).count();
+        let before = &before[..before.len() - user];
+        let before = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(b"'")).unwrap_or(before);
+        let before = before.strip_suffix(b"\\").unwrap_or(before);
+        let flag = trim_blanks(before);
+        let is_flag = flag.ends_with(b" -u") || flag.ends_with(b" --user") || flag.ends_with(b" --user=");
+        if !is_flag {
+            return false;
+        }
+        let line = &flag[flag.len().saturating_sub(LINE_BEFORE)..];
+        let names_program = |name: &[u8]| search::find(line, name).is_some();
+        if !(names_program(b"curl") || names_program(b"wget") || names_program(b"xh ")) {
+            return false;
+        }
+        let start = colon + 1;
+        let (end, _) = self.plain_end(start, Style::Quoted, usize::MAX);
+        let Some(text) = self.text.get(start..end).filter(|text| !text.is_empty()) else { return false };
+        if text.contains(MARKER) || is_variable(text) {
+            return false;
+        }
+        self.take(Kind::UrlPassword, start..end);
+        true
+    }
+
+    /// `Authorization: Bearer …`, and whatever other scheme or none.
+    fn authorization(&mut self, after: usize) {
+        let value = self.header_start(after);
+        let text = &self.bytes[value..self.bytes.len().min(value + LOOKED_AT)];
+        let scheme =
+            text.iter().take(24).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+        let blanks = text[scheme..].iter().take_while(|byte| **byte == b' ').count();
+        let known = "bearer basic token digest negotiate ntlm apikey bot oauth ssws hawk";
+        let name = String::from_utf8_lossy(&text[..scheme]).to_ascii_lowercase();
+        let start = value + if blanks > 0 { scheme + blanks } else { 0 };
+        let (word, _) = self.header_end(start, true, LOOKED_AT);
+        // Some schemes have a list of parameters.
+        let parameters = self.bytes.get(word) == Some(&b' ')
+            && (self.bytes[start..word].ends_with(b",") || self.bytes[start..word].contains(&b'='));
+        let (end, long) = self.header_end(start, !parameters, LOOKED_AT);
+        let Some(text) = self.text.get(start..end) else { return };
+        let digit = text.bytes().any(|byte| byte.is_ascii_digit());
+        let mixed =
+            text.bytes().any(|b| b.is_ascii_uppercase()) && text.bytes().any(|b| b.is_ascii_lowercase());
+        let alone = self.bytes.get(end) != Some(&b' ');
+        let fits = if blanks > 0 && among(known, &name) {
+            text.len() >= 4 && (digit || mixed || text.len() >= 20 || alone && text.len() >= 8)
+        } else {
+            text.len() >= 8 && digit && !text.contains('(')
+        };
+        if fits && !text.contains(MARKER) && !is_placeholder(text) {
+            let end = if long { self.header_end(start, !parameters, usize::MAX).0 } else { end };
+            self.take(Kind::Authorization, start..end);
+        }
+    }
+
+    /// The values of a header's cookies; of those that are set only the first pair is one.
+    fn cookies(&mut self, after: usize, set: bool) {
+        let mut at = self.header_start(after);
+        loop {
+            at += self.bytes[at..].iter().take_while(|byte| **byte == b' ').count();
+            let is_name = |byte: &&u8| is_word(**byte) || **byte == b'.';
+            let name = self.bytes[at..].iter().take(LOOKED_AT).take_while(is_name).count();
+            if name == 0 || self.bytes.get(at + name) != Some(&b'=') {
+                return;
+            }
+            let start = at + name + 1;
+            let (end, long) = self.header_end(start, true, LOOKED_AT);
+            let Some(text) = self.text.get(start..end) else { return };
+            at = end;
+            if text.len() >= 4 && !text.contains(MARKER) && !is_placeholder(text) {
+                at = if long { self.header_end(start, true, usize::MAX).0 } else { end };
+                self.take(Kind::Cookie, start..at);
+            } else if long || (text.contains([':', '=', '>']) && !text.contains(MARKER)) {
+                return;
+            }
+            if set || self.bytes.get(at) != Some(&b';') {
+                return;
+            }
+            at += 1;
+        }
+    }
+
+    /// Where the value of a header begins.
+    fn header_start(&self, at: usize) -> usize {
+        let blanks =
+            self.bytes[at..].iter().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let at = at + blanks;
+        let slashes = self.bytes[at..].iter().take(16).take_while(|byte| **byte == b'\\').count();
+        let quoted = matches!(self.bytes.get(at + slashes), Some(b'"' | b'\'' | b'`'));
+        if quoted { at + slashes + 1 } else { at }
+    }
+
+    /// Where the value of a header ends, or one word or pair of it: at the end of its line, or of the text in quotes that it
+    /// stands in; and whether that is further away than `most`.
+    fn header_end(&self, start: usize, one: bool, most: usize) -> (usize, bool) {
+        for (length, byte) in self.bytes[start..].iter().enumerate() {
+            let at = start + length;
+            if length >= most && self.text.is_char_boundary(at) {
+                return (at, true);
+            }
+            let ends = match byte {
+                b'\n' | b'\r' | b'"' | b'\'' | b'`' => true,
+                b'\\' => matches!(self.bytes.get(at + 1), Some(b'n' | b'r' | b'"' | b'\\')),
+                b' ' | b';' => one,
+                _ => false,
+            };
+            if ends {
+                return (at, false);
+            }
+        }
+        (self.bytes.len(), false)
+    }
+}
+
+/// A variable, or what stands for a value.
+fn is_variable(text: &str) -> bool {
+    let starred = text.bytes().all(|byte| matches!(byte, b'*' | b'x' | b'X' | b'.'));
+    starred
+        || text.starts_with(['$', '<', '{', '[', '%', '(', '…']) && !text.starts_with("%2")
+        || text.contains("${")
+}
+
+fn trim_blanks(bytes: &[u8]) -> &[u8] {
+    let blanks = bytes.iter().rev().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    &bytes[..bytes.len() - blanks]
+}
+
+fn ends_in_any_case(text: &[u8], word: &[u8]) -> bool {
+    text.len().checked_sub(word.len()).is_some_and(|at| text[at..].eq_ignore_ascii_case(word))
+}
+
+/// The secret part of a webhook's address.
+fn webhook(rest: &[u8]) -> Option<(Kind, Range<usize>)> {
+    let run =
+        |from: usize| from + rest[from..].iter().take_while(|byte| is_word(**byte) || **byte == b'/').count();
+    for start in ["hooks.slack.com/services/", "hooks.slack.com/workflows/", "hooks.slack.com/triggers/"] {
+        if rest.starts_with(start.as_bytes()) && run(start.len()) >= start.len() + 16 {
+            return Some((Kind::SlackWebhook, start.len()..run(start.len())));
+        }
+    }
+    for start in
+        ["discord.com/api/webhooks/", "discordapp.com/api/webhooks/", "ptb.discord.com/api/webhooks/"]
+    {
+        if rest.starts_with(start.as_bytes()) {
+            let id = rest[start.len()..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let token = start.len() + id + 1;
+            let fits = id > 0 && rest.get(token - 1) == Some(&b'/') && run(token) >= token + 16;
+            return fits.then(|| (Kind::DiscordWebhook, token..run(token)));
+        }
+    }
+    None
+}

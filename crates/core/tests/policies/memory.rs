@@ -1,0 +1,457 @@
+//! The tables of what is remembered.
+
+use tidegate_core::config::Config;
+use tidegate_core::config::value::Value;
+use tidegate_core::event::{self, Event};
+use tidegate_core::facts::marks::{Mark, Marks, Note};
+use tidegate_core::facts::memory::{Answer, Remembered, Spooled, TopicOf};
+use tidegate_core::facts::{Facts, Known, session};
+use tidegate_core::fnv;
+use tidegate_core::memory::catalogue::{Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic};
+use tidegate_core::memory::job::{ProjectOf, Work};
+use tidegate_core::memory::meta_tag::{self, MetaTag};
+use tidegate_core::ruling::Part;
+use tidegate_core::time::Millis;
+use tidegate_core::verdict::Effect;
+
+use super::gates::{call_of, config, fold, part};
+use super::{Row, facts};
+
+const NOW: Millis = Millis(1_000_000);
+const SINCE: Millis = Millis(500_000);
+const TRANSCRIPT: &str = "/t/a.jsonl";
+
+/// `SessionStart resume in a subagent`, with what else is known of it.
+fn payload(cell: &str) -> String {
+    let (cell, agent) = match cell.strip_suffix(" in a subagent") {
+        Some(cell) => (cell, r#", "agent_id": "a1""#),
+        None => (cell, ""),
+    };
+    let (name, source) = cell.split_once(' ').unwrap_or((cell, ""));
+    let source = if source.is_empty() { String::new() } else { format!(r#", "source": "{source}""#) };
+    format!(
+        r#"{{"session_id": "s", "hook_event_name": "{name}", "transcript_path": "{TRANSCRIPT}", "prompt": "go on",
+            "prompt_id": "p1", "last_assistant_message": "done."{source}{agent}}}"#
+    )
+}
+
+fn parse(json: &str) -> Event<'_> {
+    event::parse(json.as_bytes(), None).expect("the payload is whole")
+}
+
+fn project() -> ProjectOf {
+    let text = |text: &str| text.to_owned();
+    ProjectOf { key: text("/p/.git"), name: text("shop"), root: text("/p"), branch: Some(text("main")) }
+}
+
+/// `300`, or `300 of another file`.
+fn left(cell: &str) -> Vec<Mark> {
+    let (to, path) =
+        cell.strip_suffix(" of another file").map_or((cell, TRANSCRIPT), |to| (to, "/t/b.jsonl"));
+    let mut marks = vec![Mark::Transcript(path.into())];
+    marks.extend(to.parse().ok().map(|to| Mark::Spooled(Spooled { to, at: Millis(1) })));
+    marks
+}
+
+fn length(cell: &str) -> Remembered {
+    Remembered { length: cell.parse().ok(), project: Some(project()), ..Remembered::default() }
+}
+
+fn job(part: Option<&Part>) -> Option<&tidegate_core::memory::job::Part> {
+    part?.verdict.effects.iter().find_map(|effect| match effect {
+        Effect::Spool(work) => match work.as_ref() {
+            Work::Relays(part) => Some(part),
+            Work::Offered { .. } => None,
+        },
+        _ => None,
+    })
+}
+
+fn covers(part: Option<&Part>) -> String {
+    job(part).map_or("-".into(), |job| format!("{} to {}", job.from, job.to))
+}
+
+pub(super) fn jobs(row: &Row<'_>) -> Vec<String> {
+    let (cell, broken) =
+        row[0].strip_suffix(", the marks are broken").map_or((row[0], false), |cell| (cell, true));
+    let json = payload(cell);
+    let event = parse(&json);
+    let marks = if broken { Known::Broken("test".into()) } else { Known::Value(fold(left(row[2]))) };
+    let facts = Facts { now: NOW, marks, memory: length(row[1]), ..facts(&event) };
+    let part = part("relay-log", &facts, &Config::default());
+    let effects = part.as_ref().map(|part| part.verdict.effects.clone()).unwrap_or_default();
+    let marked = effects.iter().find_map(|effect| match effect {
+        Effect::Mark(Mark::Spooled(spooled)) => Some(spooled.to),
+        _ => None,
+    });
+    assert_eq!(marked, job(part.as_ref()).map(|job| job.to), "the mark goes with the job: {row:?}");
+    let worker = if effects.contains(&Effect::StartWorker) { "yes" } else { "-" };
+    let because = call_of(part.as_ref()).1;
+    [row[0], row[1], row[2], &covers(part.as_ref()), worker, &because].map(str::to_owned).into()
+}
+
+pub(super) fn not_recorded(row: &Row<'_>) -> Vec<String> {
+    let (cell, attended) = row[1].strip_suffix(", nobody there").map_or((row[1], true), |cell| (cell, false));
+    let json = payload(cell);
+    let event = parse(&json);
+    let mut config = match row[0] {
+        "mode = off" => config("guide", &[("relay_log", "mode", "off".into())]),
+        "headless = true" => config("guide", &[("memory", "headless", Value::Flag(true))]),
+        _ => Config::default(),
+    };
+    if row[0] == "switched off" {
+        config.off_by_command.push("relay-log".into());
+    }
+    let facts = Facts {
+        now: NOW,
+        marks: Known::Value(fold(left(row[2]))),
+        memory: length("900"),
+        attended,
+        ..facts(&event)
+    };
+    let part = part("relay-log", &facts, &config);
+    let marks = session::marks(&facts, &config, None, None).into_iter().map(Effect::Mark);
+    let effects = part.as_ref().map(|part| part.verdict.effects.clone()).unwrap_or_default();
+    let mark = marks.chain(effects).find_map(|effect| match effect {
+        Effect::Mark(Mark::Spooled(spooled)) => Some(spooled.to.to_string()),
+        _ => None,
+    });
+    [row[0], row[1], row[2], &covers(part.as_ref()), mark.as_deref().unwrap_or("-")].map(str::to_owned).into()
+}
+
+pub(super) fn job_contents(row: &Row<'_>) -> Vec<String> {
+    let json = payload(row[0]);
+    let event = parse(&json);
+    let mut marks = left("300");
+    marks.extend(row[1].parse().ok().map(|id| Mark::TopicSet(topic(id, NOW))));
+    let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), memory: length("900"), ..facts(&event) };
+    let part = part("relay-log", &facts, &Config::default());
+    let job = job(part.as_ref()).expect("a job");
+    assert_eq!(job.transcript, TRANSCRIPT);
+    let answer = job.answer.map_or("no answer".into(), |answer| {
+        assert_eq!(answer.hash, fnv::hash("done.".bytes()));
+        format!("answer of {} bytes", answer.bytes)
+    });
+    let topic = job.topic.map_or("no topic".into(), |id| format!("topic {id}"));
+    let because = serde_json::to_value(job.because).expect("a word");
+    let because = because.as_str().expect("a word");
+    let branch = job.project.branch.as_deref().unwrap_or("no branch");
+    let says = format!("because {because}, {answer}, {topic}, {} on {branch}", job.project.name);
+    [row[0], row[1], &says].map(str::to_owned).into()
+}
+
+fn title(id: i64) -> &'static str {
+    match id {
+        12 => "search",
+        13 => "index",
+        _ => "another",
+    }
+}
+
+fn named(id: i64) -> Named {
+    Named { id, name: title(id).to_owned() }
+}
+
+fn topic(id: i64, at: Millis) -> TopicOf {
+    TopicOf { topic: named(id), project: None, since: SINCE, at }
+}
+
+fn tag(id: i64) -> MetaTag {
+    let text = format!("done.\n{}", meta_tag::render(&Named { id: 0, name: "shop".into() }, &named(id)));
+    meta_tag::find(&text).expect("a tag")
+}
+
+fn page(id: i64) -> ProjectPage {
+    ProjectPage { key: "/p/.git".into(), project: Named { id, name: "shop".into() }, decisions: Vec::new() }
+}
+
+pub(super) fn tags(row: &Row<'_>) -> Vec<String> {
+    let mut config = config(row[0], &[]);
+    let (cell, how) = row[1].split_once(", ").unwrap_or((row[1], ""));
+    let mut json = payload(cell);
+    match how {
+        "another hook held it" => {
+            json = json.replace(r#""prompt_id""#, r#""stop_hook_active": true, "prompt_id""#);
+        }
+        "of a nameless turn" => json = json.replace(r#""prompt_id": "p1","#, ""),
+        "of a nameless turn that was held" => {
+            json = json.replace(r#""prompt_id": "p1""#, r#""stop_hook_active": true"#);
+        }
+        "stepped down" => config.stepped_down.push("meta-tag".into()),
+        _ => {}
+    }
+    let event = parse(&json);
+    let answer = match row[2] {
+        "with a tag" => Some(Answer { tag: Some(tag(12)) }),
+        "with an unknown id" => Some(Answer { tag: Some(tag(99)) }),
+        "without a tag" => Some(Answer::default()),
+        _ => None,
+    };
+    let memory = Remembered { answer, project: Some(project()), ..Remembered::default() };
+    let marks = match row[3] {
+        "in this turn" => vec![Mark::MemoryHeld("p1".into())],
+        "in another turn" => vec![Mark::MemoryHeld("p0".into())],
+        _ => Vec::new(),
+    };
+    let marks =
+        if how == "the marks are broken" { Known::Broken("test".into()) } else { Known::Value(fold(marks)) };
+    let attended = how != "nobody there";
+    let facts = Facts { now: NOW, marks, memory, attended, ..facts(&event) };
+    let part = part("meta-tag", &facts, &config);
+    if let Some(denied) = part.as_ref().filter(|part| part.verdict.reason.is_some()) {
+        let held = |effect: &Effect| matches!(effect, Effect::Mark(Mark::MemoryHeld(_)));
+        assert!(denied.verdict.effects.iter().any(held) && denied.verdict.asks.tag, "{row:?}");
+    }
+    let (call, because) = call_of(part.as_ref());
+    [row[0], row[1], row[2], row[3], &call, &because].map(str::to_owned).into()
+}
+
+pub(super) fn tag_words(row: &Row<'_>) -> Vec<String> {
+    let (cell, attended) = row[0].strip_suffix(", nobody there").map_or((row[0], true), |cell| (cell, false));
+    let json = payload(cell);
+    let event = parse(&json);
+    let (early, late) = (Millis(600_000), Millis(700_000));
+    let docs = Some(Named { id: 4, name: "docs".into() });
+    let marks = match row[2] {
+        "12 by a call" => vec![Mark::TopicSet(topic(12, early))],
+        "12 by a tag" => vec![Mark::TopicSet(topic(13, early)), Mark::Topic(topic(12, late))],
+        "12 by a tag, then 13 by a call" => {
+            vec![Mark::Topic(topic(12, early)), Mark::TopicSet(topic(13, late))]
+        }
+        "12 of the project docs" => vec![Mark::TopicSet(TopicOf { project: docs, ..topic(12, early) })],
+        _ => Vec::new(),
+    };
+    let page = row[1].parse().map_or(Known::Absent, |id| Known::Value(page(id)));
+    let memory = Remembered {
+        answer: Some(Answer::default()),
+        project: Some(project()),
+        page,
+        ..Remembered::default()
+    };
+    let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), memory, attended, ..facts(&event) };
+    let verdict = part("meta-tag", &facts, &config("strict", &[])).expect("it takes part").verdict;
+    let text = verdict.reason.or_else(|| verdict.says.first().map(|say| say.text.clone()));
+    if let Some(text) = &text {
+        assert!(meta_tag::find(text).is_some(), "as it is written it counts: {text}");
+    }
+    // In a table it has to stand in one line, and an HTML comment in code.
+    let shown = text.map_or("-".into(), |text| {
+        text.replace('\n', "⏎").replace("<!--", "`<!--").replace("-->", "-->`").replace('|', "\\|")
+    });
+    [row[0], row[1], row[2], &shown].map(str::to_owned).into()
+}
+
+/// What the catalogue says of a topic.
+fn record(id: i64, cell: &str) -> Known<Option<TopicRecord>> {
+    let plain = TopicRecord { id, project: 3, automatic: false, closed: false, recorded: None };
+    Known::Value(match cell {
+        "nothing" => Some(plain),
+        "before it began" => Some(TopicRecord { recorded: Some(Millis(SINCE.0 - 1)), ..plain }),
+        "since" => Some(TopicRecord { recorded: Some(SINCE), ..plain }),
+        "automatic" => Some(TopicRecord { automatic: true, ..plain }),
+        "closed" => Some(TopicRecord { closed: true, ..plain }),
+        "unreadable" => return Known::Broken("test".into()),
+        "-" => return Known::Absent,
+        _ => None,
+    })
+}
+
+fn change(preset: &str, before: &str, now: &str, recorded: &str, held: &str) -> (Marks, Option<Part>) {
+    let (preset, how) = preset.split_once(", ").unwrap_or((preset, ""));
+    let mut config = config(preset, &[]);
+    if how == "stepped down" {
+        config.stepped_down.push("topic-decision".into());
+    }
+    let json = payload("Stop");
+    let event = parse(&json);
+    let told_at = Millis(600_000);
+    let mut marks = vec![Mark::Attached(SINCE)];
+    if let Ok(id) = before.parse() {
+        marks.push(Mark::Topic(topic(id, told_at)));
+    }
+    match held {
+        "for this" => {
+            marks
+                .extend([Mark::MemoryHeld("p1".into()), Mark::Notice(format!("topic 12 since {}", SINCE.0))]);
+        }
+        "for a tag" => marks.push(Mark::MemoryHeld("p1".into())),
+        "in another turn" => marks.push(Mark::MemoryHeld("p0".into())),
+        _ => {}
+    }
+    let mut answer = Answer::default();
+    let mut topics = vec![(12, record(12, recorded)), (99, Known::Value(None))];
+    let unreadable = recorded == "unreadable";
+    topics.push((13, if unreadable { Known::Broken("test".into()) } else { record(13, "nothing") }));
+    for what in now.split(", ") {
+        let mut words = what.split(' ');
+        let (how, id) = (words.next(), words.next().and_then(|id| id.parse().ok()));
+        match (how, id) {
+            (Some("tag"), Some(id)) => answer.tag = Some(tag(id)),
+            (Some("set"), Some(id)) => {
+                let before = words.next().is_some();
+                let at = if before { Millis(told_at.0 - 1) } else { Millis(told_at.0 + 1) };
+                marks.push(Mark::TopicSet(topic(id, at)));
+            }
+            _ => {}
+        }
+    }
+    if before == "-" {
+        topics.push((12, record(12, "nothing")));
+        topics.remove(0);
+    }
+    let memory = Remembered { answer: Some(answer), topics, ..Remembered::default() };
+    let marks = fold(marks);
+    let attended = how != "nobody there";
+    let facts = Facts { now: NOW, marks: Known::Value(marks.clone()), memory, attended, ..facts(&event) };
+    (marks, part("topic-decision", &facts, &config))
+}
+
+pub(super) fn topic_changes(row: &Row<'_>) -> Vec<String> {
+    let (_, part) = change(row[0], row[1], row[2], row[3], row[4]);
+    let effects = part.as_ref().map(|part| part.verdict.effects.clone()).unwrap_or_default();
+    let mut leaves = Vec::new();
+    for effect in &effects {
+        match effect {
+            Effect::Mark(Mark::Topic(topic)) => {
+                assert!(topic.at == NOW && topic.since == SINCE, "{row:?}");
+                leaves.push(format!("topic {}", topic.topic.id));
+            }
+            Effect::Mark(Mark::TopicLeft(topic)) => leaves.push(format!("note of {}", topic.topic.id)),
+            Effect::Mark(Mark::Note(Note::UnknownTopic(id))) => leaves.push(format!("note of {id}")),
+            _ => {}
+        }
+    }
+    let leaves = if leaves.is_empty() { "-".into() } else { leaves.join(", ") };
+    let (call, because) = call_of(part.as_ref());
+    if call == "deny" {
+        let asked = part.as_ref().and_then(|part| part.verdict.asks.topic);
+        assert_eq!(asked, Some(12), "{row:?}");
+    }
+    [row[0], row[1], row[2], row[3], row[4], &call, &leaves, &because].map(str::to_owned).into()
+}
+
+pub(super) fn topic_words(row: &Row<'_>) -> Vec<String> {
+    let (_, part) = change("strict", row[0], row[1], "nothing", "-");
+    let reason = part.and_then(|part| part.verdict.reason).unwrap_or_default();
+    [row[0], row[1], &reason].map(str::to_owned).into()
+}
+
+pub(super) fn topic_notes(row: &Row<'_>) -> Vec<String> {
+    let json = payload("UserPromptSubmit");
+    let event = parse(&json);
+    let (what, id) = row[0].split_once(' ').expect("what and which");
+    let id: i64 = id.parse().expect("an id");
+    let note = if what == "left" { Note::TopicLeft } else { Note::UnknownTopic(id) };
+    let mut marks = vec![Mark::TopicLeft(topic(12, NOW)), Mark::Topic(topic(13, Millis(600_000)))];
+    marks.push(Mark::Note(note));
+    marks.extend(row[2].parse().ok().map(|id| Mark::TopicSet(topic(id, NOW))));
+    let memory = Remembered { topics: vec![(id, record(id, row[1]))], ..Remembered::default() };
+    let marks = fold(marks);
+    assert!(marks.topics_in_question().contains(&id), "it is looked up");
+    let facts = Facts { now: NOW, marks: Known::Value(marks), memory, ..facts(&event) };
+    let verdict = part("topic-decision", &facts, &config("guide", &[])).expect("it takes part").verdict;
+    let said = verdict.says.first();
+    let effects = said.map_or(&verdict.effects, |say| &say.when_said);
+    assert_eq!(effects, &[Effect::Mark(Mark::NoteGiven(note))], "given once: {row:?}");
+    let text = said.map_or("-", |say| say.text.as_str());
+    [row[0], row[1], row[2], text, verdict.because].map(str::to_owned).into()
+}
+
+/// `4 5 long`: decisions by their ids.
+fn decisions(cell: &str) -> Known<ProjectPage> {
+    let mut decisions: Vec<Named> = Vec::new();
+    for word in cell.split(' ') {
+        match (word.parse::<i64>(), decisions.last_mut()) {
+            (Ok(id), _) => decisions.push(Named { id, name: format!("decision {id}") }),
+            (Err(_), Some(last)) if word == "long" => {
+                last.name = format!("{} {}", last.name, "x".repeat(200));
+            }
+            _ => {}
+        }
+    }
+    match cell {
+        "unreadable" => Known::Broken("test".into()),
+        _ => Known::Value(ProjectPage { decisions, ..page(3) }),
+    }
+}
+
+/// `12 13 of docs`: topics by their ids.
+fn undecided(cell: &str) -> Known<Undecided> {
+    let mut topics: Vec<UndecidedTopic> = Vec::new();
+    for word in cell.split(' ') {
+        match (word.parse::<i64>(), topics.last_mut()) {
+            (Ok(id), _) => {
+                let project = Named { id: 3, name: "shop".into() };
+                topics.push(UndecidedTopic { topic: named(id), project });
+            }
+            (Err(_), Some(last)) if word == "docs" => last.project = Named { id: 4, name: "docs".into() },
+            _ => {}
+        }
+    }
+    if cell == "unreadable" { Known::Broken("test".into()) } else { Known::Value(Undecided { topics }) }
+}
+
+fn startup(preset: &str, source: &str, marks: Marks, decided: &str, open: &str) -> Option<Part> {
+    let (preset, how) = preset.split_once(", ").unwrap_or((preset, ""));
+    let keys: Vec<(&str, &str, Value)> = match how.split_once(" = ") {
+        Some(("startup_topics", count)) => {
+            vec![("memory", "startup_topics", Value::Whole(count.parse().expect("a number")))]
+        }
+        Some((key, value)) => vec![("memory", key, value.into())],
+        None => Vec::new(),
+    };
+    let json = payload(&format!("SessionStart {source}"));
+    let event = parse(&json);
+    let memory = Remembered {
+        project: Some(project()),
+        page: decisions(decided),
+        undecided: undecided(open),
+        ..Remembered::default()
+    };
+    let attended = how != "nobody there";
+    let facts = Facts { now: NOW, marks: Known::Value(marks), memory, attended, ..facts(&event) };
+    part("topic-decision", &facts, &config(preset, &keys))
+}
+
+pub(super) fn startups(row: &Row<'_>) -> Vec<String> {
+    let marked = |part: Option<Part>| {
+        let effects = part.map(|part| part.verdict.says).unwrap_or_default();
+        fold(
+            effects
+                .into_iter()
+                .flat_map(|say| say.when_said)
+                .filter_map(|effect| match effect {
+                    Effect::Mark(mark) => Some(mark),
+                    _ => None,
+                })
+                .collect(),
+        )
+    };
+    let marks = match row[2] {
+        "the same" => marked(startup(row[0], "startup", Marks::default(), row[3], row[4])),
+        "others" => Marks { decisions_told: Some(1), topics_told: Some(1), ..Marks::default() },
+        _ => Marks::default(),
+    };
+    let part = startup(row[0], row[1], marks, row[3], row[4]);
+    let says = part.map(|part| part.verdict.says).unwrap_or_default();
+    let mut told = Vec::new();
+    let mut offers = "-".to_owned();
+    for say in &says {
+        told.push(if say.text.starts_with("Decisions") { "decisions" } else { "topics" });
+        for effect in &say.when_said {
+            if let Effect::Spool(work) = effect
+                && let Work::Offered { topics } = work.as_ref()
+            {
+                offers = topics.iter().map(i64::to_string).collect::<Vec<_>>().join(" ");
+            }
+        }
+    }
+    let told = if told.is_empty() { "-".into() } else { told.join(", ") };
+    [row[0], row[1], row[2], row[3], row[4], &told, &offers].map(str::to_owned).into()
+}
+
+pub(super) fn startup_words(row: &Row<'_>) -> Vec<String> {
+    let part = startup("guide", "startup", Marks::default(), row[0], row[1]).expect("it takes part");
+    let text = part.verdict.says.first().map_or("-", |say| say.text.as_str());
+    [row[0], row[1], text].map(str::to_owned).into()
+}

@@ -1,0 +1,294 @@
+//! Runs the tables of `src/redact/redact.md`, and holds the laws of redaction: what it does twice it does once, and what it
+//! does not find it does not touch.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+use tidegate_core::redact::{Kind, redact};
+
+/// `{ab*3}` is `ababab`.
+fn spelt_out(cell: &str) -> String {
+    let mut text = String::new();
+    let mut rest = cell;
+    while let Some((before, after)) = rest.split_once('{') {
+        text.push_str(before);
+        let counted = after.split_once('}').and_then(|(inside, after)| {
+            let (piece, count) = inside.split_once('*')?;
+            Some((piece.repeat(count.parse().ok()?), after))
+        });
+        if let Some((pieces, after)) = counted {
+            text.push_str(&pieces);
+            rest = after;
+        } else {
+            text.push('{');
+            rest = after;
+        }
+    }
+    text + rest
+}
+
+fn cells(line: &str) -> Vec<String> {
+    let line = line.trim().trim_start_matches('|').trim_end_matches('|').replace("\\|", "\u{1}");
+    let cell = |cell: &str| {
+        let cell = cell.trim();
+        let inner = cell.strip_prefix("`` ").and_then(|cell| cell.strip_suffix(" ``"));
+        let inner = inner.or_else(|| cell.strip_prefix('`').and_then(|cell| cell.strip_suffix('`')));
+        spelt_out(&inner.unwrap_or(cell).replace('\u{1}', "|").replace('⏎', "\n"))
+    };
+    line.split('|').map(cell).collect()
+}
+
+fn short(text: &str) -> String {
+    Kind::ALL.iter().fold(text.to_owned(), |text, kind| {
+        text.replace(&format!("[redacted:{}]", kind.name()), &format!("⟦{}⟧", kind.name()))
+    })
+}
+
+fn table() -> Vec<(usize, Vec<String>)> {
+    let text = include_str!("../src/redact/redact.md");
+    let rows = text.lines().enumerate().filter(|(_, line)| line.starts_with('|'));
+    let rows = rows.filter(|(_, line)| {
+        !["| ---", "| kind |", "| stays |"].iter().any(|header| line.starts_with(header))
+    });
+    rows.map(|(number, line)| (number + 1, cells(line))).collect()
+}
+
+#[test]
+fn every_row_of_every_table() {
+    let mut wrong = String::new();
+    let mut kinds: Vec<String> = Vec::new();
+    for (number, row) in table() {
+        let (kind, text, result) = match row.as_slice() {
+            [kind, text, result] => (Some(kind.clone()), text, result.clone()),
+            [text] => (None, text, short(text)),
+            _ => panic!("redact.md:{number}: {} columns", row.len()),
+        };
+        let is = redact(text);
+        let named: Vec<&str> = is.found.iter().map(|(kind, _)| kind.name()).collect();
+        let unchanged = text == &result;
+        let as_named = if unchanged { named.is_empty() } else { named.iter().copied().eq(kind.as_deref()) };
+        if short(&is.text) != result || !as_named {
+            writeln!(
+                wrong,
+                "redact.md:{number}\n  text:    {text}\n  written: {result}\n  is:      {} {named:?}",
+                short(&is.text)
+            )
+            .unwrap();
+        }
+        if unchanged && !matches!(is.text, Cow::Borrowed(_)) {
+            writeln!(wrong, "redact.md:{number}: copied without need").unwrap();
+        }
+        kinds.extend(kind);
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+    for kind in Kind::ALL {
+        assert!(kinds.iter().any(|named| named == kind.name()), "no row for {}", kind.name());
+    }
+}
+
+/// Pieces of which most rules are made.
+const PIECES: &str = "password passphrase secret token api_key API\u{a0}key client_secret Authorization Cookie Set-Cookie sig パスワード 秘密 は ： ＝ 」 「 \
+    = : => := == := \" ' ` \\\" \\\\\" \\n \\ < > </ [ ] ( ) { } , ; & | @ :// https:// / // . .. - -- ----- _ ~ $ ${ % %2 %20 + # ! ? … → \
+    <private> </private> <PRIVATE x> <password> </password> -----BEGIN PRIVATE\u{a0}KEY----- -----END PRIVATE\u{a0}KEY----- Bearer Basic curl -u --user \
+    --password --token hunter2 abcd1234efgh x xxxx null is \u{a0}is\u{a0} AKIA AKIAA2A2A2A2A2A2A2A2 ghp_ glpat- sk- sk-ant- eyJ hf_ SG. ya29. hvs. 1//0 Q~ v1. \
+    :AA 123456789 aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3 0af10af10af10af10af10af10af10af1 MIIEMIIEMIIEMIIEMIIEMIIEMIIEMIIEMIIEMIIEMIIEMIIE= \
+    [redacted:password] [redacted:token] [redacted:github_token] [redacted: redacted string &str é 日本 \u{1f511}";
+
+fn pieces() -> impl Strategy<Value = String> {
+    let known: Vec<String> =
+        PIECES.split_whitespace_ascii().map(|piece| piece.replace('\u{a0}', " ")).collect();
+    let piece = prop_oneof![
+        8 => prop::sample::select(known),
+        2 => Just(" ".to_owned()),
+        1 => Just("\n".to_owned()),
+        1 => "[a-zA-Z0-9_-]{1,40}",
+        1 => any::<String>(),
+    ];
+    prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+trait SplitAscii {
+    fn split_whitespace_ascii(&self) -> impl Iterator<Item = &str>;
+}
+
+impl SplitAscii for str {
+    /// As `split_whitespace`, with the no-break space as a letter.
+    fn split_whitespace_ascii(&self) -> impl Iterator<Item = &str> {
+        self.split([' ', '\n']).filter(|piece| !piece.is_empty())
+    }
+}
+
+fn marker_pieces(text: &str) -> Vec<String> {
+    let mut rest = text.to_owned();
+    for kind in Kind::ALL {
+        rest = rest.replace(&format!("[redacted:{}]", kind.name()), "\u{0}");
+    }
+    rest.split('\u{0}').map(str::to_owned).collect()
+}
+
+fn holds_the_laws(text: &str) -> Result<(), TestCaseError> {
+    let once = redact(text);
+    let twice = redact(&once.text);
+    prop_assert_eq!(&twice.text, &once.text, "of {:?}", text);
+    prop_assert!(twice.found.is_empty());
+    prop_assert_eq!(once.found.is_empty(), matches!(once.text, Cow::Borrowed(_)));
+    // What is left of the text stands in it, in the same order.
+    let parts = marker_pieces(&once.text);
+    let mut rest = text;
+    for part in &parts {
+        let at = rest.find(part.as_str());
+        prop_assert!(at.is_some(), "{:?} is not in {:?}", part, text);
+        rest = &rest[at.unwrap_or_default() + part.len()..];
+    }
+    prop_assert!(text.starts_with(&parts[0]) && text.ends_with(&parts[parts.len() - 1]));
+    Ok(())
+}
+
+/// Forms with a body that changes: what stands before, what follows, and whether it is found in the middle of a word.
+fn secrets() -> impl Strategy<Value = (String, bool)> {
+    let alnum = "[A-Z][a-z][0-9][A-Za-z0-9]{45}";
+    let hex = "[0-9][0-9a-f]{63}";
+    prop_oneof![
+        (
+            prop::sample::select(vec![
+                "ghp_", "gho_", "npm_", "sk_live_", "glpat-", "xoxb-", "lin_api_", "sk-ant-", "sk-proj-"
+            ]),
+            alnum
+        )
+            .prop_map(|(prefix, body)| (format!("{prefix}{body}"), true)),
+        (prop::sample::select(vec!["dop_v1_", "shpat_", "sk-or-v1-", "rubygems_"]), hex)
+            .prop_map(|(prefix, body)| (format!("{prefix}{body}"), true)),
+        (prop::sample::select(vec!["hf_", "ya29.", "hvs.", "r8_", "gsk_", "AIza", "sk-"]), alnum)
+            .prop_map(|(prefix, body)| (format!("{prefix}{body}"), false)),
+        "AKIA[A-Z2-7]{16}".prop_map(|key| (key, false)),
+        "eyJ[A-Za-z0-9]{20}\\.eyJ[A-Za-z0-9_-]{20}\\.[A-Za-z0-9_-]{30}".prop_map(|token| (token, false)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1024))]
+
+    #[test]
+    fn twice_is_once_and_the_rest_stays(text in pieces()) {
+        holds_the_laws(&text)?;
+    }
+
+    #[test]
+    fn any_text_is_taken(text in any::<String>()) {
+        holds_the_laws(&text)?;
+    }
+
+    #[test]
+    fn a_token_in_any_text_is_gone(
+        before in pieces(),
+        after in pieces(),
+        (secret, anywhere) in secrets(),
+    ) {
+        let (open, close) = if anywhere { ("", "") } else { (" ", " ") };
+        let text = format!("{before}{open}{secret}{close}{after}");
+        let redacted = redact(&text);
+        prop_assert!(!redacted.text.contains(&secret), "{} in {}", secret, text);
+        prop_assert!(!redacted.found.is_empty());
+    }
+
+    #[test]
+    fn a_password_behind_its_name_is_gone(
+        name in prop::sample::select(vec!["password", "DB_PASSWORD", "dbPasswd", "client_secret", "api-key", "access_token", "パスワード"]),
+        form in prop::sample::select(vec!["N=V", "N: V", "\"N\": \"V\"", "N = 'V'", "--N V", "\\\"N\\\":\\\"V\\\"", "<N>V</N>", "N => \"V\""]),
+        value in "[a-z]{3}[0-9]{2}[A-Z]{2}[a-zA-Z0-9]{3,300}",
+        (before, after) in ("[a-z .,]{0,20}[ \n]", "[ \n][a-z .,]{0,20}"),
+    ) {
+        let form = if name == "パスワード" && form.starts_with(['-', '<']) { "N：V" } else { form };
+        let text = format!("{before}{}{after}", form.replace('N', name).replace('V', &value));
+        let redacted = redact(&text);
+        prop_assert!(!redacted.text.contains(&value), "{}", text);
+        prop_assert_eq!(redacted.found.total(), 1);
+    }
+
+    #[test]
+    fn what_is_private_is_gone(before in "[^<]{0,20}", inside in pieces(), after in "[^<]{0,20}") {
+        let inside = inside.replace("</", "");
+        let text = format!("{before}<private>{inside} inmost</private>{after}");
+        let redacted = redact(&text);
+        prop_assert!(!redacted.text.contains("inmost"));
+    }
+}
+
+/// Beginnings of findings that never come to anything, a quarter of a million bytes of each. What looked at the rest of the text for
+/// every one of them would not end.
+#[test]
+fn a_long_text_without_an_end_ends() {
+    let hostile = [
+        "<private ",
+        "</private>",
+        "<private><",
+        "-----BEGIN PRIVATE KEY-----\n",
+        "-----END PRIVATE KEY-----\n",
+        "-----",
+        "-",
+        "password=",
+        "password=\"",
+        "password='\"",
+        "password=a(",
+        "secret=$x,",
+        "secret: ",
+        "token = ",
+        "authorization:",
+        "cookie:",
+        "cookie:a=$",
+        "cookie: a=b;",
+        "https://a:",
+        "://",
+        "://a:b@",
+        "curl -u a:$",
+        "--password ",
+        "--",
+        "eyJa.",
+        "eyJ",
+        "AKIA",
+        "ghp_",
+        "aB3_",
+        "SG.",
+        "1//0",
+        "Q~",
+        ":AA",
+        "password is ",
+        "パスワードは",
+        "パスワード：",
+        "\\",
+        "\\\"",
+        "[redacted:",
+        "{",
+        "password={",
+        "key ",
+        "x ",
+        " ",
+        "password: &str ",
+        "<password>",
+        "Bearer ",
+        "MIIE\n",
+    ];
+    for piece in hostile {
+        let text = piece.repeat(250_000 / piece.len());
+        let redacted = redact(&text);
+        assert_eq!(redacted.found.is_empty(), redacted.text == text, "{piece}");
+    }
+}
+
+#[test]
+fn a_long_secret_goes_whole() {
+    let body = "aB3+".repeat(50_000);
+    for text in [
+        format!("client_secret: {body} after"),
+        format!("client_secret: \"{body}\" after"),
+        format!("Authorization: Bearer {body} after"),
+        format!("Cookie: a={body} after"),
+        format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY----- after"),
+        format!("<private>{body}</private> after"),
+    ] {
+        let redacted = redact(&text);
+        assert!(redacted.text.len() < 80 && redacted.text.ends_with(" after"), "{:.200}", redacted.text);
+        assert_eq!(redacted.found.total(), 1);
+    }
+}

@@ -1,0 +1,290 @@
+//! Relays from transcripts: the tables of `src/memory/relay.md`, transcripts of the real client, and the laws.
+
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+use tidegate_core::fnv;
+use tidegate_core::memory::job::Answer;
+use tidegate_core::memory::relay::{Extract, Relay, Step, begins};
+
+#[test]
+fn every_row_of_every_table() {
+    let text = include_str!("../src/memory/relay.md");
+    let mut rows = 0;
+    let mut wrong = String::new();
+    for (number, line) in text.lines().enumerate() {
+        if !line.starts_with('|') || line.starts_with("| members |") || line.starts_with("| ---") {
+            continue;
+        }
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [members, content, prompt] = cells.as_slice() else { panic!("line {}", number + 1) };
+        let (members, content) = (members.trim_matches('`'), content.trim_matches('`'));
+        let comma = if members.is_empty() { "" } else { "," };
+        let entry = format!(
+            r#"{{"type": "user", "uuid": "u", "message": {{"role": "user", "content": {content}}}{comma}{members}}}"#
+        );
+        let is = extract(&[&entry]).pop().map(|relay| relay.prompt).unwrap_or_default();
+        rows += 1;
+        assert_eq!(begins(entry.as_bytes()), !is.is_empty(), "{entry}");
+        if is.replace('\n', "⏎") != **prompt {
+            writeln!(wrong, "relay.md:{}\n  written: {prompt}\n  is:      {is}", number + 1).unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+    assert!(rows > 35, "only {rows} rows found");
+}
+
+fn extract(lines: &[&str]) -> Vec<Relay> {
+    let mut extract = Extract::new(None);
+    let mut relays: Vec<Relay> = Vec::new();
+    for line in lines {
+        if let Step::Begins(Some(relay)) = extract.line(line.as_bytes()) {
+            relays.push(*relay);
+        }
+    }
+    relays.extend(extract.finish());
+    relays
+}
+
+fn fixture(name: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/tests/fixtures/claude-code-2.1.325/transcript");
+    std::fs::read_to_string(format!("{folder}/{name}.jsonl")).expect("a transcript of relays")
+}
+
+/// Prompt, answer and tools of every relay.
+fn of_client(name: &str) -> Vec<String> {
+    let text = fixture(name);
+    let relays = extract(&text.lines().collect::<Vec<_>>());
+    for relay in &relays {
+        assert!(relay.uid.len() == 36 && relay.at.0 > 0 && relay.ended >= relay.at, "{relay:?}");
+        assert!(relay.session.is_some());
+    }
+    let first = |text: &str| text.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+    let line = |relay: &Relay| {
+        let tools: Vec<String> = relay.tools.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        let mut line = format!(
+            "{} > {} [{}]",
+            relay.prompt.replace('\n', "⏎").chars().take(24).collect::<String>(),
+            first(&relay.answer),
+            tools.join(", ")
+        );
+        for (flag, word) in [
+            (relay.interrupted, "interrupted"),
+            (relay.failed.is_some(), "failed"),
+            (relay.compacted, "compacted"),
+        ] {
+            if flag {
+                line = format!("{line} {word}");
+            }
+        }
+        line
+    };
+    relays.iter().map(line).collect()
+}
+
+#[test]
+fn transcripts_of_the_client() {
+    for (name, relays) in [
+        (
+            "interactive-manual-compact",
+            vec![
+                "hello one > first answer []",
+                "hello two > second answer [Bash 1] compacted",
+                "hello three > third []",
+            ],
+        ),
+        ("parallel-tools", vec!["hello there > All done. [Bash 2, Read 1]"]),
+        ("api-error", vec!["hello >  [] failed"]),
+        ("subagent", vec![]),
+        ("interactive-queued-mid-turn", vec!["start work⏎⏎approve ABCD > end queue [Bash 2]"]),
+        (
+            "interactive-queued-next-turn",
+            vec!["start slow > slow answer []", "approve ABCD > second answer []"],
+        ),
+        ("interactive-cron", vec!["schedule > The script [CronCreate 1, ScheduleWakeup 1]"]),
+        (
+            "interactive-ask",
+            vec![
+                "ask one > end one [AskUserQuestion 1]",
+                "ask two > end two [AskUserQuestion 1]",
+                "ask three > end three [AskUserQuestion 1]",
+                "ask four >  [AskUserQuestion 1] interrupted",
+            ],
+        ),
+        ("interactive-resumed-by-child", vec!["run nested >  [Bash 1]", "approve ABCD > answer b []"]),
+        (
+            "interactive-summarize-from-here",
+            vec![
+                "first > answer-one []",
+                "second > answer-two []",
+                "third > answer-three [] compacted",
+                "second > answer-four []",
+                "fifth > answer-five []",
+            ],
+        ),
+    ] {
+        assert_eq!(of_client(name), relays, "{name}");
+    }
+    assert_eq!(of_client("headless-auto-compact").len(), 6);
+    let mid = of_client("headless-auto-compact-mid-turn");
+    assert!(
+        mid.iter().any(|line| line.contains("after compaction") && line.ends_with("compacted")),
+        "{mid:?}"
+    );
+}
+
+fn user(uuid: &str, second: u32, text: &str) -> String {
+    serde_json::json!({
+        "type": "user", "uuid": uuid, "timestamp": format!("2026-11-15T11:51:{second:02}.000Z"), "sessionId": "s",
+        "gitBranch": "main", "turnOrigin": "human", "message": {"role": "user", "content": text},
+    })
+    .to_string()
+}
+
+fn answer(second: u32, id: &str, block: &serde_json::Value) -> String {
+    serde_json::json!({
+        "type": "assistant", "timestamp": format!("2026-11-15T11:51:{second:02}.000Z"),
+        "message": {"id": id, "model": "claude-opus-5-5", "content": [block]},
+    })
+    .to_string()
+}
+
+fn text(second: u32, id: &str, text: &str) -> String {
+    answer(second, id, &serde_json::json!({"type": "text", "text": text}))
+}
+
+fn write(id: &str, tool: &str, path: &str) -> String {
+    answer(
+        2,
+        "m",
+        &serde_json::json!({"type": "tool_use", "id": id, "name": tool, "input": {"file_path": path}}),
+    )
+}
+
+fn result(id: &str, failed: bool) -> String {
+    serde_json::json!({
+        "type": "user", "uuid": "r", "toolUseResult": {},
+        "message": {"content": [{"type": "tool_result", "tool_use_id": id, "content": "x", "is_error": failed}]},
+    })
+    .to_string()
+}
+
+#[test]
+fn files_that_were_written() {
+    let lines = [
+        user("u", 1, "go"),
+        write("1", "Write", "/p/a"),
+        result("1", false),
+        write("2", "Edit", "/p/b"),
+        result("2", true),
+        write("3", "Read", "/p/c"),
+        write("4", "Edit", "/p/d"),
+        write("5", "Edit", "/p/a"),
+    ];
+    let relays = extract(&lines.each_ref().map(String::as_str));
+    assert_eq!(relays[0].files, ["/p/d", "/p/a"]);
+    assert_eq!(relays[0].tools.get("Edit"), Some(&3));
+    let many: Vec<String> = std::iter::once(user("u", 1, "go"))
+        .chain((0..5000).map(|n| write(&n.to_string(), "Edit", &format!("/p/{n}"))))
+        .collect();
+    let relays = extract(&many.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!((relays[0].files.len(), relays[0].files[99].as_str()), (100, "/p/4999"));
+}
+
+#[test]
+fn the_last_text_that_says_something_is_the_answer() {
+    let tag = "<!-- [meta] project: p (id: 1) | topic: t (id: 2) -->";
+    let lines = [
+        user("u", 1, "go"),
+        text(2, "m1", "let me see"),
+        answer(3, "m1", &serde_json::json!({"type": "thinking", "thinking": "hm"})),
+        text(4, "m2", "done"),
+        text(4, "m2", "and more"),
+        r#"{"type":"user","message":{"content":"Stop hook feedback:\nno tag"}}"#.to_owned(),
+        text(5, "m3", tag),
+    ];
+    let relay = extract(&lines.each_ref().map(String::as_str)).pop().unwrap();
+    assert_eq!(relay.answer, "done\n\nand more");
+    assert_eq!(relay.texts, ["let me see"]);
+    assert_eq!(relay.tag.map(|tag| tag.topic.id), Some(2));
+    assert_eq!(relay.ended.since(relay.at), 4000);
+    assert_eq!((relay.session.as_deref(), relay.branch.as_deref()), (Some("s"), Some("main")));
+}
+
+#[test]
+fn an_answer_is_recognised_by_its_text() {
+    let expected = |text: &str| Answer { bytes: text.len() as u64, hash: fnv::hash(text.bytes()) };
+    let seen = |lines: &[String], told: &str| {
+        let mut extract = Extract::new(Some(expected(told)));
+        for line in lines {
+            extract.line(line.as_bytes());
+        }
+        extract.answered()
+    };
+    let lines = [user("u", 1, "go"), text(2, "m1", "first"), text(2, "m1", "second\n")];
+    for told in ["second\n", "second", "firstsecond\n", "first\nsecond", "first\n\nsecond\n"] {
+        assert!(seen(&lines, told), "{told:?}");
+    }
+    assert!(!seen(&lines, "third") && !seen(&lines[..1], "first"));
+    let again = [lines.as_slice(), &[user("v", 3, "again")]].concat();
+    assert!(!seen(&again, "second"), "another relay's");
+}
+
+#[test]
+fn a_relay_of_any_length_is_small() {
+    let mut extract = Extract::new(None);
+    extract.line(user("u", 1, &"prompt ".repeat(100_000)).as_bytes());
+    for n in 0..2000 {
+        extract.line(text(2, &n.to_string(), &"words ".repeat(2000)).as_bytes());
+    }
+    let relay = extract.finish().unwrap();
+    let length = relay.prompt.len() + relay.answer.len() + relay.texts.iter().map(String::len).sum::<usize>();
+    assert!(length < 40_000, "{length}");
+    assert!(relay.prompt.contains("\n…\n"));
+}
+
+#[test]
+fn secrets_are_gone_before_anything_is_cut() {
+    let key = format!(
+        "-----BEGIN RSA PRIVATE KEY-----\n{}-----END RSA PRIVATE KEY-----",
+        "QUJDREVGR0hJSktM\n".repeat(900)
+    );
+    let prompt = format!("use this\n{key}\n<private>{}</private> thanks", "hidden ".repeat(3000));
+    let answers = [
+        text(2, "m", "password=hunter2hunter2"),
+        text(3, "n", "token ghp_abcdefghijklmnopqrstuvwxyz0123456789"),
+    ];
+    let relay = extract(&[&user("u", 1, &prompt), &answers[0], &answers[1]]).pop().unwrap();
+    assert!(!relay.prompt.contains("QUJD") && !relay.prompt.contains("hidden"), "{}", relay.prompt);
+    assert!(relay.prompt.starts_with("use this") && relay.prompt.ends_with("thanks"), "{}", relay.prompt);
+    assert!(!relay.answer.contains("ghp_a") && !relay.texts[0].contains("hunter2"));
+    assert_eq!(relay.redacted.total(), 3, "{:?}", relay.redacted);
+}
+
+proptest! {
+    /// Odd, torn and unknown lines cost nothing but themselves.
+    #[test]
+    fn lines_in_between_do_not_matter(
+        torn in 1_usize..200,
+        odd in prop_oneof![
+            Just("{\"type\":\"api-request-blob\",\"message\":\"\\\"user\\\"\"}".to_owned()),
+            Just("{\"type\":\"brand-new\",\"user\":[1,2,{}]}".to_owned()),
+            Just("{\"type\":\"user\"}".to_owned()),
+            Just("{\"type\":\"assistant\",\"message\":{\"content\":\"user\"}}".to_owned()),
+            Just("{\"type\":\"assistant\",\"isSidechain\":true,\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"side\"}]}}".to_owned()),
+            "\\PC{0,40}",
+        ],
+    ) {
+        let whole = [user("u", 1, "go"), text(2, "m", "done"), user("v", 3, "more"), text(4, "n", "done too")];
+        let torn = &whole[3][..whole[3].len().min(torn)];
+        let clean = extract(&whole.each_ref().map(String::as_str));
+        let mut lines: Vec<&str> = Vec::new();
+        for line in &whole {
+            lines.extend([odd.as_str(), line.as_str()]);
+        }
+        if torn.len() < whole[3].len() {
+            lines.push(torn);
+        }
+        prop_assert_eq!(extract(&lines), clean);
+    }
+}
