@@ -40,7 +40,8 @@ pub struct Environment {
 }
 
 /// Variables of ours that are no key of the config.
-const NOT_SETTINGS: [&str; 4] = ["TIDEGATE_OFF", "TIDEGATE_GUARD", "TIDEGATE_STATE_DIR", "TIDEGATE_ATTENDED"];
+const NOT_SETTINGS: [&str; 5] =
+    ["TIDEGATE_OFF", "TIDEGATE_GUARD", "TIDEGATE_STATE_DIR", "TIDEGATE_DATA_DIR", "TIDEGATE_ATTENDED"];
 
 /// Left behind by the plugin's selector.
 const SELECTOR: &str = "TIDEGATE_SELECTOR";
@@ -114,6 +115,7 @@ impl Environment {
         Environment {
             place: PlaceEnv {
                 state_dir: path("TIDEGATE_STATE_DIR"),
+                data_dir: path("TIDEGATE_DATA_DIR"),
                 xdg_state: path("XDG_STATE_HOME"),
                 xdg_config: path("XDG_CONFIG_HOME"),
                 xdg_data: path("XDG_DATA_HOME"),

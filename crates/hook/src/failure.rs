@@ -97,7 +97,7 @@ impl Fallback {
     }
 
     /// Writes a failure down, as far as that can be done. The answer stands whether or not it can.
-    pub(crate) fn write_down(&self, record: &Record) {
+    pub(crate) fn write_down(&self, record: &mut Record) {
         if let Some(state) = self.state.get() {
             let _ = journal::append(&state.journal(), self.now, record);
         }
@@ -162,12 +162,12 @@ impl Fallback {
     /// Answers and ends the process. The record comes second and has little time: what it is written to may be what
     /// hangs.
     fn end(&self, step: &FailedStep) -> ! {
-        let (reply, record) = self.fail(step, None, None);
+        let (reply, mut record) = self.fail(step, None, None);
         let _ = answer::write(&reply);
         let (done, wait) = mpsc::channel();
         let fallback = self.clone();
         let writer = std::thread::Builder::new().spawn(move || {
-            fallback.write_down(&record);
+            fallback.write_down(&mut record);
             done.send(())
         });
         if writer.is_ok() {

@@ -11,24 +11,29 @@ use tidegate_core::event::{Event, EventKind};
 use tidegate_core::facts::cycle::Standing;
 use tidegate_core::facts::knowledge::Knowledge;
 use tidegate_core::facts::marks::Marks;
+use tidegate_core::facts::memory::{self, Answer, Remembered};
 use tidegate_core::facts::sources::Sources;
 use tidegate_core::facts::workflow;
 use tidegate_core::facts::worktree::{Kept, Worktrees};
 use tidegate_core::facts::{Facts, Known, Needs, OwnFile, Proof, Touched, evidence, session};
 use tidegate_core::file_class::FileClass;
 use tidegate_core::knowledge::flow;
+use tidegate_core::memory::catalogue::OWN;
+use tidegate_core::memory::meta_tag;
 use tidegate_core::meter::models::HostSettings;
 use tidegate_core::meter::transcript::Evidence;
 use tidegate_core::meter::{Meter, Unknown};
 use tidegate_core::phase::{self, Phase};
-use tidegate_core::policy;
 use tidegate_core::policy::workflow_gate::is_same;
+use tidegate_core::policy::{self, relay_log};
+use tidegate_core::redact::redact;
 use tidegate_core::shell::{self, Script, Spot, Surroundings};
 use tidegate_core::time::Millis;
 use tidegate_core::workflow::manifest::is_manifest;
 use tidegate_state::checks::{self as state_checks, Manifest};
 use tidegate_state::knowledge::known;
 use tidegate_state::knowledge::read::Folder;
+use tidegate_state::memory::catalogue;
 use tidegate_state::place::StateDir;
 use tidegate_state::{
     boundary, bridge, cycle, host_settings, own_files, project, touched, transcript, workflow as workflows,
@@ -46,6 +51,8 @@ pub struct Gathered<'a> {
     pub root: Option<PathBuf>,
     /// The host's settings, if this event was a reason to read them.
     pub host: Option<HostSettings>,
+    /// Variables of ours that the project's settings set, and that therefore do not count.
+    pub ignored: Vec<String>,
 }
 
 /// What a call has to do with the code.
@@ -72,6 +79,9 @@ const LATE_TRANSCRIPT: Duration = Duration::from_millis(150);
 /// Between two looks at it.
 const LOOKS_AGAIN: Duration = Duration::from_millis(8);
 
+/// How much of an answer is looked through for its tag, from the end.
+const LONGEST_ANSWER: usize = 256 * 1024;
+
 /// More files than a command line names on purpose.
 const MOST_FILES: usize = 64;
 
@@ -97,7 +107,9 @@ fn in_background(event: &Event<'_>) -> bool {
 /// Enough of a command line to know it again.
 fn one_line(line: &str) -> String {
     const SHOWN: usize = 80;
-    // A variable may hold a secret.
+    // The whole line: half a token is not recognised as one.
+    let line = redact(line).text;
+    // A variable may hold a secret under any name.
     let shown = |word: &str| match word.split_once('=') {
         Some((name, _)) if !name.starts_with('-') => format!("{name}=…"),
         _ => word.to_owned(),
@@ -180,6 +192,7 @@ impl Gather<'_> {
             marks.value(),
             self.config,
         ));
+        let needs = needs.and(memory::needs(event)).and(relay_log::needs_passed_over(event, self.config));
         let meter = if needs.meter {
             let settings = host.as_ref().or(marks.value().and_then(|marks| marks.host.as_ref()));
             let settings = settings.cloned().unwrap_or_default();
@@ -236,7 +249,11 @@ impl Gather<'_> {
             worktrees,
             cycle: Known::Absent,
             workflow: Known::Absent,
+            memory: Remembered::default(),
         };
+        if needs.transcript || needs.topics || needs.page || needs.undecided {
+            facts.memory = self.remembered(&facts, root.as_deref(), needs);
+        }
         if needs.cycle {
             facts.cycle = self.cycle(event, cycle_root(&facts, root.as_deref()));
         }
@@ -250,7 +267,57 @@ impl Gather<'_> {
         if policy::needs_knowledge(&facts, self.config) {
             facts.knowledge = root.as_deref().and_then(|root| self.knowledge(root, facts.marks.value()));
         }
-        Gathered { facts, root, host }
+        Gathered { facts, root, host, ignored: self.env.ignored.clone() }
+    }
+
+    /// What is remembered, as far as it is asked for.
+    fn remembered(&self, facts: &Facts<'_>, root: Option<&Path>, needs: Needs) -> Remembered {
+        let mut memory = Remembered::default();
+        let transcript = facts.event.payload.transcript_path.get().map(|path| Path::new(path.as_ref()));
+        if needs.transcript {
+            let found = transcript.and_then(|path| std::fs::metadata(path).ok());
+            memory.length = found.filter(std::fs::Metadata::is_file).map(|found| found.len());
+        }
+        if needs.topics && memory::turn_ends(facts.event) {
+            memory.answer = self.last_answer(facts.event, transcript);
+        }
+        let has_tag = memory.tag().is_some();
+        // What a tag should be is of interest where there is none.
+        let page = needs.page && !(has_tag && memory::turn_ends(facts.event));
+        if needs.transcript || page {
+            memory.project = root.map(project::memory_project);
+        }
+        let Some(state) = self.state else { return memory };
+        if needs.topics {
+            let mut ids: Vec<i64> = memory.tag().map(|tag| tag.topic.id).into_iter().collect();
+            ids.extend(facts.marks.value().into_iter().flat_map(Marks::topics_in_question));
+            ids.retain(|id| *id > OWN);
+            ids.dedup();
+            memory.topics = ids.into_iter().map(|id| (id, catalogue::topic(state, id))).collect();
+        }
+        if let Some(project) = memory.project.as_ref().filter(|_| page) {
+            memory.page = catalogue::project(state, &project.key);
+        }
+        if needs.undecided {
+            memory.undecided = catalogue::undecided(state);
+        }
+        memory
+    }
+
+    /// What a turn says last: the host tells it, and where it does not, the transcript may.
+    fn last_answer(&self, event: &Event<'_>, transcript: Option<&Path>) -> Option<Answer> {
+        let text = match event.payload.last_assistant_message.get().filter(|text| !text.is_empty()) {
+            // Nothing has to be decoded to see that there is no tag.
+            Some(text) if !text.mentions(b"[meta]") => return Some(Answer { tag: None }),
+            Some(text) => text.tail(LONGEST_ANSWER).into_owned(),
+            None => {
+                let said = transcript::last_answer(transcript?, self.in_time)?;
+                let tag = meta_tag::find(&said.text);
+                // That something is missing can be told only of the last word.
+                return (tag.is_some() || said.last).then_some(Answer { tag });
+            }
+        };
+        Some(Answer { tag: meta_tag::find(&text) })
     }
 
     /// Where a project's cycle stands.
@@ -545,5 +612,29 @@ impl Gather<'_> {
             host,
         }
         .meter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_is_shown_without_its_secrets() {
+        for (line, shown) in [
+            ("cargo test | tail", "cargo test | tail"),
+            ("FOO=bar  cargo test\n| tail", "FOO=… cargo test | tail"),
+            (
+                "cargo test --features=a -- --token abcd1234ef",
+                "cargo test --features=a -- --token [redacted:token]",
+            ),
+            ("DATABASE_URL=postgres://a:b@c npm test", "DATABASE_URL=… npm test"),
+            ("curl -u me:hunter2 x; npm test; true", "curl -u me:[redacted:url_password] x; npm test; true"),
+        ] {
+            assert_eq!(one_line(line), shown);
+        }
+        // A token that would be cut in two is gone before.
+        let token = format!("ghp_{}", "aB3".repeat(12));
+        assert!(!one_line(&format!("{} {token}", "x".repeat(60))).contains("aB3"));
     }
 }

@@ -15,14 +15,16 @@ use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
 use tidegate_core::facts::marks::{Mark, Marks, Note};
 use tidegate_core::facts::{Facts, Known, session};
 use tidegate_core::gate;
+use tidegate_core::memory::job::{self, Job};
 use tidegate_core::policy;
-use tidegate_core::record::Record;
+use tidegate_core::record::{Failure, Record};
 use tidegate_core::reply::{self, Reply};
 use tidegate_core::ruling::{Outcome, Ruling};
 use tidegate_core::time::Millis;
 use tidegate_core::verdict::{Call, CycleStep, Effect};
 use tidegate_core::words::Lang;
 use tidegate_state::marks::Lock;
+use tidegate_state::memory::spool;
 use tidegate_state::place::StateDir;
 use tidegate_state::{claims, clock, config, cycle, fork, journal, marks, off};
 
@@ -205,8 +207,8 @@ impl Hook {
     }
 
     fn fail(&self, step: &FailedStep, config: Option<&Config>, prompt: Option<Lang>) -> Reply {
-        let (reply, record) = self.fallback.fail(step, config, prompt);
-        self.fallback.write_down(&record);
+        let (reply, mut record) = self.fallback.fail(step, config, prompt);
+        self.fallback.write_down(&mut record);
         reply
     }
 }
@@ -302,7 +304,7 @@ impl Run<'_> {
     ) -> Result<Answer, FailedStep> {
         let now = self.hook.fallback.now;
         let failed = |error: std::io::Error| FailedStep::Marks(error.to_string());
-        let new_marks = marks_of(gathered, self.config, outcome);
+        let mut new_marks = marks_of(gathered, self.config, outcome);
         let lock = match lock {
             None if !new_marks.is_empty() => Some(marks::lock_shared(&self.folder).map_err(failed)?),
             lock => lock,
@@ -316,6 +318,12 @@ impl Run<'_> {
             cycle::carry_out(&self.state, root, step)
                 .map_err(|error| FailedStep::Cycle(error.to_string()))?;
         }
+        // Before the mark that says so, and before the answer: after that nobody comes back for it. What could not be left is
+        // left with the next turn.
+        let spooled = self.spool(outcome);
+        if spooled.is_err() {
+            new_marks.retain(|mark| !matches!(mark, Mark::Spooled(_)));
+        }
         let mut record = kept(Record::of(&gathered.facts, ruling, outcome, &new_marks));
         record.id = record_id(now);
         record.project = gathered.root.as_deref().map(|root| root.to_string_lossy().into_owned());
@@ -323,7 +331,12 @@ impl Run<'_> {
         record.off.clone_from(&self.config.off);
         record.off_by_command.clone_from(&self.config.off_by_command);
         record.cost.us = self.hook.fallback.micros();
-        let written = journal::append(&self.state.journal(), now, &record)
+        if let Err(error) = spooled {
+            let step = FailedStep::Spool(error.to_string());
+            let (class, closed) = (step.class().to_owned(), false);
+            record.failure = Some(Failure { class, step: step.to_string(), closed });
+        }
+        let written = journal::append(&self.state.journal(), now, &mut record)
             .map_err(|error| FailedStep::Record(error.to_string()))
             .and_then(|()| lock.map_or(Ok(()), |lock| lock.append(&new_marks).map_err(failed)));
 
@@ -356,6 +369,19 @@ impl Run<'_> {
             }
         }
         Ok(Answer { reply: reply::reply(self.event.kind, outcome), later })
+    }
+
+    /// Leaves the jobs that the ruling has for the worker.
+    fn spool(&self, outcome: &Outcome) -> std::io::Result<()> {
+        let works = outcome.effects.iter().filter_map(|effect| match effect {
+            Effect::Spool(work) => Some(work.as_ref()),
+            _ => None,
+        });
+        for work in works {
+            let (at, session) = (self.hook.fallback.now, self.event.session.to_string());
+            spool::put(&self.state, &Job { v: job::VERSION, at, session, work: work.clone() })?;
+        }
+        Ok(())
     }
 
     /// Whether another registration of this event was here first. Without a name it is told by the program it calls.
@@ -397,14 +423,14 @@ fn unguarded(state: &StateDir, event: &Event<'_>, env: &Environment, now: Millis
     if let Known::Absent = marks::read(&folder) {
         let _ = marks::lock_shared(&folder).and_then(|lock| lock.append(&[Mark::Attached(now)]));
     }
-    let record = Record {
+    let mut record = Record {
         id: record_id(now),
         session: Some(event.session.to_string()),
         attended: env.attended,
         ruling: "unguarded".to_owned(),
         ..Record::begin(&event.name, now)
     };
-    let _ = journal::append(&state.journal(), now, &record);
+    let _ = journal::append(&state.journal(), now, &mut record);
 }
 
 /// Something large that lasts as long as the process, which ends with the answer: to take it apart and give each piece of

@@ -23,6 +23,7 @@ use tidegate_state::knowledge::json::{
 };
 use tidegate_state::knowledge::read::Folder;
 use tidegate_state::knowledge::{handoff, memory, write};
+use tidegate_state::memory::spool;
 use tidegate_state::place::StateDir;
 use tidegate_state::{boundary, cycle, journal, marks, pressure_file, workflow, worktree};
 
@@ -81,6 +82,8 @@ pub(crate) enum Later {
     Told { state: StateDir, root: PathBuf, policies: Vec<String>, now: Millis },
     /// Let policies step down that the client was once more started without.
     StepDown { state: StateDir, config: Box<Config>, root: PathBuf, now: Millis },
+    /// See that a worker runs, if something waits for one.
+    StartWorker { state: StateDir, ignored: Vec<String>, now: Millis },
     /// Have a backend asked about a prompt, by a process of its own.
     AskBackend { session: SessionId, prompt: String, at: Millis },
 }
@@ -142,9 +145,29 @@ impl Later {
             Later::StepDown { state, config, root, now } => {
                 let _ = friction::step_down(&state, now, &config, &root, &config.off, REACH);
             }
+            Later::StartWorker { state, ignored, now } => {
+                if spool::has_jobs(&state) && spool::worker_is_due(&state, now).unwrap_or_default() {
+                    start_worker(&state, &ignored);
+                }
+            }
             Later::AskBackend { session, prompt, at } => ask_backend(&session, &prompt, at),
         }
     }
+}
+
+/// Starts a worker and leaves it. In a group of its own: what ends with the client must not end it. A variable that a
+/// repository set must not tell it where the store is.
+fn start_worker(state: &StateDir, ignored: &[String]) {
+    let Ok(program) = std::env::current_exe() else { return };
+    let mut command = Command::new(program);
+    // Nor must it hold on to a folder that somebody wants to remove.
+    command.current_dir(state.root());
+    for name in ignored {
+        command.env_remove(name);
+    }
+    command.arg("worker").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    child::in_a_group(&mut command);
+    let _ = command.spawn();
 }
 
 /// Starts the process and leaves it: the client waits for us, and a model takes seconds. Its output goes nowhere, so that the
@@ -233,7 +256,10 @@ pub(crate) fn effects(
     let (session, now) = (&facts.event.session, facts.now);
     let cycle_root = || cycle_root(facts, root.as_deref()).map(Path::to_owned);
     let later = |effect: &Effect| match effect {
-        Effect::Mark(_) | Effect::StepDownTold(_) | Effect::Cycle(_) => None,
+        Effect::Mark(_) | Effect::StepDownTold(_) | Effect::Cycle(_) | Effect::Spool(_) => None,
+        Effect::StartWorker => {
+            Some(Later::StartWorker { state: state.clone(), ignored: gathered.ignored.clone(), now })
+        }
         Effect::OwnManifest { project, manifest } => Some(Later::OwnManifest {
             state: state.clone(),
             root: project.into(),

@@ -40,7 +40,7 @@ pub fn inherit(
     });
     let (copied, parent) = copied?;
     // Its own transcript will be another file, and a cycle is steered by the session that is in it.
-    let copied = Marks { transcript: None, approvals: Vec::new(), stage: None, ..copied };
+    let copied = Marks { transcript: None, spooled: None, approvals: Vec::new(), stage: None, ..copied };
     let folder = state.session(fork);
     let lock = marks::lock_shared(&folder).ok()?;
     // First: a mark may say that something of it waits to be told.

@@ -126,7 +126,7 @@ mod tests {
                 ..VerdictRecord::default()
             };
             let at = |seconds: u64| Millis(now.0 - 3_600_000 + (n * 60 + seconds) * 1000);
-            let denied = Record {
+            let mut denied = Record {
                 session: Some(format!("s{n}")),
                 project: project.clone(),
                 verdicts: vec![verdict],
@@ -134,9 +134,9 @@ mod tests {
             };
             let switched = Switched { policy: policy.clone(), session: None, project: project.clone() };
             let did = Deeds { switched_off: Some(switched), ..Deeds::default() };
-            let off = Record { attended: true, did, ..Record::begin("tidegate off", at(9)) };
-            journal::append(&state.journal(), now, &denied).unwrap();
-            journal::append(&state.journal(), now, &off).unwrap();
+            let mut off = Record { attended: true, did, ..Record::begin("tidegate off", at(9)) };
+            journal::append(&state.journal(), now, &mut denied).unwrap();
+            journal::append(&state.journal(), now, &mut off).unwrap();
         }
         let reach = Reach { days: 7, of_a_day: 1024 * 1024 };
         let config = Config::default();

@@ -12,8 +12,9 @@ use tidegate_core::time::Millis;
 
 use crate::place::StateDir;
 
-/// Appends a record.
-pub fn append(folder: &Path, now: Millis, record: &Record) -> io::Result<()> {
+/// Appends a record, without the secrets that stand in it.
+pub fn append(folder: &Path, now: Millis, record: &mut Record) -> io::Result<()> {
+    record.redact();
     let mut file = crate::append::open(&file(folder, &now.day()))?;
     crate::append::lines(&mut file, &record.line())
 }
@@ -233,21 +234,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (today, tomorrow) = (Millis(0), Millis(86_400_000));
         let record = |id: &str| Record { v: 1, id: id.into(), ..Record::default() };
-        append(folder.path(), today, &record("before")).unwrap();
+        append(folder.path(), today, &mut record("before")).unwrap();
         let mut follow = Follow::from_here(folder.path(), today);
         let mut ids = |now| -> Vec<String> {
             follow.next(now).unwrap().records.into_iter().map(|record| record.id).collect()
         };
         assert!(ids(today).is_empty());
-        append(folder.path(), today, &record("a")).unwrap();
-        append(folder.path(), today, &record("b")).unwrap();
+        append(folder.path(), today, &mut record("a")).unwrap();
+        append(folder.path(), today, &mut record("b")).unwrap();
         crate::append::lines(
             &mut crate::append::open(&file(folder.path(), &today.day())).unwrap(),
             "{\"v\":1,",
         )
         .unwrap();
         assert_eq!(ids(today), ["a", "b"]);
-        append(folder.path(), tomorrow, &record("c")).unwrap();
+        append(folder.path(), tomorrow, &mut record("c")).unwrap();
         assert!(ids(tomorrow).is_empty());
         assert_eq!(ids(tomorrow), ["c"]);
     }

@@ -11,6 +11,8 @@ use tidegate_core::event::SessionId;
 pub struct PlaceEnv {
     /// `TIDEGATE_STATE_DIR`.
     pub state_dir: Option<PathBuf>,
+    /// `TIDEGATE_DATA_DIR`.
+    pub data_dir: Option<PathBuf>,
     /// `XDG_STATE_HOME`.
     pub xdg_state: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`.
@@ -50,9 +52,22 @@ impl PlaceEnv {
 
     /// The link to this program that settings refer to, so that an upgrade does not leave a stale path in them.
     pub fn link(&self) -> Option<PathBuf> {
+        Some(self.shared()?.join("bin/tidegate"))
+    }
+
+    /// What a person would miss: the store of what is remembered.
+    pub fn data(&self) -> Result<PathBuf, String> {
+        match &self.data_dir {
+            Some(dir) if dir.is_absolute() => Ok(dir.clone()),
+            Some(_) => Err("TIDEGATE_DATA_DIR is not an absolute path".to_owned()),
+            None => self.shared().ok_or_else(|| "neither HOME nor TIDEGATE_DATA_DIR is set".to_owned()),
+        }
+    }
+
+    fn shared(&self) -> Option<PathBuf> {
         let base = absolute(self.xdg_data.as_ref())
             .or_else(|| Some(absolute(self.home.as_ref())?.join(".local/share")))?;
-        Some(base.join("tidegate/bin/tidegate"))
+        Some(base.join("tidegate"))
     }
 
     /// The host's own folder in the home directory.
@@ -269,6 +284,12 @@ mod tests {
         assert_eq!(env.link().unwrap(), Path::new("/h/.local/share/tidegate/bin/tidegate"));
         env.xdg_data = Some("/d".into());
         assert_eq!(env.link().unwrap(), Path::new("/d/tidegate/bin/tidegate"));
+        assert_eq!(env.data().unwrap(), Path::new("/d/tidegate"));
+        env.data_dir = Some("/m".into());
+        assert_eq!(env.data().unwrap(), Path::new("/m"));
+        assert_eq!(env.link().unwrap(), Path::new("/d/tidegate/bin/tidegate"), "settings hold it");
+        env.data_dir = Some("m".into());
+        assert!(env.data().is_err() && PlaceEnv::default().data().is_err());
         env.xdg_state = Some("/x".into());
         assert_eq!(env.state().unwrap(), Path::new("/x/tidegate"));
         env.state_dir = Some("/s".into());

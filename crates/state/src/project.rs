@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tidegate_core::memory::job::ProjectOf;
+
 use crate::{bounded, claims};
 
 /// The host's own project, unless `cwd` is in another worktree of the same repository, then that; else the git
@@ -38,6 +40,42 @@ pub fn worktree_of(path: &Path, root: &Path) -> Option<PathBuf> {
     let top = top_level(path.parent()?)?;
     let common = common_dir(&top)?;
     (top_level(root).and_then(|root| common_dir(&root)) == Some(common)).then_some(top)
+}
+
+/// The project that what is said in a session belongs to unless somebody says otherwise: all worktrees of a repository are
+/// one. No git process here either.
+pub fn memory_project(root: &Path) -> ProjectOf {
+    let top = top_level(root);
+    let common = top.as_deref().and_then(common_dir);
+    let folder = top.as_deref().unwrap_or(root);
+    let key = common.clone().or_else(|| fs::canonicalize(folder).ok()).unwrap_or_else(|| folder.to_owned());
+    // A bare repository has its name itself.
+    let named = match &common {
+        Some(common) if common.ends_with(".git") => common.parent().unwrap_or(folder),
+        Some(common) => common,
+        None => folder,
+    };
+    let name = named.file_name().unwrap_or(named.as_os_str()).to_string_lossy();
+    ProjectOf {
+        key: key.to_string_lossy().into_owned(),
+        name: name.strip_suffix(".git").unwrap_or(&name).to_owned(),
+        root: root.to_string_lossy().into_owned(),
+        branch: top.as_deref().and_then(branch),
+    }
+}
+
+/// What `HEAD` names; `None` where it names no branch.
+fn branch(top: &Path) -> Option<String> {
+    let entry = top.join(".git");
+    let git_dir = if fs::metadata(&entry).ok()?.is_dir() {
+        entry
+    } else {
+        top.join(read_line(&entry)?.strip_prefix("gitdir:")?.trim())
+    };
+    let head = read_line(&git_dir.join("HEAD"))?;
+    // With references in a table, `HEAD` is a file that names nothing.
+    let branch = head.lines().next()?.strip_prefix("ref:")?.trim().strip_prefix("refs/heads/")?;
+    (branch != ".invalid" && !branch.is_empty() && branch.len() <= 255).then(|| branch.to_owned())
 }
 
 /// What a folder of our own is called that belongs to a project: by the project's path, so that a person can find it, and
@@ -122,5 +160,40 @@ mod tests {
         fs::write(stranger.join(".git"), format!("gitdir: {}\n", main.join(".git/worktrees/one").display()))
             .unwrap();
         assert_eq!(main_worktree(&stranger), None);
+    }
+
+    #[test]
+    fn worktrees_of_a_repository_are_one_project_to_remember() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(folder.path()).unwrap();
+        let (main, tree, bare) = (base.join("shop"), base.join("trees/one"), base.join("store.git"));
+        for path in [&main.join(".git/worktrees/one"), &main.join("src"), &tree, &base.join("plain/src")] {
+            fs::create_dir_all(path).unwrap();
+        }
+        let linked = |tree: &Path, git_dir: &Path| {
+            fs::create_dir_all(tree).unwrap();
+            fs::create_dir_all(git_dir).unwrap();
+            fs::write(tree.join(".git"), format!("gitdir: {}\n", git_dir.display())).unwrap();
+            fs::write(git_dir.join("commondir"), "../..\n").unwrap();
+            fs::write(git_dir.join("gitdir"), format!("{}\n", tree.join(".git").display())).unwrap();
+        };
+        linked(&tree, &main.join(".git/worktrees/one"));
+        linked(&base.join("trees/two"), &bare.join("worktrees/two"));
+        fs::write(main.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(main.join(".git/worktrees/one/HEAD"), "ref: refs/heads/feat/search\n").unwrap();
+        fs::write(bare.join("worktrees/two/HEAD"), "0123456789012345678901234567890123456789\n").unwrap();
+
+        let of = |root: &Path| {
+            let project = memory_project(root);
+            assert_eq!(project.root, root.to_string_lossy());
+            (PathBuf::from(project.key), project.name, project.branch)
+        };
+        let (shop, branch) = (main.join(".git"), |name: &str| Some(name.to_owned()));
+        assert_eq!(of(&main), (shop.clone(), "shop".into(), branch("main")));
+        assert_eq!(of(&main.join("src")), (shop.clone(), "shop".into(), branch("main")));
+        assert_eq!(of(&tree), (shop, "shop".into(), branch("feat/search")));
+        assert_eq!(of(&base.join("trees/two")), (bare, "store".into(), None));
+        assert_eq!(of(&base.join("plain/src")), (base.join("plain/src"), "src".into(), None));
+        assert_eq!(of(&base.join("gone")), (base.join("gone"), "gone".into(), None));
     }
 }

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use tidegate_core::knowledge::preserved::{self, Preserved};
+use tidegate_core::memory::answer::{self, Said};
 use tidegate_core::meter::Unknown;
 use tidegate_core::meter::transcript::{Evidence, Found, Scan};
 use tidegate_core::search;
@@ -44,6 +45,16 @@ pub fn preserved(path: &Path, since: Millis, in_time: &dyn Fn() -> bool) -> Pres
     match backwards(path, in_time, &mut |line| scan.line(line)) {
         Ok(true) => scan.finish(),
         Ok(false) | Err(_) => Preserved::default(),
+    }
+}
+
+/// The text of the last turn's answer, as far as the host has written it down: what the assistant said last, on the main
+/// thread, since a person spoke.
+pub fn last_answer(path: &Path, in_time: &dyn Fn() -> bool) -> Option<Said> {
+    let mut scan = answer::Scan::default();
+    match backwards(path, in_time, &mut |line| scan.line(line)) {
+        Ok(true) => scan.finish(),
+        Ok(false) | Err(_) => None,
     }
 }
 
