@@ -1,0 +1,350 @@
+//! A memory of any size, the same on every machine: what people could have asked and been answered, in words that nobody
+//! wrote but that are as common and as rare as words are.
+//!
+//! A few words are planted: some in half of all texts, some that never meet except in *needles*, the few texts that a search has
+//! to find.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tidegate_core::time::Millis;
+use tidegate_memory::record::{Decision, Log, Project, Record, Session, Source, Status, Summary, Topic, Uid};
+
+/// Words of each language.
+const WORDS: usize = 30_000;
+
+/// The first log's time, and how far apart logs are: a million in two years.
+const BEGINNING: u64 = 1_750_000_000_000;
+const STEP: u64 = 63_000;
+
+const PROJECTS: usize = 300;
+const LOGS_OF_A_SESSION: usize = 10;
+const SESSIONS_OF_A_TOPIC: usize = 2;
+
+/// The logs that hold what is looked for: some among the first thousand, some later.
+pub(crate) const NEEDLES: [usize; 15] = [
+    3, 211, 498, 702, 977, 1_500, 20_000, 50_000, 77_777, 99_998, 150_000, 333_333, 500_000, 800_000, 999_990,
+];
+
+/// In every needle, and nowhere else.
+pub(crate) const RARE: [&str; 2] = ["quillfern", "朧月夜"];
+pub(crate) const RARE_PAIR: &str = "麒麟";
+/// Each in half of all texts of both languages.
+pub(crate) const COMMON: [[&str; 2]; 2] = [["deploy", "review"], ["設計", "変更"]];
+/// Each in a quarter of all texts; together only in needles.
+pub(crate) const APART: [[&str; 2]; 2] = [["harbour", "lantern"], ["港湾", "灯籠"]];
+/// Each word in a tenth of all texts; one after the other only in needles.
+pub(crate) const PHRASE: [[&str; 3]; 2] = [["crimson", "ledger", "rebuild"], ["分散", "合意", "形成"]];
+
+/// Numbers that look random and are not.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x6a09_e667_f3bc_c908)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        (self.next() % end.max(1) as u64) as usize
+    }
+
+    fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// Ranks as often as Zipf says.
+struct Zipf(Vec<f64>);
+
+impl Zipf {
+    fn new(ranks: usize) -> Zipf {
+        let mut sum = 0.0;
+        let upto: Vec<f64> = (1..=ranks)
+            .map(|rank| {
+                sum += 1.0 / rank as f64;
+                sum
+            })
+            .collect();
+        Zipf(upto.into_iter().map(|upto| upto / sum).collect())
+    }
+
+    fn draw(&self, random: &mut Random) -> usize {
+        let share = random.share();
+        self.0.partition_point(|upto| *upto < share).min(self.0.len() - 1)
+    }
+}
+
+/// Where words of a language come from.
+pub(crate) struct Corpus {
+    /// English, Japanese; the commonest first.
+    pub(crate) words: [Vec<String>; 2],
+    of_words: Zipf,
+    of_projects: Zipf,
+}
+
+impl Corpus {
+    pub(crate) fn new() -> Corpus {
+        Corpus {
+            words: [(0..WORDS).map(english).collect(), japanese()],
+            of_words: Zipf::new(WORDS),
+            of_projects: Zipf::new(PROJECTS),
+        }
+    }
+
+    /// The records that come with a log: itself, and what it belongs to where it is the first.
+    pub(crate) fn records(&self, number: usize, known: &mut BTreeSet<Uid>, into: &mut Vec<Record>) {
+        let at = at(number);
+        let session = number / LOGS_OF_A_SESSION;
+        let topic = session / SESSIONS_OF_A_TOPIC;
+        let project = self.project_of(topic);
+        let mut first = |uid: &str| known.insert(uid.to_owned());
+        if first(&uid("project", project)) {
+            into.push(Record::Project(Project {
+                uid: uid("project", project),
+                id: Some(project.cast_signed() as i64 + 1),
+                key: Some(format!("/work/project-{project}/.git")),
+                name: format!("project-{project}"),
+                created: at,
+                updated: at,
+            }));
+        }
+        if first(&uid("topic", topic)) {
+            let mut random = Random::new(topic as u64 ^ 0x7001);
+            let language = topic % 2;
+            let automatic = topic % 4 >= 2;
+            into.push(Record::Topic(Topic {
+                uid: uid("topic", topic),
+                id: Some(topic.cast_signed() as i64 + 1),
+                project: uid("project", project),
+                parent: None,
+                title: self.sentence(language, 6, &mut random),
+                status: if topic % 8 == 1 { Status::Closed } else { Status::Open },
+                automatic: automatic.then(|| uid("session", session)),
+                offered: 0,
+                offered_at: None,
+                created: at,
+                updated: at,
+            }));
+        }
+        if first(&uid("session", session)) {
+            into.push(Record::Session(Session {
+                uid: uid("session", session),
+                project: uid("project", project),
+                root: format!("/work/project-{project}"),
+                branch: Some("main".to_owned()),
+                created: at,
+                updated: at,
+            }));
+        }
+        into.push(Record::Log(self.log(number)));
+        if number % 60 == 59 {
+            let mut random = Random::new(number as u64 ^ 0xdec1);
+            into.push(Record::Decision(Decision {
+                uid: uid("decision", number),
+                id: None,
+                topic: uid("topic", topic),
+                text: self.sentence(topic % 2, 12, &mut random),
+                reason: self.sentence(topic % 2, 25, &mut random),
+                supersedes: None,
+                retracted: None,
+                session: Some(uid("session", session)),
+                created: at,
+                updated: at,
+            }));
+        }
+    }
+
+    /// A relay: half of them English, half Japanese.
+    pub(crate) fn log(&self, number: usize) -> Log {
+        let mut random = Random::new(number as u64);
+        let session = number / LOGS_OF_A_SESSION;
+        let language = (session + number / 3) % 2;
+        let (asked, answered) = (15 + random.below(50), 40 + random.below(110));
+        let mut prompt = self.text(language, asked, &mut random);
+        let mut answer = self.text(language, answered, &mut random);
+        plant(number, &mut prompt, &mut answer, &mut random);
+        let (who, what) = [("User", "AI"), ("ユーザー", "AI")][language];
+        let summary = format!("{who}: {} / {what}: {}", cut(&prompt, 120), cut(&answer, 160));
+        let word = |random: &mut Random| self.words[0][self.of_words.draw(random)].clone();
+        let files = (0..random.below(4))
+            .map(|_| format!("src/{}/{}.rs", word(&mut random), word(&mut random)))
+            .collect();
+        let tools = BTreeMap::from([("Edit".to_owned(), 2), ("Bash".to_owned(), random.below(9) as u32 + 1)]);
+        Log {
+            uid: log_uid(number),
+            topic: uid("topic", session / SESSIONS_OF_A_TOPIC),
+            session: Some(uid("session", session)),
+            title: cut(&prompt, 80),
+            text: summary,
+            prompt,
+            answer,
+            tools,
+            files,
+            source: Source::Relay,
+            redacted: BTreeMap::new(),
+            notes: Vec::new(),
+            summary: Summary { by: "local".to_owned(), again: false },
+            at: at(number),
+            updated: at(number),
+        }
+    }
+
+    /// Projects are of very different size.
+    pub(crate) fn project_of(&self, topic: usize) -> usize {
+        self.of_projects.draw(&mut Random::new(topic as u64 ^ 0x9407))
+    }
+
+    fn text(&self, language: usize, words: usize, random: &mut Random) -> String {
+        let mut text = String::new();
+        let mut left = words;
+        while left > 0 {
+            let length = left.min(6 + random.below(12));
+            text.push_str(&self.sentence(language, length, random));
+            text.push_str([". ", "。"][language]);
+            left -= length;
+        }
+        text
+    }
+
+    fn sentence(&self, language: usize, words: usize, random: &mut Random) -> String {
+        const PARTICLES: [&str; 10] = ["の", "を", "は", "が", "に", "で", "と", "も", "から", "まで"];
+        const ENDS: [&str; 6] = ["する", "した", "です", "ました", "しない", "されている"];
+        let mut text = String::new();
+        for place in 0..words {
+            let word = &self.words[language][self.of_words.draw(random)];
+            if language == 0 && place > 0 {
+                text.push(' ');
+            }
+            text.push_str(word);
+            if language == 1 {
+                let small: &[&str] = if place + 1 == words { &ENDS } else { &PARTICLES };
+                text.push_str(small[random.below(small.len())]);
+            }
+        }
+        text
+    }
+}
+
+/// When a log was.
+pub(crate) fn at(number: usize) -> Millis {
+    Millis(BEGINNING + number as u64 * STEP)
+}
+
+fn uid(kind: &str, number: usize) -> Uid {
+    format!("{kind}-{number}")
+}
+
+/// As of a relay: in no order.
+pub(crate) fn log_uid(number: usize) -> Uid {
+    let mut random = Random::new(number as u64 ^ 0x5eed);
+    let (high, low) = (random.next(), random.next());
+    format!(
+        "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",
+        high >> 32,
+        high >> 16 & 0xffff,
+        high & 0xfff,
+        low >> 52,
+        number
+    )
+}
+
+pub(crate) fn session_of(number: usize) -> Uid {
+    uid("session", number / LOGS_OF_A_SESSION)
+}
+
+/// A topic's id in the store.
+pub(crate) fn topic_of(number: usize) -> usize {
+    number / LOGS_OF_A_SESSION / SESSIONS_OF_A_TOPIC
+}
+
+/// At most so many characters.
+fn cut(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}
+
+/// Puts in what is known to be there.
+fn plant(number: usize, prompt: &mut String, answer: &mut String, random: &mut Random) {
+    let is_needle = NEEDLES.contains(&number);
+    for language in 0..2 {
+        for word in COMMON[language] {
+            if random.below(2) == 0 {
+                add(if random.below(2) == 0 { &mut *prompt } else { &mut *answer }, word);
+            }
+        }
+        if is_needle {
+            add(answer, RARE[language]);
+            add(prompt, APART[language][0]);
+            add(answer, APART[language][1]);
+            add(answer, &PHRASE[language].join(["", " "][usize::from(language == 0)]));
+        } else {
+            if let Some(word) = APART[language].get(number % 4) {
+                add(answer, word);
+            }
+            for word in PHRASE[language] {
+                if random.below(10) == 0 {
+                    add(prompt, word);
+                }
+            }
+        }
+    }
+    if is_needle {
+        add(answer, RARE_PAIR);
+    }
+}
+
+/// With a word between, so that what is planted twice is no phrase.
+fn add(text: &mut String, word: &str) {
+    text.push_str(" also ");
+    text.push_str(word);
+}
+
+/// A word for each rank: the commoner the shorter, no two with one stem.
+fn english(rank: usize) -> String {
+    const FIRST: &[u8] = b"bcdfghjklmnprtvwz";
+    const SECOND: &[u8] = b"aiou";
+    let mut word = String::new();
+    let mut rest = rank;
+    while word.is_empty() || rest > 0 || word.len() < 4 {
+        word.push(char::from(FIRST[rest % FIRST.len()]));
+        rest /= FIRST.len();
+        word.push(char::from(SECOND[rest % SECOND.len()]));
+        rest /= SECOND.len();
+    }
+    word
+}
+
+fn japanese() -> Vec<String> {
+    let planted: String =
+        [RARE[1], RARE_PAIR].into_iter().chain(COMMON[1]).chain(APART[1]).chain(PHRASE[1]).collect();
+    let han: Vec<char> = (0..1200_u32)
+        .filter_map(|place| char::from_u32(0x4e00 + place * 13))
+        .filter(|c| !planted.contains(*c))
+        .collect();
+    let kana: Vec<char> = ('ア'..='ン').filter(|c| !"ァィゥェォッャュョヮ".contains(*c)).collect();
+    let mut random = Random::new(0x1a9a);
+    let mut seen = BTreeSet::new();
+    let mut words = Vec::with_capacity(WORDS);
+    while words.len() < WORDS {
+        // Some characters are in many words.
+        let one = |random: &mut Random| {
+            let share = random.share();
+            han[(share * share * han.len() as f64) as usize]
+        };
+        let word: String = match random.below(10) {
+            0 | 1 => (0..3 + random.below(4)).map(|_| kana[random.below(kana.len())]).collect(),
+            2 => (0..3).map(|_| one(&mut random)).collect(),
+            _ => (0..2).map(|_| one(&mut random)).collect(),
+        };
+        if seen.insert(word.clone()) {
+            words.push(word);
+        }
+    }
+    words
+}

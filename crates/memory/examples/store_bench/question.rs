@@ -1,0 +1,244 @@
+//! What is looked for, and what has to be found.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use tidegate_memory::sqlite::SqliteStore;
+use tidegate_memory::store::Store;
+use tidegate_memory::view::{Filter, Hit, Kind, Query};
+
+use super::corpus::{self, APART, COMMON, Corpus, NEEDLES, PHRASE, RARE, RARE_PAIR, Random};
+use super::samples::Samples;
+use super::{Done, open, output};
+
+const LIMIT: usize = 20;
+
+/// What has to be found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// All needles, and nothing else.
+    Needles,
+    /// As many as were asked for.
+    Full,
+    /// Something.
+    Some,
+    /// That depends.
+    Any,
+}
+
+/// One kind of question.
+pub(crate) struct Question {
+    pub(crate) name: String,
+    /// They take turns.
+    queries: Vec<Query>,
+    found: Found,
+    size: usize,
+}
+
+pub(crate) struct Questions {
+    pub(crate) all: Vec<Question>,
+}
+
+fn query(text: impl Into<String>) -> Query {
+    Query { text: text.into(), limit: LIMIT, ..Query::default() }
+}
+
+impl Questions {
+    pub(crate) fn new(corpus: &Corpus, size: usize) -> Questions {
+        let mut all = Vec::new();
+        let mut add = |name: String, found: Found, queries: Vec<Query>| {
+            all.push(Question { name, queries, found, size });
+        };
+        for (language, name) in ["en", "ja"].into_iter().enumerate() {
+            let words = &corpus.words[language];
+            let mut random = Random::new(language as u64);
+            let mut some = |from: usize, to: usize, many: usize| -> String {
+                let words: Vec<&str> =
+                    (0..many).map(|_| words[from + random.below(to - from)].as_str()).collect();
+                words.join(" ")
+            };
+            let [one, other] = COMMON[language];
+            add(format!("{name}: a needle"), Found::Needles, vec![query(RARE[language])]);
+            add(
+                format!("{name}: rare words"),
+                Found::Any,
+                (0..100).map(|_| query(some(8_000, 30_000, 1))).collect(),
+            );
+            add(
+                format!("{name}: middling words"),
+                Found::Some,
+                (0..100).map(|_| query(some(100, 500, 1))).collect(),
+            );
+            add(
+                format!("{name}: the commonest words"),
+                Found::Full,
+                (0..30).map(|n| query(words[n].clone())).collect(),
+            );
+            add(format!("{name}: in half of all"), Found::Full, vec![query(one), query(other)]);
+            add(format!("{name}: both in half of all"), Found::Full, vec![query(format!("{one} {other}"))]);
+            add(
+                format!("{name}: two that hardly meet"),
+                Found::Needles,
+                vec![query(APART[language].join(" "))],
+            );
+            let apart = APART[language].join(" ");
+            add(
+                format!("{name}: common and hardly meeting"),
+                Found::Any,
+                vec![query(format!("{one} {other} {apart}"))],
+            );
+            add(
+                format!("{name}: a phrase of common words"),
+                Found::Any,
+                vec![query(format!("\"{}\"", PHRASE[language].join([" ", ""][language])))],
+            );
+            if language == 1 {
+                add("ja: a long word of common ones".to_owned(), Found::Any, vec![query(PHRASE[1].concat())]);
+                add("ja: a needle of two characters".to_owned(), Found::Needles, vec![query(RARE_PAIR)]);
+                add(
+                    "ja: one character".to_owned(),
+                    Found::Full,
+                    vec![query(&COMMON[1][0][..3]), query(&COMMON[1][1][..3])],
+                );
+            }
+            add(
+                format!("{name}: four words"),
+                Found::Any,
+                (0..100).map(|_| query(some(5, 300, 4))).collect(),
+            );
+            add(
+                format!("{name}: eight words, no text has all"),
+                Found::Any,
+                (0..100).map(|_| query(some(200, 3_000, 8))).collect(),
+            );
+            add(
+                format!("{name}: common, and one that is nowhere"),
+                Found::Full,
+                [one, other].map(|word| query(format!("{word} {}", ["xyzzyx", "鷽鷽"][language]))).to_vec(),
+            );
+            let with = |filter: Filter| {
+                let filter = &filter;
+                [one, other].map(|word| Query { filter: filter.clone(), ..query(word) }).to_vec()
+            };
+            let middle = size / 2;
+            add(
+                format!("{name}: common, largest project"),
+                Found::Full,
+                with(Filter { project: Some(1), ..Filter::default() }),
+            );
+            add(
+                format!("{name}: common, small projects"),
+                Found::Any,
+                (200..300)
+                    .map(|project| Query {
+                        filter: Filter { project: Some(project), ..Filter::default() },
+                        ..query(one)
+                    })
+                    .collect(),
+            );
+            let topic = corpus::topic_of(middle).cast_signed() as i64 + 1;
+            add(
+                format!("{name}: common, a topic"),
+                Found::Some,
+                with(Filter { topic: Some(topic), ..Filter::default() }),
+            );
+            add(
+                format!("{name}: common, a session"),
+                Found::Some,
+                with(Filter { session: Some(corpus::session_of(middle)), ..Filter::default() }),
+            );
+            let span = |from: usize| Filter {
+                since: Some(corpus::at(from)),
+                until: Some(corpus::at(from + size / 10)),
+                ..Filter::default()
+            };
+            add(format!("{name}: common, an early tenth"), Found::Full, with(span(size / 10)));
+            let needle = Query { filter: span(0), ..query(format!("{} {}", RARE[language], one)) };
+            add(format!("{name}: needle and common, a tenth"), Found::Any, vec![needle]);
+            let decisions = |word: &str| Query { kinds: vec![Kind::Decision], ..query(word) };
+            add(
+                format!("{name}: common, decisions"),
+                Found::Any,
+                (0..30).map(|n| decisions(&words[n])).collect(),
+            );
+        }
+        Questions { all }
+    }
+
+    /// Every question, each in a store that was just opened.
+    pub(crate) fn fresh(&self, path: &Path, runs: usize) -> Done<Samples> {
+        let mut samples = Samples::default();
+        for query in self.turns(runs) {
+            let asked = || open(path)?.search(query).map_err(|error| error.to_string());
+            samples.time(asked)?;
+        }
+        Ok(samples)
+    }
+
+    /// Every question without a filter, each to a process of its own.
+    pub(crate) fn processes(
+        &self,
+        program: &Path,
+        data: &Path,
+        runs: usize,
+        problems: &mut Vec<String>,
+    ) -> Done<Samples> {
+        let mut samples = Samples::default();
+        for query in self.turns(runs).filter(|query| query.filter == Filter::default()) {
+            let mut command = Command::new(program);
+            command.env("TIDEGATE_DATA_DIR", data).env("TIDEGATE_STATE_DIR", data.join("state"));
+            command.args(["memory", "search", "--json", "--", &query.text]);
+            let printed = samples.time(|| output(&mut command))?;
+            if !printed.starts_with('{') {
+                problems.push(format!("{}: {printed}", query.text));
+            }
+        }
+        Ok(samples)
+    }
+
+    fn turns(&self, runs: usize) -> impl Iterator<Item = &Query> {
+        let kinds = &self.all;
+        (0..runs * 2).filter_map(move |number| {
+            let kind = kinds.get(number % kinds.len())?;
+            kind.queries.get(number / kinds.len() % kind.queries.len())
+        })
+    }
+}
+
+impl Question {
+    /// Asks, and checks what was found.
+    pub(crate) fn ask(
+        &self,
+        store: &mut SqliteStore,
+        runs: usize,
+        problems: &mut Vec<String>,
+    ) -> Done<Samples> {
+        let mut samples = Samples::default();
+        for number in 0..runs {
+            let query = &self.queries[number % self.queries.len()];
+            let hits = samples.time(|| store.search(query)).map_err(|error| error.to_string())?;
+            if number < self.queries.len()
+                && let Some(wrong) = self.wrong(&hits)
+            {
+                problems.push(format!("{} logs, {}, {}: {wrong}", self.size, self.name, query.text));
+            }
+        }
+        Ok(samples)
+    }
+
+    fn wrong(&self, hits: &[Hit]) -> Option<String> {
+        match self.found {
+            Found::Any => None,
+            Found::Some => hits.is_empty().then(|| "nothing was found".to_owned()),
+            Found::Full => (hits.len() != LIMIT).then(|| format!("{} hits", hits.len())),
+            Found::Needles => {
+                let there = NEEDLES.iter().filter(|number| **number < self.size);
+                let wanted: BTreeSet<String> = there.map(|number| corpus::log_uid(*number)).collect();
+                let found: BTreeSet<String> = hits.iter().map(|hit| hit.uid.clone()).collect();
+                (wanted != found)
+                    .then(|| format!("{} of {} needles", found.intersection(&wanted).count(), wanted.len()))
+            }
+        }
+    }
+}

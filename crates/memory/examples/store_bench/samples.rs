@@ -1,0 +1,45 @@
+//! Times of many runs: on the clock, and on the processor, where nobody else's work is in them.
+
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Samples {
+    clock: Vec<Duration>,
+    processor: Vec<Duration>,
+}
+
+fn processor() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+impl Samples {
+    /// Does something and takes its time.
+    pub(crate) fn time<T>(&mut self, act: impl FnOnce() -> T) -> T {
+        let (clock, on_processor) = (Instant::now(), processor());
+        let done = act();
+        self.processor.push(processor().saturating_sub(on_processor));
+        self.clock.push(clock.elapsed());
+        done
+    }
+
+    /// In milliseconds on the clock, by nearest rank.
+    pub(crate) fn percentile(&self, percent: usize) -> f64 {
+        percentile(&self.clock, percent)
+    }
+
+    /// `0.8 / 3.1 / 4.0, 2.9`: p50, p99, the longest; p99 on the processor.
+    pub(crate) fn line(&self) -> String {
+        let at = |percent| percentile(&self.clock, percent);
+        format!("{:.1} / {:.1} / {:.1}, {:.1}", at(50), at(99), at(100), percentile(&self.processor, 99))
+    }
+}
+
+fn percentile(times: &[Duration], percent: usize) -> f64 {
+    let mut sorted = times.to_vec();
+    sorted.sort_unstable();
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
+}

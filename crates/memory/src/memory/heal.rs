@@ -1,0 +1,124 @@
+//! A damaged store: set aside, and rebuilt from the newest sound copy and from what can still be read of it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde::Serialize;
+use tidegate_core::record::Record as JournalRecord;
+use tidegate_core::time::Millis;
+use tidegate_state::place::{self, StateDir};
+use tidegate_state::{journal, replace};
+
+use super::Home;
+use crate::error::{Error, ErrorKind, Result};
+use crate::sqlite::{SqliteStore, is_sound, salvage};
+
+/// What became of a damaged file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Healed {
+    /// What was wrong.
+    pub why: String,
+    /// Where the damaged file is now.
+    pub aside: PathBuf,
+    /// The copy that took its place.
+    pub copy: Option<PathBuf>,
+    /// How many rows were read from the damaged file that the copy did not have.
+    pub saved: u64,
+}
+
+impl Healed {
+    /// In one line, for whoever opened it.
+    pub fn line(&self) -> String {
+        let from = match &self.copy {
+            Some(copy) => format!("rebuilt from {}", copy.display()),
+            None => "begun anew, since there is no copy of it".to_owned(),
+        };
+        format!(
+            "the memory was damaged ({}); it was {from} and {} rows of the damaged file, which is kept in {}",
+            self.why,
+            self.saved,
+            self.aside.display()
+        )
+    }
+}
+
+/// Whether the file has lost everything: new ones are empty, too, but then there are no copies.
+pub(super) fn was_emptied(home: &Home) -> bool {
+    fs::metadata(home.file()).is_ok_and(|found| found.len() == 0) && !home.copies().is_empty()
+}
+
+/// Rebuilds the store, alone. `None` where somebody else did so just before.
+pub(super) fn heal(
+    home: &Home,
+    state: &StateDir,
+    now: Millis,
+    error: &Error,
+) -> Result<(SqliteStore, Option<Healed>)> {
+    let lock = home.lock()?;
+    lock.lock().map_err(|error| home.failed(&error))?;
+    if !was_emptied(home)
+        && is_sound(&home.file())
+        && let Ok(opened) = SqliteStore::open(&home.file())
+    {
+        return Ok((opened.store, None));
+    }
+    let aside = set_aside(home, now)?;
+    let copy = home.copies().into_iter().find(|copy| is_sound(copy));
+    if let Some(copy) = &copy {
+        let half = home.file().with_extension("half");
+        fs::copy(copy, &half)
+            .and_then(|_| fs::rename(&half, home.file()))
+            .map_err(|error| home.failed(&error))?;
+    }
+    let mut store = SqliteStore::open(&home.file())?.store;
+    let saved = salvage(&aside.join("memory.db"), &mut store);
+    let healed = Healed { why: error.what.clone(), aside, copy, saved };
+    write_down(state, now, &healed);
+    Ok((store, Some(healed)))
+}
+
+/// Moves the file and what belongs to it into a folder of their own.
+fn set_aside(home: &Home, now: Millis) -> Result<PathBuf> {
+    let stamp = now.iso().replace(':', "-");
+    let free = |number: u32| {
+        let name = if number == 0 { stamp.clone() } else { format!("{stamp}-{number}") };
+        home.damaged().join(name)
+    };
+    let aside = (0..1000)
+        .map(free)
+        .find(|folder| !folder.exists())
+        .ok_or_else(|| Error::new(ErrorKind::Io, "too many damaged files are kept"))?;
+    place::make_private(&aside).map_err(|error| home.failed(&error))?;
+    for name in ["memory.db", "memory.db-wal", "memory.db-shm"] {
+        let file = home.folder().join(name);
+        if file.exists() {
+            fs::rename(&file, aside.join(name)).map_err(|error| home.failed(&error))?;
+        }
+    }
+    Ok(aside)
+}
+
+/// So that it can be read later, by a person and by `doctor`.
+fn write_down(state: &StateDir, now: Millis, healed: &Healed) {
+    if let Ok(text) = serde_json::to_vec_pretty(healed) {
+        let _ = replace::copy(&healed.aside.join("what-happened.json"), &text);
+    }
+    let mut record = JournalRecord {
+        id: JournalRecord::id(now, std::process::id()),
+        cause: Some(healed.line()),
+        ruling: "memory".to_owned(),
+        ..JournalRecord::begin("tidegate memory", now)
+    };
+    let _ = journal::append(&state.journal(), now, &mut record);
+}
+
+impl Home {
+    /// Damaged files that are kept, newest first.
+    pub fn set_aside(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.damaged()).into_iter().flatten().flatten();
+        let mut folders: Vec<PathBuf> =
+            entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+        folders.sort_unstable_by(|one, other| other.cmp(one));
+        folders
+    }
+}

@@ -1,0 +1,136 @@
+//! Telling the hooks: the catalogue says what the store does, as far as hooks need it.
+
+use std::collections::BTreeSet;
+
+use tidegate_core::memory::catalogue::{MOST, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic};
+use tidegate_core::memory::shown::shown;
+use tidegate_state::memory::catalogue;
+use tidegate_state::place::StateDir;
+
+use super::Memory;
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::{Record, Status};
+use crate::store::Store;
+use crate::view::{Filter, Page, Topic};
+
+/// After more changed topics than this all are written anew.
+const ONE_BY_ONE: usize = 200;
+
+/// Whether there is a catalogue.
+pub(super) fn is_there(state: &StateDir) -> bool {
+    !matches!(catalogue::topic(state, 1), tidegate_core::facts::Known::Absent)
+}
+
+fn failed(error: &std::io::Error) -> Error {
+    Error::new(ErrorKind::Io, format!("the catalogue for the hooks was not written: {error}"))
+        .hint("what was stored is stored; the next change writes it")
+}
+
+fn record(topic: &Topic) -> TopicRecord {
+    TopicRecord {
+        id: topic.id,
+        project: topic.in_project.id,
+        automatic: topic.row.automatic.is_some(),
+        closed: topic.row.status == Status::Closed,
+        recorded: topic.recorded,
+    }
+}
+
+impl Memory {
+    /// After these rows were put in.
+    pub(super) fn publish(&mut self, records: &[Record]) -> Result<()> {
+        let mut topics: BTreeSet<&str> = BTreeSet::new();
+        for record in records {
+            match record {
+                Record::Topic(row) => topics.insert(&row.uid),
+                Record::Log(row) => topics.insert(&row.topic),
+                Record::Decision(row) => topics.insert(&row.topic),
+                Record::Project(_) | Record::Session(_) => false,
+            };
+        }
+        if topics.len() > ONE_BY_ONE {
+            return self.publish_all();
+        }
+        let mut projects = BTreeSet::new();
+        for uid in topics {
+            let Some(topic) = self.store.topic_by_uid(uid)? else { continue };
+            catalogue::write_topic(&self.state, &record(&topic)).map_err(|error| failed(&error))?;
+            projects.insert(topic.in_project.id);
+        }
+        for row in records {
+            if let Record::Project(row) = row
+                && let Some(project) = row.key.as_deref()
+                && let Some(project) = self.store.project_by_key(project)?
+            {
+                projects.insert(project.id);
+            }
+        }
+        for id in projects {
+            self.publish_project(id)?;
+        }
+        self.publish_undecided()
+    }
+
+    /// Everything.
+    pub fn publish_all(&mut self) -> Result<()> {
+        let filter = Filter { all: true, ..Filter::default() };
+        let mut page = Page { limit: 1000, after: None };
+        let mut records = Vec::new();
+        loop {
+            let topics = self.store.topics(&filter, &page)?;
+            records.extend(topics.rows.iter().map(record));
+            page.after = topics.next;
+            if page.after.is_none() {
+                break;
+            }
+        }
+        catalogue::write_topics(&self.state, records).map_err(|error| failed(&error))?;
+        let mut page = Page { limit: 1000, after: None };
+        catalogue::clear_projects(&self.state).map_err(|error| failed(&error))?;
+        loop {
+            let projects = self.store.projects(&page)?;
+            for project in projects.rows {
+                self.publish_project(project.id)?;
+            }
+            page.after = projects.next;
+            if page.after.is_none() {
+                break;
+            }
+        }
+        self.publish_undecided()
+    }
+
+    /// What a session may be offered.
+    pub(super) fn publish_undecided(&mut self) -> Result<()> {
+        let named = |id, name: &str| Named { id, name: shown(name) };
+        let topics = self.store.undecided(None, MOST)?;
+        let topics = topics.iter().map(|topic| UndecidedTopic {
+            topic: named(topic.id, &topic.row.title),
+            project: named(topic.in_project.id, &topic.in_project.name),
+        });
+        let undecided = Undecided { topics: topics.collect() };
+        if catalogue::undecided(&self.state).value() == Some(&undecided) {
+            return Ok(());
+        }
+        catalogue::write_undecided(&self.state, &undecided).map_err(|error| failed(&error))
+    }
+
+    fn publish_project(&mut self, id: i64) -> Result<()> {
+        let Some(project) = self.store.project(id)? else { return Ok(()) };
+        let Some(key) = project.row.key else { return Ok(()) };
+        let filter = Filter { project: Some(id), open: Some(true), ..Filter::default() };
+        let decisions = self.store.decisions(&filter, &Page { limit: MOST, after: None })?.rows;
+        let named = |id, name: &str| Named { id, name: shown(name) };
+        let decisions =
+            decisions.iter().map(|one| named(one.id, one.row.text.lines().next().unwrap_or_default()));
+        let page = ProjectPage {
+            decisions: decisions.collect(),
+            project: named(project.id, &project.row.name),
+            key,
+        };
+        if catalogue::project(&self.state, &page.key).value() == Some(&page) {
+            return Ok(());
+        }
+        catalogue::write_project(&self.state, &page).map_err(|error| failed(&error))
+    }
+}

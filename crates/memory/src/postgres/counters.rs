@@ -1,0 +1,65 @@
+//! The row that every writer holds until it is done: the last number of each kind, and of the last change.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tokio_postgres::Transaction;
+
+use super::ask::Ask;
+use super::link::Failed;
+use super::row::{Table, get};
+use crate::error::{Error, ErrorKind};
+
+/// Held.
+pub(super) struct Counters {
+    change: i64,
+    ids: BTreeMap<Table, i64>,
+}
+
+impl Counters {
+    pub(super) async fn lock(transaction: &Transaction<'_>) -> Result<Counters, Failed> {
+        let ask = Ask::new("SELECT change, project, topic, decision FROM counters WHERE one = 1 FOR UPDATE");
+        let row = ask.row(transaction).await?;
+        let row =
+            row.ok_or_else(|| Error::new(ErrorKind::Damaged, "the team store has lost its counters"))?;
+        let mut ids = BTreeMap::new();
+        for table in Table::ALL.into_iter().filter(|table| table.has_ids()) {
+            ids.insert(table, get(&row, table.name())?);
+        }
+        Ok(Counters { change: get(&row, "change")?, ids })
+    }
+
+    /// The number of the next change.
+    pub(super) fn change(&mut self) -> i64 {
+        self.change += 1;
+        self.change
+    }
+
+    /// Takes so many numbers of changes; gives the one before them.
+    pub(super) fn changes(&mut self, count: usize) -> i64 {
+        let before = self.change;
+        self.change += i64::try_from(count).unwrap_or_default();
+        before
+    }
+
+    /// A number for a new row: the one that it wants, if that is free.
+    pub(super) fn id(
+        &mut self,
+        table: Table,
+        wanted: Option<i64>,
+        taken: &mut BTreeSet<(Table, i64)>,
+    ) -> i64 {
+        let last = self.ids.entry(table).or_default();
+        let id = wanted.filter(|id| !taken.contains(&(table, *id))).unwrap_or(*last + 1);
+        *last = id.max(*last);
+        taken.insert((table, id));
+        id
+    }
+
+    pub(super) async fn unlock(&self, transaction: &Transaction<'_>) -> Result<(), Failed> {
+        let id = |table| self.ids.get(&table).copied().unwrap_or_default().into();
+        let values = [self.change.into(), id(Table::Project), id(Table::Topic), id(Table::Decision)];
+        let text = "UPDATE counters SET change = ?, project = ?, topic = ?, decision = ? WHERE one = 1";
+        Ask::of(text, values).run(transaction).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,123 @@
+//! Deletes for good. What is left of a row is its uid.
+
+use std::collections::BTreeSet;
+
+use tokio_postgres::Transaction;
+
+use super::ask::Ask;
+use super::counters::Counters;
+use super::link::Failed;
+use super::row::{Table, get};
+use crate::error::{Error, ErrorKind};
+use crate::record::Uid;
+use crate::view::Forget;
+
+/// See [`crate::store::Store::forget`].
+pub(super) async fn forget(transaction: &Transaction<'_>, what: &Forget) -> Result<Vec<Uid>, Failed> {
+    let mut counters = Counters::lock(transaction).await?;
+    let missing = |what: String| Failed::from(Error::new(ErrorKind::Missing, what));
+    let named = match what {
+        Forget::Log(uid) => {
+            let found = uids(transaction, "SELECT uid FROM log WHERE uid = ?", uid).await?;
+            if found.is_empty() {
+                return Err(missing(format!("no log {uid}")));
+            }
+            found
+        }
+        Forget::Session(uid) => {
+            let mut found = uids(transaction, "SELECT uid FROM session WHERE uid = ?", uid).await?;
+            found.append(&mut uids(transaction, "SELECT uid FROM topic WHERE automatic = ?", uid).await?);
+            if found.is_empty() {
+                return Err(missing(format!("no session {uid}")));
+            }
+            found.append(&mut uids(transaction, "SELECT uid FROM log WHERE session = ?", uid).await?);
+            found.append(&mut uids(transaction, "SELECT uid FROM decision WHERE session = ?", uid).await?);
+            found.insert(uid.clone());
+            found
+        }
+        Forget::Project(id) => {
+            let row =
+                Ask::of("SELECT uid FROM project WHERE id = ?", [(*id).into()]).row(transaction).await?;
+            let row = row.ok_or_else(|| missing(format!("no project with the id {id}")))?;
+            BTreeSet::from([get::<Uid>(&row, "uid")?])
+        }
+    };
+    let gone = with_contents(transaction, named).await?;
+    delete(transaction, &gone, &mut counters).await?;
+    counters.unlock(transaction).await?;
+    Ok(gone)
+}
+
+/// The same by what rows are called everywhere, as a machine tells it; also for what is not there, and never will be then.
+pub(super) async fn forget_uids(transaction: &Transaction<'_>, told: &[Uid]) -> Result<(), Failed> {
+    let mut counters = Counters::lock(transaction).await?;
+    // Machines have names of their own for a project that others shared before.
+    let rows = Ask::of("SELECT project FROM team_alias WHERE uid = ANY(?)", [told.to_vec().into()])
+        .rows(transaction)
+        .await?;
+    let mut named: BTreeSet<Uid> = told.iter().cloned().collect();
+    for row in &rows {
+        named.insert(get(row, "project")?);
+    }
+    let gone = with_contents(transaction, named).await?;
+    delete(transaction, &gone, &mut counters).await?;
+    counters.unlock(transaction).await
+}
+
+async fn uids(transaction: &Transaction<'_>, text: &str, of: &str) -> Result<BTreeSet<Uid>, Failed> {
+    let rows = Ask::of(text, [of.into()]).rows(transaction).await?;
+    rows.iter().map(|row| get(row, "uid")).collect()
+}
+
+/// With everything that is in what is named: topics and sessions of projects, logs and decisions of topics.
+async fn with_contents(transaction: &Transaction<'_>, named: BTreeSet<Uid>) -> Result<Vec<Uid>, Failed> {
+    let mut gone = named;
+    for text in [
+        "SELECT uid FROM topic WHERE project = ANY(?) UNION SELECT uid FROM session WHERE project = ANY(?)",
+        "SELECT uid FROM log WHERE topic = ANY(?) UNION SELECT uid FROM decision WHERE topic = ANY(?)",
+    ] {
+        let known: Vec<Uid> = gone.iter().cloned().collect();
+        let rows = Ask::of(text, [known.clone().into(), known.into()]).rows(transaction).await?;
+        for row in &rows {
+            gone.insert(get(row, "uid")?);
+        }
+    }
+    Ok(gone.into_iter().collect())
+}
+
+/// Deletes rows of these names, lets go what refers to them from elsewhere, and remembers the names.
+async fn delete(transaction: &Transaction<'_>, gone: &[Uid], counters: &mut Counters) -> Result<(), Failed> {
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let uids = || gone.to_vec().into();
+    let remember = "INSERT INTO forgotten (uid, kind, origin, change) SELECT given.uid, \
+                    CASE WHEN EXISTS (SELECT 1 FROM decision WHERE decision.uid = given.uid) THEN 'decision' END, \
+                    coalesce((SELECT origin FROM log WHERE log.uid = given.uid), \
+                             (SELECT origin FROM decision WHERE decision.uid = given.uid), \
+                             (SELECT origin FROM topic WHERE topic.uid = given.uid)), ? + given.place \
+                    FROM unnest(?) WITH ORDINALITY AS given (uid, place) ON CONFLICT DO NOTHING";
+    Ask::of(remember, [counters.changes(gone.len()).into(), uids()]).run(transaction).await?;
+    for text in [
+        "UPDATE topic SET parent = NULL WHERE parent = ANY(?) AND NOT uid = ANY(?)",
+        "UPDATE decision SET supersedes = NULL WHERE supersedes = ANY(?) AND NOT uid = ANY(?)",
+        "UPDATE decision SET session = NULL WHERE session = ANY(?) AND NOT uid = ANY(?)",
+        "UPDATE log SET session = NULL WHERE session = ANY(?) AND NOT uid = ANY(?)",
+        "UPDATE document SET session = NULL WHERE session = ANY(?) AND NOT uid = ANY(?)",
+        "DELETE FROM team_alias WHERE project = ANY(?) OR uid = ANY(?)",
+    ] {
+        Ask::of(text, [uids(), uids()]).run(transaction).await?;
+    }
+    for text in [
+        "DELETE FROM offer WHERE topic = ANY(?)",
+        "DELETE FROM team_name WHERE project = ANY(?)",
+        "DELETE FROM document WHERE uid = ANY(?)",
+    ] {
+        Ask::of(text, [uids()]).run(transaction).await?;
+    }
+    for table in Table::ALL.into_iter().rev() {
+        let text = format!("DELETE FROM {} WHERE uid = ANY(?)", table.name());
+        Ask::of(&text, [uids()]).run(transaction).await?;
+    }
+    Ok(())
+}

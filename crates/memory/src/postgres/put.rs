@@ -1,0 +1,390 @@
+//! Puts records in: looks at what is there in one go, decides here, writes every table in one go.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use tidegate_core::time::Millis;
+use tokio_postgres::Transaction;
+
+use super::ask::Ask;
+use super::counters::Counters;
+use super::link::Failed;
+use super::row::{self, Table, get};
+use super::words;
+use crate::error::{Error, ErrorKind};
+use crate::record::{Record, Uid};
+use crate::store::Put;
+
+/// Numbers above this are nobody's.
+const LARGEST_ID: i64 = i64::MAX / 2;
+
+/// How records come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner<'a> {
+    /// All or none. What they refer to is there or comes before them.
+    Strict,
+    /// From a machine, in the order in which things happened to rows there, each as it is now: what one refers to can come
+    /// after it, or not at all yet.
+    From(&'a str),
+}
+
+/// What records are or refer to, and what of it is there.
+struct There {
+    rows: BTreeMap<(Table, Uid), (Option<i64>, Millis)>,
+    /// Of topics the one that they are part of, of decisions the one whose place they took.
+    above: BTreeMap<(Table, Uid), Uid>,
+    forgotten: BTreeSet<Uid>,
+    taken: BTreeSet<(Table, i64)>,
+    keys: BTreeMap<String, Uid>,
+}
+
+/// What a record refers to.
+struct References<'a> {
+    /// Without these it cannot be, and if they are forgotten it is, too.
+    needed: Vec<(Table, &'a Uid)>,
+    /// This it can lose.
+    loose: Option<(Table, &'a Uid)>,
+}
+
+impl References<'_> {
+    fn of(record: &Record) -> References<'_> {
+        match record {
+            Record::Project(_) => References { needed: Vec::new(), loose: None },
+            Record::Session(row) => References { needed: vec![(Table::Project, &row.project)], loose: None },
+            Record::Topic(row) => References {
+                needed: vec![(Table::Project, &row.project)],
+                loose: row.parent.as_ref().map(|uid| (Table::Topic, uid)),
+            },
+            Record::Log(row) => {
+                let session = row.session.as_ref().map(|uid| (Table::Session, uid));
+                References {
+                    needed: [(Table::Topic, &row.topic)].into_iter().chain(session).collect(),
+                    loose: None,
+                }
+            }
+            Record::Decision(row) => {
+                let session = row.session.as_ref().map(|uid| (Table::Session, uid));
+                References {
+                    needed: [(Table::Topic, &row.topic)].into_iter().chain(session).collect(),
+                    loose: row.supersedes.as_ref().map(|uid| (Table::Decision, uid)),
+                }
+            }
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = (Table, &Uid)> {
+        self.needed.iter().copied().chain(self.loose)
+    }
+}
+
+impl There {
+    async fn of(transaction: &Transaction<'_>, records: &[Record]) -> Result<There, Failed> {
+        let (mut uids, mut ids, mut keys) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        for record in records {
+            uids.insert(record.uid().to_owned());
+            uids.extend(References::of(record).all().map(|(_, uid)| uid.clone()));
+            ids.extend(wanted_id(record));
+            if let Record::Project(row) = record {
+                keys.extend(row.key.clone());
+            }
+        }
+        let (uids, ids) = (Vec::from_iter(uids), Vec::from_iter(ids));
+        let mut ask = Ask::default();
+        for table in Table::ALL {
+            let (name, above) = (table.name(), above_column(table).unwrap_or("NULL::text"));
+            let id = if table.has_ids() { "id" } else { "NULL::bigint" };
+            let key = if table == Table::Project { "key" } else { "NULL::text" };
+            ask.add(
+                &format!("SELECT '{name}' AS kind, uid, {id} AS id, updated, {above} AS above, {key} AS key FROM {name} WHERE uid = ANY(?)"),
+                [uids.clone().into()],
+            );
+            if table.has_ids() && !ids.is_empty() {
+                ask.add(" OR id = ANY(?)", [ids.clone().into()]);
+            }
+            if table == Table::Project && !keys.is_empty() {
+                ask.add(" OR key = ANY(?)", [Vec::from_iter(keys.clone()).into()]);
+            }
+            ask.add(" UNION ALL ", []);
+        }
+        ask.add(
+            "SELECT 'forgotten', uid, NULL::bigint, change, NULL::text, NULL::text FROM forgotten WHERE uid = ANY(?)",
+            [uids.into()],
+        );
+        let mut there = There {
+            rows: BTreeMap::new(),
+            above: BTreeMap::new(),
+            forgotten: BTreeSet::new(),
+            taken: BTreeSet::new(),
+            keys: BTreeMap::new(),
+        };
+        for row in ask.rows(transaction).await? {
+            let (kind, uid): (&str, String) = (get(&row, "kind")?, get(&row, "uid")?);
+            let Some(table) = Table::ALL.into_iter().find(|table| table.name() == kind) else {
+                there.forgotten.insert(uid);
+                continue;
+            };
+            let id: Option<i64> = get(&row, "id")?;
+            there.taken.extend(id.map(|id| (table, id)));
+            there.keys.extend(get::<Option<String>>(&row, "key")?.map(|key| (key, uid.clone())));
+            there
+                .above
+                .extend(get::<Option<String>>(&row, "above")?.map(|above| ((table, uid.clone()), above)));
+            there.rows.insert((table, uid), (id, row::time(&row, "updated")?));
+        }
+        Ok(there)
+    }
+
+    fn has(&self, table: Table, uid: &Uid) -> bool {
+        self.rows.contains_key(&(table, uid.clone()))
+    }
+
+    /// Whether a row would be above itself. What is above in the store is asked for one by one: it is rarely deep.
+    async fn circle(
+        &mut self,
+        transaction: &Transaction<'_>,
+        table: Table,
+        uid: &Uid,
+        above: &Uid,
+    ) -> Result<bool, Failed> {
+        let Some(column) = above_column(table) else { return Ok(false) };
+        let mut next = Some(above.clone());
+        let mut seen = BTreeSet::new();
+        while let Some(one) = next {
+            if one == *uid || !seen.insert(one.clone()) {
+                return Ok(true);
+            }
+            let key = (table, one.clone());
+            if !self.rows.contains_key(&key) {
+                let text = format!("SELECT {column} AS above FROM {} WHERE uid = ?", table.name());
+                let row = Ask::of(&text, [one.as_str().into()]).row(transaction).await?;
+                let found =
+                    row.as_ref().map(|row| get::<Option<String>>(row, "above")).transpose()?.flatten();
+                self.above.extend(found.map(|above| (key.clone(), above)));
+            }
+            next = self.above.get(&key).cloned();
+        }
+        Ok(false)
+    }
+}
+
+fn above_column(table: Table) -> Option<&'static str> {
+    match table {
+        Table::Topic => Some("parent"),
+        Table::Decision => Some("supersedes"),
+        _ => None,
+    }
+}
+
+fn wanted_id(record: &Record) -> Option<i64> {
+    let id = match record {
+        Record::Project(row) => row.id,
+        Record::Topic(row) => row.id,
+        Record::Decision(row) => row.id,
+        Record::Session(_) | Record::Log(_) => None,
+    };
+    id.filter(|id| (1..LARGEST_ID).contains(id))
+}
+
+fn updated(record: &Record) -> Millis {
+    match record {
+        Record::Project(row) => row.updated,
+        Record::Topic(row) => row.updated,
+        Record::Session(row) => row.updated,
+        Record::Log(row) => row.updated,
+        Record::Decision(row) => row.updated,
+    }
+}
+
+/// Without the reference that it can lose.
+fn loosened(record: &mut Record) {
+    match record {
+        Record::Topic(row) => row.parent = None,
+        Record::Decision(row) => row.supersedes = None,
+        _ => {}
+    }
+}
+
+/// What is to be written.
+#[derive(Default)]
+struct Writing {
+    rows: BTreeMap<Table, BTreeMap<Uid, Value>>,
+    latest: BTreeMap<(Table, Uid), Record>,
+    /// When something last happened to a topic, and to a project.
+    topics: BTreeMap<Uid, u64>,
+    projects: BTreeMap<Uid, u64>,
+}
+
+impl Writing {
+    fn add(&mut self, record: Record, row: Value) {
+        let mut happened = |topic: &Uid, at: u64| {
+            let last = self.topics.entry(topic.clone()).or_default();
+            *last = at.max(*last);
+        };
+        match &record {
+            Record::Project(_) => {}
+            Record::Session(row) => active(&mut self.projects, &row.project, row.updated.0),
+            Record::Topic(row) => active(&mut self.projects, &row.project, row.updated.0),
+            Record::Log(row) => happened(&row.topic, row.updated.0.max(row.at.0)),
+            Record::Decision(row) => happened(&row.topic, row.updated.0),
+        }
+        let (table, uid) = (Table::of(&record), record.uid().to_owned());
+        self.rows.entry(table).or_default().insert(uid.clone(), row);
+        self.latest.insert((table, uid), record);
+    }
+
+    async fn write(self, transaction: &Transaction<'_>, manner: Manner<'_>) -> Result<(), Failed> {
+        for (table, rows) in self.rows {
+            let rows = rows.into_values().collect::<Value>().to_string();
+            Ask::of(&table.upsert(manner != Manner::Strict), [rows.as_str().into()]).run(transaction).await?;
+        }
+        if !self.topics.is_empty() {
+            // A topic that was offered before is new again.
+            let given = given(&self.topics);
+            let happened = "UPDATE topic SET active = greatest(topic.active, given.at), \
+                            offered = CASE WHEN given.at > coalesce(topic.offered_at, given.at) THEN 0 ELSE topic.offered END \
+                            FROM json_to_recordset(?::json) AS given (uid text, at bigint) WHERE topic.uid = given.uid";
+            Ask::of(happened, [given.as_str().into()]).run(transaction).await?;
+            let uids: Vec<Uid> = self.topics.keys().cloned().collect();
+            let new = "DELETE FROM offer USING topic WHERE offer.topic = topic.uid AND topic.offered = 0 AND topic.uid = ANY(?)";
+            Ask::of(new, [uids.clone().into()]).run(transaction).await?;
+            let projects = "UPDATE project SET active = greatest(project.active, recent.active) FROM \
+                            (SELECT project, max(active) AS active FROM topic WHERE uid = ANY(?) GROUP BY project) AS recent \
+                            WHERE project.uid = recent.project";
+            Ask::of(projects, [uids.into()]).run(transaction).await?;
+        }
+        if !self.projects.is_empty() {
+            let given = given(&self.projects);
+            let projects = "UPDATE project SET active = greatest(project.active, given.at) \
+                            FROM json_to_recordset(?::json) AS given (uid text, at bigint) WHERE project.uid = given.uid";
+            Ask::of(projects, [given.as_str().into()]).run(transaction).await?;
+        }
+        words::index(transaction, self.latest.into_values()).await
+    }
+}
+
+fn active(projects: &mut BTreeMap<Uid, u64>, project: &Uid, at: u64) {
+    let last = projects.entry(project.clone()).or_default();
+    *last = at.max(*last);
+}
+
+fn given(times: &BTreeMap<Uid, u64>) -> String {
+    times.iter().map(|(uid, at)| json!({ "uid": uid, "at": at })).collect::<Value>().to_string()
+}
+
+/// See [`crate::store::Store::put`].
+pub(super) async fn put(transaction: &Transaction<'_>, records: &[Record]) -> Result<Vec<Put>, Failed> {
+    let puts = put_in(transaction, records, Manner::Strict).await?;
+    Ok(puts.into_iter().flatten().collect())
+}
+
+/// The same in a manner. `None` for what has to wait for something that it refers to.
+pub(super) async fn put_in(
+    transaction: &Transaction<'_>,
+    records: &[Record],
+    manner: Manner<'_>,
+) -> Result<Vec<Option<Put>>, Failed> {
+    let mut puts: Vec<Option<Put>> = vec![None; records.len()];
+    if records.is_empty() {
+        return Ok(puts);
+    }
+    let mut counters = Counters::lock(transaction).await?;
+    let mut there = There::of(transaction, records).await?;
+    let mut writing = Writing::default();
+    let mut open: Vec<usize> = (0..records.len()).collect();
+    // Again as long as something was put that others may have waited for.
+    loop {
+        let before = open.len();
+        let mut waiting = Vec::new();
+        for place in open {
+            match one(transaction, &records[place], manner, &mut there, &mut counters, &mut writing).await? {
+                Some(put) => puts[place] = Some(put),
+                None => waiting.push(place),
+            }
+        }
+        open = waiting;
+        if open.is_empty() || open.len() == before {
+            break;
+        }
+    }
+    writing.write(transaction, manner).await?;
+    counters.unlock(transaction).await?;
+    Ok(puts)
+}
+
+async fn one(
+    transaction: &Transaction<'_>,
+    record: &Record,
+    manner: Manner<'_>,
+    there: &mut There,
+    counters: &mut Counters,
+    writing: &mut Writing,
+) -> Result<Option<Put>, Failed> {
+    let (table, uid) = (Table::of(record), record.uid().to_owned());
+    if there.forgotten.contains(&uid) {
+        return Ok(Some(Put::Forgotten));
+    }
+    let known = there.rows.get(&(table, uid.clone())).copied();
+    if known.is_some_and(|(_, before)| updated(record) <= before) {
+        return Ok(Some(Put::Kept));
+    }
+    let mut record = record.clone();
+    let references = References::of(&record);
+    if references.needed.iter().any(|(_, uid)| there.forgotten.contains(*uid)) {
+        return Ok(Some(Put::Forgotten));
+    }
+    let lost = references.loose.is_some_and(|(_, uid)| there.forgotten.contains(uid));
+    let missing =
+        references.all().find(|(table, uid)| !there.has(*table, uid) && !there.forgotten.contains(*uid));
+    if let Some((of, missing)) = missing {
+        return match manner {
+            Manner::Strict => {
+                Err(Error::new(ErrorKind::Missing, format!("no {} {missing}", of.name())).into())
+            }
+            Manner::From(_) => Ok(None),
+        };
+    }
+    if lost {
+        loosened(&mut record);
+    }
+    let above = References::of(&record).loose.map(|(_, uid)| uid.clone());
+    if let Some(above) = &above
+        && known.is_some()
+        && there.circle(transaction, table, &uid, above).await?
+    {
+        if manner != Manner::Strict {
+            // Two machines each turned it around; what came last loses its reference and no more.
+            loosened(&mut record);
+        } else if table == Table::Topic {
+            return Err(Error::new(ErrorKind::Refused, "a topic cannot be a part of itself")
+                .hint("name another topic that it is a part of")
+                .into());
+        } else {
+            return Err(Error::new(ErrorKind::Refused, "a decision cannot take its own place").into());
+        }
+    }
+    if let Record::Project(row) = &mut record {
+        // A folder belongs to one project: the first that said so.
+        if row.key.as_ref().and_then(|key| there.keys.get(key)).is_some_and(|of| *of != uid) {
+            row.key = None;
+        }
+        there.keys.extend(row.key.clone().map(|key| (key, uid.clone())));
+    }
+    let (id, put) = if let Some((id, _)) = known {
+        (id, Put::Changed)
+    } else {
+        let id = table.has_ids().then(|| counters.id(table, wanted_id(&record), &mut there.taken));
+        (id, Put::New)
+    };
+    there.rows.insert((table, uid.clone()), (id, updated(&record)));
+    match References::of(&record).loose.map(|(_, uid)| uid.clone()) {
+        Some(above) => drop(there.above.insert((table, uid), above)),
+        None => drop(there.above.remove(&(table, uid))),
+    }
+    let origin = match manner {
+        Manner::Strict => None,
+        Manner::From(machine) => Some(machine),
+    };
+    let row = row::columns(&record, id, counters.change(), origin);
+    writing.add(record, row);
+    Ok(Some(put))
+}

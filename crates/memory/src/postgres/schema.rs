@@ -1,0 +1,223 @@
+//! The tables, and how an older set of them becomes today's. Forward only; a newer set is left alone.
+//!
+//! Plain tables and indexes in a schema of their own: no extension and no superuser is needed, and what distributed servers
+//! lack is not used. Ids and the order of changes come from one row of counters, which every writer locks first: so writers
+//! come one after the other, and what has the higher `change` was committed later.
+
+use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
+
+use super::link::Failed;
+use crate::error::{Error, ErrorKind};
+
+/// What each version adds to the one before it. Statements can be repeated: without a lock two may run at once.
+const VERSIONS: &[&str] = &["
+CREATE TABLE IF NOT EXISTS tidegate.counters (
+    one smallint PRIMARY KEY CHECK (one = 1),
+    change bigint NOT NULL,
+    project bigint NOT NULL,
+    topic bigint NOT NULL,
+    decision bigint NOT NULL,
+    store text NOT NULL
+);
+INSERT INTO tidegate.counters VALUES (1, 0, 0, 0, 0, md5(random()::text || clock_timestamp()::text)) ON CONFLICT DO NOTHING;
+CREATE TABLE IF NOT EXISTS tidegate.project (
+    uid text PRIMARY KEY,
+    id bigint NOT NULL UNIQUE,
+    key text UNIQUE,
+    name text NOT NULL,
+    created bigint NOT NULL,
+    updated bigint NOT NULL,
+    active bigint NOT NULL,
+    change bigint NOT NULL
+);
+CREATE INDEX IF NOT EXISTS project_active ON tidegate.project (active DESC, id DESC);
+CREATE INDEX IF NOT EXISTS project_name ON tidegate.project (name);
+CREATE TABLE IF NOT EXISTS tidegate.team_name (
+    name text PRIMARY KEY,
+    project text NOT NULL REFERENCES tidegate.project
+);
+CREATE TABLE IF NOT EXISTS tidegate.team_alias (
+    uid text PRIMARY KEY,
+    project text NOT NULL REFERENCES tidegate.project
+);
+CREATE TABLE IF NOT EXISTS tidegate.topic (
+    uid text PRIMARY KEY,
+    id bigint NOT NULL UNIQUE,
+    project text NOT NULL REFERENCES tidegate.project,
+    parent text REFERENCES tidegate.topic,
+    title text NOT NULL,
+    status text NOT NULL,
+    automatic text,
+    offered bigint NOT NULL,
+    offered_at bigint,
+    created bigint NOT NULL,
+    updated bigint NOT NULL,
+    active bigint NOT NULL,
+    origin text,
+    change bigint NOT NULL
+);
+CREATE INDEX IF NOT EXISTS topic_project ON tidegate.topic (project, active DESC);
+CREATE INDEX IF NOT EXISTS topic_active ON tidegate.topic (active DESC, id DESC);
+CREATE INDEX IF NOT EXISTS topic_parent ON tidegate.topic (parent);
+CREATE INDEX IF NOT EXISTS topic_change ON tidegate.topic (change);
+CREATE TABLE IF NOT EXISTS tidegate.session (
+    uid text PRIMARY KEY,
+    project text NOT NULL REFERENCES tidegate.project,
+    root text NOT NULL,
+    branch text,
+    created bigint NOT NULL,
+    updated bigint NOT NULL,
+    change bigint NOT NULL
+);
+CREATE INDEX IF NOT EXISTS session_project ON tidegate.session (project);
+CREATE TABLE IF NOT EXISTS tidegate.log (
+    uid text PRIMARY KEY,
+    topic text NOT NULL REFERENCES tidegate.topic,
+    session text REFERENCES tidegate.session,
+    title text NOT NULL,
+    text text NOT NULL,
+    prompt text NOT NULL,
+    answer text NOT NULL,
+    tools text NOT NULL,
+    files text NOT NULL,
+    source text NOT NULL,
+    redacted text NOT NULL,
+    notes text NOT NULL,
+    summary_by text NOT NULL,
+    summary_again boolean NOT NULL,
+    at bigint NOT NULL,
+    updated bigint NOT NULL,
+    origin text,
+    change bigint NOT NULL
+);
+CREATE INDEX IF NOT EXISTS log_at ON tidegate.log (at DESC, uid DESC);
+CREATE INDEX IF NOT EXISTS log_topic ON tidegate.log (topic, at DESC);
+CREATE INDEX IF NOT EXISTS log_session ON tidegate.log (session, at DESC);
+CREATE TABLE IF NOT EXISTS tidegate.decision (
+    uid text PRIMARY KEY,
+    id bigint NOT NULL UNIQUE,
+    topic text NOT NULL REFERENCES tidegate.topic,
+    text text NOT NULL,
+    reason text NOT NULL,
+    supersedes text REFERENCES tidegate.decision,
+    retracted bigint,
+    session text REFERENCES tidegate.session,
+    created bigint NOT NULL,
+    updated bigint NOT NULL,
+    origin text,
+    change bigint NOT NULL
+);
+CREATE INDEX IF NOT EXISTS decision_topic ON tidegate.decision (topic, created DESC);
+CREATE INDEX IF NOT EXISTS decision_created ON tidegate.decision (created DESC, id DESC);
+CREATE INDEX IF NOT EXISTS decision_supersedes ON tidegate.decision (supersedes);
+CREATE INDEX IF NOT EXISTS decision_session ON tidegate.decision (session);
+CREATE INDEX IF NOT EXISTS decision_change ON tidegate.decision (change);
+CREATE TABLE IF NOT EXISTS tidegate.offer (
+    topic text NOT NULL REFERENCES tidegate.topic,
+    session text NOT NULL,
+    PRIMARY KEY (topic, session)
+);
+CREATE TABLE IF NOT EXISTS tidegate.forgotten (
+    uid text PRIMARY KEY,
+    kind text,
+    origin text,
+    change bigint NOT NULL
+);
+CREATE INDEX IF NOT EXISTS forgotten_change ON tidegate.forgotten (change);
+CREATE TABLE IF NOT EXISTS tidegate.document (
+    uid text PRIMARY KEY,
+    kind text NOT NULL,
+    topic text NOT NULL REFERENCES tidegate.topic,
+    session text,
+    at bigint NOT NULL,
+    words tsvector NOT NULL
+);
+CREATE INDEX IF NOT EXISTS document_at ON tidegate.document (at DESC, uid DESC);
+CREATE INDEX IF NOT EXISTS document_topic ON tidegate.document (topic, at DESC);
+CREATE INDEX IF NOT EXISTS document_words ON tidegate.document USING gin (words);
+"];
+
+/// What `pg_advisory_lock` is called with: a number that nobody else will have chosen.
+const LOCK: i64 = 0x7469_6465_6761_7465;
+
+/// Brings the tables up to date.
+pub(super) async fn migrate(client: &mut Client) -> Result<(), Failed> {
+    let known = i64::try_from(VERSIONS.len()).unwrap_or(i64::MAX);
+    let found = version(client).await?;
+    if found == Some(known) {
+        return Ok(());
+    }
+    if found.is_some_and(|found| found > known) {
+        return Err(newer(found.unwrap_or_default(), known));
+    }
+    let locked = lock(client).await?;
+    let done = upgrade(client, known).await;
+    if locked {
+        client.batch_execute(&format!("SELECT pg_advisory_unlock({LOCK})")).await?;
+    }
+    done
+}
+
+async fn upgrade(client: &mut Client, known: i64) -> Result<(), Failed> {
+    // Somebody else may have done it while we waited.
+    let found = version(client).await?.unwrap_or(0);
+    if found > known {
+        return Err(newer(found, known));
+    }
+    let transaction = client.transaction().await?;
+    if found == 0 {
+        // Not `IF NOT EXISTS`: that wants the right to make schemas also where an administrator made this one.
+        let exists = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'tidegate'";
+        if transaction.query(exists, &[]).await?.is_empty() {
+            transaction.batch_execute("CREATE SCHEMA tidegate").await?;
+        }
+        let versions = "CREATE TABLE IF NOT EXISTS tidegate.version (version bigint PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())";
+        transaction.batch_execute(versions).await?;
+    }
+    for (at, statements) in VERSIONS.iter().enumerate().skip(found as usize) {
+        transaction.batch_execute(statements).await?;
+        let done =
+            format!("INSERT INTO tidegate.version (version) VALUES ({}) ON CONFLICT DO NOTHING", at + 1);
+        transaction.batch_execute(&done).await?;
+    }
+    transaction.commit().await?;
+    Ok(())
+}
+
+/// Which set of tables is there; `None` for none.
+async fn version(client: &Client) -> Result<Option<i64>, Failed> {
+    let row = client.query_typed("SELECT max(version) FROM tidegate.version", &[]).await;
+    match row {
+        Ok(rows) => Ok(rows.first().and_then(|row| row.get(0))),
+        Err(error)
+            if error.code().is_some_and(|state| {
+                [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME].contains(state)
+            }) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Alone to change the tables. A server without such locks has none; then two that begin at once may get in each other's way,
+/// and one of them has to begin again.
+async fn lock(client: &Client) -> Result<bool, Failed> {
+    match client.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})")).await {
+        Ok(()) => Ok(true),
+        Err(error)
+            if error.code().is_some_and(|state| {
+                [SqlState::FEATURE_NOT_SUPPORTED, SqlState::UNDEFINED_FUNCTION].contains(state)
+            }) =>
+        {
+            Ok(false)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn newer(found: i64, known: i64) -> Failed {
+    let what = format!("the team store has tables of version {found}; this program knows version {known}");
+    Failed::Ours(Error::new(ErrorKind::Newer, what).hint("upgrade tidegate on this machine"))
+}

@@ -1,0 +1,367 @@
+//! What is found by words: our own tokens in a `tsvector`, the newest that fit as candidates, scored and shown by the same
+//! code as in the local store.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use tidegate_core::time::Millis;
+use tokio_postgres::{Row, Transaction};
+
+use super::ask::{Ask, without_nul};
+use super::link::Failed;
+use super::read::at;
+use super::row::{get, number, time};
+use crate::record::{Record, Uid};
+use crate::text::{self, Document, Part, Question, Weights};
+use crate::view::{Hit, Kind, Query};
+
+/// How many texts are looked at, each time the newest: logs by their title, logs, anything else. They come over the network.
+const BY_TITLE: i64 = 50;
+const LOGS: i64 = 200;
+const FEW: i64 = 100;
+
+/// So much of each text, in characters.
+const LOOKED_AT: i64 = 4000;
+
+/// A word that stands in so many texts is counted no further.
+const COUNTED: i64 = 2000;
+
+/// What counts are compared with; how many texts there are in all nobody counts.
+const ALL: f64 = 10_000.0;
+
+/// More tokens of one text, in bytes, are left out: a `tsvector` is bounded.
+const MOST_TOKENS: usize = 400_000;
+
+/// How many words that begin as typed stand for one that is not there.
+const GOING_ON: usize = 24;
+
+/// How many hits there are at most, and unless told.
+const MOST_HITS: usize = 200;
+const HITS: usize = 20;
+
+/// A text loses half of what its time is worth in so many milliseconds: thirty days.
+const FADES: f64 = 30.0 * 86_400_000.0;
+
+/// Puts the words of records into the index.
+pub(super) async fn index(
+    transaction: &Transaction<'_>,
+    records: impl Iterator<Item = Record>,
+) -> Result<(), Failed> {
+    let rows: Vec<Value> = records.filter_map(|record| document(&record)).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let text = "INSERT INTO document (uid, kind, topic, session, at, words) \
+                SELECT uid, kind, topic, session, at, words::tsvector FROM json_to_recordset(?::json) \
+                AS given (uid text, kind text, topic text, session text, at bigint, words text) \
+                ON CONFLICT (uid) DO UPDATE SET kind = excluded.kind, topic = excluded.topic, \
+                session = excluded.session, at = excluded.at, words = excluded.words";
+    Ask::of(text, [Value::from(rows).to_string().as_str().into()]).run(transaction).await?;
+    Ok(())
+}
+
+fn document(record: &Record) -> Option<Value> {
+    let (mut tokens, mut in_title) = (BTreeSet::new(), BTreeSet::new());
+    let (kind, topic, session, at) = match record {
+        Record::Project(_) | Record::Session(_) => return None,
+        Record::Topic(row) => {
+            text::tokens(&row.title, &mut tokens);
+            ("topic", &row.uid, &row.automatic, row.created)
+        }
+        Record::Log(row) => {
+            text::tokens(&row.title, &mut in_title);
+            let files = row.files.join(" ");
+            for part in [&row.title, &row.text, &row.prompt, &row.answer, &files] {
+                text::tokens(part, &mut tokens);
+            }
+            ("log", &row.topic, &row.session, row.at)
+        }
+        Record::Decision(row) => {
+            for part in [&row.text, &row.reason] {
+                text::tokens(part, &mut tokens);
+            }
+            ("decision", &row.topic, &row.session, row.created)
+        }
+    };
+    let mut words = String::new();
+    for token in in_title.iter().map(|token| of_title(token)).chain(tokens) {
+        if words.len() > MOST_TOKENS {
+            break;
+        }
+        let _ = write!(words, "{} ", quoted(&token));
+    }
+    Some(json!({
+        "uid": without_nul(record.uid()), "kind": kind, "topic": topic, "session": session, "at": number(at), "words": words,
+    }))
+}
+
+/// A word of a title. No token has a colon in it.
+fn of_title(token: &str) -> String {
+    format!("t:{token}")
+}
+
+/// A token as a lexeme, whatever it is made of.
+fn quoted(token: &str) -> String {
+    format!("'{}'", without_nul(token).replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// What parts of a question are in the server's language.
+fn wanted(parts: &[Part], in_title: bool) -> String {
+    let part = |part: &Part| {
+        let token = |token: &String| quoted(&if in_title { of_title(token) } else { token.clone() });
+        let tokens: Vec<String> = part.tokens.iter().map(token).collect();
+        format!("({})", tokens.join(if part.any { " | " } else { " & " }))
+    };
+    parts.iter().filter(|part| !part.tokens.is_empty()).map(part).collect::<Vec<_>>().join(" & ")
+}
+
+/// See [`crate::store::Store::search`].
+pub(super) async fn search(transaction: &Transaction<'_>, query: &Query) -> Result<Vec<Hit>, Failed> {
+    search_in(transaction, query, None).await
+}
+
+/// The same, only in these projects.
+pub(super) async fn search_in(
+    transaction: &Transaction<'_>,
+    query: &Query,
+    projects: Option<&[Uid]>,
+) -> Result<Vec<Hit>, Failed> {
+    let question = Question::parse(&query.text);
+    if question.is_empty() || wanted(&question.parts, false).is_empty() {
+        return Ok(Vec::new());
+    }
+    let counts = counts(transaction, &question.parts).await?;
+    let newest = Ask::new("SELECT max(at) AS at FROM log").row(transaction).await?;
+    let newest = newest.as_ref().and_then(|row| time(row, "at").ok()).unwrap_or_default();
+    let limit = if query.limit == 0 { HITS } else { query.limit.min(MOST_HITS) };
+    let search = Search { transaction, query, projects, limit, newest };
+    search.run(question, counts).await
+}
+
+struct Search<'a> {
+    transaction: &'a Transaction<'a>,
+    query: &'a Query,
+    projects: Option<&'a [Uid]>,
+    limit: usize,
+    newest: Millis,
+}
+
+impl Search<'_> {
+    /// To the letter, then by parts; where nothing has all of them, with less.
+    async fn run(&self, mut question: Question, mut counts: Vec<f64>) -> Result<Vec<Hit>, Failed> {
+        let mut hits = Vec::new();
+        if !question.strict.is_empty() {
+            let strict = question.strict.clone();
+            self.gather(&question, &counts, &strict, &mut hits).await?;
+        }
+        if hits.len() < self.limit {
+            let parts = question.parts.clone();
+            self.gather(&question, &counts, &parts, &mut hits).await?;
+        }
+        if hits.is_empty() {
+            let last = question.parts.len() - 1;
+            if counts[last] == 0.0
+                && let Some(going_on) = self.going_on(&question.parts[last]).await?
+            {
+                question.parts[last] = going_on;
+                counts[last] = 1.0;
+            }
+            let counted = question.parts.iter().cloned().zip(counts.iter().copied());
+            let mut known: Vec<(Part, f64)> = counted.filter(|(_, count)| *count > 0.0).collect();
+            known.sort_by(|one, other| one.1.total_cmp(&other.1));
+            let mut known: Vec<Part> = known.into_iter().map(|(part, _)| part).collect();
+            while !known.is_empty() && hits.is_empty() {
+                self.gather(&question, &counts, &known, &mut hits).await?;
+                known.pop();
+            }
+        }
+        hits.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| other.at.cmp(&one.at)));
+        hits.truncate(self.limit);
+        Ok(hits)
+    }
+
+    /// Looks at the newest texts that hold these parts.
+    async fn gather(
+        &self,
+        question: &Question,
+        counts: &[f64],
+        parts: &[Part],
+        hits: &mut Vec<Hit>,
+    ) -> Result<(), Failed> {
+        let (anywhere, in_title) = (wanted(parts, false), wanted(parts, true));
+        let weights = Weights::of(counts, ALL);
+        for row in self.candidates(&anywhere, &in_title).await? {
+            let uid: Uid = get(&row, "uid")?;
+            if hits.iter().any(|hit| hit.uid == uid) {
+                continue;
+            }
+            let loaded = Loaded::of(&row)?;
+            let texts: Vec<&str> = loaded.texts.iter().map(String::as_str).collect();
+            let document = Document { title: &loaded.title, texts: &texts };
+            let Some(score) = text::score(question, &weights, parts, &document) else { continue };
+            let age = self.newest.since(loaded.at) as f64;
+            let fresh = 1.0 + 0.4 * (-age / FADES).exp2();
+            hits.push(Hit {
+                kind: loaded.kind,
+                id: loaded.id,
+                snippet: text::snippet(question, &document),
+                title: text::one_line(&loaded.title, 200),
+                project: Some(get(&row, "project_name")?),
+                topic: Some(get(&row, "topic_title")?),
+                at: loaded.at.iso(),
+                score: score * fresh * loaded.worth,
+                uid,
+            });
+        }
+        Ok(())
+    }
+
+    async fn candidates(&self, anywhere: &str, in_title: &str) -> Result<Vec<Row>, Failed> {
+        let mut ask = Ask::new(
+            "SELECT d.uid, d.kind, d.at, t.id AS topic_id, t.title AS topic_title, t.automatic, p.name AS project_name, \
+             c.id AS decision_id, l.title AS log_title, coalesce(l.files, '[]') AS files, \
+             (c.retracted IS NOT NULL OR EXISTS (SELECT 1 FROM decision s WHERE s.supersedes = c.uid AND s.retracted IS NULL)) \
+             AS fallen, ",
+        );
+        ask.add(
+            "left(coalesce(l.text, c.text, ''), ?::int) AS text, left(coalesce(l.prompt, c.reason, ''), ?::int) AS prompt, \
+             left(coalesce(l.answer, ''), ?::int) AS answer FROM (",
+            [LOOKED_AT.into(), LOOKED_AT.into(), LOOKED_AT.into()],
+        );
+        let sets = [(in_title, "=", BY_TITLE), (anywhere, "=", LOGS), (anywhere, "<>", FEW)];
+        for (place, (words, is, limit)) in sets.into_iter().enumerate() {
+            let union = if place == 0 { "" } else { " UNION " };
+            let text = format!(
+                "{union}(SELECT d.uid, d.kind, d.at, d.topic FROM document d JOIN topic t ON d.topic = t.uid \
+                 WHERE d.words @@ ?::tsquery AND d.kind {is} 'log'"
+            );
+            ask.add(&text, [words.into()]);
+            filter(&mut ask, self.query);
+            if let Some(projects) = self.projects {
+                ask.add(" AND t.project = ANY(?)", [projects.to_vec().into()]);
+            }
+            ask.add(" ORDER BY d.at DESC, d.uid DESC LIMIT ?)", [limit.into()]);
+        }
+        ask.add(
+            ") d JOIN topic t ON d.topic = t.uid JOIN project p ON t.project = p.uid \
+             LEFT JOIN log l ON d.kind = 'log' AND l.uid = d.uid \
+             LEFT JOIN decision c ON d.kind = 'decision' AND c.uid = d.uid",
+            [],
+        );
+        ask.rows(self.transaction).await
+    }
+
+    /// Words of the newest texts that hold one which begins like this part.
+    async fn going_on(&self, part: &Part) -> Result<Option<Part>, Failed> {
+        let Some(prefix) = part.prefix.as_deref().filter(|word| word.chars().count() >= 3) else {
+            return Ok(None);
+        };
+        let words = format!("{}:*", quoted(prefix));
+        let mut tokens = BTreeSet::new();
+        for row in self.candidates(&words, &words).await? {
+            let loaded = Loaded::of(&row)?;
+            for part in loaded.texts.iter().chain([&loaded.title]) {
+                text::tokens(part, &mut tokens);
+            }
+        }
+        let tokens: Vec<String> =
+            tokens.into_iter().filter(|token| token.starts_with(prefix)).take(GOING_ON).collect();
+        Ok((!tokens.is_empty()).then(|| Part::any_of(tokens)))
+    }
+}
+
+/// A text as it is looked at and shown.
+struct Loaded {
+    kind: Kind,
+    id: String,
+    title: String,
+    texts: Vec<String>,
+    at: Millis,
+    /// What its kind, or what became of it, makes of its score.
+    worth: f64,
+}
+
+impl Loaded {
+    fn of(row: &Row) -> Result<Loaded, Failed> {
+        let (first, second): (String, String) = (get(row, "text")?, get(row, "prompt")?);
+        let at = time(row, "at")?;
+        Ok(match get(row, "kind")? {
+            "log" => {
+                let files: Vec<String> = serde_json::from_str(get(row, "files")?).unwrap_or_default();
+                Loaded {
+                    kind: Kind::Log,
+                    id: get(row, "uid")?,
+                    title: get(row, "log_title")?,
+                    texts: vec![first, second, get(row, "answer")?, files.join(" ")],
+                    at,
+                    worth: 1.0,
+                }
+            }
+            "decision" => Loaded {
+                kind: Kind::Decision,
+                id: get::<i64>(row, "decision_id")?.to_string(),
+                title: first.lines().next().unwrap_or_default().to_owned(),
+                texts: vec![first, second],
+                at,
+                worth: if get(row, "fallen")? { 0.5 } else { 1.3 },
+            },
+            _ => {
+                let title: String = get(row, "topic_title")?;
+                Loaded {
+                    kind: Kind::Topic,
+                    id: get::<i64>(row, "topic_id")?.to_string(),
+                    texts: vec![title.clone()],
+                    title,
+                    at,
+                    worth: if get::<Option<String>>(row, "automatic")?.is_some() { 0.5 } else { 1.0 },
+                }
+            }
+        })
+    }
+}
+
+/// How many texts hold each part, about.
+async fn counts(transaction: &Transaction<'_>, parts: &[Part]) -> Result<Vec<f64>, Failed> {
+    let mut ask = Ask::new("SELECT ARRAY[");
+    for (place, part) in parts.iter().enumerate() {
+        let comma = if place == 0 { "" } else { ", " };
+        let text = format!(
+            "{comma}(SELECT count(*) FROM (SELECT 1 FROM document WHERE words @@ ?::tsquery LIMIT ?) AS counted)"
+        );
+        ask.add(&text, [wanted(std::slice::from_ref(part), false).as_str().into(), COUNTED.into()]);
+    }
+    ask.add("] AS counts", []);
+    let row = ask.row(transaction).await?;
+    let counts: Vec<i64> = row.as_ref().map(|row| get(row, "counts")).transpose()?.unwrap_or_default();
+    Ok(counts.into_iter().map(|count| count as f64).collect())
+}
+
+fn filter(ask: &mut Ask, query: &Query) {
+    let filter = &query.filter;
+    if !query.kinds.is_empty() {
+        let kinds = query.kinds.iter().map(|kind| match kind {
+            Kind::Log => "log".to_owned(),
+            Kind::Decision => "decision".to_owned(),
+            Kind::Topic => "topic".to_owned(),
+            // Files of one machine: not here.
+            Kind::Stock | Kind::Progress => "none".to_owned(),
+        });
+        ask.add(" AND d.kind = ANY(?)", [kinds.collect::<Vec<_>>().into()]);
+    }
+    if let Some(project) = filter.project {
+        ask.add(" AND t.project = (SELECT uid FROM project WHERE id = ?)", [project.into()]);
+    }
+    if let Some(topic) = filter.topic {
+        ask.add(" AND t.id = ?", [topic.into()]);
+    }
+    if let Some(session) = &filter.session {
+        ask.add(" AND d.session = ?", [session.as_str().into()]);
+    }
+    if let Some(since) = filter.since {
+        ask.add(" AND d.at >= ?", [at(since)]);
+    }
+    if let Some(until) = filter.until {
+        ask.add(" AND d.at < ?", [at(until)]);
+    }
+}

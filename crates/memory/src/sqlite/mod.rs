@@ -1,0 +1,303 @@
+//! The embedded store: one SQLite file.
+//!
+//! Many processes use it at once: readers never wait (WAL), writers take turns (`BEGIN IMMEDIATE`, waiting a while for
+//! each other). A commit is on disk before it is said to be done (`synchronous = FULL`): the worker removes a job after it.
+
+mod each;
+mod failed;
+mod forget;
+mod index;
+mod list;
+mod note;
+mod outbox;
+mod put;
+mod row;
+mod schema;
+mod search;
+mod upkeep;
+
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use tidegate_core::time::Millis;
+use tidegate_state::place;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::{Record, Session, Uid};
+use crate::store::{Put, Store};
+use crate::view::{Decision, Filter, Forget, Hit, Log, Page, Paged, Project, Query, Topic};
+
+pub use note::Note;
+pub use outbox::{Outgoing, Sent};
+pub use upkeep::{Looked, Sizes, backup_to, is_sound, look, salvage};
+
+/// How long a writer waits for others.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// An open store.
+#[derive(Debug)]
+pub struct SqliteStore {
+    connection: Connection,
+    path: PathBuf,
+}
+
+/// A store, and what opening it took.
+#[derive(Debug)]
+pub struct Opened {
+    /// The store.
+    pub store: SqliteStore,
+    /// What was done.
+    pub how: How,
+}
+
+/// What opening a store took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum How {
+    /// It was there.
+    Found,
+    /// It is new.
+    Made,
+    /// It was brought to this version.
+    Migrated {
+        /// The version it had.
+        from: u32,
+        /// What it was before.
+        backup: PathBuf,
+    },
+}
+
+impl SqliteStore {
+    /// Opens the store of this file, makes it where it is missing, and brings it to this version.
+    pub fn open(path: &Path) -> Result<Opened> {
+        SqliteStore::open_with(path, PATIENCE)
+    }
+
+    /// The same; a writer waits as long as told for others.
+    pub fn open_with(path: &Path, patience: Duration) -> Result<Opened> {
+        make_file(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(patience)?;
+        let mut store = SqliteStore { connection, path: path.to_owned() };
+        // While somebody else makes the file, SQLite does not wait by itself.
+        let start = Instant::now();
+        loop {
+            match store.check_version().and_then(|()| store.set_up()) {
+                Err(error) if error.kind == ErrorKind::Busy && start.elapsed() < patience => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                done => break done?,
+            }
+        }
+        let how = store.migrate()?;
+        store.index_anew_if_needed()?;
+        Ok(Opened { store, how })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A session by its id.
+    pub fn session(&mut self, uid: &str) -> Result<Option<Session>> {
+        row::session(&self.connection, "session.uid = ?1", [uid])
+    }
+
+    fn set_up(&self) -> Result<()> {
+        let mode: String = self.connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+        if mode != "wal" {
+            return Err(Error::new(ErrorKind::Io, format!("{}: no write-ahead log", self.path.display())));
+        }
+        self.connection.execute_batch(
+            "PRAGMA synchronous = FULL;
+             PRAGMA foreign_keys = ON;
+             PRAGMA secure_delete = ON;
+             PRAGMA temp_store = MEMORY;
+             PRAGMA cache_size = -32768;
+             PRAGMA journal_size_limit = 16777216;",
+        )?;
+        self.connection.set_prepared_statement_cache_capacity(64);
+        Ok(())
+    }
+
+    fn version(&self) -> Result<u32> {
+        Ok(self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
+    }
+
+    /// Before anything is changed: whether the file is ours, and not of a later version.
+    fn check_version(&self) -> Result<()> {
+        let shown = self.path.display();
+        // As of one moment: somebody else may be making it.
+        let moment = self.connection.unchecked_transaction()?;
+        let version = self.version()?;
+        let application: i32 = self.connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+        let is_empty =
+            self.connection.query_row("SELECT count(*) = 0 FROM sqlite_master", [], |row| row.get(0))?;
+        drop(moment);
+        if application != schema::APPLICATION && !(application == 0 && version == 0 && is_empty) {
+            return Err(Error::new(ErrorKind::Refused, format!("{shown} is another program's database"))
+                .hint("move it elsewhere, or set TIDEGATE_DATA_DIR to another folder"));
+        }
+        if version > schema::VERSION {
+            return Err(Error::new(
+                ErrorKind::Newer,
+                format!(
+                    "{shown} was written by a newer tidegate (version {version} of the store; this one knows {})",
+                    schema::VERSION
+                ),
+            )
+            .hint("use the newer tidegate; this one leaves the file as it is"));
+        }
+        Ok(())
+    }
+
+    /// Brings the tables to this version, in one transaction. Whoever is killed in the middle has changed nothing.
+    fn migrate(&mut self) -> Result<How> {
+        let from = self.version()?;
+        if from == schema::VERSION {
+            return Ok(How::Found);
+        }
+        let backup = match from {
+            0 => None,
+            from => {
+                let folder = self.path.with_file_name("backups");
+                place::make_private(&folder).map_err(|error| failed::io(&folder, &error))?;
+                let backup = folder.join(format!("before-version-{}-{from}.db", schema::VERSION));
+                backup_to(&self.connection, &backup)?;
+                Some(backup)
+            }
+        };
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Another process may have been faster.
+        let from: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        for step in schema::STEPS.iter().skip(from as usize) {
+            transaction.execute_batch(step)?;
+        }
+        transaction.pragma_update(None, "application_id", schema::APPLICATION)?;
+        transaction.pragma_update(None, "user_version", schema::VERSION)?;
+        transaction.commit()?;
+        Ok(match backup {
+            None if from == 0 => How::Made,
+            Some(backup) if from < schema::VERSION => How::Migrated { from, backup },
+            _ => How::Found,
+        })
+    }
+
+    /// Does something in one transaction that may write.
+    fn write<T>(&mut self, act: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let done = act(&transaction)?;
+        transaction.commit()?;
+        Ok(done)
+    }
+
+    /// Reads several things as of one moment.
+    fn read<T>(&mut self, act: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+        let transaction = self.connection.transaction()?;
+        act(&transaction)
+    }
+}
+
+/// The file, private to the user from its first moment on.
+fn make_file(path: &Path) -> Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    place::make_private(folder).map_err(|error| failed::io(folder, &error))?;
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path).map_err(|error| failed::io(path, &error))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let found = file.metadata().map_err(|error| failed::io(path, &error))?;
+        if found.permissions().mode() & 0o077 != 0 {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+                .map_err(|error| failed::io(path, &error))?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (file, fs::metadata(path));
+    Ok(())
+}
+
+impl Store for SqliteStore {
+    fn put(&mut self, records: &[Record]) -> Result<Vec<Put>> {
+        self.write(|store| put::put(store, records, put::Outbox::Yes))
+    }
+
+    fn project(&mut self, id: i64) -> Result<Option<Project>> {
+        self.read(|store| row::project(store, "project.id = ?1", [id]))
+    }
+
+    fn project_by_key(&mut self, key: &str) -> Result<Option<Project>> {
+        self.read(|store| row::project(store, "project.key = ?1", [key]))
+    }
+
+    fn project_by_name(&mut self, name: &str) -> Result<Option<Project>> {
+        self.read(|store| {
+            row::project(
+                store,
+                "project.name = ?1 ORDER BY project.active DESC, project.id DESC LIMIT 1",
+                [name],
+            )
+        })
+    }
+
+    fn projects(&mut self, page: &Page) -> Result<Paged<Project>> {
+        self.read(|store| list::projects(store, page))
+    }
+
+    fn topic(&mut self, id: i64) -> Result<Option<Topic>> {
+        self.read(|store| row::topic(store, "topic.id = ?1", [id]))
+    }
+
+    fn topic_by_uid(&mut self, uid: &str) -> Result<Option<Topic>> {
+        self.read(|store| row::topic(store, "topic.uid = ?1", [uid]))
+    }
+
+    fn topics(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Topic>> {
+        self.read(|store| list::topics(store, filter, page))
+    }
+
+    fn undecided(&mut self, project: Option<i64>, limit: usize) -> Result<Vec<Topic>> {
+        self.read(|store| list::undecided(store, project, limit))
+    }
+
+    fn offered(&mut self, session: &str, topics: &[i64], at: Millis) -> Result<()> {
+        self.write(|store| put::offered(store, session, topics, at))
+    }
+
+    fn log(&mut self, uid: &str) -> Result<Option<Log>> {
+        self.read(|store| row::log_by_beginning(store, uid))
+    }
+
+    fn logs(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Log>> {
+        self.read(|store| list::logs(store, filter, page))
+    }
+
+    fn decision(&mut self, id: i64) -> Result<Option<Decision>> {
+        self.read(|store| row::decision(store, "decision.id = ?1", [id]))
+    }
+
+    fn decisions(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Decision>> {
+        self.read(|store| list::decisions(store, filter, page))
+    }
+
+    fn search(&mut self, query: &Query) -> Result<Vec<Hit>> {
+        self.read(|store| search::search(store, query))
+    }
+
+    fn forget(&mut self, what: &Forget) -> Result<Vec<Uid>> {
+        let gone = self.write(|store| forget::forget(store, what))?;
+        self.clear_log()?;
+        Ok(gone)
+    }
+
+    fn each(&mut self, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
+        self.read(|store| each::each(store, take))
+    }
+}

@@ -1,0 +1,78 @@
+//! Stock and progress of a project: files that are its own, and are found here, too.
+
+use rusqlite::params;
+use tidegate_core::time::Millis;
+
+use super::SqliteStore;
+use super::index::{self, Table};
+use super::row::{ms, of_ms};
+use crate::error::Result;
+use crate::view::Kind;
+
+/// A learning, or an entry of the flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// [`Kind::Stock`] or [`Kind::Progress`].
+    pub kind: Kind,
+    /// The entry's id.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// The rest.
+    pub text: String,
+    /// When it was written, as far as is known.
+    pub at: Millis,
+}
+
+impl SqliteStore {
+    /// Makes these the notes of a project. Writes nothing where nothing changed.
+    pub fn refresh_notes(&mut self, project: i64, notes: &[Note]) -> Result<()> {
+        let known = self.notes(project)?;
+        let is_same = known.len() == notes.len() && known.iter().all(|(_, note)| notes.contains(note));
+        if is_same {
+            return Ok(());
+        }
+        self.write(|store| {
+            for (doc, note) in &known {
+                if !notes.contains(note) {
+                    index::remove(store, *doc)?;
+                    store.prepare_cached("DELETE FROM note WHERE doc = ?1")?.execute([doc])?;
+                }
+            }
+            for note in notes.iter().filter(|note| !known.iter().any(|(_, known)| known == *note)) {
+                let doc = index::free(store, Table::Note, note.at)?;
+                let mut new = store.prepare_cached(
+                    "INSERT INTO note (doc, project, kind, id, title, text, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                )?;
+                new.execute(params![doc, project, name(note.kind), note.id, note.title, note.text, ms(note.at)])?;
+                index::add(store, doc)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn notes(&mut self, project: i64) -> Result<Vec<(i64, Note)>> {
+        let mut found = self
+            .connection
+            .prepare_cached("SELECT doc, kind, id, title, text, at FROM note WHERE project = ?1")?;
+        let read = |row: &rusqlite::Row<'_>| {
+            let note = Note {
+                kind: kind(row.get_ref(1)?.as_str()?),
+                id: row.get(2)?,
+                title: row.get(3)?,
+                text: row.get(4)?,
+                at: of_ms(row.get(5)?),
+            };
+            Ok((row.get(0)?, note))
+        };
+        Ok(found.query_map([project], read)?.collect::<rusqlite::Result<_>>()?)
+    }
+}
+
+pub(super) fn kind(text: &str) -> Kind {
+    if text == "stock" { Kind::Stock } else { Kind::Progress }
+}
+
+fn name(kind: Kind) -> &'static str {
+    if kind == Kind::Stock { "stock" } else { "progress" }
+}

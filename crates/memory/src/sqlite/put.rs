@@ -1,0 +1,481 @@
+//! Putting rows in: each by its uid, the newer version stands, what was forgotten stays so.
+
+use rusqlite::{Connection, OptionalExtension, params};
+use tidegate_core::time::Millis;
+
+use super::failed::missing;
+use super::index::{self, Table};
+use super::outbox;
+use super::row::{self, More, ms};
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::{self, Record, Source, Status};
+use crate::store::Put;
+
+/// Whether what is put goes to a team, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outbox {
+    /// If its project is shared.
+    Yes,
+    /// It comes from there.
+    No,
+}
+
+pub(super) fn put(store: &Connection, records: &[Record], to: Outbox) -> Result<Vec<Put>> {
+    let mut done = Vec::with_capacity(records.len());
+    for record in records {
+        let put = match record {
+            Record::Project(row) => project(store, row)?,
+            Record::Topic(row) => topic(store, row)?,
+            Record::Session(row) => session(store, row)?,
+            Record::Log(row) => log(store, row)?,
+            Record::Decision(row) => decision(store, row)?,
+        };
+        if to == Outbox::Yes && matches!(put, Put::New | Put::Changed) {
+            outbox::add(store, record)?;
+        }
+        done.push(put);
+    }
+    Ok(done)
+}
+
+/// What is there of a row: its number and version.
+type There = Option<(i64, i64)>;
+
+fn there(store: &Connection, table: &str, number: &str, uid: &str) -> Result<There> {
+    let sql = format!("SELECT {number}, updated FROM {table} WHERE uid = ?1");
+    Ok(store.prepare_cached(&sql)?.query_row([uid], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
+fn is_forgotten(store: &Connection, uid: &str) -> Result<bool> {
+    Ok(store.prepare_cached("SELECT 1 FROM forgotten WHERE uid = ?1")?.exists([uid])?)
+}
+
+/// What a row refers to; `None` where that was forgotten, and the row with it.
+fn referred(store: &Connection, table: &str, uid: &str) -> Result<Option<i64>> {
+    let sql = format!("SELECT id FROM {table} WHERE uid = ?1");
+    let found = store.prepare_cached(&sql)?.query_row([uid], |row| row.get(0)).optional()?;
+    match found {
+        Some(id) => Ok(Some(id)),
+        None if is_forgotten(store, uid)? => Ok(None),
+        None => Err(missing(table, uid)),
+    }
+}
+
+/// The number that a row asks for, where it is free.
+fn free_id(store: &Connection, table: &str, wanted: Option<i64>) -> Result<Option<i64>> {
+    let Some(id) = wanted.filter(|id| *id > 0 && *id < i64::MAX / 2) else { return Ok(None) };
+    let taken = store.prepare_cached(&format!("SELECT 1 FROM {table} WHERE id = ?1"))?.exists([id])?;
+    Ok((!taken).then_some(id))
+}
+
+fn project(store: &Connection, row: &record::Project) -> Result<Put> {
+    if is_forgotten(store, &row.uid)? {
+        return Ok(Put::Forgotten);
+    }
+    // A folder belongs to one project: the first that said so.
+    let key = match &row.key {
+        Some(key) => {
+            let mut taken = store.prepare_cached("SELECT 1 FROM project WHERE key = ?1 AND uid <> ?2")?;
+            (!taken.exists([key, &row.uid])?).then_some(key)
+        }
+        None => None,
+    };
+    match there(store, "project", "id", &row.uid)? {
+        None => {
+            let id = free_id(store, "project", row.id)?;
+            let mut new = store.prepare_cached(
+                "INSERT INTO project (id, uid, key, name, created, updated, active) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+            )?;
+            new.execute(params![id, row.uid, key, row.name, ms(row.created), ms(row.updated)])?;
+            Ok(Put::New)
+        }
+        Some((id, updated)) if updated < ms(row.updated) => {
+            let mut change = store.prepare_cached(
+                "UPDATE project SET key = coalesce(?2, key), name = ?3, created = ?4, updated = ?5,
+                active = max(active, ?5) WHERE id = ?1",
+            )?;
+            change.execute(params![id, key, row.name, ms(row.created), ms(row.updated)])?;
+            Ok(Put::Changed)
+        }
+        Some(_) => Ok(Put::Kept),
+    }
+}
+
+fn topic(store: &Connection, row: &record::Topic) -> Result<Put> {
+    if is_forgotten(store, &row.uid)? {
+        return Ok(Put::Forgotten);
+    }
+    let known = there(store, "topic", "id", &row.uid)?;
+    if known.is_some_and(|(_, updated)| updated >= ms(row.updated)) {
+        return Ok(Put::Kept);
+    }
+    let Some(project) = referred(store, "project", &row.project)? else { return Ok(Put::Forgotten) };
+    // A topic whose whole was forgotten stands for itself.
+    let parent = match &row.parent {
+        Some(parent) => referred(store, "topic", parent)?,
+        None => None,
+    };
+    let closed = row.status == Status::Closed;
+    let offered_at = row.offered_at.map(ms);
+    let Some((id, _)) = known else {
+        let id = free_id(store, "topic", row.id)?;
+        let doc = index::free(store, Table::Topic, row.created)?;
+        let mut new = store.prepare_cached(
+            "INSERT INTO topic (id, uid, doc, project, parent, title, closed, automatic, offered, offered_at, created,
+            updated, active) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12)",
+        )?;
+        new.execute(params![
+            id,
+            row.uid,
+            doc,
+            project,
+            parent,
+            row.title,
+            closed,
+            row.automatic,
+            row.offered,
+            offered_at,
+            ms(row.created),
+            ms(row.updated)
+        ])?;
+        index::add(store, doc)?;
+        active_project(store, project, row.updated)?;
+        return Ok(Put::New);
+    };
+    no_circle(store, id, parent)?;
+    let (was_in, doc): (i64, i64) = store
+        .prepare_cached("SELECT project, doc FROM topic WHERE id = ?1")?
+        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    // In another project all that belongs to it is found anew.
+    let docs = if was_in == project { vec![doc] } else { index::of_whole_topic(store, id)? };
+    index::change(store, &docs, || {
+        let mut change = store.prepare_cached(
+            "UPDATE topic SET project = ?2, parent = ?3, title = ?4, closed = ?5, automatic = ?6, offered = ?7,
+            offered_at = ?8, created = ?9, updated = ?10, active = max(active, ?10) WHERE id = ?1",
+        )?;
+        change.execute(params![
+            id,
+            project,
+            parent,
+            row.title,
+            closed,
+            row.automatic,
+            row.offered,
+            offered_at,
+            ms(row.created),
+            ms(row.updated)
+        ])?;
+        Ok(())
+    })?;
+    active_project(store, project, row.updated)?;
+    if was_in != project {
+        outbox::moved(store, id)?;
+    }
+    Ok(Put::Changed)
+}
+
+/// No topic is a part of itself.
+fn no_circle(store: &Connection, topic: i64, parent: Option<i64>) -> Result<()> {
+    let mut above = parent;
+    while let Some(one) = above {
+        if one == topic {
+            return Err(Error::new(ErrorKind::Refused, "a topic cannot be a part of itself")
+                .hint("name another topic that it is a part of"));
+        }
+        above = store
+            .prepare_cached("SELECT parent FROM topic WHERE id = ?1")?
+            .query_row([one], |row| row.get(0))?;
+    }
+    Ok(())
+}
+
+fn session(store: &Connection, row: &record::Session) -> Result<Put> {
+    if is_forgotten(store, &row.uid)? {
+        return Ok(Put::Forgotten);
+    }
+    let known = there(store, "session", "id", &row.uid)?;
+    if known.is_some_and(|(_, updated)| updated >= ms(row.updated)) {
+        return Ok(Put::Kept);
+    }
+    let Some(project) = referred(store, "project", &row.project)? else { return Ok(Put::Forgotten) };
+    active_project(store, project, row.updated)?;
+    let values = params![row.uid, project, row.root, row.branch, ms(row.created), ms(row.updated)];
+    if known.is_none() {
+        let mut new = store.prepare_cached(
+            "INSERT INTO session (uid, project, root, branch, created, updated) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?;
+        new.execute(values)?;
+        return Ok(Put::New);
+    }
+    // Who records a later relay does not know of the first.
+    let mut change = store.prepare_cached(
+        "UPDATE session SET project = ?2, root = ?3, branch = coalesce(branch, ?4), created = min(created, ?5), updated = ?6
+        WHERE uid = ?1",
+    )?;
+    change.execute(values)?;
+    Ok(Put::Changed)
+}
+
+fn log(store: &Connection, row: &record::Log) -> Result<Put> {
+    if is_forgotten(store, &row.uid)? {
+        return Ok(Put::Forgotten);
+    }
+    let known = there(store, "log", "doc", &row.uid)?;
+    if known.is_some_and(|(_, updated)| updated >= ms(row.updated)) {
+        return Ok(Put::Kept);
+    }
+    let Some(topic) = referred(store, "topic", &row.topic)? else { return Ok(Put::Forgotten) };
+    let session = match &row.session {
+        None => None,
+        Some(uid) => match referred(store, "session", uid)? {
+            None => return Ok(Put::Forgotten),
+            found => found,
+        },
+    };
+    let more = More {
+        tools: row.tools.clone(),
+        files: row.files.clone(),
+        redacted: row.redacted.clone(),
+        notes: row.notes.clone(),
+        by: row.summary.by.clone(),
+    };
+    let more =
+        serde_json::to_string(&more).map_err(|error| Error::new(ErrorKind::Other, error.to_string()))?;
+    let write = |sql: &str, doc: i64| -> Result<()> {
+        store.prepare_cached(sql)?.execute(params![
+            doc,
+            row.uid,
+            topic,
+            session,
+            ms(row.at),
+            ms(row.updated),
+            row::source_name(row.source),
+            row.title,
+            row.text,
+            row.prompt,
+            row.answer,
+            more,
+            row.summary.again
+        ])?;
+        Ok(())
+    };
+    let new = |doc: i64| {
+        write(
+            "INSERT INTO log (doc, uid, topic, session, at, updated, source, title, text, prompt, answer, more, again)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+            doc,
+        )?;
+        index::add(store, doc)
+    };
+    let mut was_in = None;
+    if let Some((doc, _)) = known {
+        was_in = Some(
+            store
+                .prepare_cached("SELECT topic FROM log WHERE doc = ?1")?
+                .query_row([doc], |row| row.get::<_, i64>(0))?,
+        );
+        if index::time(doc) == row.at {
+            index::change(store, &[doc], || {
+                write(
+                    "UPDATE log SET uid = ?2, topic = ?3, session = ?4, at = ?5, updated = ?6, source = ?7, title = ?8,
+                    text = ?9, prompt = ?10, answer = ?11, more = ?12, again = ?13 WHERE doc = ?1",
+                    doc,
+                )
+            })?;
+        } else {
+            // Its place in lists is when it began.
+            index::remove(store, doc)?;
+            store.prepare_cached("DELETE FROM log WHERE doc = ?1")?.execute([doc])?;
+            new(index::free(store, Table::Log, row.at)?)?;
+        }
+    } else {
+        new(index::free(store, Table::Log, row.at)?)?;
+    }
+    match was_in {
+        None => {
+            let recorded = (row.source == Source::Hand).then_some(ms(row.at));
+            let mut count = store.prepare_cached(
+                "UPDATE topic SET logs = logs + 1, recorded = nullif(max(coalesce(recorded, -1), coalesce(?2, -1)), -1)
+                WHERE id = ?1",
+            )?;
+            count.execute(params![topic, recorded])?;
+        }
+        // Of a new version nothing is certain but what can be counted.
+        Some(was_in) => {
+            recount(store, topic)?;
+            if was_in != topic {
+                recount(store, was_in)?;
+            }
+        }
+    }
+    happened(store, topic, Millis(row.updated.0.max(row.at.0)))?;
+    Ok(if known.is_some() { Put::Changed } else { Put::New })
+}
+
+fn decision(store: &Connection, row: &record::Decision) -> Result<Put> {
+    if is_forgotten(store, &row.uid)? {
+        return Ok(Put::Forgotten);
+    }
+    let known = there(store, "decision", "id", &row.uid)?;
+    if known.is_some_and(|(_, updated)| updated >= ms(row.updated)) {
+        return Ok(Put::Kept);
+    }
+    let Some(topic) = referred(store, "topic", &row.topic)? else { return Ok(Put::Forgotten) };
+    let session = match &row.session {
+        None => None,
+        Some(uid) => match referred(store, "session", uid)? {
+            None => return Ok(Put::Forgotten),
+            found => found,
+        },
+    };
+    // What took the place of something forgotten stands for itself.
+    let supersedes = match &row.supersedes {
+        Some(older) => referred(store, "decision", older)?,
+        None => None,
+    };
+    let touched = |id: i64| -> Result<Vec<i64>> {
+        let mut topics = store.prepare_cached(
+            "SELECT topic FROM decision WHERE id = ?1
+            UNION SELECT older.topic FROM decision JOIN decision AS older ON older.id = decision.supersedes
+            WHERE decision.id = ?1",
+        )?;
+        Ok(topics.query_map([id], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+    };
+    let mut topics = Vec::new();
+    let id = if let Some((id, _)) = known {
+        topics.extend(touched(id)?);
+        not_itself(store, id, supersedes)?;
+        let doc: i64 = store
+            .prepare_cached("SELECT doc FROM decision WHERE id = ?1")?
+            .query_row([id], |row| row.get(0))?;
+        index::remove(store, doc)?;
+        // Its place in lists is when it was made.
+        let doc = if index::time(doc) == row.created {
+            doc
+        } else {
+            index::free(store, Table::Decision, row.created)?
+        };
+        let mut change = store.prepare_cached(
+            "UPDATE decision SET doc = ?2, topic = ?3, text = ?4, reason = ?5, supersedes = ?6, retracted = ?7,
+            session = ?8, created = ?9, updated = ?10 WHERE id = ?1",
+        )?;
+        change.execute(params![
+            id,
+            doc,
+            topic,
+            row.text,
+            row.reason,
+            supersedes,
+            row.retracted.map(ms),
+            session,
+            ms(row.created),
+            ms(row.updated)
+        ])?;
+        index::add(store, doc)?;
+        id
+    } else {
+        let doc = index::free(store, Table::Decision, row.created)?;
+        let mut new = store.prepare_cached(
+            "INSERT INTO decision (id, uid, doc, topic, text, reason, supersedes, retracted, session, created, updated)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        )?;
+        new.execute(params![
+            free_id(store, "decision", row.id)?,
+            row.uid,
+            doc,
+            topic,
+            row.text,
+            row.reason,
+            supersedes,
+            row.retracted.map(ms),
+            session,
+            ms(row.created),
+            ms(row.updated)
+        ])?;
+        let id = store.last_insert_rowid();
+        index::add(store, doc)?;
+        id
+    };
+    topics.extend(touched(id)?);
+    topics.sort_unstable();
+    topics.dedup();
+    for one in topics {
+        recount_decisions(store, one)?;
+    }
+    happened(store, topic, row.updated)?;
+    Ok(if known.is_some() { Put::Changed } else { Put::New })
+}
+
+/// No decision takes its own place, not even by way of others.
+fn not_itself(store: &Connection, decision: i64, supersedes: Option<i64>) -> Result<()> {
+    let mut older = supersedes;
+    while let Some(one) = older {
+        if one == decision {
+            return Err(Error::new(ErrorKind::Refused, "a decision cannot take its own place"));
+        }
+        older = store
+            .prepare_cached("SELECT supersedes FROM decision WHERE id = ?1")?
+            .query_row([one], |row| row.get(0))?;
+    }
+    Ok(())
+}
+
+/// Something happened to a topic: it is active, and if it was offered before, it is new again.
+fn happened(store: &Connection, topic: i64, at: Millis) -> Result<()> {
+    let mut active = store.prepare_cached(
+        "UPDATE topic SET active = max(active, ?2),
+            offered = CASE WHEN ?2 > coalesce(offered_at, ?2) THEN 0 ELSE offered END
+        WHERE id = ?1 RETURNING project, offered",
+    )?;
+    let (project, offered): (i64, i64) =
+        active.query_row(params![topic, ms(at)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if offered == 0 {
+        store.prepare_cached("DELETE FROM offered WHERE topic = ?1")?.execute([topic])?;
+    }
+    active_project(store, project, at)
+}
+
+fn active_project(store: &Connection, project: i64, at: Millis) -> Result<()> {
+    let mut active = store.prepare_cached("UPDATE project SET active = ?2 WHERE id = ?1 AND active < ?2")?;
+    active.execute(params![project, ms(at)])?;
+    Ok(())
+}
+
+/// Counts anew what a topic has.
+pub(super) fn recount(store: &Connection, topic: i64) -> Result<()> {
+    let mut logs = store.prepare_cached(
+        "UPDATE topic SET logs = (SELECT count(*) FROM log WHERE topic = ?1) WHERE id = ?1",
+    )?;
+    logs.execute([topic])?;
+    recount_decisions(store, topic)
+}
+
+fn recount_decisions(store: &Connection, topic: i64) -> Result<()> {
+    let sql = format!(
+        "UPDATE topic SET
+            decisions = (SELECT count(*) FROM decision WHERE topic = ?1 AND {}),
+            recorded = nullif(max(
+                coalesce((SELECT max(created) FROM decision WHERE topic = ?1), -1),
+                coalesce((SELECT max(at) FROM log WHERE topic = ?1 AND source = 'hand'), -1)), -1)
+        WHERE id = ?1",
+        row::STANDS
+    );
+    store.prepare_cached(&sql)?.execute([topic])?;
+    Ok(())
+}
+
+/// Topics that a session was offered: counted once for each session.
+pub(super) fn offered(store: &Connection, session: &str, topics: &[i64], at: Millis) -> Result<()> {
+    for topic in topics {
+        let mut known = store.prepare_cached(
+            "INSERT OR IGNORE INTO offered (topic, session) SELECT id, ?2 FROM topic WHERE id = ?1 AND active <= ?3",
+        )?;
+        if known.execute(params![topic, session, ms(at)])? == 1 {
+            let mut count = store.prepare_cached(
+                "UPDATE topic SET offered = offered + 1, offered_at = max(coalesce(offered_at, 0), ?2) WHERE id = ?1",
+            )?;
+            count.execute(params![topic, ms(at)])?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! The tables, and the way from one version of them to the next. Forward only.
+
+/// `TIDE` in the header of the file: that it is ours.
+pub(super) const APPLICATION: i32 = 0x5449_4445;
+
+/// Each step leads from the version that is its place in the list to the next one.
+pub(super) const STEPS: &[&str] = &[FIRST];
+
+/// The version that this program writes.
+pub(super) const VERSION: u32 = STEPS.len() as u32;
+
+/// The first version.
+///
+/// `doc` is what a text is called in the index: its time, a counter, and two bits for the table. Newest first is the order
+/// of `doc`, and a span of time is a range of it. `active`, `recorded`, `logs` and `decisions` could be counted, but not for
+/// a million logs at every look.
+const FIRST: &str = r#"
+CREATE TABLE project (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    uid TEXT NOT NULL UNIQUE,
+    key TEXT UNIQUE,
+    name TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    active INTEGER NOT NULL,
+    shared INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX project_active ON project (active, id);
+CREATE INDEX project_name ON project (name);
+
+CREATE TABLE topic (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    uid TEXT NOT NULL UNIQUE,
+    doc INTEGER NOT NULL UNIQUE,
+    project INTEGER NOT NULL REFERENCES project (id),
+    parent INTEGER REFERENCES topic (id) ON DELETE SET NULL,
+    title TEXT NOT NULL,
+    closed INTEGER NOT NULL,
+    automatic TEXT,
+    offered INTEGER NOT NULL,
+    offered_at INTEGER,
+    created INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    active INTEGER NOT NULL,
+    recorded INTEGER,
+    logs INTEGER NOT NULL DEFAULT 0,
+    decisions INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX topic_active ON topic (active, id);
+CREATE INDEX topic_project ON topic (project, active, id);
+CREATE INDEX topic_counts ON topic (project, automatic, logs, decisions);
+CREATE INDEX topic_parent ON topic (parent);
+CREATE INDEX topic_undecided ON topic (active, id) WHERE closed = 0 AND automatic IS NULL AND decisions = 0;
+
+CREATE TABLE session (
+    id INTEGER PRIMARY KEY,
+    uid TEXT NOT NULL UNIQUE,
+    project INTEGER NOT NULL REFERENCES project (id),
+    root TEXT NOT NULL,
+    branch TEXT,
+    created INTEGER NOT NULL,
+    updated INTEGER NOT NULL
+);
+CREATE INDEX session_project ON session (project);
+
+CREATE TABLE log (
+    doc INTEGER PRIMARY KEY,
+    uid TEXT NOT NULL UNIQUE,
+    topic INTEGER NOT NULL REFERENCES topic (id),
+    session INTEGER REFERENCES session (id),
+    at INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    title TEXT NOT NULL,
+    text TEXT NOT NULL,
+    prompt TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    more TEXT NOT NULL,
+    again INTEGER NOT NULL
+);
+CREATE INDEX log_topic ON log (topic);
+CREATE INDEX log_session ON log (session);
+CREATE INDEX log_again ON log (again) WHERE again = 1;
+
+CREATE TABLE decision (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    uid TEXT NOT NULL UNIQUE,
+    doc INTEGER NOT NULL UNIQUE,
+    topic INTEGER NOT NULL REFERENCES topic (id),
+    text TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    supersedes INTEGER REFERENCES decision (id) ON DELETE SET NULL,
+    retracted INTEGER,
+    session INTEGER REFERENCES session (id),
+    created INTEGER NOT NULL,
+    updated INTEGER NOT NULL
+);
+CREATE INDEX decision_topic ON decision (topic, doc);
+CREATE INDEX decision_supersedes ON decision (supersedes);
+CREATE INDEX decision_session ON decision (session);
+
+CREATE TABLE note (
+    doc INTEGER PRIMARY KEY,
+    project INTEGER NOT NULL REFERENCES project (id),
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    title TEXT NOT NULL,
+    text TEXT NOT NULL,
+    at INTEGER NOT NULL
+);
+CREATE INDEX note_project ON note (project);
+
+CREATE TABLE offered (
+    topic INTEGER NOT NULL REFERENCES topic (id) ON DELETE CASCADE,
+    session TEXT NOT NULL,
+    PRIMARY KEY (topic, session)
+) WITHOUT ROWID;
+
+CREATE TABLE forgotten (
+    uid TEXT PRIMARY KEY
+) WITHOUT ROWID;
+
+CREATE TABLE outbox (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    uid TEXT NOT NULL
+);
+
+CREATE TABLE about (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE VIRTUAL TABLE find USING fts5 (
+    tokens, content = '', columnsize = 0, detail = none, tokenize = "ascii tokenchars ':'"
+);
+INSERT INTO find (find, rank) VALUES ('secure-delete', 1);
+CREATE VIRTUAL TABLE term USING fts5vocab ('find', 'row');
+"#;

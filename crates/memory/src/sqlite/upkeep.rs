@@ -1,0 +1,240 @@
+//! Upkeep: whether the file is sound, copies of it, and what can be saved of a damaged one.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, Row};
+use serde::Serialize;
+
+use super::failed;
+use super::row;
+use super::{SqliteStore, schema};
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::Record;
+use crate::store::{Put, Store};
+
+/// How much there is of what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Sizes {
+    /// Projects.
+    pub projects: u64,
+    /// Topics, without automatic ones.
+    pub topics: u64,
+    /// Topics that were made for a session.
+    pub automatic_topics: u64,
+    /// Sessions.
+    pub sessions: u64,
+    /// Logs.
+    pub logs: u64,
+    /// Logs that are to be summed up again.
+    pub logs_again: u64,
+    /// Decisions.
+    pub decisions: u64,
+    /// Learnings and entries of the flow that can be found.
+    pub notes: u64,
+    /// What a team has yet to be told.
+    pub outbox: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+}
+
+impl SqliteStore {
+    /// Goes through the whole file. Gives what is wrong with it.
+    pub fn check(&mut self) -> Result<Vec<String>> {
+        let mut wrong = of_check(&self.connection)?;
+        let mut broken = self.connection.prepare("PRAGMA foreign_key_check")?;
+        let mut rows = broken.query([])?;
+        while let Some(row) = rows.next()? {
+            wrong.push(format!(
+                "{} refers to a {} that is not there",
+                row.get::<_, String>(0)?,
+                row.get::<_, String>(2)?
+            ));
+        }
+        // The index checks itself; an error is what it found.
+        if let Err(error) = self.connection.execute("INSERT INTO find (find) VALUES ('integrity-check')", [])
+        {
+            wrong.push(format!("the index: {error}"));
+        }
+        Ok(wrong)
+    }
+
+    /// Makes the index anew from the texts.
+    pub fn index_anew(&mut self) -> Result<()> {
+        self.write(|store| super::index::index_anew(store))
+    }
+
+    /// A copy of the whole store, as of one moment.
+    pub fn backup(&mut self, to: &Path) -> Result<()> {
+        backup_to(&self.connection, to)
+    }
+
+    /// How much there is of what.
+    pub fn sizes(&mut self) -> Result<Sizes> {
+        let bytes = fs::metadata(&self.path).map_or(0, |found| found.len());
+        self.read(|store| {
+            let count = |sql: &str| -> Result<u64> {
+                Ok(store.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
+            };
+            Ok(Sizes {
+                projects: count("SELECT count(*) FROM project")?,
+                topics: count("SELECT count(*) FROM topic WHERE automatic IS NULL")?,
+                automatic_topics: count("SELECT count(*) FROM topic WHERE automatic IS NOT NULL")?,
+                sessions: count("SELECT count(*) FROM session")?,
+                logs: count("SELECT coalesce(sum(logs), 0) FROM topic")?,
+                logs_again: count("SELECT count(*) FROM log WHERE again = 1")?,
+                decisions: count("SELECT count(*) FROM decision")?,
+                notes: count("SELECT count(*) FROM note")?,
+                outbox: count("SELECT count(*) FROM outbox")?,
+                bytes,
+            })
+        })
+    }
+}
+
+fn of_check(connection: &Connection) -> Result<Vec<String>> {
+    let mut check = connection.prepare("PRAGMA integrity_check(20)")?;
+    let found = check.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    Ok(found.into_iter().filter(|line| line != "ok").collect())
+}
+
+/// A copy in a new file: whole, and on disk before it has its name. Of what was deleted nothing is in it.
+pub fn backup_to(connection: &Connection, to: &Path) -> Result<()> {
+    let half = to.with_extension(format!("{}.tmp", std::process::id()));
+    let _ = fs::remove_file(&half);
+    let made = (|| {
+        // SQLite writes into a file that is there if it is empty; this one is private from the beginning.
+        super::make_file(&half)?;
+        let name = half.to_str().ok_or_else(|| Error::new(ErrorKind::Io, "the path is no text"))?;
+        connection.execute("VACUUM INTO ?1", [name])?;
+        File::open(&half).and_then(|file| file.sync_all()).map_err(|error| failed::io(&half, &error))?;
+        fs::rename(&half, to).map_err(|error| failed::io(to, &error))
+    })();
+    if made.is_err() {
+        let _ = fs::remove_file(&half);
+    }
+    made
+}
+
+fn open_to_read(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    Ok(connection)
+}
+
+/// Whether a file is a store that this program can read, from beginning to end.
+pub fn is_sound(path: &Path) -> bool {
+    let check = || -> Result<bool> {
+        let connection = open_to_read(path)?;
+        let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        Ok((1..=schema::VERSION).contains(&version) && of_check(&connection)?.is_empty())
+    };
+    path.metadata().is_ok_and(|found| found.len() > 0) && check().unwrap_or(false)
+}
+
+/// What can be told of a store at a look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Looked {
+    /// How many logs it holds.
+    pub logs: u64,
+    /// What a team has yet to be told.
+    pub outbox: u64,
+}
+
+/// Looks at a store without changing it, and without going through all of it: only gross damage shows.
+pub fn look(path: &Path) -> Result<Looked> {
+    let store = SqliteStore { connection: open_to_read(path)?, path: path.to_owned() };
+    store.check_version()?;
+    if store.version()? == 0 {
+        return Err(Error::new(ErrorKind::Damaged, format!("{} is empty", path.display())));
+    }
+    let number = |sql: &str| -> Result<i64> { Ok(store.connection.query_row(sql, [], |row| row.get(0))?) };
+    for table in ["project", "topic", "session", "log", "decision", "note", "forgotten", "about"] {
+        number(&format!("SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT 1)"))?;
+    }
+    // The index can be asked for words, and for nothing else.
+    number("SELECT count(*) FROM (SELECT 1 FROM find WHERE find MATCH '\"k:few\"' LIMIT 1)")?;
+    let logs = number("SELECT coalesce(sum(logs), 0) FROM topic")? as u64;
+    Ok(Looked { logs, outbox: number("SELECT count(*) FROM outbox")? as u64 })
+}
+
+/// What is asked for, in which order, and how a row of it is read.
+type Kept = (&'static str, &'static str, fn(&Row<'_>) -> rusqlite::Result<Record>);
+
+/// Puts into a store whatever can still be read of a damaged file, and what was to be forgotten first. Gives how many rows
+/// were new or newer.
+pub fn salvage(damaged: &Path, into: &mut SqliteStore) -> u64 {
+    let Ok(connection) = open_to_read(damaged) else { return 0 };
+    let forgotten = || -> Result<Vec<String>> {
+        let mut found = connection.prepare("SELECT uid FROM forgotten")?;
+        let rows = found.query_map([], |row| row.get(0))?;
+        Ok(rows.map_while(std::result::Result::ok).collect())
+    };
+    let _ = forgotten().and_then(|uids| into.forget_uids(&uids));
+    let kept: [Kept; 5] = [
+        (row::PROJECT, "project.id", |row| Ok(Record::Project(row::read_project(row)?.row))),
+        (row::TOPIC, "topic.id", |row| Ok(Record::Topic(row::read_topic(row)?.row))),
+        (row::SESSION, "session.id", |row| Ok(Record::Session(row::read_session(row)?))),
+        (row::LOG, "log.doc", |row| Ok(Record::Log(row::read_log(row)?.row))),
+        (row::DECISION, "decision.id", |row| Ok(Record::Decision(row::read_decision(row)?.row))),
+    ];
+    let mut saved = 0;
+    for (select, order, read) in kept {
+        // Up to the damage from both ends. Rows that refer to later ones come once those are there.
+        for direction in ["ASC", "DESC", "ASC"] {
+            let _ = saved_from(
+                &connection,
+                &format!("{select} ORDER BY {order} {direction}"),
+                read,
+                into,
+                &mut saved,
+            );
+        }
+    }
+    saved
+}
+
+fn saved_from(
+    connection: &Connection,
+    sql: &str,
+    read: fn(&Row<'_>) -> rusqlite::Result<Record>,
+    into: &mut dyn Store,
+    saved: &mut u64,
+) -> Result<()> {
+    const AT_ONCE: usize = 500;
+    let mut found = connection.prepare(sql)?;
+    let mut rows = found.query([])?;
+    let mut waiting: Vec<Record> = Vec::new();
+    let mut end = Ok(());
+    loop {
+        match rows.next() {
+            Ok(Some(row)) => waiting.extend(read(row)),
+            Ok(None) => break,
+            Err(error) => {
+                end = Err(error.into());
+                break;
+            }
+        }
+        if waiting.len() >= AT_ONCE {
+            *saved += put_what_can_be(&waiting, into);
+            waiting.clear();
+        }
+    }
+    *saved += put_what_can_be(&waiting, into);
+    end
+}
+
+fn put_what_can_be(records: &[Record], into: &mut dyn Store) -> u64 {
+    let new = |puts: &[Put]| puts.iter().filter(|put| matches!(put, Put::New | Put::Changed)).count() as u64;
+    match into.put(records) {
+        Ok(puts) => new(&puts),
+        // One of them refers to something that was lost: the others are not to be lost with it.
+        Err(_) => records
+            .iter()
+            .filter_map(|record| into.put(std::slice::from_ref(record)).ok())
+            .map(|puts| new(&puts))
+            .sum(),
+    }
+}

@@ -1,0 +1,143 @@
+//! Tells the team what happened here, in that order.
+
+use std::collections::BTreeMap;
+
+use super::{Told, renamed, shared};
+use crate::error::{ErrorKind, Result};
+use crate::postgres::{Delivered, PostgresStore};
+use crate::record::{Record, Uid};
+use crate::sqlite::{Outgoing, Sent, SqliteStore};
+
+/// How many things go in one transaction.
+const BATCH: usize = 200;
+
+/// Tells at most so many things. What the team knows is out of the line before the next is sent.
+pub(super) fn deliver(
+    store: &mut SqliteStore,
+    team: &mut PostgresStore,
+    machine: &str,
+    most: usize,
+    told: &mut Told,
+) -> Result<()> {
+    let mut names: Option<BTreeMap<Uid, Uid>> = None;
+    let mut batch = BATCH;
+    while told.delivered < most {
+        let line = store.outbox(batch)?;
+        let whole = line.len() < batch;
+        let Some(first) = line.first() else { return Ok(()) };
+        let done: Vec<i64> = if is_forgotten(first) {
+            // With a project its name may have gone; whoever shares one of that name again is asked anew.
+            names = None;
+            forget(team, &line)?
+        } else {
+            let known = if let Some(known) = names.take() {
+                known
+            } else {
+                let ids = store.shared()?;
+                team.adopt(&shared(store, &ids)?)?
+            };
+            let rows: Vec<Outgoing> = line.into_iter().take_while(|one| !is_forgotten(one)).collect();
+            // A project may have got another name.
+            let renames = rows.iter().any(|one| matches!(&one.what, Sent::Row(Record::Project(_))));
+            let done = send(team, machine, &known, rows)?;
+            names = Some(known).filter(|_| !renames);
+            done
+        };
+        told.delivered += done.len();
+        if done.is_empty() {
+            if whole {
+                // What they refer to is not in line: it will be once somebody changes it.
+                told.waiting = batch.min(store.outbox_length()? as usize);
+                return Ok(());
+            }
+            batch *= 2;
+            continue;
+        }
+        store.delivered(&done)?;
+    }
+    Ok(())
+}
+
+fn is_forgotten(one: &Outgoing) -> bool {
+    matches!(one.what, Sent::Forgotten(_))
+}
+
+/// Those at the head of the line that are to be forgotten.
+fn forget(team: &mut PostgresStore, line: &[Outgoing]) -> Result<Vec<i64>> {
+    let mut uids = Vec::new();
+    let mut done = Vec::new();
+    for one in line {
+        let Sent::Forgotten(uid) = &one.what else { break };
+        uids.push(uid.clone());
+        done.push(one.seq);
+    }
+    team.forget_uids(&uids)?;
+    Ok(done)
+}
+
+fn send(
+    team: &mut PostgresStore,
+    machine: &str,
+    names: &BTreeMap<Uid, Uid>,
+    rows: Vec<Outgoing>,
+) -> Result<Vec<i64>> {
+    let mut done = Vec::new();
+    // A row that is in line several times is the same each time: as it is now.
+    let mut records: Vec<(Record, Vec<i64>)> = Vec::new();
+    for one in rows {
+        match one.what {
+            Sent::Row(
+                record @ (Record::Topic(_) | Record::Session(_) | Record::Log(_) | Record::Decision(_)),
+            ) => {
+                let same = |(known, _): &(Record, Vec<i64>)| {
+                    known.kind() == record.kind() && known.uid() == record.uid()
+                };
+                match records.iter_mut().find(|known| same(known)) {
+                    Some((_, line)) => line.push(one.seq),
+                    None => match renamed(for_team(record), names) {
+                        Some(record) => records.push((record, vec![one.seq])),
+                        None => done.push(one.seq),
+                    },
+                }
+            }
+            // A project is told by its name, and nothing else of it.
+            Sent::Row(Record::Project(_)) | Sent::Forgotten(_) | Sent::Nothing => done.push(one.seq),
+        }
+    }
+    let (records, lines): (Vec<Record>, Vec<Vec<i64>>) = records.into_iter().unzip();
+    let became = take(team, machine, &records)?;
+    for (line, became) in lines.into_iter().zip(became) {
+        if became != Delivered::Waits {
+            done.extend(line);
+        }
+    }
+    Ok(done)
+}
+
+/// Where the server cannot take a row, whatever it is about it, the others must not wait for it.
+fn take(team: &mut PostgresStore, machine: &str, records: &[Record]) -> Result<Vec<Delivered>> {
+    match team.deliver(machine, records) {
+        Err(error) if error.kind == ErrorKind::Other => {}
+        done => return done,
+    }
+    let mut became = Vec::with_capacity(records.len());
+    for record in records {
+        match team.deliver(machine, std::slice::from_ref(record)) {
+            Ok(done) => became.extend(done),
+            Err(error) if error.kind == ErrorKind::Other => became.push(Delivered::Waits),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(became)
+}
+
+/// Without what is this machine's own business: its numbers, and what it offered to its sessions.
+pub(super) fn for_team(mut record: Record) -> Record {
+    match &mut record {
+        Record::Project(row) => (row.id, row.key) = (None, None),
+        Record::Topic(row) => (row.id, row.offered, row.offered_at) = (None, 0, None),
+        Record::Decision(row) => row.id = None,
+        Record::Session(_) | Record::Log(_) => {}
+    }
+    record
+}

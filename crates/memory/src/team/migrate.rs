@@ -1,0 +1,108 @@
+//! Moves a whole store to a server. Whoever is stopped begins again: what is there already stays as it is.
+
+use std::collections::BTreeMap;
+
+use super::deliver::for_team;
+use super::{Standing, renamed};
+use crate::error::{Error, ErrorKind, Result};
+use crate::memory::Memory;
+use crate::postgres::{Address, Delivered, Patience, PostgresStore};
+use crate::record::{Project, Record, Uid};
+use crate::store::{Put, Store};
+
+/// How many rows go in one transaction.
+const BATCH: usize = 200;
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// How many rows of which kind there are here.
+    pub rows: BTreeMap<&'static str, usize>,
+    /// How many of them the server did not have.
+    pub new: usize,
+    /// How many it had forgotten, which stays so.
+    pub forgotten: usize,
+    /// The names of the projects.
+    pub projects: Vec<String>,
+}
+
+impl Moved {
+    /// How many rows there are.
+    pub fn all(&self) -> usize {
+        self.rows.values().sum()
+    }
+}
+
+/// Moves everything, and looks afterwards whether all of it is there. `progress` is told how many rows are done.
+pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(usize)) -> Result<Moved> {
+    let mut team = PostgresStore::connect(address.clone(), Patience::LONG)?;
+    let mut standing = Standing::read(memory.home());
+    standing.talks_to(team.identity()?);
+    standing.write(memory.home())?;
+    let mut projects: Vec<Project> = Vec::new();
+    memory.each(&mut |record| {
+        if let Record::Project(row) = record {
+            projects.push(row);
+        }
+        Ok(())
+    })?;
+    let names = team.adopt(&projects)?;
+    let mut moving =
+        Moving { team, names, machine: standing.machine, batch: Vec::new(), moved: Moved::default() };
+    moving.moved.projects = projects.iter().map(|project| project.name.clone()).collect();
+    memory.each(&mut |record| moving.take(record, progress))?;
+    moving.send(progress)?;
+    Ok(moving.moved)
+}
+
+struct Moving {
+    team: PostgresStore,
+    names: BTreeMap<Uid, Uid>,
+    machine: Uid,
+    batch: Vec<Record>,
+    moved: Moved,
+}
+
+impl Moving {
+    fn take(&mut self, record: Record, progress: &mut dyn FnMut(usize)) -> Result<()> {
+        *self.moved.rows.entry(record.kind()).or_default() += 1;
+        if !matches!(record, Record::Project(_)) {
+            self.batch.extend(renamed(for_team(record), &self.names));
+        }
+        if self.batch.len() >= BATCH { self.send(progress) } else { Ok(()) }
+    }
+
+    fn send(&mut self, progress: &mut dyn FnMut(usize)) -> Result<()> {
+        let batch = std::mem::take(&mut self.batch);
+        let became = self.team.deliver(&self.machine, &batch)?;
+        let mut there: Vec<Uid> = Vec::new();
+        for (record, became) in batch.iter().zip(&became) {
+            match became {
+                Delivered::Done(Put::Forgotten) => self.moved.forgotten += 1,
+                Delivered::Done(put) => {
+                    self.moved.new += usize::from(*put == Put::New);
+                    there.push(record.uid().to_owned());
+                }
+                Delivered::Waits => {
+                    let what = format!(
+                        "the {} {} refers to something that is not there",
+                        record.kind(),
+                        record.uid()
+                    );
+                    return Err(Error::new(ErrorKind::Missing, what)
+                        .hint("`tidegate memory check` looks at the local store"));
+                }
+            }
+        }
+        // Asked again, not believed.
+        let count = self.team.count(&there)?;
+        if count != there.len() as u64 {
+            let what = format!("{} rows were sent and {count} of them are there", there.len());
+            return Err(
+                Error::new(ErrorKind::Other, what).hint("run the same command again: what is there stays")
+            );
+        }
+        progress(self.moved.all());
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! Finds what others wrote down. Their logs are only there, so the server is asked, too; nobody waits for it for long.
+
+use std::collections::BTreeSet;
+
+use super::{Standing, shared};
+use crate::error::Result;
+use crate::memory::Memory;
+use crate::postgres::{Address, Patience, PostgresStore};
+use crate::record::Uid;
+use crate::store::Store;
+use crate::view::{Filter, Hit, Kind, Log, Query};
+
+/// What was found, here and there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// Why there is nothing of the team among them, where it was to be asked.
+    pub unreachable: Option<String>,
+}
+
+impl Found {
+    /// The sentence for whoever reads the hits.
+    pub fn note(&self) -> Option<String> {
+        self.unreachable
+            .as_ref()
+            .map(|why| format!("team store unreachable: only this machine's memory ({why})"))
+    }
+}
+
+/// Searches both. `address` is the team's, where there is one.
+pub fn search(memory: &mut Memory, address: Option<&Address>, query: &Query) -> Result<Found> {
+    let hits = memory.search(query)?;
+    let Some(address) = address else { return Ok(Found { hits, unreachable: None }) };
+    let Some(projects) = asked(memory, query)? else { return Ok(Found { hits, unreachable: None }) };
+    match ask(memory, address, |team| there(team, &projects, query)) {
+        Ok(of_team) => Ok(Found { hits: merged(hits, of_team, query.limit), unreachable: None }),
+        Err(why) => Ok(Found { hits, unreachable: Some(why) }),
+    }
+}
+
+/// A log that is not here, by its uid or the beginning of it; `None` also where the team cannot be asked.
+pub fn log(memory: &mut Memory, address: Option<&Address>, uid: &str) -> Result<Option<Log>> {
+    if let Some(found) = memory.log(uid)? {
+        return Ok(Some(found));
+    }
+    let Some(address) = address else { return Ok(None) };
+    let ids = memory.store().shared()?;
+    let names: BTreeSet<String> = ids.into_iter().map(|(_, name)| name).collect();
+    let found = ask(memory, address, |team| team.log(uid)).ok().flatten();
+    Ok(found.filter(|log| names.contains(&log.in_project.name)))
+}
+
+/// In which projects the team is to be asked. Topics and decisions of others are here anyway.
+fn asked(memory: &mut Memory, query: &Query) -> Result<Option<Vec<crate::record::Project>>> {
+    if !query.kinds.is_empty() && !query.kinds.contains(&Kind::Log) {
+        return Ok(None);
+    }
+    let mut ids = memory.store().shared()?;
+    ids.retain(|(id, _)| query.filter.project.is_none_or(|wanted| wanted == *id));
+    let projects = shared(memory.store(), &ids)?;
+    // A topic has another number there; its logs are found by its name everywhere.
+    Ok((!projects.is_empty() && query.filter.topic.is_none()).then_some(projects))
+}
+
+/// Asks, unless it failed a moment ago: whoever searches again does not wait again.
+fn ask<T>(
+    memory: &mut Memory,
+    address: &Address,
+    question: impl FnOnce(&mut PostgresStore) -> Result<T>,
+) -> std::result::Result<T, String> {
+    let now = memory.now();
+    let mut standing = Standing::read(memory.home());
+    if let Some(failure) =
+        standing.failure.as_ref().filter(|failure| failure.at.0 <= now.0 && now.since(failure.at) < 30_000)
+    {
+        return Err(failure.what.clone());
+    }
+    let answer =
+        PostgresStore::connect(address.clone(), Patience::SHORT).and_then(|mut team| question(&mut team));
+    answer.map_err(|error| {
+        standing.failed(&error, now);
+        // What cannot be kept is found out again.
+        let _ = standing.write(memory.home());
+        error.what
+    })
+}
+
+fn there(team: &mut PostgresStore, projects: &[crate::record::Project], query: &Query) -> Result<Vec<Hit>> {
+    let names = team.adopted(projects)?;
+    let of_team: Vec<Uid> = names.into_values().collect();
+    if of_team.is_empty() {
+        return Ok(Vec::new());
+    }
+    let filter = Filter { project: None, topic: None, ..query.filter.clone() };
+    team.search_in(&of_team, &Query { kinds: vec![Kind::Log], filter, ..query.clone() })
+}
+
+/// Each once. Scores of two stores say little about each other, so the best of both come first, then the second ones.
+fn merged(here: Vec<Hit>, there: Vec<Hit>, limit: usize) -> Vec<Hit> {
+    let mut seen = BTreeSet::new();
+    let most = if limit == 0 { here.len().max(there.len()) } else { limit };
+    let known: BTreeSet<Uid> = here.iter().map(|hit| hit.uid.clone()).collect();
+    let mut there = there.into_iter().filter(|hit| !known.contains(&hit.uid));
+    let mut all = Vec::new();
+    for hit in here {
+        all.push(hit);
+        all.extend(there.next());
+    }
+    all.extend(there);
+    all.retain(|hit| seen.insert((hit.kind, hit.uid.clone())));
+    all.truncate(most);
+    all
+}

@@ -1,0 +1,64 @@
+//! Words: how texts of any language become what is looked for. One way for both stores.
+//!
+//! ```text
+//! text ─ scan ─► atoms ─► tokens ─► index of a store
+//! question ─► parts ─► tokens ─► candidates ─ rank ─► hits with snippets
+//! ```
+//!
+//! An *atom* is a word, or one character of a script that is written without spaces. A *token* is what the index holds:
+//! words by their stems, characters alone and in pairs.
+
+mod fold;
+mod question;
+mod rank;
+mod scan;
+mod stem;
+
+pub use question::{Part, Question};
+pub use rank::{Document, Weights, score, snippet};
+pub use scan::{Atom, atoms, tokens};
+
+/// The version of the way from text to tokens. An index of another version is made anew.
+pub const VERSION: u32 = 1;
+
+/// One line without control characters, at most so many characters.
+pub fn one_line(text: &str, most: usize) -> String {
+    let mut line = String::new();
+    let mut length = 0;
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        let space = usize::from(!line.is_empty());
+        if length + space + word.chars().count() > most {
+            let room = most.saturating_sub(length + space + 1);
+            if space == 1 && room > 0 {
+                line.push(' ');
+            }
+            line.extend(word.chars().take(room));
+            line.push('…');
+            return line;
+        }
+        if space == 1 {
+            line.push(' ');
+        }
+        line.push_str(word);
+        length += space + word.chars().count();
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_cut_and_cleaned() {
+        for (text, most, line) in [
+            ("", 5, ""),
+            ("  a\n\tb ", 5, "a b"),
+            ("one two three", 9, "one two…"),
+            ("設計を変更した", 4, "設計を…"),
+            ("\u{1b}[31mred", 20, "[31mred"),
+        ] {
+            assert_eq!(one_line(text, most), line);
+        }
+    }
+}

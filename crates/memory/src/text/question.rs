@@ -1,0 +1,220 @@
+//! Questions: what somebody types, as parts that a text has to hold.
+
+use super::fold::{Class, Script, class};
+use super::scan::{Found, RunChar, hash, hash_of, scan};
+
+/// Parts beyond these are left out: nobody asks for so much.
+const MOST_PARTS: usize = 24;
+
+/// Bytes beyond these are left out.
+const MOST_BYTES: usize = 4096;
+
+/// A word that says little, unless it is all there is.
+const SMALL_WORDS: &str = "a an and are as at be by did do does for from had has have how i in is it its of on or \
+    that the their then there this to was we were what when where which who why will with you";
+
+/// Something that a text has to hold: a word, a run of characters, or a phrase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What the index has to hold for it: all of them, or any.
+    pub tokens: Vec<String>,
+    /// Atoms that stand one after another in a text with it; or any of them.
+    pub(crate) atoms: Vec<u64>,
+    /// The word as it was typed, where it is one that could go on.
+    pub prefix: Option<String>,
+    /// Whether any token does, and not only all.
+    pub any: bool,
+}
+
+impl Part {
+    fn of(tokens: Vec<String>, atoms: Vec<u64>) -> Part {
+        Part { tokens, atoms, prefix: None, any: false }
+    }
+
+    /// Any of these words of the index, in place of one that it does not have.
+    #[must_use]
+    pub fn any_of(tokens: Vec<String>) -> Part {
+        let atoms = tokens.iter().map(|token| hash(token)).collect();
+        Part { tokens, atoms, prefix: None, any: true }
+    }
+}
+
+/// What somebody looks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Question {
+    /// What every text that is found holds.
+    pub parts: Vec<Part>,
+    /// The same, taken to the letter: runs of several scripts as a whole. Where that is nothing else it is empty.
+    pub strict: Vec<Part>,
+    /// Sequences that speak for a text.
+    pub(crate) phrases: Vec<Vec<u64>>,
+}
+
+impl Question {
+    /// Reads what somebody typed. Whatever it is: at worst there is nothing to look for.
+    pub fn parse(text: &str) -> Question {
+        let mut end = text.len().min(MOST_BYTES);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let mut question = Question::default();
+        let mut strict = Vec::new();
+        let mut all: Vec<u64> = Vec::new();
+        // What stands in quotes belongs together; a quote that is never closed is none.
+        let pieces: Vec<&str> = text[..end].split(['"', '“', '”']).collect();
+        let quotes = pieces.len() - 1;
+        for (place, piece) in pieces.into_iter().enumerate() {
+            let quoted = place % 2 == 1 && place < quotes + usize::from(quotes.is_multiple_of(2));
+            if quoted {
+                let phrase = phrase(piece);
+                all.extend(&phrase.atoms);
+                if !phrase.atoms.is_empty() {
+                    question.parts.push(phrase.clone());
+                    strict.push(phrase);
+                }
+            } else {
+                loose(piece, &mut question, &mut strict, &mut all);
+            }
+        }
+        let small: Vec<&str> = SMALL_WORDS.split_whitespace().collect();
+        let says_little = |part: &Part| part.prefix.as_deref().is_some_and(|word| small.contains(&word));
+        for parts in [&mut question.parts, &mut strict] {
+            if parts.iter().any(|part| !says_little(part)) {
+                parts.retain(|part| !says_little(part));
+            }
+            unique(parts);
+        }
+        if all.len() > 1 && question.parts.len() > 1 {
+            question.phrases.push(all);
+        }
+        if strict != question.parts {
+            question.strict = strict;
+        }
+        question
+    }
+
+    /// Whether there is anything to look for.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+}
+
+fn unique(parts: &mut Vec<Part>) {
+    let mut seen: Vec<Vec<u64>> = Vec::new();
+    parts.retain(|part| {
+        let new = !seen.contains(&part.atoms);
+        if new {
+            seen.push(part.atoms.clone());
+        }
+        new
+    });
+    parts.truncate(MOST_PARTS);
+}
+
+/// Everything in quotes, as one part.
+fn phrase(text: &str) -> Part {
+    let mut part = Part::of(Vec::new(), Vec::new());
+    scan(text, |found| match found {
+        Found::Run(run) => add_run(run, &mut part),
+        Found::Word { whole, .. } => {
+            part.tokens.push(whole.to_owned());
+            part.atoms.push(hash(whole));
+        }
+    });
+    part.tokens.sort_unstable();
+    part.tokens.dedup();
+    part.tokens.truncate(MOST_PARTS);
+    part
+}
+
+fn loose(text: &str, question: &mut Question, strict: &mut Vec<Part>, all: &mut Vec<u64>) {
+    scan(text, |found| match found {
+        Found::Run(run) => {
+            let whole = run_part(run);
+            all.extend(&whole.atoms);
+            let segments: Vec<&[RunChar]> = run.chunk_by(|one, next| one.script == next.script).collect();
+            if segments.len() == 1 {
+                question.parts.push(whole.clone());
+            } else {
+                // Between what is written with Chinese characters, hiragana are endings and particles.
+                let says = segments.iter().filter(|segment| segment[0].script != Script::Hiragana);
+                question.parts.extend(says.map(|segment| run_part(segment)));
+                question.phrases.push(whole.atoms.clone());
+            }
+            strict.push(whole);
+        }
+        Found::Word { parts, whole } => {
+            all.push(hash(whole));
+            let prefix = match parts {
+                [(_, start, end)] => text.get(*start..*end),
+                _ => None,
+            };
+            let prefix = prefix.map(|word| {
+                word.chars().filter(|c| class(*c) != Class::Mark).map(super::fold::of_word).collect()
+            });
+            let part = Part { prefix, ..Part::of(vec![whole.to_owned()], vec![hash(whole)]) };
+            question.parts.push(part.clone());
+            strict.push(part);
+        }
+    });
+}
+
+fn run_part(run: &[RunChar]) -> Part {
+    let mut part = Part::of(Vec::new(), Vec::new());
+    add_run(run, &mut part);
+    part.tokens.sort_unstable();
+    part.tokens.dedup();
+    part.tokens.truncate(MOST_PARTS);
+    part
+}
+
+fn add_run(run: &[RunChar], part: &mut Part) {
+    part.atoms.extend(run.iter().map(|one| hash_of(one.folded)));
+    if let [one] = run {
+        part.tokens.push(one.folded.to_string());
+    }
+    part.tokens
+        .extend(run.windows(2).map(|pair| [pair[0].folded, pair[1].folded].iter().collect::<String>()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> Vec<String> {
+        Question::parse(text).parts.iter().map(|part| part.tokens.join("+")).collect()
+    }
+
+    #[test]
+    fn what_a_question_asks_for() {
+        for (text, expected) in [
+            ("", vec![]),
+            ("?!… \" \"", vec![]),
+            ("Tests of the parser", vec!["test", "parser"]),
+            ("the", vec!["the"]),
+            ("設計", vec!["設計"]),
+            ("設", vec!["設"]),
+            ("設計書", vec!["計書+設計"]),
+            ("設計を変更した理由", vec!["設計", "変更", "理由"]),
+            ("まとめ", vec!["とめ+まと"]),
+            ("\"busy timeout\" sqlite", vec!["busy+timeout", "sqlit"]),
+            ("an open \"quote", vec!["open", "quot"]),
+            ("src/lib.rs", vec!["src", "lib", "rs"]),
+            ("fooBar foo_bar", vec!["foobar"]),
+            ("a a a", vec!["a"]),
+        ] {
+            assert_eq!(parts(text), expected, "{text}");
+        }
+        let strict = Question::parse("設計を変更").strict;
+        assert_eq!(strict.len(), 1);
+        assert_eq!(strict[0].tokens.len(), 4);
+        assert!(Question::parse("設計 変更").strict.is_empty());
+    }
+
+    #[test]
+    fn a_question_without_end_is_cut() {
+        let long: String = (0..5000).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
+        assert_eq!(Question::parse(&long).parts.len(), MOST_PARTS);
+        assert!(Question::parse(&"設計".repeat(5000)).parts[0].tokens.len() <= MOST_PARTS);
+    }
+}

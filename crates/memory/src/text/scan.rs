@@ -1,0 +1,286 @@
+//! From text to atoms, and from atoms to the tokens of an index.
+
+use std::collections::BTreeSet;
+
+use tidegate_core::fnv;
+
+use super::fold::{self, Class, Script};
+use super::stem::stem;
+
+/// More of one word is not looked at: it is no word.
+const LONGEST: usize = 64;
+
+/// A word, or one character of a run, and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Atom {
+    /// What it is, for comparing.
+    pub(crate) what: u64,
+    /// Of the first part of a word with several: the whole word. Else the same as `what`.
+    pub(crate) whole: u64,
+    /// How many atoms the whole word has.
+    pub(crate) parts: usize,
+    /// The byte where it begins.
+    pub(crate) start: usize,
+    /// The byte after it.
+    pub(crate) end: usize,
+}
+
+/// What a scan comes across.
+pub(super) enum Found<'a> {
+    /// A word: the stems of its parts, each with its bytes, and the stem of the whole.
+    Word { parts: &'a [(String, usize, usize)], whole: &'a str },
+    /// A run: folded characters with their bytes.
+    Run(&'a [RunChar]),
+}
+
+/// A character of a run.
+#[derive(Clone, Copy)]
+pub(super) struct RunChar {
+    pub(super) folded: char,
+    pub(super) script: Script,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// Goes through a text.
+pub(super) fn scan(text: &str, mut take: impl FnMut(Found<'_>)) {
+    let mut chars = text.char_indices().peekable();
+    let mut run: Vec<RunChar> = Vec::new();
+    let mut word = Word::default();
+    while let Some((start, c)) = chars.next() {
+        match fold::class(c) {
+            Class::Between | Class::Mark => {}
+            Class::Run(script) => {
+                run.clear();
+                let folded = fold::of_run(c);
+                run.push(RunChar { folded, script, start, end: start + c.len_utf8() });
+                while let Some(&(at, c)) = chars.peek() {
+                    match fold::class(c) {
+                        Class::Run(script) => {
+                            let folded = fold::of_run(c);
+                            run.push(RunChar { folded, script, start: at, end: at + c.len_utf8() });
+                        }
+                        Class::Mark => {
+                            if let Some(last) = run.last_mut() {
+                                last.folded = fold::with_mark(last.folded, c);
+                                last.end = at + c.len_utf8();
+                            }
+                        }
+                        Class::Word | Class::Between => break,
+                    }
+                    chars.next();
+                }
+                take(Found::Run(&run));
+            }
+            Class::Word => {
+                let mut end = start + c.len_utf8();
+                while let Some(&(at, c)) = chars.peek() {
+                    match fold::class(c) {
+                        Class::Word | Class::Mark => end = at + c.len_utf8(),
+                        Class::Run(_) | Class::Between => break,
+                    }
+                    chars.next();
+                }
+                word.read(&text[start..end], start);
+                if word.count > 0 {
+                    take(Found::Word { parts: &word.parts[..word.count], whole: &word.whole });
+                }
+            }
+        }
+    }
+}
+
+/// A word such as `snake_case`, `camelCase` and `HTTPServer`: its parts, and the whole of it. What one word needed room for the
+/// next one uses again.
+#[derive(Default)]
+struct Word {
+    parts: Vec<(String, usize, usize)>,
+    /// So many of them are this word's.
+    count: usize,
+    whole: String,
+}
+
+impl Word {
+    fn read(&mut self, text: &str, offset: usize) {
+        self.count = 0;
+        self.whole.clear();
+        // Most words: nothing to fold but a capital at the beginning.
+        let bytes = text.as_bytes();
+        let plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        if bytes.len() <= LONGEST && bytes[0].is_ascii_alphanumeric() && bytes[1..].iter().all(plain) {
+            let part = self.next_part(offset, offset + text.len());
+            part.push_str(text);
+            part.make_ascii_lowercase();
+            stem(part);
+            self.whole.push_str(&self.parts[0].0);
+            return;
+        }
+        let mut open = false;
+        let mut before: Option<char> = None;
+        let mut chars = text.char_indices().peekable();
+        while let Some((at, c)) = chars.next() {
+            let at = offset + at;
+            if c == '_' {
+                self.close(&mut open, at);
+                before = None;
+                continue;
+            }
+            if fold::class(c) == Class::Mark {
+                continue;
+            }
+            let next_is_small = chars.peek().is_some_and(|(_, next)| next.is_lowercase());
+            let begins = before.is_some_and(|before| {
+                c.is_uppercase() && (before.is_lowercase() || before.is_uppercase() && next_is_small)
+            });
+            if begins {
+                self.close(&mut open, at);
+            }
+            if !open {
+                self.next_part(at, at);
+                open = true;
+            }
+            let folded = fold::of_word(c);
+            let part = &mut self.parts[self.count - 1].0;
+            if part.len() < LONGEST {
+                part.push(folded);
+            }
+            if self.whole.len() < LONGEST {
+                self.whole.push(folded);
+            }
+            before = Some(c);
+        }
+        self.close(&mut open, offset + text.len());
+        stem(&mut self.whole);
+    }
+
+    fn next_part(&mut self, start: usize, end: usize) -> &mut String {
+        if self.count == self.parts.len() {
+            self.parts.push(Default::default());
+        }
+        self.count += 1;
+        let part = &mut self.parts[self.count - 1];
+        part.0.clear();
+        (part.1, part.2) = (start, end);
+        &mut part.0
+    }
+
+    fn close(&mut self, open: &mut bool, end: usize) {
+        if std::mem::take(open) {
+            let part = &mut self.parts[self.count - 1];
+            stem(&mut part.0);
+            part.2 = end;
+        }
+    }
+}
+
+pub(super) fn hash(text: &str) -> u64 {
+    fnv::hash(text.bytes())
+}
+
+pub(super) fn hash_of(c: char) -> u64 {
+    // Not what `hash` gives for the same character: a word of one letter is something else.
+    u64::from(u32::from(c)) | 1 << 63
+}
+
+/// What a text consists of, in order.
+pub fn atoms(text: &str) -> Vec<Atom> {
+    let mut atoms = Vec::with_capacity(text.len() / 6);
+    scan(text, |found| match found {
+        Found::Run(run) => atoms.extend(run.iter().map(|one| {
+            let what = hash_of(one.folded);
+            Atom { what, whole: what, parts: 1, start: one.start, end: one.end }
+        })),
+        Found::Word { parts: [(word, start, end)], .. } => {
+            let what = hash(word);
+            atoms.push(Atom { what, whole: what, parts: 1, start: *start, end: *end });
+        }
+        Found::Word { parts, whole } => {
+            let whole = hash(whole);
+            atoms.extend(parts.iter().enumerate().map(|(place, (part, start, end))| {
+                let what = hash(part);
+                let (whole, parts) = if place == 0 { (whole, parts.len()) } else { (what, 1) };
+                Atom { what, whole, parts, start: *start, end: *end }
+            }));
+        }
+    });
+    atoms
+}
+
+/// The tokens of a text, each once. None holds a space, a quote or a colon.
+pub fn tokens(text: &str, into: &mut BTreeSet<String>) {
+    scan(text, |found| match found {
+        Found::Run(run) => {
+            let mut bytes = [0; 8];
+            for at in 0..run.len() {
+                let first = run[at].folded.encode_utf8(&mut bytes).len();
+                add(std::str::from_utf8(&bytes[..first]).unwrap_or_default(), into);
+                if let Some(next) = run.get(at + 1) {
+                    let second = next.folded.encode_utf8(&mut bytes[first..]).len();
+                    add(std::str::from_utf8(&bytes[..first + second]).unwrap_or_default(), into);
+                }
+            }
+        }
+        Found::Word { parts, whole } => {
+            if parts.len() > 1 {
+                add(whole, into);
+            }
+            for (part, ..) in parts {
+                add(part, into);
+            }
+        }
+    });
+}
+
+/// Most words of a text were in it before.
+fn add(token: &str, into: &mut BTreeSet<String>) {
+    if !token.is_empty() && !into.contains(token) {
+        into.insert(token.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Vec<String> {
+        let mut set = BTreeSet::new();
+        tokens(text, &mut set);
+        set.into_iter().collect()
+    }
+
+    #[test]
+    fn what_the_index_holds() {
+        for (text, tokens) in [
+            ("", ""),
+            ("The tests, the TESTS!", "test the"),
+            ("設計", "計 設 設計"),
+            ("設計書。", "書 計 計書 設 設計"),
+            ("ｶﾞｽ", "ガ ガス ス"),
+            ("SQLiteの設計", "sq sqlit の の設 lit 計 設 設計"),
+            ("camelCase", "camel camelcas cas"),
+            ("HTTPServer", "http httpserver server"),
+            ("snake_case_", "cas snak snakecas"),
+            ("src/lib.rs", "lib rs src"),
+            ("v1.95", "95 v1"),
+            ("__ -- ::", ""),
+            ("e\u{301}te\u{301}", "ete"),
+        ] {
+            let mut expected: Vec<&str> = tokens.split_whitespace().collect();
+            expected.sort_unstable();
+            assert_eq!(of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn atoms_say_where_they_stand() {
+        let text = "use fooBar で設計";
+        let at: Vec<&str> = atoms(text).iter().map(|atom| &text[atom.start..atom.end]).collect();
+        assert_eq!(at, ["use", "foo", "Bar", "で", "設", "計"]);
+        assert_eq!(atoms("fooBar")[0].whole, atoms("foobar")[0].what);
+    }
+
+    #[test]
+    fn a_word_without_end_is_cut() {
+        assert!(of(&"x".repeat(100_000))[0].len() <= LONGEST);
+    }
+}

@@ -1,0 +1,104 @@
+//! Stems of English words: what is left of plurals and of `-ed` and `-ing`, so that one form finds the others.
+//!
+//! A stem need be no word; it need only be the same for forms of one word. Other languages are left alone, and so is
+//! whatever holds a digit.
+
+/// The stem of a folded word.
+pub(crate) fn stem(word: &mut String) {
+    if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return;
+    }
+    plural(word);
+    past_or_going_on(word);
+    if word.len() > 3 && word.ends_with('e') {
+        word.pop();
+    }
+    let bytes = word.as_bytes();
+    if let [.., before, last] = bytes
+        && bytes.len() > 3
+        && before == last
+        && !is_vowel(*last)
+    {
+        word.pop();
+    }
+}
+
+fn plural(word: &mut String) {
+    if word.ends_with("ies") && word.len() > 4 {
+        word.truncate(word.len() - 3);
+        word.push('y');
+    } else if word.len() > 4 && ["ses", "xes", "zes", "ches", "shes"].iter().any(|end| word.ends_with(end)) {
+        word.truncate(word.len() - 2);
+    } else if word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is") {
+        word.pop();
+    }
+}
+
+fn past_or_going_on(word: &mut String) {
+    if word.ends_with("ied") && word.len() > 4 {
+        word.truncate(word.len() - 3);
+        word.push('y');
+        return;
+    }
+    if word.ends_with("eed") {
+        return;
+    }
+    for end in ["ing", "ed"] {
+        if let Some(rest) = word.strip_suffix(end)
+            && rest.len() >= 3
+            && rest.bytes().any(|byte| is_vowel(byte) || byte == b'y')
+        {
+            word.truncate(rest.len());
+            return;
+        }
+    }
+}
+
+fn is_vowel(byte: u8) -> bool {
+    b"aeiou".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(word: &str) -> String {
+        let mut word = word.to_owned();
+        stem(&mut word);
+        word
+    }
+
+    #[test]
+    fn forms_of_one_word_have_one_stem() {
+        for forms in [
+            "test tests testing tested",
+            "migrate migrates migrating migrated",
+            "decision decisions",
+            "query queries queried querying",
+            "cache caches cached caching",
+            "stop stops stopped stopping",
+            "process processes processing processed",
+            "index indexes indexed indexing",
+            "fall falls falling",
+            "class classes",
+            "setting settings set",
+            "use uses",
+            "merge merges merged merging",
+        ] {
+            let stems: Vec<String> = forms.split(' ').map(of).collect();
+            assert!(stems.windows(2).all(|pair| pair[0] == pair[1]), "{forms}: {stems:?}");
+        }
+    }
+
+    #[test]
+    fn other_words_are_left_apart() {
+        for (one, other) in
+            [("string", "str"), ("need", "new"), ("status", "state"), ("this", "the"), ("bus", "but")]
+        {
+            assert_ne!(of(one), of(other));
+        }
+        for word in ["red", "h264s", "größes", "a", ""] {
+            assert_eq!(of(word), word);
+        }
+    }
+}

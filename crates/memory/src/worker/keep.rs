@@ -1,0 +1,154 @@
+//! The rows that a relay becomes, and which topic it belongs to.
+
+use tidegate_core::memory::automatic;
+use tidegate_core::memory::catalogue::OWN;
+use tidegate_core::memory::job::{Job, Part};
+use tidegate_core::memory::relay::Relay;
+use tidegate_core::memory::summary;
+
+use crate::error::Result;
+use crate::record::{Log, Project, Record, Session, Source, Status, Summary, Topic, Uid, new_uid};
+use crate::store::Store;
+
+/// Who sums up where nobody else does.
+pub(super) const LOCAL: &str = "local";
+
+/// All rows of a relay, in the order in which they refer to each other. Whether a language model is to sum it up `again`, and
+/// the topic it was stored under `before`, if this part only holds the end of it.
+pub(super) fn records(
+    store: &mut dyn Store,
+    job: &Job,
+    part: &Part,
+    relay: &Relay,
+    again: bool,
+    before: Option<Uid>,
+) -> Result<Vec<Record>> {
+    let mut records = Vec::new();
+    let project = default_project(store, part, relay, &mut records)?;
+    let mut notes = Vec::new();
+    let topic = match named_topic(store, part, relay, before, &mut notes)? {
+        Some(topic) => topic,
+        None => own_topic(store, job, part, relay, &project, &mut notes, &mut records)?,
+    };
+    records.push(Record::Session(Session {
+        uid: job.session.clone(),
+        project,
+        root: part.project.root.clone(),
+        branch: relay.branch.clone().or_else(|| part.project.branch.clone()),
+        created: relay.at,
+        updated: relay.ended,
+    }));
+    let told = summary::local(relay, part.lang);
+    if relay.compacted {
+        notes.push("the conversation was compacted meanwhile".to_owned());
+    }
+    records.push(Record::Log(Log {
+        uid: relay.uid.clone(),
+        topic,
+        session: Some(job.session.clone()),
+        title: told.title,
+        text: told.text,
+        prompt: relay.prompt.clone(),
+        answer: relay.answer.clone(),
+        tools: relay.tools.clone(),
+        files: relay.files.clone(),
+        source: Source::Relay,
+        redacted: relay.redacted.iter().map(|(kind, count)| (kind.name().to_owned(), count)).collect(),
+        notes,
+        summary: Summary { by: LOCAL.to_owned(), again },
+        at: relay.at,
+        updated: relay.ended,
+    }));
+    Ok(records)
+}
+
+/// The project that the relay belongs to unless somebody says otherwise.
+fn default_project(
+    store: &mut dyn Store,
+    part: &Part,
+    relay: &Relay,
+    records: &mut Vec<Record>,
+) -> Result<Uid> {
+    if let Some(known) = store.project_by_key(&part.project.key)? {
+        return Ok(known.row.uid);
+    }
+    let uid = new_uid();
+    records.push(Record::Project(Project {
+        uid: uid.clone(),
+        id: None,
+        key: Some(part.project.key.clone()),
+        name: part.project.name.clone(),
+        created: relay.at,
+        updated: relay.at,
+    }));
+    Ok(uid)
+}
+
+/// The topic that the tag names, else the one that was set in the session. What does not exist is noted.
+fn named_topic(
+    store: &mut dyn Store,
+    part: &Part,
+    relay: &Relay,
+    before: Option<Uid>,
+    notes: &mut Vec<String>,
+) -> Result<Option<Uid>> {
+    if let Some(tag) = &relay.tag {
+        // The session's own topic is what it says, too, and no other comes before it.
+        if tag.topic.id == OWN {
+            return Ok(None);
+        }
+        match store.topic(tag.topic.id)? {
+            Some(topic) => return Ok(Some(topic.row.uid)),
+            None => notes.push(format!("the tag names topic {}, which does not exist", tag.topic.id)),
+        }
+    }
+    // What was set since is about a later relay.
+    if before.is_some() {
+        return Ok(before);
+    }
+    let Some(id) = part.topic.filter(|id| *id != OWN) else { return Ok(None) };
+    let set = store.topic(id)?;
+    if set.is_none() {
+        notes.push(format!("topic {id} was set in the session, and does not exist"));
+    }
+    Ok(set.map(|topic| topic.row.uid))
+}
+
+/// The session's own topic, made where it is missing: in the project that the tag names, else in the relay's own.
+fn own_topic(
+    store: &mut dyn Store,
+    job: &Job,
+    part: &Part,
+    relay: &Relay,
+    default: &str,
+    notes: &mut Vec<String>,
+    records: &mut Vec<Record>,
+) -> Result<Uid> {
+    let named = relay.tag.as_ref().and_then(|tag| tag.project.as_ref()).filter(|named| named.id != OWN);
+    let mut project = default.to_owned();
+    if let Some(named) = named {
+        match store.project(named.id)? {
+            Some(found) => project = found.row.uid,
+            None => notes.push(format!("the tag names project {}, which does not exist", named.id)),
+        }
+    }
+    let uid =
+        automatic::topic_uid(&job.session, Some(project.as_str()).filter(|project| *project != default));
+    if store.topic_by_uid(&uid)?.is_none() {
+        let branch = relay.branch.as_deref().or(part.project.branch.as_deref());
+        records.push(Record::Topic(Topic {
+            uid: uid.clone(),
+            id: None,
+            project,
+            parent: None,
+            title: automatic::topic_title(relay, branch),
+            status: Status::Open,
+            automatic: Some(job.session.clone()),
+            offered: 0,
+            offered_at: None,
+            created: relay.at,
+            updated: relay.at,
+        }));
+    }
+    Ok(uid)
+}

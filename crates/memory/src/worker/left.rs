@@ -1,0 +1,67 @@
+//! What sessions left that were never ended: the client was killed, or the machine went down.
+
+use std::fs;
+use std::path::Path;
+
+use tidegate_core::event::SessionId;
+use tidegate_core::facts::marks::Mark;
+use tidegate_core::facts::memory::Spooled;
+use tidegate_core::memory::job::{Because, Job, Part, VERSION, Work};
+use tidegate_core::time::Millis;
+use tidegate_state::memory::spool;
+use tidegate_state::place::StateDir;
+use tidegate_state::{cycle, marks, project};
+
+/// Whether what is said in a project is recorded: in a session with a person in it, or without.
+pub type Records<'a> = dyn Fn(&Path, bool) -> bool + 'a;
+
+/// Leaves a job for what such sessions said after the last job of theirs. Tells how many.
+pub fn pick_up(state: &StateDir, now: Millis, records: &Records<'_>) -> std::io::Result<usize> {
+    let folders = match fs::read_dir(state.sessions()) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
+        folders => folders?,
+    };
+    let mut found = 0;
+    for folder in folders.flatten() {
+        let name = folder.file_name();
+        let Some(session) = name.to_str().and_then(|name| SessionId::parse(name).ok()) else { continue };
+        found += usize::from(of_session(state, &session, now, records)?);
+    }
+    Ok(found)
+}
+
+fn of_session(
+    state: &StateDir,
+    session: &SessionId,
+    now: Millis,
+    records: &Records<'_>,
+) -> std::io::Result<bool> {
+    let folder = state.session(session);
+    let known = marks::read(&folder);
+    let Some(known) = known.value() else { return Ok(false) };
+    let (Some(transcript), Some(root)) = (&known.transcript, &known.root) else { return Ok(false) };
+    // Who ended it left a job then.
+    if known.detached || cycle::is_live(state, session.as_str(), now) {
+        return Ok(false);
+    }
+    let from = known.spooled.map_or(0, |spooled| spooled.to);
+    let length = fs::metadata(transcript).ok().filter(fs::Metadata::is_file).map(|file| file.len());
+    let Some(to) = length.filter(|length| *length > from) else { return Ok(false) };
+    if !records(Path::new(root), known.attended.unwrap_or_default()) {
+        return Ok(false);
+    }
+    let part = Part {
+        transcript: transcript.clone(),
+        from,
+        to,
+        because: Because::Left,
+        answer: None,
+        topic: known.topic_set.as_ref().map(|set| set.topic.id),
+        project: project::memory_project(Path::new(root)),
+        lang: known.lang,
+    };
+    // The job first: twice is once, and never is never.
+    spool::put(state, &Job { v: VERSION, at: now, session: session.to_string(), work: Work::Relays(part) })?;
+    marks::lock_shared(&folder)?.append(&[Mark::Spooled(Spooled { to, at: now })])?;
+    Ok(true)
+}

@@ -1,0 +1,27 @@
+//! The laws, on a team's store.
+
+use tidegate_core::config::setting::Setting;
+use tidegate_core::config::value::Value;
+use tidegate_core::memory::settings::{TeamUrl, Tls};
+use tidegate_memory::postgres::{Address, Patience, PostgresStore};
+use tidegate_memory::store::Store;
+use tidegate_team_server::Cluster;
+
+use crate::laws::{Stores, laws};
+
+struct Postgres(&'static Cluster);
+
+impl Stores for Postgres {
+    fn ready() -> Option<Postgres> {
+        tidegate_team_server::shared().map(Postgres)
+    }
+
+    fn empty(&mut self) -> Box<dyn Store> {
+        let url = self.0.url(&self.0.database());
+        let url = TeamUrl::taken(&Value::from(url.as_str())).expect("it works");
+        let address = Address::read(&url, None, Tls::Verify, Some(self.0.ca_file())).expect("it works");
+        Box::new(PostgresStore::connect(address, Patience::LONG).expect("it works"))
+    }
+}
+
+laws!(Postgres);

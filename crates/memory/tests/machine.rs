@@ -1,0 +1,425 @@
+//! The memory of a machine, with its files: what hooks are told, what becomes of damage, what is really gone.
+
+#![expect(clippy::unwrap_used, reason = "whatever cannot be had ends a test")]
+
+#[path = "conformance/rows.rs"]
+mod rows;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tidegate_core::facts::Known;
+use tidegate_core::memory::catalogue::Undecided;
+use tidegate_core::memory::job::ProjectOf;
+use tidegate_core::memory::settings::MemorySettings;
+use tidegate_core::time::Millis;
+use tidegate_memory::act::{self, Acting, TopicEdit};
+use tidegate_memory::error::ErrorKind;
+use tidegate_memory::memory::{Home, Memory};
+use tidegate_memory::record::{Log, Record, Status};
+use tidegate_memory::sqlite::is_sound;
+use tidegate_memory::store::Store;
+use tidegate_memory::view::{Filter, Forget, Kind, Page, Query};
+use tidegate_state::memory::catalogue;
+use tidegate_state::place::{PlaceEnv, StateDir};
+
+use rows::{at, decision, log, project, session, topic, world};
+
+struct Machine {
+    folder: tempfile::TempDir,
+    place: PlaceEnv,
+    state: StateDir,
+    settings: MemorySettings,
+}
+
+impl Machine {
+    fn new() -> Machine {
+        let folder = tempfile::tempdir().unwrap();
+        let place = PlaceEnv {
+            state_dir: Some(folder.path().join("state")),
+            data_dir: Some(folder.path().join("data")),
+            ..PlaceEnv::default()
+        };
+        let state = StateDir::open(&place).unwrap();
+        Machine { folder, place, state, settings: MemorySettings::default() }
+    }
+
+    fn open_at(&self, now: Millis) -> tidegate_memory::error::Result<Memory> {
+        Memory::open(&self.place, &self.state, &self.settings, now)
+    }
+
+    fn open(&self) -> Memory {
+        self.open_at(at(10_000)).unwrap()
+    }
+
+    fn filled(&self) -> Memory {
+        let mut memory = self.open();
+        memory.put(&world()).unwrap();
+        memory
+    }
+
+    fn home(&self) -> Home {
+        Home::of(&self.place).unwrap()
+    }
+
+    fn own(&self) -> ProjectOf {
+        let root = self.folder.path().join("shop").to_string_lossy().into_owned();
+        ProjectOf { key: format!("{root}/.git"), name: "shop".to_owned(), root, branch: None }
+    }
+
+    /// Every file under the machine that holds these bytes.
+    fn holding(&self, needle: &str) -> Vec<PathBuf> {
+        fn walk(folder: &Path, needle: &[u8], found: &mut Vec<PathBuf>) {
+            for entry in fs::read_dir(folder).unwrap().flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    walk(&path, needle, found);
+                } else if fs::read(&path).unwrap().windows(needle.len()).any(|bytes| bytes == needle) {
+                    found.push(path);
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(self.folder.path(), needle.as_bytes(), &mut found);
+        found
+    }
+}
+
+fn logs(memory: &mut Memory) -> usize {
+    memory.logs(&Filter::default(), &Page { limit: 1000, after: None }).unwrap().rows.len()
+}
+
+fn found(memory: &mut Memory, text: &str) -> Vec<String> {
+    let query = Query { text: text.to_owned(), limit: 20, ..Query::default() };
+    memory.search(&query).unwrap().into_iter().map(|hit| hit.uid).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn files_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let machine = Machine::new();
+    let mut memory = machine.filled();
+    memory.backup().unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let home = machine.home();
+    assert_eq!((mode(home.folder()), mode(&home.backups())), (0o700, 0o700));
+    for file in [home.file(), home.folder().join("memory.db-wal"), home.copies()[0].clone()] {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+    drop(memory);
+    fs::set_permissions(home.file(), fs::Permissions::from_mode(0o644)).unwrap();
+    drop(machine.open());
+    assert_eq!(mode(&home.file()), 0o600);
+}
+
+#[test]
+fn hooks_are_told() {
+    let machine = Machine::new();
+    assert!(!machine.home().is_there());
+    let mut memory = machine.open();
+    assert_eq!(catalogue::undecided(&machine.state), Known::Value(Undecided::default()));
+    let own = machine.own();
+    let acting = Acting { now: at(1), own: Some(&own), session: None };
+    let topic = act::add_topic(&mut memory, &acting, "Search\nin two languages", None, None).unwrap();
+    assert_eq!(topic.row.title, "Search in two languages");
+    let record = |id| catalogue::topic(&machine.state, id).value().copied().flatten();
+    assert_eq!(
+        record(topic.id).map(|record| (record.project, record.closed, record.recorded)),
+        Some((topic.in_project.id, false, None))
+    );
+    let offered = || catalogue::undecided(&machine.state).value().unwrap().topics.len();
+    assert_eq!(offered(), 1);
+    let made =
+        act::add_decision(&mut memory, &acting, topic.id, "Bigrams\nfor both", Some("one index")).unwrap();
+    assert_eq!(offered(), 0);
+    let page = catalogue::project(&machine.state, &own.key).value().cloned().unwrap();
+    assert_eq!((page.project.name.as_str(), page.decisions.len()), ("shop", 1));
+    assert_eq!((page.decisions[0].id, page.decisions[0].name.as_str()), (made.id, "Bigrams"));
+    assert_eq!(record(topic.id).unwrap().recorded, Some(at(1)));
+    let closed = TopicEdit { status: Some(Status::Closed), ..TopicEdit::default() };
+    act::edit_topic(&mut memory, at(2), topic.id, &closed).unwrap();
+    assert!(record(topic.id).unwrap().closed);
+    assert_eq!(catalogue::project(&machine.state, &own.key).value().unwrap().decisions, []);
+    memory.forget(&Forget::Project(topic.in_project.id)).unwrap();
+    assert_eq!(record(topic.id), None);
+    assert_eq!(catalogue::project(&machine.state, &own.key), Known::Absent);
+    // A catalogue that is gone is made again.
+    memory.put(&world()).unwrap();
+    drop(memory);
+    fs::remove_dir_all(machine.state.root().join("memory")).unwrap();
+    drop(machine.open());
+    assert!(record(40).is_some());
+}
+
+#[test]
+fn what_people_do() {
+    let machine = Machine::new();
+    let mut memory = machine.open();
+    let own = machine.own();
+    let acting = Acting { now: at(1), own: Some(&own), session: Some("s9") };
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let topic = act::add_topic(&mut memory, &acting, "Tokens", None, None).unwrap();
+    let log = act::add_log(&mut memory, &acting, topic.id, None, &format!("\nThe token is {key}\nand so on"))
+        .unwrap();
+    assert!(!log.row.text.contains(&key) && log.row.title.starts_with("The token is"), "{:?}", log.row);
+    assert_eq!((log.row.redacted.len(), log.row.session.as_deref()), (1, Some("s9")));
+    let first = act::add_decision(&mut memory, &acting, topic.id, "Rotate", None).unwrap();
+    let second = act::supersede(&mut memory, &acting, first.id, "Rotate daily", Some("it leaked")).unwrap();
+    assert_eq!(act::decision(&mut memory, first.id).unwrap().superseded_by, Some(second.id));
+    let error = act::supersede(&mut memory, &acting, first.id, "x", None).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Refused);
+    assert!(error.hint.unwrap().contains(&second.id.to_string()));
+    act::retract(&mut memory, at(2), second.id).unwrap();
+    assert_eq!(act::decision(&mut memory, first.id).unwrap().superseded_by, None);
+    let child = act::add_topic(&mut memory, &acting, "Rotation", None, Some(topic.id)).unwrap();
+    assert_eq!(child.part_of.map(|whole| whole.id), Some(topic.id));
+    let circle = TopicEdit { parent: Some(Some(child.id)), ..TopicEdit::default() };
+    assert_eq!(act::edit_topic(&mut memory, at(3), topic.id, &circle).unwrap_err().kind, ErrorKind::Refused);
+    for empty in ["", " \n", "\u{1b}\u{7}"] {
+        assert!(act::add_topic(&mut memory, &acting, empty, None, None).is_err());
+        assert!(act::add_decision(&mut memory, &acting, topic.id, empty.trim(), None).is_err());
+    }
+    assert!(act::add_log(&mut memory, &acting, topic.id, None, &"x".repeat(70_000)).is_err());
+    assert_eq!(act::add_log(&mut memory, &acting, 999, None, "x").unwrap_err().kind, ErrorKind::Missing);
+    let nobody = Acting { own: None, ..acting };
+    assert_eq!(act::add_topic(&mut memory, &nobody, "x", None, None).unwrap_err().kind, ErrorKind::Refused);
+    assert_eq!(act::project(&mut memory, "shop").unwrap().row.key, Some(own.key.clone()));
+    let id = act::project(&mut memory, "shop").unwrap().id.to_string();
+    assert_eq!(act::project(&mut memory, &id).unwrap().row.name, "shop");
+    assert!(act::project(&mut memory, "harbour").unwrap_err().hint.unwrap().contains("shop"));
+    let startup = act::startup(&mut memory, &machine.settings, Some(&own), None).unwrap();
+    assert_eq!((startup.undecided.len(), startup.decisions.len()), (1, 1));
+}
+
+#[test]
+fn stock_and_progress_are_found() {
+    let machine = Machine::new();
+    let mut memory = machine.open();
+    let own = machine.own();
+    let context = Path::new(&own.root).join(".claude/context");
+    fs::create_dir_all(&context).unwrap();
+    fs::write(
+        context.join("progress.md"),
+        "# Progress\n\n## 2026-11-01 10:00 Parser reads CRLF\n- **What**: giraffe\n",
+    )
+    .unwrap();
+    fs::write(
+        context.join("learnings-coding.md"),
+        "## One lock per project\n- **Learning**: flock ends with its process\n- **Context**: zebra\n- **Implication**: none\n- **Confirmed**: 2 times | 2026-02-18 | implement\n",
+    )
+    .unwrap();
+    memory.refresh_notes(Path::new(&own.root), &own.key).unwrap();
+    assert_eq!(found(&mut memory, "zebra"), Vec::<String>::new(), "the project is not known");
+    act::make_project(&mut memory, &own, at(1)).unwrap();
+    for _ in 0..2 {
+        memory.refresh_notes(Path::new(&own.root), &own.key).unwrap();
+    }
+    let search = |memory: &mut Memory, text: &str| {
+        memory.search(&Query { text: text.to_owned(), ..Query::default() }).unwrap()
+    };
+    let hit = search(&mut memory, "zebra").remove(0);
+    assert_eq!(
+        (hit.kind, hit.title.as_str(), hit.project.as_deref()),
+        (Kind::Stock, "One lock per project", Some("shop"))
+    );
+    assert_eq!(search(&mut memory, "giraffe")[0].kind, Kind::Progress);
+    fs::remove_file(context.join("progress.md")).unwrap();
+    memory.refresh_notes(Path::new(&own.root), &own.key).unwrap();
+    assert_eq!(search(&mut memory, "giraffe"), []);
+}
+
+#[test]
+fn what_is_forgotten_is_gone_from_every_byte() {
+    let machine = Machine::new();
+    let mut memory = machine.open();
+    // Enough that pages are full, shared with others, and merged.
+    let mut rows = vec![
+        Record::Project(project("p1")),
+        Record::Topic(topic("t1", "p1")),
+        Record::Session(session("s1", "p1")),
+        Record::Session(session("s2", "p1")),
+    ];
+    for n in 0..600 {
+        let secret = if n % 50 == 7 { "xylophonist 秘密鍵匣 " } else { "" };
+        let session = if secret.is_empty() { "s2" } else { "s1" };
+        rows.push(Record::Log(Log {
+            title: format!("{secret}entry {n}"),
+            text: format!("{secret}word{n} common text about things {}", "filler ".repeat(n % 90)),
+            answer: secret.repeat(40),
+            session: Some(session.to_owned()),
+            ..log(&format!("l{n}"), "t1", n as u64)
+        }));
+    }
+    memory.put(&rows).unwrap();
+    let mut decided = decision("d1", "t1", 5);
+    decided.text = "xylophonist decides".to_owned();
+    decided.session = Some("s1".to_owned());
+    memory.put(&[Record::Decision(decided)]).unwrap();
+    // Once more with another text: an old version must not stay, either.
+    let changed = Log {
+        text: "pseudonymously xylophonist".to_owned(),
+        updated: at(9000),
+        session: Some("s1".to_owned()),
+        ..log("l7", "t1", 7)
+    };
+    memory.put(&[Record::Log(changed)]).unwrap();
+    memory.backup().unwrap();
+    assert_eq!(found(&mut memory, "秘密鍵匣").len(), 11);
+    assert!(machine.holding("xylophonist").len() >= 2, "in the store and in the copy");
+    let gone = memory.forget(&Forget::Session("s1".to_owned())).unwrap();
+    assert_eq!(gone.len(), 14);
+    for word in ["xylophonist", "秘密鍵匣", "秘密", "pseudonymously"] {
+        assert_eq!(machine.holding(word), Vec::<PathBuf>::new(), "{word}");
+    }
+    assert!(memory.store().check().unwrap().is_empty());
+    assert_eq!(logs(&mut memory), 588);
+    assert_eq!(found(&mut memory, "word9"), ["l9"]);
+    assert_eq!(machine.home().copies().len(), 1);
+}
+
+#[test]
+fn copies_are_made_once_a_day_and_few_are_kept() {
+    let machine = Machine::new();
+    drop(machine.filled());
+    for day in 0..6 {
+        let mut memory = machine.open_at(at(day * 24 * 60)).unwrap();
+        let copy = memory.backup_if_due().unwrap().unwrap();
+        assert!(is_sound(&copy));
+        assert_eq!(memory.backup_if_due().unwrap(), None);
+    }
+    let copies = machine.home().copies();
+    assert_eq!(copies.len(), 3);
+    assert!(copies[0].to_string_lossy().contains(&at(5 * 24 * 60).day()), "{copies:?}");
+}
+
+/// Damage of every kind: what the copy and the rest of the file hold is there again, and it is said.
+#[test]
+fn a_damaged_store_is_set_aside_and_rebuilt() {
+    type Damage = fn(&Path);
+    let kinds: [(&str, Damage); 5] = [
+        ("header", |file| {
+            let mut bytes = fs::read(file).unwrap();
+            bytes[..100].fill(b'x');
+            fs::write(file, bytes).unwrap();
+        }),
+        ("middle pages", |file| {
+            let mut bytes = fs::read(file).unwrap();
+            let length = bytes.len();
+            bytes[length / 3..length / 3 * 2].fill(0xa5);
+            fs::write(file, bytes).unwrap();
+        }),
+        ("nothing left", |file| fs::write(file, "").unwrap()),
+        ("cut in half", |file| {
+            let length = fs::metadata(file).unwrap().len();
+            fs::OpenOptions::new().write(true).open(file).unwrap().set_len(length / 2).unwrap();
+        }),
+        ("something else", |file| {
+            fs::write(file, "not a database, but long enough to be one".repeat(300)).unwrap();
+        }),
+    ];
+    for (kind, damage) in kinds {
+        for with_copy in [true, false] {
+            let machine = Machine::new();
+            let mut memory = machine.filled();
+            let many: Vec<Record> =
+                (0..300).map(|n| Record::Log(log(&format!("m{n}"), "t1", 100 + n))).collect();
+            memory.put(&many).unwrap();
+            if with_copy {
+                memory.backup().unwrap();
+            }
+            memory.put(&[Record::Log(log("late", "t1", 500))]).unwrap();
+            let before = logs(&mut memory);
+            drop(memory);
+            damage(&machine.home().file());
+
+            let what = format!("{kind}, copy: {with_copy}");
+            if kind == "nothing left" && !with_copy {
+                // What is empty without ever having been copied cannot be told from a new one.
+                assert_eq!(logs(&mut machine.open()), 0);
+                continue;
+            }
+            let mut memory = machine.open_at(at(20_000)).unwrap_or_else(|error| panic!("{what}: {error}"));
+            // Some damage is only seen once something is read there.
+            let _ = found(&mut memory, "says");
+            let _ = memory.put(&[Record::Log(log("new", "t1", 600))]);
+            let mut read = 0;
+            let _ = memory.each(&mut |_| {
+                read += 1;
+                Ok(())
+            });
+            let after = logs(&mut memory);
+            if with_copy {
+                assert!(after >= before - 1, "{what}: {after} of {before}");
+            }
+            let healed = memory.healed.clone().unwrap_or_else(|| panic!("{what}: nobody noticed"));
+            assert_eq!(healed.copy.is_some(), with_copy, "{what}");
+            assert!(healed.aside.join("memory.db").exists(), "{what}");
+            assert!(healed.line().contains("damaged"));
+            assert_eq!(machine.home().set_aside().len(), 1, "{what}");
+            assert!(memory.store().check().unwrap().is_empty(), "{what}");
+            drop(memory);
+            assert_eq!(machine.open().healed, None, "{what}: said once");
+        }
+    }
+}
+
+#[test]
+fn a_torn_write_ahead_log_loses_nothing_that_was_in_the_file() {
+    let machine = Machine::new();
+    let mut memory = machine.filled();
+    memory.put(&[Record::Log(log("late", "t1", 500))]).unwrap();
+    // As a power cut leaves it: the process is gone without closing, and the end of the log is not there.
+    let (wal, copy) = (machine.home().folder().join("memory.db-wal"), machine.folder.path().join("wal"));
+    fs::copy(&wal, &copy).unwrap();
+    let file = fs::read(machine.home().file()).unwrap();
+    drop(memory);
+    for length in [0, 31, 32, 100, 5000, 20_000] {
+        let mut bytes = fs::read(&copy).unwrap();
+        bytes.truncate(length);
+        fs::write(machine.home().file(), &file).unwrap();
+        fs::write(&wal, bytes).unwrap();
+        let _ = fs::remove_file(machine.home().folder().join("memory.db-shm"));
+        let mut memory = machine.open();
+        assert!(memory.store().check().unwrap().is_empty(), "{length}");
+        drop(memory);
+    }
+}
+
+#[test]
+fn only_the_index_is_damaged() {
+    let machine = Machine::new();
+    let mut memory = machine.filled();
+    let broken = rusqlite::Connection::open(machine.home().file()).unwrap();
+    broken.execute("UPDATE find_data SET block = x'0102030405060708' WHERE id > 100", []).unwrap();
+    drop(broken);
+    let everything = logs(&mut memory);
+    assert_eq!(found(&mut memory, "設計"), ["l2"]);
+    assert_eq!(logs(&mut memory), everything, "the texts were sound");
+    assert_eq!(memory.healed.unwrap().saved, world().len() as u64);
+}
+
+#[test]
+fn a_newer_store_is_left_alone() {
+    let machine = Machine::new();
+    drop(machine.filled());
+    let newer = rusqlite::Connection::open(machine.home().file()).unwrap();
+    newer.pragma_update(None, "user_version", 99).unwrap();
+    drop(newer);
+    let bytes = fs::read(machine.home().file()).unwrap();
+    let error = machine.open_at(at(1)).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Newer);
+    assert!(error.what.contains("99") && error.hint.unwrap().contains("newer"));
+    assert_eq!(fs::read(machine.home().file()).unwrap(), bytes);
+    assert!(machine.home().set_aside().is_empty());
+}
+
+#[test]
+fn another_programs_database_is_left_alone() {
+    let machine = Machine::new();
+    fs::create_dir_all(machine.home().folder()).unwrap();
+    let other = rusqlite::Connection::open(machine.home().file()).unwrap();
+    other.execute_batch("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)").unwrap();
+    drop(other);
+    assert_eq!(machine.open_at(at(1)).unwrap_err().kind, ErrorKind::Refused);
+}

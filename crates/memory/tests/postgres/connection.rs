@@ -1,0 +1,161 @@
+//! Who is talked to, how long is waited, and what is said about it.
+
+use std::time::Duration;
+
+use tidegate_core::memory::settings::Tls;
+use tidegate_memory::error::ErrorKind;
+use tidegate_memory::postgres::{Address, Patience, PostgresStore};
+use tidegate_memory::store::Store;
+use tidegate_memory::view::Page;
+use tidegate_team_server::{Cluster, Proxy, Shutdown, Way};
+
+use crate::scene::{Scene, read};
+
+const PAGE: Page = Page { limit: 10, after: None };
+
+const BRIEF: Patience =
+    Patience { connect: Duration::from_millis(300), transaction: Duration::from_millis(300), whole: None };
+
+/// The error, after looking for the password in it.
+fn refused(address: Address, patience: Patience) -> (ErrorKind, String) {
+    let Err(error) = PostgresStore::connect(address, patience) else { panic!("it was let in") };
+    let all = format!("{error} {error:?}");
+    for secret in [Cluster::PASSWORD, "p%40ss", "wr0ng"] {
+        assert!(!all.contains(secret), "{all}");
+    }
+    (error.kind, error.what)
+}
+
+#[test]
+fn every_way_to_a_server_that_can_be_trusted() {
+    let Some(scene) = Scene::shared() else { return };
+    let (port, database) = (scene.cluster.port(), &scene.database);
+    let socket = scene.cluster.socket().display().to_string().replace('/', "%2F");
+    for address in [
+        scene.address(),
+        read(&scene.cluster.url_on(&format!("127.0.0.1:{port}"), database), Tls::Off, None).unwrap(),
+        read(&format!("{}?port={port}", scene.cluster.url_on(&socket, database)), Tls::Off, None).unwrap(),
+        read(&format!("{}?port={port}", scene.cluster.url_on(&socket, database)), Tls::Verify, None).unwrap(),
+    ] {
+        let shown = format!("{address:?}");
+        let mut store = PostgresStore::connect(address, Patience::LONG)
+            .unwrap_or_else(|error| panic!("{shown}: {error}"));
+        assert_eq!(store.projects(&PAGE).unwrap().rows, []);
+    }
+    assert_eq!(scene.sql("SELECT max(version) FROM tidegate.version"), "1");
+}
+
+#[test]
+fn what_cannot_be_trusted_gets_no_password() {
+    let Some(scene) = Scene::shared() else { return };
+    let (cluster, database) = (scene.cluster, &scene.database);
+    let plain = Proxy::before(cluster.port()).unwrap();
+    plain.set(Way::Plain);
+    let by_number = cluster.url_on(&format!("127.0.0.1:{}", cluster.port()), database);
+    let by_name = cluster.url(database);
+    let to_plain = cluster.url_on(&format!("localhost:{}", plain.port()), database);
+    let ca = || Some(cluster.ca_file());
+    for (address, kind, said) in [
+        (read(&by_name, Tls::Verify, None), ErrorKind::Refused, "cannot be trusted"),
+        (read(&by_name, Tls::Verify, Some(cluster.other_ca_file())), ErrorKind::Refused, "cannot be trusted"),
+        (read(&by_number, Tls::Verify, ca()), ErrorKind::Refused, "cannot be trusted"),
+        (read(&to_plain, Tls::Verify, ca()), ErrorKind::Refused, "does not speak TLS"),
+        (read(&by_name, Tls::Verify, Some("/no/such/file".into())), ErrorKind::Refused, "/no/such/file"),
+        (read(&by_name, Tls::Verify, Some("/dev/null".into())), ErrorKind::Refused, "no usable certificate"),
+    ] {
+        let found = refused(address.unwrap(), Patience::LONG);
+        assert!(found.0 == kind && found.1.contains(said), "{said}: {found:?}");
+    }
+    assert!(
+        read("postgres://me:wr0ng@db.example.com/m", Tls::Off, None)
+            .unwrap_err()
+            .what
+            .contains("only a server on this machine")
+    );
+}
+
+#[test]
+fn a_wrong_password_is_said_and_not_shown() {
+    let Some(scene) = Scene::shared() else { return };
+    let wrong = |user: &str, password: &str| {
+        let login = if password.is_empty() { user.to_owned() } else { format!("{user}:{password}") };
+        let url = format!("postgres://{login}@localhost:{}/{}", scene.cluster.port(), scene.database);
+        refused(read(&url, Tls::Verify, Some(scene.cluster.ca_file())).unwrap(), Patience::LONG)
+    };
+    for (found, said) in [
+        (wrong("team", "wr0ng"), "password authentication failed for user \"team\""),
+        (wrong("nobody", "wr0ng"), "password authentication failed for user \"nobody\""),
+        (wrong("team", ""), "it wants a password and none is known"),
+    ] {
+        assert!(found.0 == ErrorKind::Refused && found.1.contains(said), "{found:?}");
+    }
+    let address = Scene { cluster: scene.cluster, database: "nowhere".to_owned() }.address();
+    assert!(refused(address, Patience::LONG).1.contains("database \"nowhere\" does not exist"));
+    let log = scene.cluster.log();
+    assert!(!log.contains("wr0ng") && !log.contains(Cluster::PASSWORD));
+}
+
+#[test]
+fn nobody_is_waited_for_longer_than_was_said() {
+    let Some(scene) = Scene::shared() else { return };
+    let proxy = Proxy::before(scene.cluster.port()).unwrap();
+    drop(scene.store());
+    proxy.set(Way::Stalled);
+    let found = refused(scene.address_by(proxy.port()), BRIEF);
+    assert!(found.0 == ErrorKind::Offline && found.1.contains("did not answer within"), "{found:?}");
+    proxy.set(Way::Open);
+    let mut store = PostgresStore::connect(scene.address_by(proxy.port()), BRIEF).unwrap();
+    store.projects(&PAGE).unwrap();
+    proxy.set(Way::Stalled);
+    assert_eq!(store.projects(&PAGE).unwrap_err().kind, ErrorKind::Offline);
+    proxy.set(Way::Open);
+    store.projects(&PAGE).unwrap();
+    proxy.set(Way::Cut);
+    assert_eq!(store.projects(&PAGE).unwrap_err().kind, ErrorKind::Offline);
+    proxy.set(Way::Open);
+    store.projects(&PAGE).unwrap();
+    let nobody = refused(scene.address_by(1), BRIEF);
+    assert!(nobody.0 == ErrorKind::Offline && nobody.1.contains("cannot be reached"), "{nobody:?}");
+}
+
+#[test]
+fn newer_tables_are_left_alone() {
+    let Some(scene) = Scene::shared() else { return };
+    drop(scene.store());
+    scene.sql("INSERT INTO tidegate.version (version) VALUES (99)");
+    let found = refused(scene.address(), Patience::LONG);
+    assert!(found.0 == ErrorKind::Newer && found.1.contains("version 99"), "{found:?}");
+}
+
+#[test]
+fn many_that_begin_at_once_make_the_tables_once() {
+    let Some(scene) = Scene::shared() else { return };
+    let begin = || drop(scene.store());
+    std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(begin))));
+    assert_eq!(scene.sql("SELECT count(*) FROM tidegate.version"), "1");
+    assert_eq!(scene.sql("SELECT count(*) FROM tidegate.counters"), "1");
+}
+
+#[test]
+fn a_schema_that_an_administrator_made_will_do() {
+    let Some(scene) = Scene::shared() else { return };
+    scene.sql("CREATE SCHEMA tidegate AUTHORIZATION team");
+    scene.sql(&format!("ALTER DATABASE {} OWNER TO admin", scene.database));
+    scene.store().projects(&PAGE).unwrap();
+}
+
+#[test]
+fn a_server_that_was_started_anew_is_found_again() {
+    let Some(cluster) = tidegate_team_server::own() else { return };
+    let scene = Scene::on(&cluster);
+    let mut store = scene.store();
+    for how in [Shutdown::Fast, Shutdown::Immediate] {
+        cluster.stop(how).unwrap();
+        assert_eq!(store.projects(&PAGE).unwrap_err().kind, ErrorKind::Offline, "{how:?}");
+        cluster.start_again().unwrap();
+        store.projects(&PAGE).unwrap();
+        cluster.stop(how).unwrap();
+        cluster.start_again().unwrap();
+        store.projects(&PAGE).unwrap();
+    }
+}

@@ -1,0 +1,118 @@
+//! A machine with a memory of its own that shares projects with a team.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tidegate_core::config::list::{Item, Listed, TeamProject};
+use tidegate_core::config::setting::Setting;
+use tidegate_core::config::value::Value;
+use tidegate_core::memory::settings::{MemorySettings, TeamUrl};
+use tidegate_core::time::Millis;
+use tidegate_memory::error::Result;
+use tidegate_memory::memory::Memory;
+use tidegate_memory::postgres::{Address, Patience};
+use tidegate_memory::store::Store;
+use tidegate_memory::team::{self, Direction, Standing, Told};
+use tidegate_memory::view::{Filter, Page, Query};
+use tidegate_state::place::{PlaceEnv, StateDir};
+
+use crate::rows::at;
+
+pub(crate) struct Machine {
+    folder: tempfile::TempDir,
+    place: PlaceEnv,
+    state: StateDir,
+    settings: MemorySettings,
+    pub(crate) address: Address,
+    /// In minutes.
+    pub(crate) now: u64,
+}
+
+impl Machine {
+    pub(crate) fn sharing(projects: &[&str], address: Address) -> Machine {
+        let folder = tempfile::tempdir().expect("it works");
+        let place = PlaceEnv {
+            state_dir: Some(folder.path().join("state")),
+            data_dir: Some(folder.path().join("data")),
+            ..PlaceEnv::default()
+        };
+        let state = StateDir::open(&place).expect("it works");
+        let mut settings = MemorySettings::default();
+        settings.team.url = TeamUrl::taken(&Value::from(address.shown()));
+        settings.team.projects = Listed(
+            projects.iter().map(|name| <TeamProject as Item>::read(name).expect("it works")).collect(),
+        );
+        Machine { folder, place, state, settings, address, now: 10_000 }
+    }
+
+    pub(crate) fn memory(&self) -> Memory {
+        Memory::open(&self.place, &self.state, &self.settings, at(self.now)).expect("it works")
+    }
+
+    pub(crate) fn talk(&self) -> Result<Told> {
+        self.talk_within(Patience::LONG)
+    }
+
+    pub(crate) fn talk_within(&self, patience: Patience) -> Result<Told> {
+        team::exchange(&mut self.memory(), &self.address, Direction::Both, usize::MAX, patience)
+    }
+
+    pub(crate) fn pending(&self) -> u64 {
+        self.memory().store().outbox_length().expect("it works")
+    }
+
+    pub(crate) fn standing(&self) -> Standing {
+        Standing::read(self.memory().home())
+    }
+
+    pub(crate) fn topics(&self) -> Vec<String> {
+        let filter = Filter { all: true, ..Filter::default() };
+        let rows = self.memory().topics(&filter, &Page { limit: 1000, after: None }).expect("it works").rows;
+        sorted(rows.into_iter().map(|topic| topic.row.uid))
+    }
+
+    pub(crate) fn decisions(&self) -> Vec<String> {
+        let filter = Filter { all: true, ..Filter::default() };
+        let rows =
+            self.memory().decisions(&filter, &Page { limit: 1000, after: None }).expect("it works").rows;
+        sorted(rows.into_iter().map(|decision| decision.row.uid))
+    }
+
+    pub(crate) fn found(&self, text: &str) -> (Vec<String>, Option<String>) {
+        let query = Query { text: text.to_owned(), limit: 20, ..Query::default() };
+        let found = team::search(&mut self.memory(), Some(&self.address), &query).expect("it works");
+        let note = found.note();
+        (found.hits.into_iter().map(|hit| hit.uid).collect(), note)
+    }
+
+    /// Every file of the machine that holds these bytes.
+    pub(crate) fn holding(&self, needle: &str) -> Vec<PathBuf> {
+        fn walk(folder: &Path, needle: &[u8], found: &mut Vec<PathBuf>) {
+            for entry in fs::read_dir(folder).expect("it works").flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    walk(&path, needle, found);
+                } else if fs::read(&path)
+                    .expect("it works")
+                    .windows(needle.len())
+                    .any(|bytes| bytes == needle)
+                {
+                    found.push(path);
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(self.folder.path(), needle.as_bytes(), &mut found);
+        found
+    }
+
+    pub(crate) fn now(&self) -> Millis {
+        at(self.now)
+    }
+}
+
+pub(crate) fn sorted(uids: impl Iterator<Item = String>) -> Vec<String> {
+    let mut uids: Vec<String> = uids.collect();
+    uids.sort();
+    uids
+}

@@ -1,0 +1,10 @@
+//! The team store on a real server. One cluster for all tests, a database for each.
+#![cfg(unix)]
+
+mod connection;
+mod machine;
+mod moving;
+#[path = "../conformance/rows.rs"]
+mod rows;
+mod scene;
+mod sharing;

@@ -1,0 +1,51 @@
+//! A database of one's own, and addresses of it.
+
+use std::path::PathBuf;
+
+use tidegate_core::config::setting::Setting;
+use tidegate_core::config::value::Value;
+use tidegate_core::memory::settings::{TeamUrl, Tls};
+use tidegate_memory::error::Result;
+use tidegate_memory::postgres::{Address, Patience, PostgresStore};
+use tidegate_team_server::Cluster;
+
+/// A database.
+pub(crate) struct Scene<'a> {
+    pub(crate) cluster: &'a Cluster,
+    pub(crate) database: String,
+}
+
+impl<'a> Scene<'a> {
+    pub(crate) fn on(cluster: &'a Cluster) -> Scene<'a> {
+        Scene { cluster, database: cluster.database() }
+    }
+
+    /// On the cluster that all tests share; `None` where there is no server.
+    pub(crate) fn shared() -> Option<Scene<'static>> {
+        tidegate_team_server::shared().map(Scene::on)
+    }
+
+    pub(crate) fn address(&self) -> Address {
+        read(&self.cluster.url(&self.database), Tls::Verify, Some(self.cluster.ca_file())).expect("it works")
+    }
+
+    /// The same database by another port on this machine.
+    pub(crate) fn address_by(&self, port: u16) -> Address {
+        let url = self.cluster.url_on(&format!("localhost:{port}"), &self.database);
+        read(&url, Tls::Verify, Some(self.cluster.ca_file())).expect("it works")
+    }
+
+    pub(crate) fn store(&self) -> PostgresStore {
+        PostgresStore::connect(self.address(), Patience::LONG).expect("it works")
+    }
+
+    /// What the administrator sees.
+    pub(crate) fn sql(&self, statement: &str) -> String {
+        self.cluster.sql(&self.database, statement).expect("it works")
+    }
+}
+
+pub(crate) fn read(url: &str, tls: Tls, ca_file: Option<PathBuf>) -> Result<Address> {
+    let url = TeamUrl::taken(&Value::from(url)).unwrap_or_else(|| panic!("no address"));
+    Address::read(&url, None, tls, ca_file)
+}

@@ -1,0 +1,339 @@
+//! What machines share through a server, and what becomes of it when that is not there.
+
+use std::time::Duration;
+
+use tidegate_memory::error::ErrorKind;
+use tidegate_memory::memory::Memory;
+use tidegate_memory::postgres::Patience;
+use tidegate_memory::record::{Decision, Log, Project, Record, Session, Topic};
+use tidegate_memory::store::Store;
+use tidegate_memory::team;
+use tidegate_memory::view::Forget;
+use tidegate_team_server::{Cluster, Proxy, Shutdown, Way};
+
+use crate::machine::Machine;
+use crate::rows::{at, decision, log, project, session, topic};
+use crate::scene::Scene;
+
+/// A project with a session, a topic and logs in it, all called after it and the machine.
+fn work(memory: &mut Memory, machine: &str, name: &str, logs: std::ops::Range<u64>) {
+    let uid = format!("{machine}-{name}");
+    let mut records = vec![
+        Record::Project(Project { uid: uid.clone(), name: name.to_owned(), ..project(&uid) }),
+        Record::Session(session(&format!("{uid}-s"), &uid)),
+        Record::Topic(topic(&format!("{uid}-t"), &uid)),
+    ];
+    records.extend(logs.map(|n| {
+        let session = Some(format!("{uid}-s"));
+        Record::Log(Log { session, ..log(&format!("{uid}-l{n:04}"), &format!("{uid}-t"), n + 1) })
+    }));
+    memory.put(&records).expect("they fit");
+}
+
+/// Logs of a session in the order in which the server got them.
+fn in_order(scene: &Scene<'_>) -> Vec<String> {
+    let told = scene.sql("SELECT uid FROM tidegate.log ORDER BY change");
+    told.lines().map(str::to_owned).collect()
+}
+
+fn logs_of(machine: &str, name: &str, logs: std::ops::Range<u64>) -> Vec<String> {
+    logs.map(|n| format!("{machine}-{name}-l{n:04}")).collect()
+}
+
+#[test]
+fn two_machines_share_one_project_both_ways() {
+    let Some(scene) = Scene::shared() else { return };
+    let (ann, bob) =
+        (Machine::sharing(&["sea"], scene.address()), Machine::sharing(&["sea"], scene.address()));
+    work(&mut ann.memory(), "ann", "sea", 0..3);
+    work(&mut bob.memory(), "bob", "sea", 0..3);
+    work(&mut bob.memory(), "bob", "secret", 0..3);
+    ann.memory()
+        .put(&[Record::Decision(Decision {
+            text: "Tides are tidal".to_owned(),
+            ..decision("d1", "ann-sea-t", 5)
+        })])
+        .unwrap();
+    let told = ann.talk().unwrap();
+    assert_eq!((told.delivered, told.waiting, told.pulled), (7, 0, 0));
+    assert_eq!(bob.talk().unwrap().pulled, 2);
+    assert_eq!(ann.talk().unwrap().pulled, 1);
+    assert_eq!(scene.sql("SELECT name FROM tidegate.project"), "sea", "one project, and no other");
+    for machine in [&ann, &bob] {
+        let shared: Vec<String> =
+            machine.topics().into_iter().filter(|uid| !uid.contains("secret")).collect();
+        assert_eq!(shared, ["ann-sea-t", "bob-sea-t"]);
+        assert_eq!(machine.decisions(), ["d1"]);
+        assert_eq!((machine.pending(), machine.talk().unwrap()), (0, team::Told::default()));
+    }
+    // A decision of the other one is taken back; the newer version stands on both sides.
+    let taken_back = Decision {
+        retracted: Some(at(20)),
+        updated: at(20),
+        text: "Tides are tidal".to_owned(),
+        ..decision("d1", "ann-sea-t", 5)
+    };
+    bob.memory().put(&[Record::Decision(taken_back)]).unwrap();
+    bob.talk().unwrap();
+    ann.talk().unwrap();
+    let of_ann = ann
+        .memory()
+        .decisions(
+            &tidegate_memory::view::Filter { all: true, ..Default::default() },
+            &tidegate_memory::view::Page { limit: 9, after: None },
+        )
+        .unwrap();
+    assert_eq!(of_ann.rows[0].row.retracted, Some(at(20)));
+    // Logs stay where they are, and are found there.
+    assert_eq!(ann.found("\"log bob-sea-l0001\""), (vec!["bob-sea-l0001".to_owned()], None));
+    assert_eq!(ann.found("\"log ann-sea-l0001\""), (vec!["ann-sea-l0001".to_owned()], None));
+    assert_eq!(ann.found("\"log bob-secret-l0001\"").0, Vec::<String>::new());
+    let log = team::log(&mut ann.memory(), Some(&ann.address), "bob-sea-l0002").unwrap().unwrap();
+    assert_eq!((log.row.text.as_str(), log.in_project.name.as_str()), ("What log bob-sea-l0002 says", "sea"));
+}
+
+#[test]
+fn a_project_that_is_not_listed_is_never_sent() {
+    let Some(scene) = Scene::shared() else { return };
+    let ann = Machine::sharing(&["sea"], scene.address());
+    work(&mut ann.memory(), "ann", "sea", 0..1);
+    work(&mut ann.memory(), "ann", "private", 0..5);
+    // A log that went from a shared topic into another project, and a topic of that project above a shared one.
+    ann.memory()
+        .put(&[
+            Record::Log(Log {
+                session: Some("ann-private-s".to_owned()),
+                ..log("from-elsewhere", "ann-sea-t", 9)
+            }),
+            Record::Topic(Topic {
+                parent: Some("ann-private-t".to_owned()),
+                updated: at(9),
+                ..topic("ann-sea-t", "ann-sea")
+            }),
+            Record::Topic(Topic { updated: at(9), ..topic("moved", "ann-sea") }),
+            Record::Log(log("moves", "moved", 9)),
+            Record::Topic(Topic {
+                project: "ann-private".to_owned(),
+                updated: at(10),
+                ..topic("moved", "ann-private")
+            }),
+        ])
+        .unwrap();
+    ann.talk().unwrap();
+    let all: String = ["project", "topic", "session", "log", "document"]
+        .map(|table| scene.sql(&format!("SELECT to_jsonb(r) FROM tidegate.{table} r")))
+        .concat();
+    assert!(all.contains("ann-sea-l0000") && all.contains("from-elsewhere"), "{all}");
+    assert!(!all.contains("private") && !all.contains("moves"), "{all}");
+    assert!(!all.contains(".git"), "where a project is, is nobody's business: {all}");
+}
+
+#[test]
+fn forgetting_reaches_the_team() {
+    let Some(scene) = Scene::shared() else { return };
+    let (ann, bob) =
+        (Machine::sharing(&["sea"], scene.address()), Machine::sharing(&["sea"], scene.address()));
+    work(&mut ann.memory(), "ann", "sea", 0..3);
+    work(&mut bob.memory(), "bob", "sea", 0..3);
+    let in_session = |uid: &str, topic: &str, session: &str| {
+        Record::Decision(Decision { session: Some(session.to_owned()), ..decision(uid, topic, 5) })
+    };
+    ann.memory().put(&[in_session("of-ann", "ann-sea-t", "ann-sea-s")]).unwrap();
+    bob.memory().put(&[in_session("of-bob", "bob-sea-t", "bob-sea-s")]).unwrap();
+    ann.talk().unwrap();
+    bob.talk().unwrap();
+    ann.talk().unwrap();
+    assert_eq!(ann.decisions(), ["of-ann", "of-bob"]);
+    ann.memory().forget(&Forget::Log("ann-sea-l0001".to_owned())).unwrap();
+    bob.memory().forget(&Forget::Session("bob-sea-s".to_owned())).unwrap();
+    ann.talk().unwrap();
+    bob.talk().unwrap();
+    ann.talk().unwrap();
+    assert_eq!(in_order(&scene), ["ann-sea-l0000", "ann-sea-l0002"]);
+    assert_eq!((ann.decisions(), bob.decisions()), (vec!["of-ann".to_owned()], vec!["of-ann".to_owned()]));
+    assert_eq!(scene.sql("SELECT count(*) FROM tidegate.document WHERE kind = 'log'"), "2");
+    // What was forgotten does not come back from whoever still has it in line.
+    bob.memory().put(&[Record::Log(log("ann-sea-l0001", "bob-sea-t", 50))]).unwrap();
+    bob.talk().unwrap();
+    assert_eq!(in_order(&scene), ["ann-sea-l0000", "ann-sea-l0002"]);
+    // A project goes for everybody, whatever a machine calls it; a new one of that name is a new one.
+    let id = bob.memory().project_by_name("sea").unwrap().unwrap().id;
+    bob.memory().forget(&Forget::Project(id)).unwrap();
+    bob.memory()
+        .put(&[
+            Record::Project(Project { name: "sea".to_owned(), ..project("again") }),
+            Record::Topic(topic("new-topic", "again")),
+        ])
+        .unwrap();
+    bob.talk().unwrap();
+    assert_eq!(scene.sql("SELECT uid FROM tidegate.topic"), "new-topic");
+    assert_eq!(in_order(&scene), Vec::<String>::new());
+    ann.talk().unwrap();
+    assert!(ann.topics().contains(&"new-topic".to_owned()) && ann.topics().contains(&"ann-sea-t".to_owned()));
+}
+
+#[test]
+fn what_was_written_offline_is_delivered_later() {
+    let Some(scene) = Scene::shared() else { return };
+    let proxy = Proxy::before(scene.cluster.port()).unwrap();
+    proxy.set(Way::Cut);
+    let mut ann = Machine::sharing(&["sea"], scene.address_by(proxy.port()));
+    work(&mut ann.memory(), "ann", "sea", 0..50);
+    assert_eq!(ann.talk().unwrap_err().kind, ErrorKind::Offline);
+    let failure = ann.standing().failure.unwrap();
+    assert_eq!((failure.times, failure.next.since(ann.now())), (1, 30_000));
+    let (hits, note) = ann.found("\"log ann-sea-l0007\"");
+    assert_eq!(hits, ["ann-sea-l0007"]);
+    assert!(
+        note.as_deref()
+            .is_some_and(|note| note.starts_with("team store unreachable: only this machine's memory")),
+        "{note:?}"
+    );
+    assert_eq!(team::exchange_if_due(&mut ann.memory(), &ann.address).unwrap(), None, "not before its time");
+    assert_eq!(ann.pending(), 53);
+    proxy.set(Way::Open);
+    ann.now += 1;
+    let told = team::exchange_if_due(&mut ann.memory(), &ann.address).unwrap().unwrap();
+    assert_eq!((told.delivered, ann.pending()), (53, 0));
+    assert_eq!(in_order(&scene), logs_of("ann", "sea", 0..50));
+    assert_eq!((ann.standing().failure, ann.standing().succeeded), (None, Some(ann.now())));
+}
+
+#[test]
+fn a_connection_that_breaks_anywhere_delivers_each_row_once_and_in_order() {
+    let Some(scene) = Scene::shared() else { return };
+    let proxy = Proxy::before(scene.cluster.port()).unwrap();
+    let ann = Machine::sharing(&["sea"], scene.address_by(proxy.port()));
+    drop(scene.store());
+    let (mut cuts, mut written) = (0, 0);
+    // From the login to the last commit, a little further each time.
+    for bytes in (100..40_000).step_by(1_900) {
+        work(&mut ann.memory(), "ann", "sea", written..written + 10);
+        written += 10;
+        proxy.cut_after(bytes);
+        cuts += u32::from(ann.talk().is_err());
+    }
+    assert!(cuts > 5, "{cuts}");
+    proxy.set(Way::Open);
+    ann.talk().unwrap();
+    assert_eq!(ann.pending(), 0);
+    assert_eq!(in_order(&scene), logs_of("ann", "sea", 0..written));
+}
+
+#[test]
+fn a_server_that_is_stopped_and_started_in_the_middle_gets_everything_once() {
+    let Some(cluster) = tidegate_team_server::own() else { return };
+    let scene = Scene::on(&cluster);
+    let ann = Machine::sharing(&["sea"], scene.address());
+    work(&mut ann.memory(), "ann", "sea", 0..1500);
+    let mut written = 1500;
+    for how in [Shutdown::Fast, Shutdown::Immediate, Shutdown::Immediate] {
+        std::thread::scope(|scope| {
+            let delivery = scope.spawn(|| ann.talk());
+            // Somewhere after the first rows and before the last.
+            while cluster
+                .sql(&scene.database, "SELECT count(*) FROM tidegate.log")
+                .is_ok_and(|count| count == "0")
+            {}
+            cluster.stop(how).unwrap();
+            let _ = delivery.join().unwrap();
+        });
+        work(&mut ann.memory(), "ann", "sea", written..written + 200);
+        written += 200;
+        assert!(ann.talk().is_err());
+        cluster.start_again().unwrap();
+    }
+    ann.talk().unwrap();
+    assert_eq!(ann.pending(), 0);
+    assert_eq!(in_order(&scene), logs_of("ann", "sea", 0..written));
+}
+
+#[test]
+fn a_slow_server_holds_nobody_up() {
+    let Some(scene) = Scene::shared() else { return };
+    let proxy = Proxy::before(scene.cluster.port()).unwrap();
+    let ann = Machine::sharing(&["sea"], scene.address_by(proxy.port()));
+    work(&mut ann.memory(), "ann", "sea", 0..5);
+    proxy.set(Way::Stalled);
+    let (hits, note) = ann.found("\"log ann-sea-l0003\"");
+    assert_eq!(hits, ["ann-sea-l0003"]);
+    assert!(note.is_some_and(|note| note.contains("did not answer within")));
+    let brief = Patience {
+        connect: Duration::from_millis(200),
+        transaction: Duration::from_millis(200),
+        whole: None,
+    };
+    assert_eq!(ann.talk_within(brief).unwrap_err().kind, ErrorKind::Offline);
+    assert_eq!(ann.pending(), 8);
+    proxy.set(Way::Open);
+    ann.talk().unwrap();
+    assert_eq!(in_order(&scene), logs_of("ann", "sea", 0..5));
+}
+
+#[test]
+fn rows_that_refer_to_what_comes_later_in_line_are_delivered_with_it() {
+    let Some(scene) = Scene::shared() else { return };
+    let ann = Machine::sharing(&["sea"], scene.address());
+    work(&mut ann.memory(), "ann", "sea", 0..2);
+    // The first log is in line before the topic that it belongs to now, and that topic before the one above it.
+    ann.memory().put(&[Record::Topic(topic("later", "ann-sea"))]).unwrap();
+    ann.memory().put(&[Record::Log(Log { updated: at(99), ..log("ann-sea-l0000", "later", 1) })]).unwrap();
+    ann.memory().put(&[Record::Topic(topic("above", "ann-sea"))]).unwrap();
+    let below = Topic { parent: Some("above".to_owned()), updated: at(99), ..topic("later", "ann-sea") };
+    ann.memory().put(&[Record::Topic(below)]).unwrap();
+    assert_eq!(ann.talk().unwrap().waiting, 0);
+    assert_eq!(ann.pending(), 0);
+    assert_eq!(scene.sql("SELECT topic FROM tidegate.log WHERE uid = 'ann-sea-l0000'"), "later");
+    assert_eq!(scene.sql("SELECT parent FROM tidegate.topic WHERE uid = 'later'"), "above");
+}
+
+#[test]
+fn the_password_is_in_no_file_of_a_machine() {
+    let Some(scene) = Scene::shared() else { return };
+    let ann = Machine::sharing(&["sea"], scene.address());
+    work(&mut ann.memory(), "ann", "sea", 0..2);
+    ann.talk().unwrap();
+    let nowhere = Scene { cluster: scene.cluster, database: "nowhere".to_owned() };
+    let bob = Machine::sharing(&["sea"], nowhere.address());
+    work(&mut bob.memory(), "bob", "sea", 0..2);
+    bob.talk().unwrap_err();
+    bob.found("anything");
+    for machine in [&ann, &bob] {
+        for form in [Cluster::PASSWORD, "p%40ss"] {
+            assert_eq!(machine.holding(form), Vec::<std::path::PathBuf>::new());
+        }
+        assert!(!format!("{:?}", machine.standing()).contains(Cluster::PASSWORD));
+    }
+    assert_eq!(bob.standing().failure.unwrap().what.matches("does not exist").count(), 1);
+    // Nor does it travel with anything.
+    let session = Session { ..session("x", "ann-sea") };
+    assert!(!format!("{session:?}").contains(Cluster::PASSWORD));
+}
+
+#[test]
+fn a_row_that_the_server_cannot_take_holds_up_no_other() {
+    let Some(scene) = Scene::shared() else { return };
+    let ann = Machine::sharing(&["sea"], scene.address());
+    work(&mut ann.memory(), "ann", "sea", 0..3);
+    ann.talk().unwrap();
+    scene.sql("ALTER TABLE tidegate.log ADD CHECK (title <> 'Log ann-sea-l0004')");
+    // Beside it what a server might stumble over, and does not.
+    let odd =
+        Log { text: "a\0b \u{1b} 'quoted' \\ \u{10ffff} 設計".to_owned(), ..log("odd", "ann-sea-t", 7) };
+    let long = Log {
+        text: (0..200_000).map(|n| n.to_string()).collect::<Vec<_>>().join(" "),
+        ..log("long", "ann-sea-t", 8)
+    };
+    work(&mut ann.memory(), "ann", "sea", 3..6);
+    ann.memory().put(&[Record::Log(odd), Record::Log(long)]).unwrap();
+    assert_eq!(ann.talk().unwrap().waiting, 1);
+    assert_eq!(ann.pending(), 1);
+    assert_eq!(in_order(&scene).len(), 7);
+    assert_eq!(
+        scene.store().log("odd").unwrap().unwrap().row.text,
+        "a\u{2400}b \u{1b} 'quoted' \\ \u{10ffff} 設計"
+    );
+    scene.sql("ALTER TABLE tidegate.log DROP CONSTRAINT log_title_check");
+    ann.talk().unwrap();
+    assert_eq!((ann.pending(), in_order(&scene).len()), (0, 8));
+}

@@ -1,0 +1,502 @@
+//! What the worker makes of jobs, on a real store and with a clock of our own.
+
+#[cfg(test)]
+mod world;
+
+use std::cell::Cell;
+use std::fs;
+use std::time::Duration;
+
+use tidegate_core::memory::job::{Because, Work};
+use tidegate_core::memory::relay::Relay;
+use tidegate_core::memory::summary::Told;
+use tidegate_core::time::Millis;
+use tidegate_core::words::Lang;
+use tidegate_memory::record::{Record, Topic};
+use tidegate_memory::store::Store;
+use tidegate_memory::worker::{NotTold, Summarise, Worker, pick_up};
+use tidegate_state::memory::{retries, spool};
+use world::{NOW, World, said, user};
+
+const HOUR: u64 = 3_600_000;
+
+#[test]
+fn a_turn_is_a_log_of_the_sessions_own_topic() {
+    let mut world = World::new();
+    world.say(&user("u1", "Fix the parser\nplease"));
+    world.say(&said("m1", "The cursor never moved. It does now."));
+    world.stop("s1", "The cursor never moved. It does now.");
+    let report = world.work();
+    assert_eq!((report.jobs, report.new, report.left), (1, 1, 0));
+    let log = world.log("u1");
+    assert_eq!(log.row.title, "Fix the parser");
+    assert_eq!(log.row.text, "User: Fix the parser please / AI: The cursor never moved. It does now.");
+    assert_eq!((log.row.session.as_deref(), log.row.summary.by.as_str()), (Some("s1"), "local"));
+    assert!(!log.row.summary.again && log.row.notes.is_empty());
+    assert_eq!(
+        (log.in_topic.name.as_str(), log.in_project.name.as_str()),
+        ("Fix the parser (feat/x)", "shop")
+    );
+    assert_eq!(report.projects.iter().map(|project| project.root.as_str()).collect::<Vec<_>>(), ["/shop"]);
+    let topic = world.store.topic(log.in_topic.id).unwrap().unwrap();
+    assert_eq!(topic.row.automatic.as_deref(), Some("s1"));
+    assert!(spool::list(&world.state).unwrap().is_empty());
+}
+
+#[test]
+fn a_later_job_of_a_relay_replaces_its_text_and_an_earlier_one_does_not() {
+    let mut world = World::new();
+    world.say(&user("u1", "go"));
+    world.say(&said("m1", "started"));
+    world.stop("s1", "started");
+    let early = spool::list(&world.state).unwrap().remove(0);
+    world.work();
+    world.say(&said("m2", "finished"));
+    world.stop("s1", "finished");
+    let report = world.work();
+    assert_eq!((report.new, report.changed), (0, 1));
+    assert_eq!(world.log("u1").row.answer, "finished");
+    spool::put(&world.state, &early.job.unwrap()).unwrap();
+    let report = world.work();
+    assert_eq!((report.jobs, report.new, report.changed), (1, 0, 0));
+    assert_eq!((world.log("u1").row.answer.as_str(), world.logs()), ("finished", 1));
+}
+
+#[test]
+fn a_job_of_several_relays_stores_each_and_all_in_one_topic() {
+    let mut world = World::new();
+    for n in 1..=3 {
+        world.say(&user(&format!("u{n}"), &format!("question {n}")));
+        world.say(&said(&format!("m{n}"), &format!("answer {n}")));
+    }
+    world.stop("s1", "answer 3");
+    assert_eq!(world.work().new, 3);
+    let topics: Vec<i64> = (1..=3).map(|n| world.log(&format!("u{n}")).in_topic.id).collect();
+    assert_eq!(topics[0], topics[2]);
+    assert_eq!(world.log("u1").in_topic.name, "question 1 (feat/x)");
+    // The same from another session's file, as a fork has it.
+    world.stop_from("s2", 0, "answer 3");
+    let report = world.work();
+    assert_eq!((report.jobs, report.new, report.changed, world.logs()), (1, 0, 0, 3));
+}
+
+#[test]
+fn what_was_said_while_nothing_was_recorded_stays_so() {
+    let mut world = World::new();
+    world.say(&user("u1", "secret plans"));
+    world.say(&said("m1", "shh"));
+    let from = world.length();
+    world.say(&user("u2", "go on"));
+    world.say(&said("m2", "done"));
+    world.stop_from("s1", from, "done");
+    assert_eq!(world.work().new, 1);
+    assert!(world.store.log("u1").unwrap().is_none());
+}
+
+#[test]
+fn the_tag_comes_before_what_was_set_and_that_before_the_sessions_own() {
+    let tag = |topic: i64| format!("ok\n\n<!-- [meta] project: x (id: 0) | topic: t (id: {topic}) -->");
+    for (tagged, set, named, notes) in [
+        (Some(1), None, "one", vec![]),
+        (Some(1), Some(2), "one", vec![]),
+        (None, Some(2), "two", vec![]),
+        (Some(99), Some(2), "two", vec!["the tag names topic 99, which does not exist"]),
+        (Some(99), None, "go (feat/x)", vec!["the tag names topic 99, which does not exist"]),
+        (None, Some(98), "go (feat/x)", vec!["topic 98 was set in the session, and does not exist"]),
+        (
+            Some(99),
+            Some(98),
+            "go (feat/x)",
+            vec![
+                "the tag names topic 99, which does not exist",
+                "topic 98 was set in the session, and does not exist",
+            ],
+        ),
+        (Some(0), Some(2), "go (feat/x)", vec![]),
+        (None, Some(0), "go (feat/x)", vec![]),
+        (None, None, "go (feat/x)", vec![]),
+    ] {
+        let mut world = World::new();
+        world.put_topics();
+        world.say(&user("u1", "go"));
+        let answer = tagged.map_or("ok".to_owned(), tag);
+        world.say(&said("m1", &answer));
+        world.topic = set;
+        world.stop("s1", &answer);
+        world.work();
+        let log = world.log("u1");
+        assert_eq!(log.in_topic.name, named, "{tagged:?} {set:?}");
+        assert_eq!(log.row.notes, notes);
+        assert!(!log.row.text.contains("[meta]"), "{}", log.row.text);
+    }
+}
+
+#[test]
+fn a_tag_or_a_topic_says_which_project_it_is() {
+    let mut world = World::new();
+    world.put_topics();
+    let other = world.store.project_by_name("other").unwrap().unwrap().id;
+    let turns = [
+        ("u1", format!("<!-- [meta] project: other (id: {other}) | topic: own (id: 0) -->"), "other", ""),
+        ("u2", "<!-- [meta] project: shop (id: 0) | topic: own (id: 0) -->".to_owned(), "shop", ""),
+        ("u3", format!("<!-- [meta] project: other (id: {other}) | topic: own (id: 0) -->"), "other", ""),
+        ("u4", "<!-- [meta] project: shop (id: 0) | topic: one (id: 1) -->".to_owned(), "other", ""),
+        ("u5", "<!-- [meta] project: x (id: 77) | topic: own (id: 0) -->".to_owned(), "shop", "project 77"),
+    ];
+    for (uid, tag, project, note) in turns {
+        world.say(&user(uid, "go"));
+        let answer = format!("ok {uid}\n{tag}");
+        world.say(&said(uid, &answer));
+        world.stop("s1", &answer);
+        world.work();
+        let log = world.log(uid);
+        assert_eq!(log.in_project.name, project, "{uid}");
+        assert!(log.row.notes.concat().contains(note), "{:?}", log.row.notes);
+    }
+    let topic = |world: &mut World, uid: &str| world.log(uid).in_topic.id;
+    assert_eq!(topic(&mut world, "u1"), topic(&mut world, "u3"));
+    assert_ne!(topic(&mut world, "u1"), topic(&mut world, "u2"));
+}
+
+#[test]
+fn an_answer_that_is_on_its_way_is_waited_for() {
+    let mut world = World::new();
+    world.say(&user("u1", "go"));
+    world.stop("s1", "done");
+    let looks = Cell::new(0);
+    let path = world.transcript.clone();
+    world.work_with(None, &|_| {
+        looks.set(looks.get() + 1);
+        if looks.get() == 3 {
+            world::append(&path, &said("m1", "done"));
+        }
+    });
+    assert_eq!((world.log("u1").row.answer.as_str(), looks.get()), ("done", 3));
+    // One that never comes is not waited for for ever, and not at all when it is late already.
+    world.say(&user("u2", "and now?"));
+    world.stop("s1", "never comes");
+    looks.set(0);
+    world.work_with(None, &|_| looks.set(looks.get() + 1));
+    assert_eq!((world.log("u2").row.answer.as_str(), looks.get()), ("", 400));
+    world.say(&user("u3", "well?"));
+    world.stop("s1", "never comes either");
+    world.now.set(Millis(NOW.0 + HOUR));
+    world.work_with(None, &|_| panic!("it is late"));
+    // A later job brings it.
+    world.say(&said("m3", "here"));
+    world.say(&user("u4", "last"));
+    world.stop("s1", "");
+    world.work();
+    assert_eq!(world.log("u3").row.answer, "here");
+}
+
+#[test]
+fn what_is_gone_is_said() {
+    let mut world = World::new();
+    world.say(&user("u1", "go"));
+    world.say(&said("m1", "done"));
+    world.stop("s1", "done");
+    fs::remove_file(&world.transcript).unwrap();
+    assert_eq!((world.work().lost, world.told.concat()), (1, "lost: the transcript is gone".to_owned()));
+    // Begun anew: what is in it now is stored.
+    world.told.clear();
+    world.say(&user("u2", "x"));
+    let length = world.length();
+    world.stop_from("s1", length + 1000, "done");
+    let report = world.work();
+    assert_eq!((report.lost, report.new), (1, 1));
+    assert!(world.told.concat().contains("cut or begun anew"), "{:?}", world.told);
+    assert!(spool::list(&world.state).unwrap().is_empty());
+}
+
+#[test]
+fn what_cannot_be_read_now_is_tried_again_and_not_for_ever() {
+    let mut world = World::new();
+    world.say(&user("u1", "go"));
+    world.stop("s1", "");
+    let text = fs::read(&world.transcript).unwrap();
+    fs::remove_file(&world.transcript).unwrap();
+    fs::create_dir(&world.transcript).unwrap();
+    let mut tries = 0;
+    let start = world.now.get();
+    while world.work().lost == 0 {
+        assert_eq!(world.work().left, 1, "not before its time");
+        tries += 1;
+        let next = retries::read(&world.state).jobs.values().next().unwrap().next;
+        assert!(next > world.now.get());
+        world.now.set(next);
+    }
+    assert_eq!(tries, 3);
+    assert!(world.now.get().since(start) > HOUR);
+    assert_eq!(retries::read(&world.state).jobs.len(), 0);
+    // One that can be read again in time is done.
+    world.stop_from("s1", 0, "");
+    assert_eq!(world.work().left, 1);
+    fs::remove_dir(&world.transcript).unwrap();
+    fs::write(&world.transcript, text).unwrap();
+    world.now.set(Millis(world.now.get().0 + HOUR));
+    assert_eq!((world.work().jobs, world.log("u1").row.prompt.as_str()), (1, "go"));
+    assert_eq!(retries::read(&world.state), retries::Retries::default());
+}
+
+#[test]
+fn files_that_are_no_jobs_hold_nobody_up() {
+    let mut world = World::new();
+    world.say(&user("u1", "go"));
+    world.stop("s1", "");
+    let spool = world.state.root().join("spool");
+    fs::write(spool.join("0-torn.json"), "{").unwrap();
+    fs::write(spool.join("0-newer.json"), r#"{"v": 9}"#).unwrap();
+    let report = world.work();
+    assert_eq!((report.jobs, report.set_aside, report.left), (1, 1, 1));
+    assert!(spool.join("damaged/0-torn.json").exists() && spool.join("0-newer.json").exists());
+}
+
+#[test]
+fn offers_are_counted_once() {
+    let mut world = World::new();
+    world.put_topics();
+    for _ in 0..3 {
+        world.job("s1", Work::Offered { topics: vec![1, 77] });
+        assert_eq!(world.work().jobs, 1);
+    }
+    assert_eq!(world.store.topic(1).unwrap().unwrap().row.offered, 1);
+}
+
+#[test]
+fn secrets_are_not_stored_and_counted() {
+    let mut world = World::new();
+    world.say(&user("u1", "use password=hunter2hunter2 and <private>my own</private>"));
+    world.say(&said("m1", "ok, ghp_abcdefghijklmnopqrstuvwxyz0123456789"));
+    world.stop("s1", "");
+    world.work();
+    let row = world.log("u1").row;
+    let all = format!("{} {} {} {}", row.title, row.text, row.prompt, row.answer);
+    for secret in ["hunter2", "my own", "ghp_a"] {
+        assert!(!all.contains(secret), "{all}");
+    }
+    assert_eq!(row.redacted.values().sum::<u32>(), 3);
+}
+
+#[test]
+fn a_store_that_somebody_holds_is_waited_for_and_then_left() {
+    let mut world = World::new();
+    world.say(&user("u1", "go"));
+    world.stop("s1", "");
+    let other = rusqlite::Connection::open(world.store.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let error = world.try_work(None, &|_| {}).unwrap_err();
+    assert!(error.passes(), "{error}");
+    assert_eq!(spool::list(&world.state).unwrap().len(), 1, "the job stays");
+    let waited = Cell::new(Duration::ZERO);
+    let report = world.try_work(None, &|time| {
+        waited.set(waited.get() + time);
+        if waited.get() > Duration::from_secs(2) {
+            let _ = other.execute_batch("COMMIT");
+        }
+    });
+    assert_eq!(report.unwrap().new, 1);
+}
+
+#[test]
+fn time_is_bounded() {
+    let mut world = World::new();
+    for n in 0..5 {
+        world.say(&user(&format!("u{n}"), "go"));
+        world.stop("s1", "");
+    }
+    world.until = world.now.get();
+    assert_eq!((world.work().jobs, world.work().left), (0, 5));
+    world.until = Millis(u64::MAX);
+    assert_eq!((world.work().jobs, world.logs()), (5, 5));
+}
+
+/// A language model that does as it is told.
+struct Model<'a>(&'a dyn Fn(&Relay, Lang) -> Result<Told, NotTold>);
+
+impl Summarise for Model<'_> {
+    fn name(&self) -> String {
+        "haiku".to_owned()
+    }
+    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> Result<Told, NotTold> {
+        (self.0)(relay, lang)
+    }
+}
+
+fn turn(world: &mut World, uid: &str, prompt: &str) {
+    world.say(&user(uid, prompt));
+    world.say(&said(uid, &format!("answer to {uid}")));
+    world.stop("s1", &format!("answer to {uid}"));
+}
+
+#[test]
+fn a_language_model_sums_up_once() {
+    let mut world = World::new();
+    let calls = Cell::new(0);
+    let tells = |relay: &Relay, lang: Lang| {
+        calls.set(calls.get() + 1);
+        assert!(!relay.prompt.contains("hunter2"), "{}", relay.prompt);
+        Ok(Told { title: "Told".to_owned(), text: format!("User: {lang:?} / AI: b") })
+    };
+    turn(&mut world, "u1", "use password=hunter2hunter2 please");
+    let report = world.work_with(Some(&mut Model(&tells)), &|_| {});
+    assert_eq!((report.new, report.summed_up), (1, 1));
+    let row = world.log("u1").row;
+    assert_eq!(
+        (row.title.as_str(), row.text.as_str(), row.summary.by.as_str()),
+        ("Told", "User: En / AI: b", "haiku")
+    );
+    assert!(!row.summary.again);
+    // The next turn reads the one before, too, and asks nobody about it.
+    turn(&mut world, "u2", "日本語で");
+    world.work_with(Some(&mut Model(&tells)), &|_| {});
+    assert_eq!((calls.get(), world.log("u2").row.text.as_str()), (2, "User: Ja / AI: b"));
+    assert_eq!(world.log("u1").row.title, "Told");
+    // More of the same relay is summed up anew.
+    world.say(&said("m", "and more"));
+    world.stop("s1", "and more");
+    world.work_with(Some(&mut Model(&tells)), &|_| {});
+    assert_eq!((calls.get(), world.log("u2").row.answer.as_str()), (3, "and more"));
+    assert_eq!(retries::read(&world.state), retries::Retries::default());
+}
+
+#[test]
+fn one_that_fails_costs_nothing_but_time() {
+    let mut world = World::new();
+    let calls = Cell::new(0);
+    let fails = |_: &Relay, _| {
+        calls.set(calls.get() + 1);
+        Err(NotTold::Failed("no such program".to_owned()))
+    };
+    turn(&mut world, "u1", "go");
+    world.work_with(Some(&mut Model(&fails)), &|_| {});
+    let row = world.log("u1").row;
+    assert_eq!((row.text.as_str(), row.summary.by.as_str()), ("User: go / AI: answer to u1", "local"));
+    assert!(row.summary.again);
+    assert_eq!(world.told.concat(), "not told: no such program");
+    let mut tries = 1;
+    let mut delays = Vec::new();
+    while let Some(retry) = retries::read(&world.state).summaries.get("u1").copied() {
+        world.work_with(Some(&mut Model(&fails)), &|_| {});
+        assert_eq!(calls.get(), tries, "not before its time");
+        delays.push(retry.next.since(world.now.get()));
+        world.now.set(retry.next);
+        tries += 1;
+        world.work_with(Some(&mut Model(&fails)), &|_| {});
+        assert_eq!(calls.get(), tries);
+    }
+    assert_eq!(tries, 6);
+    assert!(delays.is_sorted() && delays[0] == 60_000, "{delays:?}");
+    let row = world.log("u1").row;
+    assert_eq!((row.summary.again, row.text.as_str()), (false, "User: go / AI: answer to u1"));
+}
+
+#[test]
+fn one_that_comes_back_is_asked_about_what_waits() {
+    let mut world = World::new();
+    let calls = Cell::new(0);
+    let fails = |_: &Relay, _| {
+        calls.set(calls.get() + 1);
+        Err(NotTold::Failed("hangs".to_owned()))
+    };
+    for n in 1..=9 {
+        turn(&mut world, &format!("u{n}"), "go");
+    }
+    world.work_with(Some(&mut Model(&fails)), &|_| {});
+    assert_eq!((calls.get(), world.logs()), (3, 9), "whoever fails three times is left alone");
+    world.now.set(Millis(world.now.get().0 + HOUR));
+    let tells = |_: &Relay, _| Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
+    assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 9);
+}
+
+#[test]
+fn beyond_the_limit_and_without_anybody_the_summary_is_ours() {
+    let mut world = World::new();
+    let enough = |_: &Relay, _| Err(NotTold::Enough);
+    turn(&mut world, "u1", "go");
+    world.work_with(Some(&mut Model(&enough)), &|_| {});
+    let fails = |_: &Relay, _| Err(NotTold::Failed("x".to_owned()));
+    turn(&mut world, "u2", "go");
+    world.work_with(Some(&mut Model(&fails)), &|_| {});
+    world.now.set(Millis(world.now.get().0 + HOUR));
+    world.work();
+    for uid in ["u1", "u2"] {
+        let row = world.log(uid).row;
+        assert_eq!((row.summary.by.as_str(), row.summary.again), ("local", false), "{uid}");
+    }
+    assert_eq!(retries::read(&world.state), retries::Retries::default());
+}
+
+#[test]
+fn what_crashed_sessions_left_is_picked_up_once() {
+    let mut world = World::new();
+    world.say(&user("u1", "go"));
+    world.say(&said("m1", "halfway"));
+    world.marks("crashed", world.length() / 2);
+    let later = Millis(tidegate_state::clock::now().0 + 2 * HOUR);
+    let always = |_: &std::path::Path, attended: bool| attended;
+    assert_eq!(
+        pick_up(&world.state, Millis(later.0 - 2 * HOUR), &always).unwrap(),
+        0,
+        "it may be there still"
+    );
+    assert_eq!(pick_up(&world.state, later, &|_, _| false).unwrap(), 0, "nothing is recorded there");
+    assert_eq!(pick_up(&world.state, later, &always).unwrap(), 1);
+    assert_eq!(pick_up(&world.state, later, &always).unwrap(), 0);
+    let job = spool::list(&world.state).unwrap().remove(0).job.unwrap();
+    assert!(
+        matches!(&job.work, Work::Relays(part) if part.because == Because::Left && part.to == world.length())
+    );
+    assert_eq!(job.session, "crashed");
+}
+
+#[test]
+fn a_job_that_the_store_refuses_does_not_hold_up_the_others() {
+    let mut world = World::new();
+    world.say(&user("u1", "go"));
+    world.stop("bad", "");
+    world.say(&user("u2", "go"));
+    world.stop("s1", "");
+    let mut refuses = world::Refuses { store: &mut world.store, session: "bad" };
+    let (now, told) = (world.now.get(), &mut Vec::new());
+    let mut worker = Worker {
+        state: &world.state,
+        store: &mut refuses,
+        summarise: None,
+        now: &|| now,
+        pause: &|_| {},
+        tell: &mut |_| told.push(()),
+        until: Millis(u64::MAX),
+        at_once: false,
+    };
+    let report = worker.run().unwrap();
+    assert_eq!((report.jobs, report.left), (1, 1));
+    assert!(world.store.log("u2").unwrap().is_some());
+}
+
+#[test]
+fn what_was_forgotten_stays_so() {
+    let mut world = World::new();
+    turn(&mut world, "u1", "go");
+    let job = spool::list(&world.state).unwrap().remove(0).job.unwrap();
+    world.work();
+    world.store.forget(&tidegate_memory::view::Forget::Log("u1".to_owned())).unwrap();
+    spool::put(&world.state, &job).unwrap();
+    let report = world.work();
+    assert_eq!((report.jobs, report.new, world.logs()), (1, 0, 0));
+}
+
+#[test]
+fn the_topic_of_a_session_stays_what_it_became() {
+    let mut world = World::new();
+    turn(&mut world, "u1", "go");
+    world.work();
+    let topic = world.log("u1").in_topic.id;
+    let row = world.store.topic(topic).unwrap().unwrap().row;
+    let renamed = Topic { title: "By hand".to_owned(), updated: Millis(NOW.0 + 10 * HOUR), ..row };
+    world.store.put(&[Record::Topic(renamed)]).unwrap();
+    turn(&mut world, "u2", "more");
+    world.work();
+    let log = world.log("u2");
+    assert_eq!((log.in_topic.id, log.in_topic.name.as_str()), (topic, "By hand"));
+}

@@ -1,0 +1,248 @@
+//! A cluster: made, started, stopped, gone with us.
+
+use std::fs;
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::{certificates, programs};
+
+/// A server that listens on 127.0.0.1 and on a socket in its own folder, with TLS and passwords.
+#[derive(Debug)]
+pub struct Cluster {
+    folder: PathBuf,
+    programs: PathBuf,
+    run_as: Option<(u32, u32)>,
+    port: u16,
+    databases: AtomicU32,
+    /// Its stdin tells it that we are gone.
+    watch: Child,
+}
+
+/// How a server is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shutdown {
+    /// Connections are ended, then it is.
+    Fast,
+    /// As after a loss of power: nothing is finished, the log is replayed at the next start.
+    Immediate,
+}
+
+impl Cluster {
+    /// What everybody but the administrator logs in with; made so that a search for it finds nothing else, and so that it
+    /// has to be escaped in an address.
+    pub const PASSWORD: &str = "tide/p@ss:w?rd%7Q";
+
+    /// The role that is no superuser and owns every database.
+    pub const USER: &str = "team";
+
+    /// Makes and starts one.
+    pub fn start() -> Result<Cluster, String> {
+        let programs = programs::folder()?;
+        let run_as = programs::unprivileged()?;
+        let folder = tempfile::Builder::new()
+            .prefix("tidegate-pg-")
+            .tempdir()
+            .map_err(|error| error.to_string())?
+            .keep();
+        let watch = watch(&folder, &programs, run_as).map_err(|error| format!("sh: {error}"))?;
+        let port = free_port().map_err(|error| error.to_string())?;
+        let cluster = Cluster { folder, programs, run_as, port, databases: AtomicU32::new(0), watch };
+        cluster.make()?;
+        cluster.start_again()?;
+        cluster.sql(
+            "postgres",
+            &format!("CREATE ROLE {} LOGIN PASSWORD '{}'", Cluster::USER, Cluster::PASSWORD),
+        )?;
+        Ok(cluster)
+    }
+
+    fn make(&self) -> Result<(), String> {
+        fs::set_permissions(&self.folder, fs::Permissions::from_mode(0o755))
+            .map_err(|error| error.to_string())?;
+        let certificates = self.folder.join("certificates");
+        fs::create_dir(&certificates).map_err(|error| error.to_string())?;
+        certificates::make(&certificates)?;
+        self.give_away(&certificates.join("server.key"))?;
+        self.give_away(&certificates)?;
+        self.give_away(&self.folder)?;
+        let mut initdb = self.command("initdb");
+        initdb.args(["--username=admin", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-D"]);
+        run(initdb.arg(self.data()))?;
+        let settings = format!(
+            "listen_addresses = '127.0.0.1'\nport = {}\nunix_socket_directories = '{}'\nssl = on\n\
+             ssl_cert_file = '{certificates}/server.crt'\nssl_key_file = '{certificates}/server.key'\n\
+             fsync = off\nmax_connections = 50\nshared_buffers = 16MB\nlog_statement = 'none'\n",
+            self.port,
+            self.folder.display(),
+            certificates = certificates.display(),
+        );
+        self.append("postgresql.conf", &settings)?;
+        // Passwords from everybody but the one who makes databases.
+        let access =
+            "local all admin trust\nlocal all all scram-sha-256\nhost all all 127.0.0.1/32 scram-sha-256\n";
+        fs::write(self.data().join("pg_hba.conf"), access).map_err(|error| error.to_string())
+    }
+
+    fn append(&self, file: &str, text: &str) -> Result<(), String> {
+        let opened = fs::OpenOptions::new().append(true).open(self.data().join(file));
+        opened.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| error.to_string())
+    }
+
+    /// Starts it again after [`Cluster::stop`].
+    pub fn start_again(&self) -> Result<(), String> {
+        let log = self.folder.join("log");
+        let mut start = self.command("pg_ctl");
+        start.args(["start", "--wait", "--silent", "-D"]).arg(self.data()).arg("-l").arg(&log);
+        run(&mut start).map_err(|why| format!("{why}\n{}", fs::read_to_string(log).unwrap_or_default()))
+    }
+
+    /// Stops it.
+    pub fn stop(&self, how: Shutdown) -> Result<(), String> {
+        let mode = match how {
+            Shutdown::Fast => "fast",
+            Shutdown::Immediate => "immediate",
+        };
+        run(self.command("pg_ctl").args(["stop", "--wait", "--silent", "-m", mode, "-D"]).arg(self.data()))
+    }
+
+    /// A new, empty database of the role [`Cluster::USER`].
+    pub fn database(&self) -> String {
+        let name = format!("db{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.sql("postgres", &format!("CREATE DATABASE {name} OWNER {}", Cluster::USER))
+            .expect("a new database");
+        name
+    }
+
+    /// Has the administrator say something to a database; gives what comes back, without any decoration.
+    pub fn sql(&self, database: &str, statement: &str) -> Result<String, String> {
+        let mut psql = self.command("psql");
+        psql.args([
+            "--no-psqlrc",
+            "-At",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-U",
+            "admin",
+            "-p",
+            &self.port.to_string(),
+            "-h",
+        ]);
+        let ran = psql.arg(&self.folder).args(["-d", database, "-c", statement]).output();
+        let ran = ran.map_err(|error| format!("psql: {error}"))?;
+        if !ran.status.success() {
+            return Err(format!("{statement}: {}", String::from_utf8_lossy(&ran.stderr)));
+        }
+        Ok(String::from_utf8_lossy(&ran.stdout).trim_end().to_owned())
+    }
+
+    /// The address of a database by the server's name, with the password in it.
+    pub fn url(&self, database: &str) -> String {
+        self.url_on(&format!("localhost:{}", self.port), database)
+    }
+
+    /// The same by another way to the server.
+    pub fn url_on(&self, host: &str, database: &str) -> String {
+        format!("postgres://{}:{}@{host}/{database}", Cluster::USER, escaped(Cluster::PASSWORD))
+    }
+
+    /// The port on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The folder of the socket.
+    pub fn socket(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The certificate that the server's is signed by.
+    pub fn ca_file(&self) -> PathBuf {
+        self.folder.join("certificates/ca.crt")
+    }
+
+    /// A certificate that has nothing to do with it.
+    pub fn other_ca_file(&self) -> PathBuf {
+        self.folder.join("certificates/other.crt")
+    }
+
+    /// What the server wrote down.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let path = self.programs.join(program);
+        let mut command = Command::new(if path.is_file() { path } else { program.into() });
+        demote(&mut command, self.run_as);
+        // The folder that the tests run in may be one that this user cannot enter.
+        command.current_dir("/").stdin(Stdio::null()).env("LC_ALL", "C").env_remove("PGPASSWORD");
+        command
+    }
+
+    fn give_away(&self, path: &Path) -> Result<(), String> {
+        let Some((user, group)) = self.run_as else { return Ok(()) };
+        chown(path, Some(user), Some(group)).map_err(|error| format!("{}: {error}", path.display()))
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        drop(self.watch.stdin.take());
+        let _ = self.watch.wait();
+    }
+}
+
+/// Waits for the end of us, then ends the server and removes its folder.
+fn watch(folder: &Path, programs: &Path, run_as: Option<(u32, u32)>) -> io::Result<Child> {
+    let script = "read -r _; \"$1/pg_ctl\" stop -m immediate -D \"$0/data\"; rm -rf \"$0\"/* \"$0\"";
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(script).arg(folder).arg(programs);
+    demote(&mut shell, run_as);
+    // Not in our group: what ends the tests from a terminal must not end it.
+    shell
+        .process_group(0)
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+}
+
+fn demote(command: &mut Command, run_as: Option<(u32, u32)>) {
+    if let Some((user, group)) = run_as {
+        command.uid(user).gid(group);
+    }
+}
+
+/// The output goes to a file: a server that is started inherits it and would keep a pipe open.
+fn run(command: &mut Command) -> Result<(), String> {
+    let shown =
+        Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut said = tempfile::tempfile().map_err(|error| error.to_string())?;
+    let to = || said.try_clone().map(Stdio::from).map_err(|error| error.to_string());
+    let status = command.stdout(to()?).stderr(to()?).status().map_err(|error| format!("{shown}: {error}"))?;
+    if status.success() {
+        return Ok(());
+    }
+    let mut text = String::new();
+    let _ = io::Seek::rewind(&mut said).and_then(|()| io::Read::read_to_string(&mut said, &mut text));
+    Err(format!("{shown} ended with {status}: {text}"))
+}
+
+fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+fn escaped(text: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
+    text.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+}

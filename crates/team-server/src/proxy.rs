@@ -1,0 +1,140 @@
+//! What stands between a client and a server: passes everything on, or nothing any more.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+
+/// What a proxy does with what it gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Passes it on.
+    Open,
+    /// Keeps connections and passes nothing on.
+    Stalled,
+    /// Ends connections, old and new.
+    Cut,
+    /// Says that there is no TLS, whatever it is asked.
+    Plain,
+}
+
+/// A proxy on 127.0.0.1.
+#[derive(Debug)]
+pub struct Proxy {
+    port: u16,
+    state: Arc<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    way: Mutex<Way>,
+    changed: Condvar,
+    streams: Mutex<Vec<TcpStream>>,
+    /// How many bytes of clients pass before everything is cut.
+    left: Mutex<Option<u64>>,
+}
+
+impl Proxy {
+    /// One before this port.
+    pub fn before(server: u16) -> io::Result<Proxy> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let port = listener.local_addr()?.port();
+        let state = Arc::new(State {
+            way: Mutex::new(Way::Open),
+            changed: Condvar::new(),
+            streams: Mutex::new(Vec::new()),
+            left: Mutex::new(None),
+        });
+        let shared = Arc::clone(&state);
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let state = Arc::clone(&shared);
+                thread::spawn(move || serve(client, server, &state));
+            }
+        });
+        Ok(Proxy { port, state })
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Changes what it does.
+    pub fn set(&self, way: Way) {
+        *self.state.way.lock().expect("no thread panics with it") = way;
+        self.state.changed.notify_all();
+        if way == Way::Cut {
+            self.state.cut();
+        }
+    }
+
+    /// As [`Way::Cut`], once clients have sent so many bytes more.
+    pub fn cut_after(&self, bytes: u64) {
+        self.set(Way::Open);
+        *self.state.left.lock().expect("no thread panics with it") = Some(bytes);
+    }
+}
+
+impl State {
+    fn cut(&self) {
+        for stream in self.streams.lock().expect("no thread panics with it").drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Waits until something is to be done with bytes; `false` to end.
+    fn passes(&self) -> bool {
+        let way = self.way.lock().expect("no thread panics with it");
+        let way = self.changed.wait_while(way, |way| *way == Way::Stalled).expect("no thread panics with it");
+        *way != Way::Cut
+    }
+
+    /// How many of so many bytes of the client may still pass.
+    fn spend(&self, bytes: usize) -> usize {
+        let mut left = self.left.lock().expect("no thread panics with it");
+        let Some(budget) = *left else { return bytes };
+        let taken = budget.min(bytes as u64);
+        *left = Some(budget - taken);
+        taken as usize
+    }
+}
+
+fn serve(mut client: TcpStream, server: u16, state: &Arc<State>) {
+    if !state.passes() {
+        return;
+    }
+    if *state.way.lock().expect("no thread panics with it") == Way::Plain {
+        let _ = client.read(&mut [0; 64]).and_then(|_| client.write_all(b"N"));
+        let _ = client.read(&mut [0; 64]);
+        return;
+    }
+    let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, server)) else { return };
+    let (Ok(from_client), Ok(to_client)) = (client.try_clone(), client.try_clone()) else { return };
+    let (Ok(to_server), Ok(kept)) = (server.try_clone(), server.try_clone()) else { return };
+    state.streams.lock().expect("no thread panics with it").extend([client, kept]);
+    let back = Arc::clone(state);
+    thread::spawn(move || pass(server, to_client, &back, false));
+    pass(from_client, to_server, state, true);
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, state: &State, from_client: bool) {
+    let mut buffer = [0; 16 * 1024];
+    while let Ok(count) = from.read(&mut buffer) {
+        if count == 0 || !state.passes() {
+            break;
+        }
+        let allowed = if from_client { state.spend(count) } else { count };
+        if to.write_all(&buffer[..allowed]).is_err() {
+            break;
+        }
+        if allowed < count {
+            *state.left.lock().expect("no thread panics with it") = None;
+            *state.way.lock().expect("no thread panics with it") = Way::Cut;
+            state.cut();
+            break;
+        }
+    }
+    let _ = from.shutdown(Shutdown::Both);
+    let _ = to.shutdown(Shutdown::Both);
+}
