@@ -245,7 +245,7 @@ pub(crate) fn tightened(here: &Here, how: &str) -> Given {
 
 /// Writes down that a command changed something, on whose word, and what.
 pub(crate) fn record(here: &Here, command: &str, given: &Given, did: Deeds) {
-    let record = Record {
+    let mut record = Record {
         did,
         id: Record::id(here.now, std::process::id()),
         session: here.env.session.clone(),
@@ -255,5 +255,5 @@ pub(crate) fn record(here: &Here, command: &str, given: &Given, did: Deeds) {
         ruling: "command".to_owned(),
         ..Record::begin(&format!("tidegate {command}"), here.now)
     };
-    let _ = journal::append(&here.state.journal(), here.now, &record);
+    let _ = journal::append(&here.state.journal(), here.now, &mut record);
 }

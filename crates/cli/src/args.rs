@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::command::cycle::arguments::CycleCommand;
 use crate::command::gate::arguments::GateCommand;
+use crate::command::memory::arguments::MemoryCommand;
 
 /// One binary behind every hook and the status line of a coding agent.
 #[derive(Debug, Parser)]
@@ -75,6 +76,17 @@ Examples:
 
 Exit codes: 0 a reading, 3 the use is not known.")]
     Meter(Meter),
+    /// Stores what hooks left to be remembered
+    #[command(after_help = "\
+Examples:
+  tidegate worker --once                       all of it, now
+  tidegate worker --once --json
+
+Hooks start a worker by themselves; it ends when nothing is left. With --once
+it waits for one that runs.
+
+Exit codes: 0 nothing is left, 1 something is.")]
+    Worker(Worker),
     /// Shows what the session in this project is doing
     #[command(after_help = "Examples:\n  tidegate status\n  tidegate status --json")]
     Status(Status),
@@ -143,6 +155,9 @@ changed there is kept beside it as handoff.kept.md.")]
     /// Checks the gates between the phases of a workflow, and lets through what passes
     #[command(subcommand)]
     Gate(GateCommand),
+    /// Finds, shows and changes what is remembered of conversations
+    #[command(subcommand)]
+    Memory(MemoryCommand),
     /// Shows the settings and where each comes from; prints their schema
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -202,14 +217,15 @@ Examples:
     /// Prints what is checked in and made from the code
     #[command(hide = true)]
     Reference(Reference),
-    /// Serves the tools of the plugin to the client, on stdin and stdout (called by the client)
+    /// Serves tools and resources to the model, on stdin and stdout (called by the client)
     #[command(after_help = "\
-Speaks the Model Context Protocol, one JSON message a line, until its input ends.
+Speaks the Model Context Protocol, one JSON message a line, until its input ends. The plugin registers it by itself.
 
 Examples:
-  claude mcp add tidegate -- tidegate mcp
+  claude mcp add --scope user tidegate -- tidegate mcp
 
-Tools: get_context_status")]
+Tools: get_startup_context, search, timeline, list_projects, list_topics, add_topic, set_topic, close_topic, get_logs, add_log,
+list_decisions, add_decision, supersede_decision, get_context_status, list_unpromoted. See docs/mcp.md.")]
     Mcp,
     /// Answers one hook event (called by the client)
     #[command(after_help = "\
@@ -801,6 +817,16 @@ pub(crate) struct Explain {
     /// All projects, not only this one
     #[arg(long)]
     pub(crate) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Worker {
+    /// In the foreground: wait for a worker that runs, then empty the queue
+    #[arg(long)]
+    pub(crate) once: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use tidegate_memory::error::Error as MemoryError;
+
 use crate::print;
 
 /// An error with a hint. Its exit code is 1; 2 is clap's for a wrong command line, 3 `meter`'s for an unknown use.
@@ -44,5 +46,11 @@ impl CliError {
     pub(crate) fn report(&self) -> ExitCode {
         print::to_stderr(&self.text());
         ExitCode::FAILURE
+    }
+}
+
+impl From<MemoryError> for CliError {
+    fn from(error: MemoryError) -> CliError {
+        CliError { message: error.what, hint: error.hint }
     }
 }

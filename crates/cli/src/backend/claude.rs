@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use tidegate_core::policy::phase::backend::Kind;
-use tidegate_core::policy::phase::question::{instruction, message};
+use tidegate_core::question::Question;
 
 use super::{Asked, LARGEST_ANSWER};
 use crate::program;
@@ -28,8 +28,8 @@ const OF_THE_SESSION: [&str; 14] = [
     "CLAUDE_PROJECT_DIR",
 ];
 
-/// The instruction may stand on the command line, the prompt may not: other users can read that.
-pub(super) fn ask(program: &Path, model: &str, prompt: &str, limit: Duration) -> Asked {
+/// The instruction may stand on the command line, what it is about may not: other users can read that.
+pub(super) fn ask(program: &Path, model: &str, question: &Question, limit: Duration) -> Asked {
     let folder = match tempfile::Builder::new().prefix("tidegate-").tempdir() {
         Ok(folder) => folder,
         Err(error) => return Asked::failed(format!("no temporary folder: {}", error.kind())),
@@ -37,7 +37,7 @@ pub(super) fn ask(program: &Path, model: &str, prompt: &str, limit: Duration) ->
     let mut command = Command::new(program);
     command
         .args(["-p", "--output-format", "json", "--no-session-persistence"])
-        .args(["--model", model, "--system-prompt", &instruction()])
+        .args(["--model", model, "--system-prompt", &question.instruction])
         .args(["--tools", "", "--strict-mcp-config", "--disable-slash-commands"])
         .args(["--setting-sources", "user", "--settings", r#"{"disableAllHooks":true}"#])
         // No CLAUDE.md and no plugins; as a variable it is nothing to a client that does not know it.
@@ -48,7 +48,7 @@ pub(super) fn ask(program: &Path, model: &str, prompt: &str, limit: Duration) ->
     for name in OF_THE_SESSION {
         command.env_remove(name);
     }
-    match program::run(&mut command, message(prompt).as_bytes(), LARGEST_ANSWER, limit) {
+    match program::run(&mut command, question.message.as_bytes(), LARGEST_ANSWER, limit) {
         Err(why) => Asked::not_run(&why),
         Ok(ran) if !ran.status.success() => Asked::failed(ran.status.to_string()),
         Ok(ran) => Asked::read(Kind::Claude, &String::from_utf8_lossy(&ran.stdout)),

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use tidegate_core::policy::phase::backend::{Kind, Target};
-use tidegate_core::policy::phase::question::body;
+use tidegate_core::question::Question;
 use tidegate_core::record::BackendOutcome;
 
 use super::{Asked, LARGEST_ANSWER};
@@ -27,11 +27,11 @@ pub(super) struct Request<'a> {
 }
 
 impl Request<'_> {
-    pub(super) fn ask(&self, curl: &Path, model: &str, prompt: &str) -> Asked {
+    pub(super) fn ask(&self, curl: &Path, model: &str, question: &Question) -> Asked {
         let mut command = Command::new(curl);
         // Without the user's own file of options, which could lead the key elsewhere.
         command.args(["-q", "--config", "-"]).env_remove(&self.target.key_variable);
-        let options = self.options(&body(self.form, model, prompt));
+        let options = self.options(&question.body(self.form, model));
         let ran = match program::run(&mut command, options.as_bytes(), LARGEST_ANSWER, self.limit + GRACE) {
             Err(why) => return Asked::not_run(&why),
             Ok(ran) => ran,
@@ -105,12 +105,13 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use tidegate_core::policy::phase::question::question;
 
     proptest! {
         /// Whatever a prompt holds, it is one line of the options and reads back as the body.
         #[test]
         fn a_prompt_cannot_become_an_option(prompt in "\\PC{0,60}|(\"|\\\\|\n|\r|url = |\u{0}){0,20}") {
-            let body = body(Kind::OpenAi, "m", &prompt);
+            let body = question(&prompt).body(Kind::OpenAi, "m");
             let line = quoted(&body);
             let breaks = line.chars().any(char::is_control);
             prop_assert!(!breaks, "more than one line");

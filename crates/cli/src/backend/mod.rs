@@ -1,19 +1,20 @@
-//! Asking a language model what a prompt is about: by the client's own program, or by `curl` at an endpoint. Only where the
-//! user's own config says so, and never on the way of a hook.
+//! Asking a language model: what a prompt is about, or for a summary. By the client's own program, or by `curl` at an
+//! endpoint. Only where the user's own config says so, and never on the way of a hook.
 
 mod claude;
 mod endpoint;
+pub(crate) mod summariser;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tidegate_core::policy::phase::backend::{Backend, Kind, Target};
-use tidegate_core::policy::phase::question::Answer;
+use tidegate_core::policy::phase::backend::{Kind, Target, Way};
+use tidegate_core::question::{Question, Said};
 use tidegate_core::record::BackendOutcome;
 
 use crate::program::{self, NotRun};
 
-/// An answer is a word; what is around it is bounded.
+/// An answer is a word or a few lines; what is around it is bounded.
 const LARGEST_ANSWER: u64 = 256 * 1024;
 
 /// Everything that asking takes.
@@ -33,7 +34,7 @@ pub(crate) struct NotReady {
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) outcome: BackendOutcome,
-    pub(crate) answer: Answer,
+    pub(crate) said: Said,
     pub(crate) why: Option<String>,
 }
 
@@ -50,23 +51,19 @@ impl Asked {
     }
 
     fn read(kind: Kind, text: &str) -> Asked {
-        let answer = Answer::read(kind, text);
-        let outcome =
-            if answer.phase.is_some() { BackendOutcome::Answered } else { BackendOutcome::NoAnswer };
-        Asked { outcome, answer, why: None }
+        let said = Said::read(kind, text);
+        let outcome = if said.text.is_some() { BackendOutcome::Answered } else { BackendOutcome::NoAnswer };
+        Asked { outcome, said, why: None }
     }
 }
 
-/// Looks whether all is there that asking takes. `None` where no backend is configured.
+/// Looks whether all is there that asking takes.
 pub(crate) fn prepare(
-    settings: &Backend,
+    way: &Way,
     path: &[PathBuf],
     project: Option<&Path>,
     variable: impl Fn(&str) -> Option<String>,
-) -> Option<Result<Ready, NotReady>> {
-    if settings.backend == Kind::Off {
-        return None;
-    }
+) -> Result<Ready, NotReady> {
     let find = |name: &str| {
         let outcome = BackendOutcome::NoProgram;
         let found = program::find_on_path(path, name)
@@ -77,10 +74,10 @@ pub(crate) fn prepare(
         }
         Ok(found)
     };
-    let Some(target) = settings.target() else {
-        return Some(find("claude").map(|program| Ready::Claude { program }));
+    let Some(target) = way.target.clone() else {
+        return find("claude").map(|program| Ready::Claude { program });
     };
-    Some(find("curl").and_then(|curl| {
+    find("curl").and_then(|curl| {
         let key =
             variable(&target.key_variable).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
         let why = match &key {
@@ -89,17 +86,17 @@ pub(crate) fn prepare(
             _ => return Ok(Ready::Endpoint { curl, target, key }),
         };
         Err(NotReady { outcome: BackendOutcome::NoKey, why: format!("{} {why}", target.key_variable) })
-    }))
+    })
 }
 
 /// Asks. Takes as long as the settings allow.
-pub(crate) fn ask(ready: &Ready, settings: &Backend, prompt: &str) -> Asked {
-    let limit = Duration::from_secs(settings.timeout_s.get());
+pub(crate) fn ask(ready: &Ready, way: &Way, question: &Question) -> Asked {
+    let limit = Duration::from_secs(way.timeout_s);
     match ready {
-        Ready::Claude { program } => claude::ask(program, settings.model(), prompt, limit),
+        Ready::Claude { program } => claude::ask(program, &way.model, question, limit),
         Ready::Endpoint { curl, target, key } => {
-            let request = endpoint::Request { form: settings.backend, target, key: key.as_deref(), limit };
-            request.ask(curl, settings.model(), prompt)
+            let request = endpoint::Request { form: way.kind, target, key: key.as_deref(), limit };
+            request.ask(curl, &way.model, question)
         }
     }
 }

@@ -86,7 +86,7 @@ fn as_json(here: &Here) -> Value {
         .map(|waiting| {
             json!({
                 "key": waiting.assignment.path(),
-                "value": waiting.assignment.value.json(),
+                "value": here.config.shown(&waiting.assignment).json(),
                 "origin": waiting.assignment.origin.to_string(),
                 "never": waiting.never,
                 "in_part": waiting.in_part,

@@ -12,6 +12,7 @@ mod handoff;
 mod journal;
 mod learnings;
 mod mcp;
+pub(crate) mod memory;
 mod meter;
 pub(crate) mod off;
 mod phase;
@@ -21,6 +22,7 @@ mod reference;
 mod report;
 mod status;
 mod trust;
+pub(crate) mod worker;
 
 use std::process::ExitCode;
 
@@ -48,10 +50,12 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         Command::Handoff(args) => handoff::run(&args),
         Command::Cycle(args) => cycle::run(&args),
         Command::Gate(args) => gate::run(&args),
+        Command::Memory(args) => memory::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Phase(PhaseCommand::Classify(args)) => phase::run(&args),
         Command::Phase(PhaseCommand::Ask(args)) => phase_ask::run(&args),
         Command::Trust(args) => trust::run(&args),
+        Command::Worker(args) => worker::run(&args),
         Command::Completions(args) => {
             completions::completions(&args);
             Ok(ExitCode::SUCCESS)
@@ -63,7 +67,7 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
         }
         Command::Off(args) => off::off(&args),
         Command::On(args) => off::on(&args),
-        Command::Mcp => Ok(mcp::run()),
+        Command::Mcp => mcp::run(),
         // `main` takes these two before the command line is parsed, unless help was asked for.
         Command::Hook { .. } | Command::Statusline { .. } => Ok(ExitCode::SUCCESS),
     }

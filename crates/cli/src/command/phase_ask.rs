@@ -10,11 +10,14 @@ use tidegate_core::event::SessionId;
 use tidegate_core::facts::Known;
 use tidegate_core::facts::marks::{Mark, Marks};
 use tidegate_core::phase::Phase;
+use tidegate_core::policy::phase::question;
 use tidegate_core::record::{BackendCall, BackendOutcome, Record};
+use tidegate_core::redact::redact;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
+use tidegate_state::calls::{self, Cap};
 use tidegate_state::place::StateDir;
-use tidegate_state::{clock, config, daily_calls, journal, marks};
+use tidegate_state::{clock, config, journal, marks};
 
 use super::Outcome;
 use crate::args;
@@ -51,7 +54,7 @@ pub(crate) fn run(args: &args::PhaseAsk) -> Outcome {
     };
     let phase = call.phase;
     let now = clock::now();
-    let record = Record {
+    let mut record = Record {
         id: Record::id(now, std::process::id()),
         session: Some(session.to_string()),
         project: known.root,
@@ -60,7 +63,7 @@ pub(crate) fn run(args: &args::PhaseAsk) -> Outcome {
         backend: Some(call),
         ..Record::begin(EVENT, now)
     };
-    journal::append(&state.journal(), now, &record).map_err(CliError::new)?;
+    journal::append(&state.journal(), now, &mut record).map_err(CliError::new)?;
     // The session may be gone by now, or something newer may have told its phase.
     if let Some(phase) = phase.filter(|phase| *phase != Phase::Other)
         && waits(&marks::read(&folder), args.prompt_at).is_some()
@@ -82,12 +85,12 @@ fn call(state: &StateDir, config: &Config, session: &Marks, prompt: &str) -> Opt
     let settings = &config.policies.phase.llm;
     let project = session.root.as_deref().map(std::path::Path::new);
     let variable = |name: &str| std::env::var(name).ok();
-    let ready = backend::prepare(settings, &program::search_path(), project, variable)?;
+    let way = settings.way()?;
     let start = Instant::now();
-    let asked = match ready {
+    let asked = match backend::prepare(&way, &program::search_path(), project, variable) {
         Err(not) => Asked { outcome: not.outcome, why: Some(not.why), ..Asked::default() },
-        Ok(ready) => match daily_calls::take(state, clock::now(), settings.calls.get()) {
-            Ok(true) => backend::ask(&ready, settings, prompt),
+        Ok(ready) => match calls::take(state, Cap::Phases, clock::now(), settings.calls.get()) {
+            Ok(true) => backend::ask(&ready, &way, &question::question(&redact(prompt).text)),
             Ok(false) => Asked { outcome: BackendOutcome::Capped, ..Asked::default() },
             // What cannot be counted is not asked.
             Err(error) => Asked {
@@ -97,14 +100,16 @@ fn call(state: &StateDir, config: &Config, session: &Marks, prompt: &str) -> Opt
             },
         },
     };
+    let phase = asked.said.text.as_deref().and_then(question::label);
+    let answered = asked.outcome == BackendOutcome::Answered;
     Some(BackendCall {
-        backend: settings.backend.name().to_owned(),
-        model: settings.model().to_owned(),
-        outcome: asked.outcome,
-        phase: asked.answer.phase,
+        backend: way.kind.name().to_owned(),
+        model: way.model,
+        outcome: if answered && phase.is_none() { BackendOutcome::NoAnswer } else { asked.outcome },
+        phase,
         why: asked.why,
         ms: start.elapsed().as_millis() as u64,
-        input_tokens: asked.answer.input_tokens,
-        output_tokens: asked.answer.output_tokens,
+        input_tokens: asked.said.input_tokens,
+        output_tokens: asked.said.output_tokens,
     })
 }

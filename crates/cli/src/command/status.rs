@@ -106,13 +106,13 @@ impl Survived {
 /// A cycle, or why its file says nothing.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Cycle {
+pub(in crate::command) enum Cycle {
     Stands(Box<Stands>),
     Damaged { damage: String },
 }
 
 #[derive(Serialize)]
-struct Stands {
+pub(in crate::command) struct Stands {
     name: String,
     /// `running`, `stopped`, `failed` or `complete`.
     status: &'static str,
@@ -137,7 +137,7 @@ struct Stands {
 }
 
 impl Cycle {
-    fn of(here: &Here, session: &Session) -> Option<Cycle> {
+    pub(in crate::command) fn of(here: &Here, session: &Session) -> Option<Cycle> {
         let root = session.marks.root.as_deref().map(Path::new)?;
         let standing = match cycle::read(None, root, &here.config) {
             Known::Value(standing) if standing.of_project => standing,
@@ -170,7 +170,7 @@ impl Cycle {
         })))
     }
 
-    fn line(&self) -> String {
+    pub(in crate::command) fn line(&self) -> String {
         let stands = match self {
             Cycle::Stands(stands) => stands.as_ref(),
             Cycle::Damaged { damage } => return format!("its file cannot be used: {}", one_line(damage)),
@@ -195,7 +195,7 @@ impl Cycle {
 }
 
 #[derive(Serialize)]
-struct InWorkflow {
+pub(in crate::command) struct InWorkflow {
     name: String,
     manifest: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -212,7 +212,7 @@ struct InWorkflow {
 }
 
 impl InWorkflow {
-    fn of(here: &Here, session: &Session) -> Option<InWorkflow> {
+    pub(in crate::command) fn of(here: &Here, session: &Session) -> Option<InWorkflow> {
         let attached = session.marks.workflow.as_ref()?;
         let root = Path::new(&attached.project);
         let path = Path::new(&attached.manifest);
@@ -248,7 +248,7 @@ impl InWorkflow {
         Some(shown)
     }
 
-    fn line(&self) -> String {
+    pub(in crate::command) fn line(&self) -> String {
         let phase = match (self.phase, &self.phase_name) {
             (Some(number), Some(name)) => {
                 format!("phase {number} of {} ({})", self.of, name.replace(['_', '-'], " "))
@@ -268,7 +268,7 @@ impl InWorkflow {
 }
 
 #[derive(Serialize)]
-struct Unverified {
+pub(in crate::command) struct Unverified {
     /// The first files.
     files: Vec<String>,
     /// How many there are.
@@ -284,7 +284,7 @@ struct Unverified {
 }
 
 impl Unverified {
-    fn of(here: &Here, session: &Session) -> Option<Unverified> {
+    pub(in crate::command) fn of(here: &Here, session: &Session) -> Option<Unverified> {
         let changes = session.marks.work.changes.as_ref()?;
         let root = session.marks.root.as_deref().map(Path::new);
         let added: Vec<PathBuf> = session.marks.directories.iter().map(PathBuf::from).collect();
@@ -305,6 +305,17 @@ impl Unverified {
             held: changes.held,
             settled_by,
         })
+    }
+
+    /// What is armed, and what would settle it.
+    pub(in crate::command) fn lines(&self) -> [String; 2] {
+        let more = self.count - self.files.len();
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let files = self.files.join(", ");
+        [
+            format!("verify-stop: edited and not verified since: {files}{more}"),
+            format!("settled by {}", self.settled_by.join(", ")),
+        ]
     }
 }
 
@@ -416,13 +427,9 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         print::line(&format!("skills   {}", status.skills.join(", ")));
     }
     if let Some(unverified) = &status.unverified {
-        let more = unverified.count - unverified.files.len();
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        print::line(&format!(
-            "armed    verify-stop: edited and not verified since: {}{more}",
-            unverified.files.join(", ")
-        ));
-        print::line(&format!("         settled by {}", unverified.settled_by.join(", ")));
+        let [armed, settled] = unverified.lines();
+        print::line(&format!("armed    {armed}"));
+        print::line(&format!("         {settled}"));
     }
     print::line(&format!(
         "hooks    {}, {}, {}, about {} added to the context",

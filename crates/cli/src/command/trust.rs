@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tidegate_core::config::layer::Assignment;
 use tidegate_core::config::section::{Project, Wrong};
-use tidegate_core::config::value::Value;
+use tidegate_core::config::value::{Value, without_passwords};
 use tidegate_core::record::Deeds;
 use tidegate_state::{bounded, claims, config, trust};
 
@@ -214,7 +214,10 @@ fn lines(here: &Here, file: &File) -> Vec<Line> {
         let project = section.and_then(|section| section.project(&assignment.key));
         Line {
             key: assignment.path(),
-            value,
+            value: match section.map(|section| section.shown(&assignment.key, &assignment.value)) {
+                Some(shown) if shown != assignment.value => shown.to_string(),
+                _ => without_passwords(&value),
+            },
             now: section.map_or(Value::Nothing, |section| section.get(&assignment.key)).to_string(),
             origin: assignment.origin.to_string(),
             never: project == Some(Project::Never),

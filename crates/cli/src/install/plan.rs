@@ -9,7 +9,7 @@ use super::link;
 use super::record::{Kind, Record, Records};
 use super::registrations::Caller;
 use super::settings::{self, Around, Entries};
-use super::shipped::SHIPPED;
+use super::shipped::{META_TAG, SHIPPED, Shipped};
 use super::step::{Act, Step, What};
 use super::target::{Place, Target};
 use super::{gitignore, preset, shell};
@@ -67,6 +67,14 @@ impl Plan {
         }
     }
 
+    /// Removes no folder that we did not make.
+    fn keep_their_folders(&mut self) {
+        let Plan { folders, record, .. } = self;
+        folders.retain(|folder| record.folders.contains(folder));
+        folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
+        folders.dedup();
+    }
+
     /// The last to go removes also what another install made for a file that both have.
     fn inherit_folders(&mut self, others: &[Record], file: &Path) {
         for folder in others.iter().flat_map(|other| &other.folders) {
@@ -114,7 +122,8 @@ pub(super) fn init(target: &Target, preset: Option<&str>, records: &Records) -> 
     if let Some(preset) = preset {
         plan_preset(target, preset, &mut plan)?;
     }
-    plan_shipped(target, records, &mut plan)?;
+    plan_shipped(target, records, SHIPPED.iter(), &mut plan)?;
+    plan_rule(target, records, preset, &mut plan)?;
     if !target.is_user {
         for Place { file, .. } in target.public_copies() {
             if is_first && fs::symlink_metadata(&file).is_ok() && !plan.record.theirs.contains(&file) {
@@ -146,6 +155,7 @@ pub(super) fn init(target: &Target, preset: Option<&str>, records: &Records) -> 
         let both = Entries { hooks: Some(Caller::Program(&target.call)), status_line: true };
         plan_settings(target, own, &both, "hooks and status line", &mut plan)?;
     }
+    plan.keep_their_folders();
     Ok(plan)
 }
 
@@ -213,9 +223,34 @@ fn plan_preset(target: &Target, name: &str, plan: &mut Plan) -> Result<(), CliEr
     plan.write(place, Kind::Config, Texts { old, new, without_us }, (&written, &there))
 }
 
-fn plan_shipped(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
+/// The rule comes with the preset that needs it, stays up to date with us, and goes with another preset.
+fn plan_rule(
+    target: &Target,
+    records: &Records,
+    preset: Option<&str>,
+    plan: &mut Plan,
+) -> Result<(), CliError> {
+    let place = target.in_host_folder(META_TAG.path);
+    match preset {
+        Some("strict") => plan_shipped(target, records, [&META_TAG].into_iter(), plan),
+        None if plan.record.of(&place.file).is_some() => {
+            plan_shipped(target, records, [&META_TAG].into_iter(), plan)
+        }
+        Some(_) if plan.record.of(&place.file).is_some() => {
+            plan_back(place, Some(&META_TAG), &records.others(&target.root), plan)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn plan_shipped<'a>(
+    target: &Target,
+    records: &Records,
+    files: impl Iterator<Item = &'a Shipped>,
+    plan: &mut Plan,
+) -> Result<(), CliError> {
     let others = records.others(&target.root);
-    for file in SHIPPED {
+    for file in files {
         let place = target.in_host_folder(file.path);
         // Whatever it is, it is theirs.
         let Ok(old) = place.read() else {
@@ -309,11 +344,7 @@ pub(super) fn uninstall(target: &Target, records: &Records) -> Result<Plan, CliE
             step.detail = format!("nothing of ours there, but above it; `{command}` takes that out");
         }
     }
-    let made = |folder: &PathBuf| plan.record.folders.contains(folder);
-    let mut folders: Vec<PathBuf> = plan.folders.iter().filter(|folder| made(folder)).cloned().collect();
-    folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
-    folders.dedup();
-    plan.folders = folders;
+    plan.keep_their_folders();
     Ok(plan)
 }
 
@@ -373,30 +404,41 @@ fn plan_shipped_back(target: &Target, records: &Records, plan: &mut Plan) -> Res
     let known = plan.record.files.iter().filter(|kept| kept.kind == Kind::Shipped);
     let known = known.filter_map(|kept| Some(kept.file.strip_prefix(&target.root).ok()?.to_owned()));
     let mut places: Vec<Place> = known.map(|path| target.place(path)).collect();
-    let current = SHIPPED.iter().map(|file| target.in_host_folder(file.path));
+    let current = SHIPPED.iter().chain([&META_TAG]).map(|file| target.in_host_folder(file.path));
     let new = current.filter(|place| places.iter().all(|known| known.file != place.file));
     places.extend(new.collect::<Vec<_>>());
     let others = records.others(&target.root);
     for place in places {
-        // A project in the home directory itself has the user's own folder.
-        if others.iter().any(|record| record.of(&place.file).is_some()) {
+        let shipped = SHIPPED.iter().chain([&META_TAG]).find(|file| place.file.ends_with(file.path));
+        plan_back(place, shipped, &others, plan)?;
+    }
+    Ok(())
+}
+
+/// One file that came with us goes, unless somebody made it theirs or another install has it, too.
+fn plan_back(
+    place: Place,
+    shipped: Option<&Shipped>,
+    others: &[Record],
+    plan: &mut Plan,
+) -> Result<(), CliError> {
+    // A project in the home directory itself has the user's own folder.
+    if others.iter().any(|record| record.of(&place.file).is_some()) {
+        plan.record.forget(&place.file);
+        return Ok(());
+    }
+    let Ok(old) = place.read() else { return Ok(()) };
+    let is_ours = shipped.is_some_and(|shipped| old.as_deref() == Some(shipped.text))
+        || plan.record.untouched(&place.file, old.as_deref()).is_some();
+    match old {
+        Some(old) if is_ours => {
+            plan.give_back(place, Kind::Shipped, old, None, "removed")?;
+        }
+        Some(_) => {
             plan.record.forget(&place.file);
-            continue;
+            plan.steps.push(Step::still(place, What::Kept, "kept yours"));
         }
-        let Ok(old) = place.read() else { continue };
-        let shipped = SHIPPED.iter().find(|file| place.file.ends_with(file.path));
-        let is_ours = shipped.is_some_and(|shipped| old.as_deref() == Some(shipped.text))
-            || plan.record.untouched(&place.file, old.as_deref()).is_some();
-        match old {
-            Some(old) if is_ours => {
-                plan.give_back(place, Kind::Shipped, old, None, "removed")?;
-            }
-            Some(_) => {
-                plan.record.forget(&place.file);
-                plan.steps.push(Step::still(place, What::Kept, "kept yours"));
-            }
-            None => plan.record.forget(&place.file),
-        }
+        None => plan.record.forget(&place.file),
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The skills and commands that come with us, and where they go in the host's folder.
+//! The skills, commands and rules that come with us, and where they go in the host's folder.
 
 /// A file in this program.
 #[derive(Debug)]
@@ -45,6 +45,10 @@ pub(super) const SHIPPED: &[Shipped] = &[
     command!("off"),
     command!("status"),
 ];
+
+/// What only the preset `strict` brings: the rule that has the model write what that preset asks for.
+pub(super) const META_TAG: Shipped =
+    Shipped { path: "rules/meta-tag.md", text: include_str!("rules/meta-tag.md") };
 
 /// Whether a skill comes with us.
 pub(crate) fn has_skill(name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! A process that is killed at any system call leaves every file whole: old or new, never half.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::fixtures;
 use crate::sandbox::Sandbox;
+use crate::worker::Machine;
 
 /// The calls by which files come about, change and go.
 const CALLS: [&str; 13] = [
@@ -189,6 +190,31 @@ fn an_install_leaves_every_file_old_or_new() {
         assert_eq!(sandbox.run(&init).code, Some(0));
     });
     assert!(kills > 20, "killed only {kills} times");
+}
+
+/// What a worker was to store is stored once, wherever it ended: the job goes last.
+#[test]
+fn a_worker_loses_nothing() {
+    const STORES: [&str; 7] = ["pwrite64", "write", "fdatasync", "fsync", "unlink", "rename", "flock"];
+    if !can_trace() {
+        return;
+    }
+    let machine = Machine::new();
+    let mut uids = BTreeSet::new();
+    let mut more = || {
+        let uid = format!("u{}", uids.len());
+        machine.turn("s", &uid);
+        uids.insert(uid);
+    };
+    more();
+    let kills = killed_everywhere(&machine.sandbox, &STORES, &["worker"], b"", |_| {
+        if machine.jobs() == 0 {
+            more();
+        }
+    });
+    assert!(kills > 30, "killed only {kills} times");
+    machine.emptied();
+    machine.holds(&uids);
 }
 
 /// A full disk in the middle: it says what was done by then, and the way on and back is open.
@@ -432,4 +458,55 @@ fn a_stage_begins_whole_or_not_at_all() {
         check,
     );
     assert!(kills > 5 && begun > 0, "killed {kills} times, begun {begun} times");
+}
+
+/// The store is made, brought to its version and written to: whoever is killed in it leaves what was there before, or after.
+#[test]
+fn a_store_is_made_and_written_whole() {
+    // Every call would be hundreds of runs; pages of one transaction do not differ.
+    const STEPS: [(&str, usize); 7] = [
+        ("pwrite64", 9),
+        ("fdatasync", 1),
+        ("fsync", 1),
+        ("ftruncate", 1),
+        ("unlink", 1),
+        ("rename", 1),
+        ("flock", 1),
+    ];
+    if !can_trace() {
+        return;
+    }
+    let data = |sandbox: &Sandbox| sandbox.home().join(".local/share/tidegate");
+    let titles = |sandbox: &Sandbox| {
+        let ran = sandbox.run(&["memory", "list", "--json"]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
+        ran.json()["topics"].as_array().expect("topics").len()
+    };
+    let mut kills = 0;
+    for is_there in [false, true] {
+        for (call, step) in STEPS {
+            for count in (1..).step_by(step) {
+                let sandbox = Sandbox::new();
+                if is_there {
+                    assert_eq!(sandbox.run(&["memory", "topic", "add", "first"]).code, Some(0));
+                }
+                let inject = format!("inject={call}:signal=SIGKILL:when={count}");
+                let ended = traced(&sandbox, &inject, &["memory", "topic", "add", "second"], b"");
+                let killed = ended.status.signal() == Some(9);
+                let when = format!("killed at {call} number {count}, there before: {is_there}");
+                let before = usize::from(is_there);
+                let found = titles(&sandbox);
+                assert!(found == before + 1 || killed && found == before, "{when}: {found}");
+                let ran = sandbox.run(&["memory", "topic", "add", "third"]);
+                assert_eq!(ran.code, Some(0), "{when}: {ran:?}");
+                assert_eq!(titles(&sandbox), found + 1, "{when}");
+                assert!(!data(&sandbox).join("memory/damaged").exists(), "{when}: taken for damage");
+                if !killed {
+                    break;
+                }
+                kills += 1;
+            }
+        }
+    }
+    assert!(kills > 20, "killed only {kills} times");
 }

@@ -1,49 +1,41 @@
-//! `tidegate mcp`: the tools of the plugin, on stdin and stdout. One message a line, one answer before the next is read.
+//! `tidegate mcp`: the tools and resources for the model, on stdin and stdout, until the input ends.
+//!
+//! The protocol is the official SDK's (`rmcp`); lines and their JSON are ours ([`wire`]). Nothing is kept between calls:
+//! the server lives as long as the client, and what it tells of changes under it.
 
-mod context_status;
-mod protocol;
+mod memory;
+mod resource;
+mod server;
 mod session;
+mod tool;
+mod wire;
 
-use std::io::{self, BufRead, Read, Write};
 use std::process::ExitCode;
 
-/// No message to us is anywhere near as long. A longer one is passed over without being kept.
-const LONGEST_LINE: u64 = 1024 * 1024;
+use rmcp::service::serve_directly;
+use tokio::runtime::Builder;
+
+use crate::command::Outcome;
+use crate::error::CliError;
+
+/// So many calls at once; more wait. A client rarely has more than a few under way.
+const CALLS: usize = 4;
 
 /// Serves until the input ends or nobody reads the answers any more; neither is an error.
-pub(crate) fn run() -> ExitCode {
-    let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
-    while let Ok(Some(line)) = next_line(&mut input) {
-        let answer = match line {
-            Line::Whole(bytes) => protocol::answer(&bytes),
-            Line::TooLong => Some(protocol::too_long(LONGEST_LINE)),
-        };
-        let Some(answer) = answer else { continue };
-        if writeln!(output, "{answer}").and_then(|()| output.flush()).is_err() {
-            break;
-        }
-    }
-    ExitCode::SUCCESS
-}
-
-enum Line {
-    Whole(Vec<u8>),
-    TooLong,
-}
-
-/// The next line that has something on it, or nothing at the end of the input.
-fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
-    loop {
-        let mut bytes = Vec::new();
-        if input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes)? == 0 {
-            return Ok(None);
-        }
-        if bytes.len() as u64 == LONGEST_LINE && bytes.last() != Some(&b'\n') {
-            input.skip_until(b'\n')?;
-            return Ok(Some(Line::TooLong));
-        }
-        if !bytes.trim_ascii().is_empty() {
-            return Ok(Some(Line::Whole(bytes)));
-        }
-    }
+pub(crate) fn run() -> Outcome {
+    let runtime = Builder::new_current_thread()
+        .enable_time()
+        .max_blocking_threads(CALLS)
+        .build()
+        .map_err(|error| CliError::new(format!("the server did not start: {error}")))?;
+    runtime.block_on(async {
+        // Without the handshake of the SDK, which ends at a notification that comes too early: a client that says hello
+        // in any order, or not at all, is answered.
+        let running = serve_directly(server::Server, wire::Wire::start(), None);
+        // It ends with the input; how does not matter to anybody.
+        drop(running.waiting().await);
+    });
+    // The thread that reads may wait for a line that never comes.
+    runtime.shutdown_background();
+    Ok(ExitCode::SUCCESS)
 }

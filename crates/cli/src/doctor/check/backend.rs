@@ -1,7 +1,7 @@
 //! The language model that is asked about prompts of which the classifier is not sure, where there is one.
 
 use tidegate_core::record::BackendOutcome;
-use tidegate_state::daily_calls;
+use tidegate_state::calls::{self, Cap};
 
 use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;
@@ -10,12 +10,12 @@ use crate::backend::{self, Ready};
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     let settings = &seen.config.policies.phase.llm;
     let variable = |name: &str| std::env::var(name).ok();
-    let Some(ready) = backend::prepare(settings, &seen.path, seen.project.as_deref(), variable) else {
+    let Some(way) = settings.way() else {
         found.ok("none: no language model is asked about prompts");
         return;
     };
-    let who = format!("`{}` with {}", settings.backend.name(), settings.model());
-    match ready {
+    let who = format!("`{}` with {}", way.kind.name(), way.model);
+    match backend::prepare(&way, &seen.path, seen.project.as_deref(), variable) {
         Err(not) => found.warning(
             format!("{who} cannot be asked about prompts: {}", not.why),
             match not.outcome {
@@ -30,7 +30,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
                 Ready::Claude { program } => program.display().to_string(),
                 Ready::Endpoint { target, .. } => target.url,
             };
-            let today = seen.state.as_ref().map_or(0, |state| daily_calls::today(state, seen.now));
+            let today = seen.state.as_ref().map_or(0, |state| calls::count(state, Cap::Phases, seen.now));
             let calls = usize::try_from(today).unwrap_or(usize::MAX);
             found.ok(format!("{who} ({place}), {} of {} today", count(calls, "call"), settings.calls.get()));
         }

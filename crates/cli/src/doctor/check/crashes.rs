@@ -8,6 +8,7 @@ use tidegate_core::time::Millis;
 use super::super::finding::Findings;
 use super::super::gathered::Gathered;
 use super::super::history::{DAYS, time};
+use crate::command::worker::EVENT as WORKER;
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state.is_err() {
@@ -17,8 +18,8 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     let since = Millis(seen.now.0.saturating_sub(DAYS * 86_400_000));
     let mut classes: BTreeMap<&str, (usize, &Record, &Failure)> = BTreeMap::new();
     for record in &seen.history.records {
-        // A failure that could not tell its project concerns everybody.
-        let here = record.project.is_none() || seen.is_here(record);
+        // A failure that could not tell its project concerns everybody. The worker's are looked at with the memory.
+        let here = (record.project.is_none() || seen.is_here(record)) && record.event != WORKER;
         if let Some(failure) = record.failure.as_ref().filter(|_| here && time(record) >= since) {
             let newest = classes.entry(&failure.class).or_insert((0, record, failure));
             *newest = (newest.0 + 1, record, failure);

@@ -13,6 +13,7 @@ mod installs;
 mod knowledge;
 mod latency;
 mod life;
+mod memory;
 mod off;
 mod paths;
 mod settings;
@@ -45,6 +46,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("off", off::check),
     ("backend", backend::check),
     ("knowledge", knowledge::check),
+    ("memory", memory::check),
     ("transcript", transcript::check),
     ("crashes", crashes::check),
     ("latency", latency::check),

@@ -67,7 +67,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
 }
 
 /// Writes a file and takes it away again. A folder that is not there yet is made by the first hook.
-fn try_to_write(folder: &Path) -> io::Result<()> {
+pub(super) fn try_to_write(folder: &Path) -> io::Result<()> {
     match fs::metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Ok(found) if !found.is_dir() => return Err(io::Error::other("it is not a folder")),
@@ -88,18 +88,18 @@ fn in_the_way(path: &Path) -> Option<&Path> {
 
 /// Whether it is a folder of the person's own whose mode keeps its owner out.
 #[cfg(unix)]
-fn is_closed(folder: &Path) -> bool {
+pub(super) fn is_closed(folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let is_own = |found: fs::Metadata| found.uid() == rustix::process::geteuid().as_raw();
     fs::metadata(folder).is_ok_and(|found| found.is_dir() && found.mode() & 0o700 != 0o700 && is_own(found))
 }
 
 #[cfg(not(unix))]
-fn is_closed(_: &Path) -> bool {
+pub(super) fn is_closed(_: &Path) -> bool {
     false
 }
 
-fn open_up(folder: &Path) -> String {
+pub(super) fn open_up(folder: &Path) -> String {
     format!("`chmod u+rwx {}` lets you write there again", quoted(folder))
 }
 

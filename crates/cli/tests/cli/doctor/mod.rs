@@ -1,6 +1,7 @@
 //! `doctor`: a healthy project first, then each thing broken on its own.
 
 mod knowledge;
+mod memory;
 mod mending;
 mod whereabouts;
 
@@ -89,7 +90,7 @@ fn record(sandbox: &Sandbox, at: Millis, event: &str, session: &str, change: imp
     record.project = Some(sandbox.project().to_string_lossy().into_owned());
     record.cost.us = 1_500;
     change(&mut record);
-    journal::append(&sandbox.state().join("journal"), at, &record).expect("the disk has room");
+    journal::append(&sandbox.state().join("journal"), at, &mut record).expect("the disk has room");
 }
 
 /// A session of the client some time ago, with a turn in which everything happened.
@@ -189,10 +190,10 @@ fn a_healthy_project() {
     let findings = findings(&sandbox);
     assert!(findings.iter().all(|finding| finding["state"] == "ok"), "{findings:#?}");
     let ids: Vec<&str> = findings.iter().filter_map(|finding| finding["id"].as_str()).collect();
-    insta::assert_snapshot!(ids.join(" "), @"binary paths settings hooks installs disabled skills client state clock disk config off backend knowledge transcript crashes latency life");
+    insta::assert_snapshot!(ids.join(" "), @"binary paths settings hooks installs disabled skills client state clock disk config off backend knowledge memory transcript crashes latency life");
     let ran = sandbox.run(&["doctor"]);
-    assert_eq!(ran.ok().lines().count(), 20, "{ran:?}");
-    assert!(ran.stdout.ends_with("\n19 checks: nothing wrong\n"), "{ran:?}");
+    assert_eq!(ran.ok().lines().count(), 21, "{ran:?}");
+    assert!(ran.stdout.ends_with("\n20 checks: nothing wrong\n"), "{ran:?}");
     // Nothing is left behind.
     let left: Vec<PathBuf> = sandbox.everything();
     assert!(!left.iter().any(|path| path.to_string_lossy().contains(".doctor.")), "{left:?}");
@@ -215,7 +216,7 @@ fn what_people_read() {
                          cure: `tidegate init --project [sandbox]/project` installs it
     note     off         `pressure` is switched off by TIDEGATE_OFF in this environment
                          cure: `unset TIDEGATE_OFF` before starting the client switches it on again
-    19 checks: 1 warning, 1 note
+    20 checks: 1 warning, 1 note
     ");
     let missing = sandbox.run(&["doctor", "--project", "missing"]);
     assert!(missing.failed().contains("is not a folder\nhint: "), "{missing:?}");

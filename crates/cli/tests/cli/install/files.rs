@@ -184,6 +184,34 @@ fn a_preset_of_the_users_own_comes_back_and_one_of_ours_does_not() {
 }
 
 #[test]
+fn the_rule_of_the_strict_preset_comes_and_goes_with_it() {
+    for scope in SCOPES {
+        let sandbox = Sandbox::new();
+        let rules = scope.settings(&sandbox).parent().expect("a folder").join("rules");
+        let rule = rules.join("meta-tag.md");
+        let preset = |name| init(&sandbox, &[scope.flags(), &["--preset", name]].concat());
+        scope.init(&sandbox);
+        preset("guide");
+        assert!(!rules.exists(), "{scope:?}: only strict asks for tags");
+        preset("strict");
+        let text = fs::read_to_string(&rule).expect("the rule");
+        assert!(text.contains("<!-- [meta] project: NAME (id: N) | topic: NAME (id: M) -->"), "{text}");
+        // It stays what it is without being told, and goes with another preset.
+        assert!(scope.init(&sandbox).contains("meta-tag.md: there already"));
+        assert!(preset("guide").contains("meta-tag.md: removed") && !rules.exists(), "{scope:?}");
+        preset("strict");
+        let mine = put(rules.join("mine.md"), "mine");
+        assert!(scope.uninstall(&sandbox).contains("meta-tag.md: removed"));
+        assert!(!rule.exists() && mine.exists());
+        // One that somebody wrote or changed is theirs.
+        put(rule.clone(), "my own");
+        assert!(preset("strict").contains("meta-tag.md: kept yours"));
+        scope.uninstall(&sandbox);
+        assert_eq!(fs::read_to_string(&rule).expect("theirs"), "my own");
+    }
+}
+
+#[test]
 fn presets_of_several_projects_do_not_disturb_each_other() {
     let sandbox = Sandbox::new();
     sandbox.config("# mine\n");

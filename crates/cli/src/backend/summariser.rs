@@ -1,0 +1,125 @@
+//! A language model that sums relays up, as often as the user's config allows, each call in the journal.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use tidegate_core::memory::relay::Relay;
+use tidegate_core::memory::settings::Summary;
+use tidegate_core::memory::summary::{self, Told};
+use tidegate_core::policy::phase::backend::Way;
+use tidegate_core::question::Question;
+use tidegate_core::record::{BackendCall, BackendOutcome, Record};
+use tidegate_core::redact::redact;
+use tidegate_core::words::Lang;
+use tidegate_memory::worker::{NotTold, Summarise};
+use tidegate_state::calls::{self, Cap};
+use tidegate_state::place::StateDir;
+use tidegate_state::{clock, journal};
+
+use super::{Asked, NotReady, Ready};
+
+/// The event's name in the journal.
+const EVENT: &str = "summary-llm";
+
+/// Tokens of a summary, where they can be limited.
+const TOKENS: u32 = 1000;
+
+/// It, and how often it may be asked.
+pub(crate) struct Summariser<'a> {
+    way: Way,
+    ready: Result<Ready, NotReady>,
+    most: u64,
+    state: &'a StateDir,
+    /// Why it cannot be asked stands in the journal once.
+    told: bool,
+}
+
+impl<'a> Summariser<'a> {
+    /// As the config says; `None` where nobody is to be asked. `projects` are where the worker's relays come from: none of them
+    /// chooses what is run.
+    pub(crate) fn of(
+        settings: &Summary,
+        path: &[PathBuf],
+        projects: &[PathBuf],
+        state: &'a StateDir,
+    ) -> Option<Summariser<'a>> {
+        let way = settings.way()?;
+        let variable = |name: &str| std::env::var(name).ok();
+        let prepare = |project: Option<&Path>| super::prepare(&way, path, project, variable);
+        let refused = projects.iter().find_map(|project| prepare(Some(project)).err());
+        let ready = refused.map_or_else(|| prepare(None), Err);
+        Some(Summariser { way, ready, most: settings.calls_per_hour.get(), state, told: false })
+    }
+
+    /// Asks, if this hour's calls are not used up.
+    fn ask(&self, question: &Question) -> Asked {
+        let ready = match &self.ready {
+            Ok(ready) => ready,
+            Err(not) => {
+                return Asked { outcome: not.outcome, why: Some(not.why.clone()), ..Asked::default() };
+            }
+        };
+        match calls::take(self.state, Cap::Summaries, clock::now(), self.most) {
+            Ok(true) => super::ask(ready, &self.way, question),
+            Ok(false) => Asked { outcome: BackendOutcome::Capped, ..Asked::default() },
+            // What cannot be counted is not asked.
+            Err(error) => Asked::failed(format!("calls cannot be counted: {error}")),
+        }
+    }
+
+    fn record(&mut self, outcome: BackendOutcome, asked: &Asked, ms: u64) {
+        // What was never asked would otherwise be said once for each relay.
+        if !outcome.was_asked() && std::mem::replace(&mut self.told, true) {
+            return;
+        }
+        let now = clock::now();
+        let call = BackendCall {
+            backend: self.way.kind.name().to_owned(),
+            model: self.way.model.clone(),
+            outcome,
+            phase: None,
+            why: asked.why.clone(),
+            ms,
+            input_tokens: asked.said.input_tokens,
+            output_tokens: asked.said.output_tokens,
+        };
+        let mut record = Record {
+            id: Record::id(now, std::process::id()),
+            ruling: "backend".to_owned(),
+            backend: Some(call),
+            ..Record::begin(EVENT, now)
+        };
+        // The summary counts more than the record of it.
+        let _ = journal::append(&self.state.journal(), now, &mut record);
+    }
+}
+
+impl Summarise for Summariser<'_> {
+    fn name(&self) -> String {
+        self.way.model.clone()
+    }
+
+    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> Result<Told, NotTold> {
+        let question = Question {
+            instruction: summary::instruction(lang),
+            message: summary::message(relay),
+            tokens: TOKENS,
+        };
+        let start = Instant::now();
+        let asked = self.ask(&question);
+        let told = asked.said.text.as_deref().and_then(|text| summary::read(&redact(text).text));
+        let outcome = match asked.outcome {
+            BackendOutcome::Answered if told.is_none() => BackendOutcome::NoAnswer,
+            outcome => outcome,
+        };
+        self.record(outcome, &asked, start.elapsed().as_millis() as u64);
+        match (told, outcome) {
+            (Some(told), _) => Ok(told),
+            (None, BackendOutcome::Capped) => Err(NotTold::Enough),
+            (None, outcome) => {
+                let why = asked.why.map(|why| format!(": {why}")).unwrap_or_default();
+                Err(NotTold::Failed(format!("{}{why}", outcome.name())))
+            }
+        }
+    }
+}

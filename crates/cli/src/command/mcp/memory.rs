@@ -1,0 +1,202 @@
+//! The memory, opened for one call: another process may have set the store aside, or deleted from it, since the last one.
+
+use serde::Deserialize;
+use tidegate_core::memory::job::ProjectOf;
+use tidegate_core::time::Millis;
+use tidegate_memory::act::{self, Acting, Startup, TopicEdit};
+use tidegate_memory::memory;
+use tidegate_memory::record::{self, Record, Status, new_uid};
+use tidegate_memory::store::Store;
+use tidegate_memory::team;
+use tidegate_memory::view::{Decision, Hit, Log, Project, Query, Topic};
+use tidegate_state::project::memory_project;
+
+use super::{session, tool};
+use crate::command::memory::team as team_of;
+use crate::error::CliError;
+use crate::sessions::Here;
+
+/// A project as a caller names it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum ProjectName {
+    Id(i64),
+    Name(String),
+}
+
+pub(super) struct Memory {
+    here: Here,
+    memory: memory::Memory,
+    /// The project of this folder.
+    own: Option<ProjectOf>,
+    /// What is said where the team could not be asked.
+    without_team: Option<String>,
+}
+
+impl Memory {
+    /// Opens it, and makes it where there is none.
+    pub(super) fn open() -> Result<Memory, CliError> {
+        let here = Here::find()?;
+        let memory = memory::Memory::open(&here.env.place, &here.state, &here.config.memory, here.now)?;
+        Ok(Memory::of(here, memory))
+    }
+
+    /// Opens it where there is one: looking for something is no reason to make it.
+    pub(super) fn open_if_there() -> Result<Option<Memory>, CliError> {
+        let here = Here::find()?;
+        let memory =
+            memory::Memory::open_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?;
+        Ok(memory.map(|memory| Memory::of(here, memory)))
+    }
+
+    fn of(here: Here, memory: memory::Memory) -> Memory {
+        let own = here.root.as_deref().map(memory_project);
+        Memory { here, memory, own, without_team: None }
+    }
+
+    pub(super) fn store(&mut self) -> &mut dyn Store {
+        &mut self.memory
+    }
+
+    pub(super) fn now(&self) -> Millis {
+        self.here.now
+    }
+
+    /// What has to be said of it beside the answer.
+    pub(super) fn note(&self) -> Option<String> {
+        let healed = self.memory.healed.as_ref().map(memory::Healed::line);
+        let all: Vec<String> = healed.into_iter().chain(self.without_team.clone()).collect();
+        (!all.is_empty()).then(|| all.join("\n"))
+    }
+
+    /// The project of this folder, if something has been recorded of it.
+    pub(super) fn own_project(&mut self) -> Result<Option<Project>, CliError> {
+        Ok(act::own_project(&mut self.memory, self.own.as_ref())?)
+    }
+
+    /// What is said where nothing has.
+    pub(super) fn nothing_of_own(&self) -> String {
+        let name = self.own.as_ref().map_or("this folder", |own| own.name.as_str());
+        format!("Nothing has been recorded of project {name} yet; `all_projects` looks at the others.")
+    }
+
+    pub(super) fn project(&mut self, named: &ProjectName) -> Result<Project, CliError> {
+        let named = match named {
+            ProjectName::Id(id) => id.to_string(),
+            ProjectName::Name(name) => name.clone(),
+        };
+        Ok(act::project(&mut self.memory, &named)?)
+    }
+
+    pub(super) fn topic(&mut self, id: i64) -> Result<Topic, CliError> {
+        self.memory.topic(id)?.ok_or_else(|| {
+            CliError::new(format!("there is no topic {id}"))
+                .hint("`list_topics` gives ids, with `all_projects` those of all projects; `add_topic` begins a topic")
+        })
+    }
+
+    fn decision(&mut self, id: i64) -> Result<Decision, CliError> {
+        self.memory.decision(id)?.ok_or_else(|| {
+            CliError::new(format!("there is no decision {id}"))
+                .hint("`list_decisions` gives ids, with `all_projects` those of all projects")
+        })
+    }
+
+    pub(super) fn log(&mut self, id: &str) -> Result<Log, CliError> {
+        let address = team_of::address(&self.here).ok().flatten();
+        team::log(&mut self.memory, address.as_ref(), id)?.ok_or_else(|| {
+            CliError::new(format!("`{}` is no log's id, or the beginning of several", tool::cut(id, 80)))
+                .hint("`get_logs`, `timeline` and `search` give ids")
+        })
+    }
+
+    pub(super) fn startup(&mut self, limit: Option<usize>) -> Result<Startup, CliError> {
+        Ok(act::startup(&mut self.memory, &self.here.config.memory, self.own.as_ref(), limit)?)
+    }
+
+    /// The same that `tidegate memory search` finds.
+    pub(super) fn search(&mut self, query: &Query) -> Result<Vec<Hit>, CliError> {
+        if let (Some(root), Some(own)) = (&self.here.root, &self.own) {
+            self.memory.refresh_notes(root, &own.key)?;
+        }
+        let found = team_of::search(&self.here, &mut self.memory, query)?;
+        self.without_team = found.note();
+        Ok(found.hits)
+    }
+}
+
+/// What is written down.
+impl Memory {
+    /// Does something in the session that this call belongs to, as far as that is known.
+    fn acting<T>(
+        &mut self,
+        act: impl FnOnce(&mut dyn Store, &Acting<'_>) -> tidegate_memory::error::Result<T>,
+    ) -> Result<T, CliError> {
+        let named = self.here.env.session.is_some();
+        let session = named.then(|| session::find(&self.here, None).ok()).flatten();
+        let session = session.map(|(session, _)| session.id.to_string());
+        let acting = Acting { now: self.here.now, own: self.own.as_ref(), session: session.as_deref() };
+        Ok(act(&mut self.memory, &acting)?)
+    }
+
+    pub(super) fn add_topic(
+        &mut self,
+        title: &str,
+        project: Option<i64>,
+        parent: Option<i64>,
+    ) -> Result<Topic, CliError> {
+        if let Some(parent) = parent {
+            self.topic(parent)?;
+        }
+        self.acting(|store, acting| act::add_topic(store, acting, title, project, parent))
+    }
+
+    /// A project that is no folder's: one repository can hold several.
+    pub(super) fn make_project(&mut self, name: &str) -> Result<Project, CliError> {
+        let name = crate::knowledge::said("the project's name", name)?;
+        if let Some(there) = self.memory.project_by_name(&name)? {
+            return Ok(there);
+        }
+        let now = self.here.now;
+        let row = record::Project {
+            uid: new_uid(),
+            id: None,
+            key: None,
+            name: name.clone(),
+            created: now,
+            updated: now,
+        };
+        self.memory.put(&[Record::Project(row)])?;
+        self.project(&ProjectName::Name(name))
+    }
+
+    pub(super) fn set_status(&mut self, topic: i64, status: Status) -> Result<Topic, CliError> {
+        let edit = TopicEdit { status: Some(status), ..TopicEdit::default() };
+        Ok(act::edit_topic(&mut self.memory, self.here.now, topic, &edit)?)
+    }
+
+    pub(super) fn add_log(&mut self, topic: i64, title: Option<&str>, text: &str) -> Result<Log, CliError> {
+        self.topic(topic)?;
+        self.acting(|store, acting| act::add_log(store, acting, topic, title, text))
+    }
+
+    pub(super) fn add_decision(
+        &mut self,
+        topic: i64,
+        text: &str,
+        reason: Option<&str>,
+    ) -> Result<Decision, CliError> {
+        self.topic(topic)?;
+        self.acting(|store, acting| act::add_decision(store, acting, topic, text, reason))
+    }
+
+    pub(super) fn supersede(
+        &mut self,
+        id: i64,
+        text: &str,
+        reason: Option<&str>,
+    ) -> Result<Decision, CliError> {
+        self.decision(id)?;
+        self.acting(|store, acting| act::supersede(store, acting, id, text, reason))
+    }
+}

@@ -1,0 +1,182 @@
+//! What is answered to which request of the protocol.
+
+use std::borrow::Cow;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Map, Value};
+
+use super::{resource, tool};
+
+/// The revisions we speak. The newest has no `initialize`: a client learns of it by `server/discover`, and names it with
+/// every request.
+const REVISIONS: &[ProtocolVersion] = &[
+    ProtocolVersion::V_2025_03_26,
+    ProtocolVersion::V_2025_06_18,
+    ProtocolVersion::V_2025_11_25,
+    ProtocolVersion::V_2026_07_28,
+];
+
+/// What the client tells the model of us before it has looked at a tool.
+const INSTRUCTIONS: &str = "Tidegate remembers what was asked, done and decided in earlier sessions, of this project and \
+    others. `search` finds it; `get_startup_context` names open topics and decisions that stand. What was decided is kept by \
+    `add_decision`, what a session works on by `add_topic` and `set_topic`. `get_context_status` tells how full the context \
+    is. Relays are recorded without a call.";
+
+/// Methods that are answered. Whatever of them reaches [`ServerHandler::on_custom_request`] had params that do not fit.
+const ANSWERED: [&str; 8] = [
+    "initialize",
+    "ping",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "server/discover",
+    "tools/call",
+    "tools/list",
+];
+
+/// Knows nothing by itself: everything is read anew at each call.
+pub(super) struct Server;
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let ours = Implementation::new("tidegate", env!("CARGO_PKG_VERSION")).with_title("Tidegate");
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_resources().build())
+            .with_server_info(ours)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(REVISIONS)
+    }
+
+    async fn initialize(
+        &self,
+        mut request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        // One that we do not speak is answered with the newest that we do; the client decides whether to go on.
+        let hello = self.negotiate_initialize(&request)?;
+        request.protocol_version = hello.protocol_version.clone();
+        context.peer.set_peer_info(request);
+        Ok(hello)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        one_page(request.as_ref(), "tools")?;
+        Ok(ListToolsResult::with_all_items(tool::listed()?))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = tool::TOOLS.iter().find(|tool| tool.name == request.name) else {
+            let known: Vec<&str> = tool::TOOLS.iter().map(|tool| tool.name).collect();
+            let why = format!("no tool `{}`; there is {}", short(&request.name), known.join(", "));
+            return Err(ErrorData::invalid_params(why, None));
+        };
+        let arguments = request.arguments.unwrap_or_default();
+        let done = blocking(move || tool.run(arguments)).await?;
+        // What the tool cannot do is a result, which the model sees; a refusal only the client would see.
+        Ok(CallToolResponse::Complete(match done {
+            Ok(content) => {
+                let mut result = CallToolResult::default();
+                result.content = content.texts.into_iter().map(ContentBlock::text).collect();
+                result.structured_content = Some(content.structured);
+                result
+            }
+            Err(error) => CallToolResult::error(vec![ContentBlock::text(error.text())]),
+        }))
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        blocking(move || resource::list(cursor.as_deref())).await?
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        one_page(request.as_ref(), "templates")?;
+        Ok(ListResourceTemplatesResult::with_all_items(resource::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        blocking(move || resource::read(&request.uri)).await?.map(ReadResourceResponse::from)
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method.as_str();
+        Err(if ANSWERED.contains(&method) {
+            ErrorData::invalid_params(misfit(method, request.params), None)
+        } else {
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("no method `{}`", short(method)), None)
+        })
+    }
+}
+
+/// What is wrong with params that the SDK did not take.
+fn misfit(method: &str, params: Option<Value>) -> String {
+    let params: Map<String, Value> = match params {
+        Some(Value::Object(params)) => params,
+        _ => Map::new(),
+    };
+    let wanted: &[&str] = match method {
+        "initialize" => &["protocolVersion"],
+        "tools/call" => &["name"],
+        "resources/read" => &["uri"],
+        _ => &[],
+    };
+    match wanted.iter().find(|name| !params.get(**name).is_some_and(Value::is_string)) {
+        Some(name) => format!("`{name}` is missing or not a string"),
+        None => format!("`params` do not fit `{method}`"),
+    }
+}
+
+/// Reading files and asking stores is not done where messages are waited for: a ping is answered meanwhile, and a call can
+/// be taken back.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ErrorData> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| ErrorData::internal_error(error.to_string(), None))
+}
+
+fn one_page(request: Option<&PaginatedRequestParams>, what: &str) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor.as_ref()) {
+        None => Ok(()),
+        Some(_) => {
+            Err(ErrorData::invalid_params(format!("there is one page of {what}, without a cursor"), None))
+        }
+    }
+}
+
+/// A name of somebody else's, as far as it is worth repeating.
+fn short(name: &str) -> String {
+    name.chars().take(80).collect()
+}

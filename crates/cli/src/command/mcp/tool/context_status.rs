@@ -1,0 +1,136 @@
+//! The tool `get_context_status`: the meter of a session, for the model in it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tidegate_core::meter::short_tokens;
+use tidegate_core::record::MeterRecord;
+
+use super::{Content, Does, Done, Tool, schema, typed};
+use crate::command::mcp::session;
+use crate::command::status::{Cycle, InWorkflow, Unverified};
+use crate::error::CliError;
+use crate::sessions::Here;
+
+pub(super) const TOOL: Tool = Tool { name: "get_context_status", definition, does: Does::Plain(call) };
+
+fn definition() -> Value {
+    use schema::{count, text};
+    let percent = |description: &str| json!({ "type": "number", "minimum": 0, "description": description });
+    json!({
+        "title": "Context status",
+        "description": "How full the context of this session is: tokens in use, the window, what is left before the \
+            client compacts, the turns that may be left, how fresh the numbers are; what is armed, the stage and the gate \
+            under way, and which of Tidegate's policies are switched off. A member that is not known is absent.",
+        "inputSchema": schema::object(json!({
+            "session": text("The id of another session; without it, the session of this client"),
+        }), &[]),
+        "outputSchema": schema::object(json!({
+            "summary": text("The same in sentences"),
+            "session": text("The session's id"),
+            "project": text("Its project"),
+            "used": count("Tokens in use at the last request"),
+            "window": count("The model's window"),
+            "compact_at": count("Where the client compacts by itself; absent if it does not"),
+            "used_pct": percent("Per cent of the window in use"),
+            "remaining_pct": percent("Per cent of the window not in use"),
+            "left": count("Tokens left before the client compacts, or before the window is full"),
+            "level": count("The highest level reached, such as 60 or 75; 0 below all"),
+            "turns_left": count("Turns left at this session's pace"),
+            "turns_range": schema::list(&json!({ "type": "integer", "minimum": 0 }), "Fewest and most turns left"),
+            "source": text("Where the numbers come from"),
+            "freshness": { "type": "string", "enum": ["current", "stale_by_one", "unknown"] },
+            "age_s": count("How many seconds ago the numbers changed"),
+            "unknown": text("Why the use is not known"),
+            "pressure_said": { "type": "string", "enum": ["none", "info", "urgent"] },
+            "armed": text("What holds the end of the turn, and what would settle it"),
+            "stage": text("The stage of the cycle that the project is in"),
+            "gate": text("The phase of the workflow that the session is in, and the gate that holds agents back"),
+            "switched_off": schema::list(&json!({ "type": "string" }), "Policies that are switched off here"),
+        }), &["summary", "session", "freshness", "pressure_said", "switched_off"]),
+        "annotations": schema::reads(),
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    session: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Status {
+    summary: String,
+    session: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
+    #[serde(flatten)]
+    meter: MeterRecord,
+    /// The highest pressure level that was said since use last fell.
+    pressure_said: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    armed: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stage: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gate: Option<String>,
+    switched_off: Vec<String>,
+}
+
+/// One reading. Everything is read anew: the server may live as long as the client.
+fn call(given: Value) -> Done {
+    let Arguments { session } = typed(given)?;
+    let here = Here::find()?;
+    let (session, newest) = session::find(&here, session.as_deref())?;
+    let (meter, forecast) = here.meter(Some(&session), None);
+    let switched_off = newest.map(|record| record.off).unwrap_or_default();
+    let held = !switched_off.iter().any(|policy| policy == "verify-stop");
+    let mut status = Status {
+        summary: String::new(),
+        session: session.id.to_string(),
+        project: session.marks.root.clone(),
+        meter: MeterRecord::of(&meter, forecast, here.now),
+        pressure_said: session.marks.pressure.level.name(),
+        armed: held.then(|| Unverified::of(&here, &session)).flatten().map(|armed| armed.lines().join("; ")),
+        stage: Cycle::of(&here, &session).map(|cycle| cycle.line()),
+        gate: InWorkflow::of(&here, &session).map(|workflow| workflow.line()),
+        switched_off,
+    };
+    status.summary = in_sentences(&status);
+    let structured = serde_json::to_value(&status).map_err(CliError::new)?;
+    Ok(Content { texts: vec![status.summary], structured })
+}
+
+fn in_sentences(status: &Status) -> String {
+    let meter = &status.meter;
+    let mut parts = Vec::new();
+    match (meter.used, meter.window, meter.left) {
+        (None, ..) => {
+            let why = meter.unknown.as_deref().unwrap_or("no reason recorded");
+            parts.push(format!("Context use is not known: {why}."));
+        }
+        (Some(used), Some(window), Some(left)) => {
+            let percent = meter.used_pct.unwrap_or_default().round();
+            parts.push(format!("{percent}% of {} tokens are in use ({used}).", short_tokens(window)));
+            let end = match meter.compact_at {
+                Some(at) => format!("the client compacts at {at}"),
+                None => "the window is full; the client does not compact before that".to_owned(),
+            };
+            parts.push(format!("{} tokens are left before {end}.", short_tokens(left)));
+        }
+        (Some(used), ..) => parts.push(format!("{used} tokens are in use; the window is not known.")),
+    }
+    if let (Some(turns), Some((fewest, most))) = (meter.turns_left, meter.turns_range) {
+        parts.push(format!("That is about {turns} turns at this session's pace ({fewest} to {most})."));
+    }
+    if let (Some(source), Some(age)) = (&meter.source, meter.age_s) {
+        let behind = if meter.freshness == "current" { "" } else { ", perhaps one request behind" };
+        parts.push(format!("The numbers come from the {source} and are {age} s old{behind}."));
+    }
+    let under_way = [("Armed", &status.armed), ("Cycle", &status.stage), ("Workflow", &status.gate)];
+    for (what, line) in under_way {
+        parts.extend(line.as_ref().map(|line| format!("{what}: {line}.")));
+    }
+    if !status.switched_off.is_empty() {
+        parts.push(format!("Switched off in this session: {}.", status.switched_off.join(", ")));
+    }
+    parts.join(" ")
+}

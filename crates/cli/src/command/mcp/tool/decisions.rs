@@ -1,0 +1,122 @@
+//! The tools about decisions.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidegate_memory::view::{Decision, Filter};
+
+use super::arguments::{Scope, Which};
+use super::{Content, Does, Done, Tool, rows, schema, typed};
+use crate::command::mcp::memory::Memory;
+
+pub(super) const LIST: Tool =
+    Tool { name: "list_decisions", definition: list_definition, does: Does::Looks(list) };
+pub(super) const ADD: Tool =
+    Tool { name: "add_decision", definition: add_definition, does: Does::Writes(add) };
+pub(super) const SUPERSEDE: Tool =
+    Tool { name: "supersede_decision", definition: supersede_definition, does: Does::Writes(supersede) };
+
+const TEXT_CHARS: usize = 4_000;
+
+fn list_definition() -> Value {
+    let mut members = Which::members();
+    members.insert(
+        "all".to_owned(),
+        json!({ "type": "boolean", "default": false, "description": "Also those that do not stand any more" }),
+    );
+    json!({
+        "title": "Decisions",
+        "description": "Decisions of a project that stand, newest first.",
+        "inputSchema": schema::object(Value::Object(members), &[]),
+        "outputSchema": rows::page_schema("decisions", &rows::decision_schema(), "The decisions"),
+        "annotations": schema::reads(),
+    })
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    #[serde(flatten)]
+    which: Which,
+    #[serde(default)]
+    all: bool,
+}
+
+fn list(given: Value, memory: Option<&mut Memory>) -> Done {
+    let Listed { which, all } = typed(given)?;
+    let nothing = "No decision fits.";
+    let Some(memory) = memory else { return Ok(rows::nothing("decisions", nothing)) };
+    let filter = match which.scope(memory)? {
+        Scope::NothingYet(why) => return Ok(rows::nothing("decisions", &why)),
+        Scope::Of(filter) => filter,
+    };
+    let decisions = memory.store().decisions(&Filter { all, ..filter }, &which.page())?;
+    Ok(rows::page("decisions", &decisions, rows::decision, rows::decision_line, nothing))
+}
+
+fn one_schema() -> Value {
+    schema::object(json!({ "decision": rows::decision_schema() }), &["decision"])
+}
+
+fn one(decision: &Decision, text: String) -> Content {
+    Content { texts: vec![text], structured: json!({ "decision": rows::decision(decision) }) }
+}
+
+fn add_definition() -> Value {
+    json!({
+        "title": "Record a decision",
+        "description": "Records what was decided in a topic, and why, so that later sessions find it.",
+        "inputSchema": schema::object(json!({
+            "topic_id": schema::id("The topic's id, as `add_topic`, `list_topics` or `get_startup_context` gives it"),
+            "text": schema::written("What was decided, so that it can be understood on its own", TEXT_CHARS),
+            "reason": schema::written("Why, and what was decided against", TEXT_CHARS),
+        }), &["topic_id", "text"]),
+        "outputSchema": one_schema(),
+        "annotations": schema::writes(false),
+    })
+}
+
+#[derive(Deserialize)]
+struct New {
+    topic_id: i64,
+    text: String,
+    reason: Option<String>,
+}
+
+fn add(given: Value, memory: &mut Memory) -> Done {
+    let New { topic_id, text, reason } = typed(given)?;
+    let decision = memory.add_decision(topic_id, &text, reason.as_deref())?;
+    let said =
+        format!("Decision {} is recorded under topic {topic_id} ({}).", decision.id, decision.in_topic.name);
+    Ok(one(&decision, said))
+}
+
+fn supersede_definition() -> Value {
+    json!({
+        "title": "Supersede a decision",
+        "description": "Records a decision that takes the place of an earlier one. The earlier one is kept, and does not stand \
+            any more.",
+        "inputSchema": schema::object(json!({
+            "decision_id": schema::id("The earlier decision's id, as `list_decisions` or `search` gives it"),
+            "text": schema::written("What was decided instead", TEXT_CHARS),
+            "reason": schema::written("Why", TEXT_CHARS),
+        }), &["decision_id", "text"]),
+        "outputSchema": one_schema(),
+        "annotations": schema::writes(false),
+    })
+}
+
+#[derive(Deserialize)]
+struct Instead {
+    decision_id: i64,
+    text: String,
+    reason: Option<String>,
+}
+
+fn supersede(given: Value, memory: &mut Memory) -> Done {
+    let Instead { decision_id, text, reason } = typed(given)?;
+    let decision = memory.supersede(decision_id, &text, reason.as_deref())?;
+    let said = format!(
+        "Decision {} takes the place of decision {decision_id} under topic {} ({}).",
+        decision.id, decision.in_topic.id, decision.in_topic.name
+    );
+    Ok(one(&decision, said))
+}

@@ -1,0 +1,83 @@
+//! The tools about logs.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidegate_memory::view::Paged;
+
+use super::arguments::{Scope, Which};
+use super::{Content, Does, Done, Tool, rows, schema, typed};
+use crate::command::mcp::memory::Memory;
+
+pub(super) const GET: Tool = Tool { name: "get_logs", definition: get_definition, does: Does::Looks(get) };
+pub(super) const ADD: Tool = Tool { name: "add_log", definition: add_definition, does: Does::Writes(add) };
+
+/// Of a log by hand.
+const TEXT_CHARS: usize = 20_000;
+
+fn get_definition() -> Value {
+    let mut members = Which::members();
+    members.insert(
+        "log_id".to_owned(),
+        schema::text("One log, whole, with what was asked and answered; the beginning of its id is enough"),
+    );
+    json!({
+        "title": "Logs",
+        "description": "What was said and done: a log for every relay, and those written by hand; newest first, shortened. \
+            With `log_id` one of them, whole.",
+        "inputSchema": schema::object(Value::Object(members), &[]),
+        "outputSchema": rows::page_schema("logs", &rows::log_schema(), "The logs"),
+        "annotations": schema::reads(),
+    })
+}
+
+#[derive(Deserialize)]
+struct Wanted {
+    #[serde(flatten)]
+    which: Which,
+    log_id: Option<String>,
+}
+
+fn get(given: Value, memory: Option<&mut Memory>) -> Done {
+    let Wanted { which, log_id } = typed(given)?;
+    let nothing = "No log fits.";
+    let Some(memory) = memory else { return Ok(rows::nothing("logs", nothing)) };
+    if let Some(id) = log_id {
+        let one = Paged { rows: vec![memory.log(&id)?], next: None };
+        return Ok(rows::page("logs", &one, |row| rows::log(row, true), rows::log_text, nothing));
+    }
+    let filter = match which.scope(memory)? {
+        Scope::NothingYet(why) => return Ok(rows::nothing("logs", &why)),
+        Scope::Of(filter) => filter,
+    };
+    let logs = memory.store().logs(&filter, &which.page())?;
+    Ok(rows::page("logs", &logs, |row| rows::log(row, false), rows::log_line, nothing))
+}
+
+fn add_definition() -> Value {
+    json!({
+        "title": "Write a log",
+        "description": "Writes something down under a topic that the relays themselves do not say: a result, a finding, where \
+            the work stands. Relays are recorded without it.",
+        "inputSchema": schema::object(json!({
+            "topic_id": schema::id("The topic's id"),
+            "text": schema::written("What is to be remembered", TEXT_CHARS),
+            "title": schema::written("One line; without it, the text's first", 200),
+        }), &["topic_id", "text"]),
+        "outputSchema": schema::object(json!({ "log": rows::log_schema() }), &["log"]),
+        "annotations": schema::writes(false),
+    })
+}
+
+#[derive(Deserialize)]
+struct New {
+    topic_id: i64,
+    text: String,
+    title: Option<String>,
+}
+
+fn add(given: Value, memory: &mut Memory) -> Done {
+    let New { topic_id, text, title } = typed(given)?;
+    let log = memory.add_log(topic_id, title.as_deref(), &text)?;
+    let said = format!("Written down under topic {topic_id} ({}): {}", log.in_topic.name, log.row.title);
+    Ok(Content { texts: vec![said], structured: json!({ "log": rows::log(&log, false) }) })
+}

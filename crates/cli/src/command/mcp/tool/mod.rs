@@ -1,0 +1,123 @@
+//! The tools: how they are listed, what their arguments may be, and what they give back.
+
+mod arguments;
+mod context_status;
+mod decisions;
+mod logs;
+mod projects;
+mod rows;
+mod schema;
+mod search;
+mod startup;
+mod timeline;
+mod topics;
+mod unpromoted;
+
+use rmcp::model::ErrorData;
+use serde_json::{Map, Value, json};
+
+use super::memory::Memory;
+use crate::error::CliError;
+
+/// A tool.
+pub(super) struct Tool {
+    pub(super) name: &'static str,
+    /// How it is listed, without its name.
+    definition: fn() -> Value,
+    does: Does,
+}
+
+/// What a call does. Its arguments are as its schema says.
+enum Does {
+    /// Nothing with the memory.
+    Plain(fn(Value) -> Done),
+    /// Looks into the memory, if there is one.
+    Looks(fn(Value, Option<&mut Memory>) -> Done),
+    /// Writes into the memory.
+    Writes(fn(Value, &mut Memory) -> Done),
+}
+
+type Done = Result<Content, CliError>;
+
+/// What a tool gives back: the same for a reader and for a program.
+///
+/// Claude Code 2.1.325 shows the model only the structured part of a result that has one, so everything is there.
+pub(super) struct Content {
+    pub(super) texts: Vec<String>,
+    pub(super) structured: Value,
+}
+
+/// As they are listed.
+pub(super) const TOOLS: &[Tool] = &[
+    startup::TOOL,
+    search::TOOL,
+    timeline::TOOL,
+    projects::LIST,
+    topics::LIST,
+    topics::ADD,
+    topics::SET,
+    topics::CLOSE,
+    logs::GET,
+    logs::ADD,
+    decisions::LIST,
+    decisions::ADD,
+    decisions::SUPERSEDE,
+    context_status::TOOL,
+    unpromoted::TOOL,
+];
+
+impl Tool {
+    /// Calls it, if the arguments are right.
+    pub(super) fn run(&self, arguments: Map<String, Value>) -> Done {
+        let definition = (self.definition)();
+        // Some clients send what was left out as null.
+        let given = arguments.into_iter().filter(|(_, value)| !value.is_null()).collect();
+        schema::check(self.name, &definition["inputSchema"], &given)?;
+        let given = Value::Object(given);
+        let (mut content, note) = match self.does {
+            Does::Plain(call) => (call(given)?, None),
+            Does::Looks(call) => {
+                let mut memory = Memory::open_if_there()?;
+                (call(given, memory.as_mut())?, memory.and_then(|memory| memory.note()))
+            }
+            Does::Writes(call) => {
+                let mut memory = Memory::open()?;
+                (call(given, &mut memory)?, memory.note())
+            }
+        };
+        if let Some(note) = note {
+            content.structured["note"] = json!(note);
+            content.texts.insert(0, note);
+        }
+        Ok(content)
+    }
+}
+
+/// All of them, as the SDK wants them.
+pub(super) fn listed() -> Result<Vec<rmcp::model::Tool>, ErrorData> {
+    let listed = TOOLS.iter().map(|tool| {
+        let mut definition = json!({ "name": tool.name });
+        if let (Value::Object(definition), Value::Object(more)) = (&mut definition, (tool.definition)()) {
+            definition.extend(more);
+        }
+        if !matches!(tool.does, Does::Plain(_)) {
+            definition["outputSchema"]["properties"]["note"] =
+                schema::text("What has to be known of the memory itself, such as that it was damaged");
+        }
+        serde_json::from_value(definition).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    });
+    listed.collect()
+}
+
+/// Arguments that were checked, as a type.
+fn typed<T: serde::de::DeserializeOwned>(given: Value) -> Result<T, CliError> {
+    serde_json::from_value(given).map_err(|error| CliError::new(format!("the arguments do not fit: {error}")))
+}
+
+/// The beginning of a text, with a sign that there is more.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+    }
+}

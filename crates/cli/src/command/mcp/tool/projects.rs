@@ -1,0 +1,46 @@
+//! The tool `list_projects`.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidegate_memory::view::Page;
+
+use super::{Does, Done, Tool, arguments, rows, schema, typed};
+use crate::command::mcp::memory::Memory;
+
+pub(super) const LIST: Tool = Tool { name: "list_projects", definition, does: Does::Looks(call) };
+
+fn definition() -> Value {
+    json!({
+        "title": "Projects",
+        "description": "The projects that something is remembered of, the last active one first.",
+        "inputSchema": schema::object(json!({
+            "limit": schema::limit(arguments::USUAL, arguments::MOST),
+            "after": schema::after(),
+        }), &[]),
+        "outputSchema": rows::page_schema("projects", &rows::project_schema(), "The projects"),
+        "annotations": schema::reads(),
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    limit: Option<usize>,
+    after: Option<String>,
+}
+
+fn call(given: Value, memory: Option<&mut Memory>) -> Done {
+    let Arguments { limit, after } = typed(given)?;
+    let nothing = "Nothing is remembered yet: relays are recorded as the work goes on.";
+    let Some(memory) = memory else { return Ok(rows::nothing("projects", nothing)) };
+    let own = memory.own_project()?.map(|own| own.id);
+    let page = Page { limit: limit.unwrap_or(arguments::USUAL), after };
+    let projects = memory.store().projects(&page)?;
+    let this = |id: i64| own == Some(id);
+    Ok(rows::page(
+        "projects",
+        &projects,
+        |row| rows::project(row, this(row.id)),
+        |row| rows::project_line(row, this(row.id)),
+        nothing,
+    ))
+}

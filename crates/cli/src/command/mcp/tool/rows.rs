@@ -1,0 +1,260 @@
+//! Rows of the memory as tools give them: in JSON, with a schema, and in a line.
+
+use serde_json::{Map, Value, json};
+use tidegate_memory::view::{Decision, Log, Named, Paged, Project, Topic};
+
+use super::schema::{self, count, flag, id, text};
+use super::{Content, cut};
+use crate::knowledge::one_line;
+
+/// Of a log in a list; the whole is given when it is asked for by its id.
+const LIST_CHARS: usize = 500;
+
+/// Of each part of a log that is asked for by its id.
+const WHOLE_CHARS: usize = 8_000;
+
+/// Of a line.
+const LINE_CHARS: usize = 160;
+
+/// An object without the members that are null.
+fn present(object: Value) -> Value {
+    match object {
+        Value::Object(members) => {
+            Value::Object(members.into_iter().filter(|(_, value)| !value.is_null()).collect())
+        }
+        other => other,
+    }
+}
+
+/// One line of a text.
+pub(super) fn line(text: &str) -> String {
+    cut(&one_line(text), LINE_CHARS)
+}
+
+fn named_schema(name: &str, description: &str) -> Value {
+    let mut schema =
+        schema::object(json!({ "id": id("Its id"), name: text(&format!("Its {name}")) }), &["id", name]);
+    schema["description"] = json!(description);
+    schema
+}
+
+pub(super) fn project_ref(project: &Named) -> Value {
+    json!({ "id": project.id, "name": project.name })
+}
+
+pub(super) fn project_ref_schema() -> Value {
+    named_schema("name", "The project")
+}
+
+pub(super) fn topic_ref(topic: &Named) -> Value {
+    json!({ "id": topic.id, "title": topic.name })
+}
+
+pub(super) fn topic_ref_schema() -> Value {
+    named_schema("title", "The topic")
+}
+
+pub(super) fn project_schema() -> Value {
+    schema::object(
+        json!({
+            "id": id("Its id, for `project`"),
+            "name": text("Its name"),
+            "topics": count("Topics, without those made for a session"),
+            "logs": count("Logs"),
+            "decisions": count("Decisions that stand"),
+            "this": flag("It is the project of this folder"),
+        }),
+        &["id", "name", "topics", "logs", "decisions", "this"],
+    )
+}
+
+pub(super) fn project(project: &Project, this: bool) -> Value {
+    json!({
+        "id": project.id, "name": project.row.name, "topics": project.topics, "logs": project.logs,
+        "decisions": project.decisions, "this": this,
+    })
+}
+
+pub(super) fn project_line(project: &Project, this: bool) -> String {
+    let Project { id, row, topics, logs, decisions, .. } = project;
+    let this = if this { ", this folder" } else { "" };
+    format!("{id}  {}  ({topics} topics, {logs} logs, {decisions} decisions{this})", line(&row.name))
+}
+
+pub(super) fn topic_schema() -> Value {
+    schema::object(
+        json!({
+            "id": id("Its id, for `topic_id`"),
+            "title": text("What it is about"),
+            "project": project_ref_schema(),
+            "part_of": topic_ref_schema(),
+            "status": { "type": "string", "enum": ["open", "closed"] },
+            "automatic": flag("It was made for a session that named none"),
+            "logs": count("Logs"),
+            "decisions": count("Decisions that stand"),
+            "active": text("When anything last happened to it, UTC"),
+        }),
+        &["id", "title", "project", "status", "automatic", "logs", "decisions", "active"],
+    )
+}
+
+pub(super) fn topic(topic: &Topic) -> Value {
+    present(json!({
+        "id": topic.id, "title": topic.row.title, "project": project_ref(&topic.in_project),
+        "part_of": topic.part_of.as_ref().map(topic_ref), "status": topic.row.status,
+        "automatic": topic.row.automatic.is_some(), "logs": topic.logs, "decisions": topic.decisions,
+        "active": topic.active.iso_seconds(),
+    }))
+}
+
+pub(super) fn topic_line(topic: &Topic) -> String {
+    let Topic { id, row, in_project, logs, decisions, active, .. } = topic;
+    let status = if row.status == tidegate_memory::record::Status::Closed { ", closed" } else { "" };
+    let own = if row.automatic.is_some() { ", of a session" } else { "" };
+    format!(
+        "{id}  {}  ({}, {logs} logs, {decisions} decisions, active {}{status}{own})",
+        line(&row.title),
+        line(&in_project.name),
+        active.day()
+    )
+}
+
+pub(super) fn decision_schema() -> Value {
+    schema::object(
+        json!({
+            "id": id("Its id, for `decision_id`"),
+            "text": text("What was decided"),
+            "reason": text("Why"),
+            "topic": topic_ref_schema(),
+            "project": project_ref_schema(),
+            "status": { "type": "string", "enum": ["stands", "superseded", "retracted"] },
+            "superseded_by": id("The decision that took its place"),
+            "at": text("When it was recorded, UTC"),
+        }),
+        &["id", "text", "topic", "project", "status", "at"],
+    )
+}
+
+pub(super) fn decision_status(decision: &Decision) -> &'static str {
+    match (&decision.row.retracted, decision.superseded_by) {
+        (Some(_), _) => "retracted",
+        (None, Some(_)) => "superseded",
+        (None, None) => "stands",
+    }
+}
+
+pub(super) fn decision(decision: &Decision) -> Value {
+    let reason = Some(&decision.row.reason).filter(|reason| !reason.is_empty());
+    present(json!({
+        "id": decision.id, "text": decision.row.text, "reason": reason,
+        "topic": topic_ref(&decision.in_topic), "project": project_ref(&decision.in_project),
+        "status": decision_status(decision), "superseded_by": decision.superseded_by,
+        "at": decision.row.created.iso_seconds(),
+    }))
+}
+
+pub(super) fn decision_line(decision: &Decision) -> String {
+    let status = match decision_status(decision) {
+        "stands" => String::new(),
+        other => format!(", {other}"),
+    };
+    format!(
+        "{}  {}  {}  ({}: {}{status})",
+        decision.id,
+        decision.row.created.day(),
+        line(&decision.row.text),
+        line(&decision.in_project.name),
+        line(&decision.in_topic.name),
+    )
+}
+
+pub(super) fn log_schema() -> Value {
+    let texts = json!({ "type": "string" });
+    schema::object(
+        json!({
+            "id": text("Its id, for `log_id`; the beginning is enough"),
+            "at": text("When it began, UTC"),
+            "title": text("One line"),
+            "text": text("The summary, or what was written by hand"),
+            "topic": topic_ref_schema(),
+            "project": project_ref_schema(),
+            "source": { "type": "string", "enum": ["relay", "hand"] },
+            "session": text("The session"),
+            "files": schema::list(&texts, "Files that were written"),
+            "notes": schema::list(&texts, "What was noted about it"),
+            "prompt": text("What was asked; only with `log_id`"),
+            "answer": text("What was answered last; only with `log_id`"),
+        }),
+        &["id", "at", "title", "text", "topic", "project", "source"],
+    )
+}
+
+pub(super) fn log(log: &Log, whole: bool) -> Value {
+    let row = &log.row;
+    let most = if whole { WHOLE_CHARS } else { LIST_CHARS };
+    let part = |text: &str| (whole && !text.is_empty()).then(|| cut(text, most));
+    let listed = |items: &Vec<String>| (!items.is_empty()).then(|| items.clone());
+    present(json!({
+        "id": row.uid, "at": row.at.iso_seconds(), "title": row.title, "text": cut(&row.text, most),
+        "topic": topic_ref(&log.in_topic), "project": project_ref(&log.in_project), "source": row.source,
+        "session": row.session, "files": listed(&row.files), "notes": listed(&row.notes),
+        "prompt": part(&row.prompt), "answer": part(&row.answer),
+    }))
+}
+
+pub(super) fn log_line(log: &Log) -> String {
+    let at = log.row.at.iso();
+    let id: String = log.row.uid.chars().take(8).collect();
+    format!(
+        "{id}  {}  {}  ({}: {})",
+        at[..16].replace('T', " "),
+        line(&log.row.title),
+        line(&log.in_project.name),
+        line(&log.in_topic.name)
+    )
+}
+
+/// The whole of it, as far as anybody reads it.
+pub(super) fn log_text(log: &Log) -> String {
+    let row = &log.row;
+    let parts = [&row.text, &row.prompt, &row.answer].into_iter().filter(|part| !part.is_empty());
+    let parts = parts.map(|part| cut(part, WHOLE_CHARS));
+    std::iter::once(log_line(log)).chain(parts).collect::<Vec<_>>().join("\n\n")
+}
+
+/// A page of a list: rows under a name, and how to get the next.
+pub(super) fn page<T>(
+    name: &str,
+    paged: &Paged<T>,
+    row: impl Fn(&T) -> Value,
+    row_line: impl Fn(&T) -> String,
+    nothing: &str,
+) -> Content {
+    let mut lines: Vec<String> = paged.rows.iter().map(row_line).collect();
+    if lines.is_empty() {
+        lines.push(nothing.to_owned());
+    }
+    let mut structured = Map::new();
+    structured.insert(name.to_owned(), paged.rows.iter().map(row).collect());
+    if let Some(next) = &paged.next {
+        lines.push(format!("More with after: \"{next}\"."));
+        structured.insert("next".to_owned(), json!(next));
+    }
+    Content { texts: vec![lines.join("\n")], structured: Value::Object(structured) }
+}
+
+/// The schema of that.
+pub(super) fn page_schema(name: &str, row: &Value, description: &str) -> Value {
+    schema::object(
+        json!({
+            name: schema::list(row, description),
+            "next": text("What `after` has to be for the next page; absent on the last one"),
+        }),
+        &[name],
+    )
+}
+
+/// A page without rows, and why.
+pub(super) fn nothing(name: &str, why: &str) -> Content {
+    Content { texts: vec![why.to_owned()], structured: json!({ name: [] }) }
+}

@@ -1,0 +1,105 @@
+//! The tool `search`: the same as `tidegate memory search`.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidegate_memory::view::{Filter, Kind, Query};
+
+use super::arguments::times;
+use super::schema::{self, text};
+use super::{Content, Does, Done, Tool, rows, typed};
+use crate::command::mcp::memory::{Memory, ProjectName};
+
+pub(super) const TOOL: Tool = Tool { name: "search", definition, does: Does::Looks(call) };
+
+const USUAL: usize = 10;
+const MOST: usize = 50;
+
+fn definition() -> Value {
+    let kinds = json!({ "type": "string", "enum": ["log", "decision", "topic", "stock", "progress"] });
+    let hit = schema::object(
+        json!({
+            "kind": kinds,
+            "id": text("Its id: of a log for `log_id`, of a decision for `decision_id`, of a topic for `topic_id`"),
+            "title": text("One line"),
+            "snippet": text("The place where the words stand, with ** around them"),
+            "project": { "type": ["string", "null"], "description": "The project's name" },
+            "topic": { "type": ["string", "null"], "description": "The topic's title" },
+            "at": text("When it was said, UTC"),
+        }),
+        &["kind", "id", "title", "snippet", "at"],
+    );
+    json!({
+        "title": "Search the memory",
+        "description": "Finds logs of earlier relays, decisions, topics, learnings (stock) and entries of the flow (progress) \
+            by their words, in any language, best first. Words in quotes belong together.",
+        "inputSchema": schema::object(json!({
+            "query": schema::written("The words", 1_000),
+            "kinds": schema::list(&kinds, "Only these kinds; without it, all"),
+            "project": {
+                "type": ["integer", "string"],
+                "description": "Only of this project, by its id or name; without it, of all",
+            },
+            "topic_id": schema::id("Only of this topic"),
+            "session": text("Only of this session, by its id"),
+            "since": schema::since(),
+            "until": schema::until(),
+            "limit": schema::limit(USUAL, MOST),
+        }), &["query"]),
+        "outputSchema": schema::object(json!({
+            "results": schema::list(&hit, "What was found"),
+        }), &["results"]),
+        "annotations": schema::reads(),
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    query: String,
+    #[serde(default)]
+    kinds: Vec<Kind>,
+    project: Option<ProjectName>,
+    topic_id: Option<i64>,
+    session: Option<String>,
+    since: Option<String>,
+    until: Option<String>,
+    limit: Option<usize>,
+}
+
+fn call(given: Value, memory: Option<&mut Memory>) -> Done {
+    let given: Arguments = typed(given)?;
+    let Some(memory) = memory else { return Ok(rows::nothing("results", "Nothing is remembered yet.")) };
+    let project = given.project.as_ref().map(|name| memory.project(name)).transpose()?;
+    if let Some(topic) = given.topic_id {
+        memory.topic(topic)?;
+    }
+    let (since, until) = times(given.since.as_deref(), given.until.as_deref(), memory.now())?;
+    let query = Query {
+        text: given.query,
+        kinds: given.kinds,
+        filter: Filter {
+            project: project.map(|project| project.id),
+            topic: given.topic_id,
+            session: given.session,
+            since,
+            until,
+            ..Filter::default()
+        },
+        limit: given.limit.unwrap_or(USUAL),
+    };
+    let hits = memory.search(&query)?;
+    let mut lines: Vec<String> = hits
+        .iter()
+        .map(|hit| {
+            let kind = serde_json::to_value(hit.kind).unwrap_or_default();
+            let place =
+                [&hit.project, &hit.topic].into_iter().flatten().cloned().collect::<Vec<_>>().join(": ");
+            let day: String = hit.at.chars().take(10).collect();
+            let kind = kind.as_str().unwrap_or_default();
+            format!("{kind} {}  {day}  {}  ({place})\n    {}", hit.id, rows::line(&hit.title), hit.snippet)
+        })
+        .collect();
+    if lines.is_empty() {
+        lines.push("Nothing fits all of these words: fewer or other words may find more.".to_owned());
+    }
+    Ok(Content { texts: vec![lines.join("\n")], structured: json!({ "results": hits }) })
+}

@@ -1,0 +1,83 @@
+//! The tool `get_startup_context`: what a session is told at its start, for whoever wants to know it again.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidegate_memory::act::Startup;
+
+use super::{Content, Does, Done, Tool, rows, schema, typed};
+use crate::command::mcp::memory::Memory;
+
+pub(super) const TOOL: Tool = Tool { name: "get_startup_context", definition, does: Does::Looks(call) };
+
+const MOST: usize = 50;
+
+fn definition() -> Value {
+    let decision = schema::object(
+        json!({
+            "id": schema::id("Its id, for `decision_id`"),
+            "title": schema::text("Its first line"),
+            "topic": rows::topic_ref_schema(),
+        }),
+        &["id", "title", "topic"],
+    );
+    let topic = schema::object(
+        json!({
+            "id": schema::id("Its id, for `set_topic`"),
+            "title": schema::text("What it is about"),
+            "project": rows::project_ref_schema(),
+        }),
+        &["id", "title", "project"],
+    );
+    json!({
+        "title": "Startup context",
+        "description": "Where things stand: open topics without a decision, newest first, of all projects, and the decisions \
+            of this project's open topics, by their first lines.",
+        "inputSchema": schema::object(json!({
+            "limit": {
+                "type": "integer", "minimum": 1, "maximum": MOST,
+                "description": "At most so many topics; without it, as many as the config says for the start of a session",
+            },
+        }), &[]),
+        "outputSchema": schema::object(json!({
+            "project": rows::project_ref_schema(),
+            "undecided": schema::list(&topic, "Open topics without a decision"),
+            "decisions": schema::list(&decision, "Decisions that stand, of this project"),
+        }), &["undecided", "decisions"]),
+        "annotations": schema::reads(),
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    limit: Option<usize>,
+}
+
+fn call(given: Value, memory: Option<&mut Memory>) -> Done {
+    let Arguments { limit } = typed(given)?;
+    let Some(memory) = memory else {
+        let structured = json!({ "undecided": [], "decisions": [] });
+        return Ok(Content { texts: vec!["Nothing is remembered yet.".to_owned()], structured });
+    };
+    let Startup { own, undecided, decisions } = memory.startup(limit)?;
+    let head =
+        if undecided.is_empty() { "No open topic is undecided." } else { "Open topics without a decision:" };
+    let mut lines = vec![head.to_owned()];
+    lines.extend(undecided.iter().map(rows::topic_line));
+    if !decisions.is_empty() {
+        lines.push("Decisions of this project's open topics:".to_owned());
+        lines.extend(decisions.iter().map(rows::decision_line));
+    }
+    let undecided = undecided.iter().map(|topic| {
+        json!({ "id": topic.id, "title": topic.row.title, "project": rows::project_ref(&topic.in_project) })
+    });
+    let decisions = decisions.iter().map(|decision| {
+        let title = rows::line(decision.row.text.lines().next().unwrap_or_default());
+        json!({ "id": decision.id, "title": title, "topic": rows::topic_ref(&decision.in_topic) })
+    });
+    let mut structured =
+        json!({ "undecided": undecided.collect::<Vec<_>>(), "decisions": decisions.collect::<Vec<_>>() });
+    if let Some(own) = own {
+        structured["project"] = json!({ "id": own.id, "name": own.row.name });
+    }
+    Ok(Content { texts: vec![lines.join("\n")], structured })
+}

@@ -1,0 +1,207 @@
+//! The tools about topics: listed, begun, chosen for a session, closed.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidegate_memory::record::Status;
+use tidegate_memory::view::{Filter, Topic};
+
+use super::arguments::{Scope, Which};
+use super::{Content, Does, Done, Tool, rows, schema, typed};
+use crate::command::mcp::memory::{Memory, ProjectName};
+use crate::error::CliError;
+
+pub(super) const LIST: Tool =
+    Tool { name: "list_topics", definition: list_definition, does: Does::Looks(list) };
+pub(super) const ADD: Tool = Tool { name: "add_topic", definition: add_definition, does: Does::Writes(add) };
+pub(super) const SET: Tool = Tool { name: "set_topic", definition: set_definition, does: Does::Writes(set) };
+pub(super) const CLOSE: Tool =
+    Tool { name: "close_topic", definition: close_definition, does: Does::Writes(close) };
+
+/// A title is one line.
+const TITLE_CHARS: usize = 200;
+
+fn list_definition() -> Value {
+    let mut members = Which::members();
+    members.shift_remove("topic_id");
+    members.shift_remove("session");
+    members.insert(
+        "status".to_owned(),
+        json!({
+            "type": "string", "enum": ["open", "closed", "any"], "default": "open",
+            "description": "Whether somebody works on them",
+        }),
+    );
+    members.insert(
+        "automatic".to_owned(),
+        json!({
+            "type": "boolean", "default": false,
+            "description": "Also those that were made for a session that named none",
+        }),
+    );
+    json!({
+        "title": "Topics",
+        "description": "Topics of a project, the last active one first.",
+        "inputSchema": schema::object(Value::Object(members), &[]),
+        "outputSchema": rows::page_schema("topics", &rows::topic_schema(), "The topics"),
+        "annotations": schema::reads(),
+    })
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    #[serde(flatten)]
+    which: Which,
+    status: Option<String>,
+    #[serde(default)]
+    automatic: bool,
+}
+
+fn list(given: Value, memory: Option<&mut Memory>) -> Done {
+    let Listed { which, status, automatic } = typed(given)?;
+    let nothing = "No topic fits.";
+    let Some(memory) = memory else { return Ok(rows::nothing("topics", nothing)) };
+    let filter = match which.scope(memory)? {
+        Scope::NothingYet(why) => return Ok(rows::nothing("topics", &why)),
+        Scope::Of(filter) => filter,
+    };
+    let open = match status.as_deref() {
+        Some("any") => None,
+        Some("closed") => Some(false),
+        _ => Some(true),
+    };
+    let topics = memory.store().topics(&Filter { open, all: automatic, ..filter }, &which.page())?;
+    Ok(rows::page("topics", &topics, rows::topic, rows::topic_line, nothing))
+}
+
+/// What a hook reads, too: it binds the topic to the session that the call was made in.
+fn chosen(topic: &Topic, set: bool, text: String) -> Content {
+    let structured = json!({
+        "topic": { "id": topic.id, "title": topic.row.title },
+        "project": rows::project_ref(&topic.in_project),
+        "set": set,
+    });
+    Content { texts: vec![text, structured.to_string()], structured }
+}
+
+fn chosen_schema() -> Value {
+    schema::object(
+        json!({
+            "topic": rows::topic_ref_schema(),
+            "project": rows::project_ref_schema(),
+            "set": schema::flag("The relays of this session belong to it from now on"),
+        }),
+        &["topic", "project", "set"],
+    )
+}
+
+fn add_definition() -> Value {
+    json!({
+        "title": "Begin a topic",
+        "description": "Begins a topic: something that is worked on or talked about until it is decided or done. The relays \
+            of this session belong to it from now on, unless `set` is false.",
+        "inputSchema": schema::object(json!({
+            "title": schema::written("What it is about, in one line", TITLE_CHARS),
+            "project": {
+                "type": ["integer", "string"],
+                "description": "A project's id or name; without it, the project of the parent or of this folder",
+            },
+            "new_project": schema::written(
+                "The name of a project to begin with this topic, where a repository holds several; one of that name is used",
+                TITLE_CHARS,
+            ),
+            "parent_id": schema::id("The topic that it is a part of"),
+            "set": { "type": "boolean", "default": true, "description": "Whether this session is about it now" },
+        }), &["title"]),
+        "outputSchema": chosen_schema(),
+        "annotations": schema::writes(false),
+    })
+}
+
+#[derive(Deserialize)]
+struct New {
+    title: String,
+    project: Option<ProjectName>,
+    new_project: Option<String>,
+    parent_id: Option<i64>,
+    #[serde(default = "yes")]
+    set: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn add(given: Value, memory: &mut Memory) -> Done {
+    let New { title, project, new_project, parent_id, set } = typed(given)?;
+    let project = match (&project, &new_project) {
+        (Some(_), Some(_)) => {
+            return Err(CliError::new("`project` and `new_project` at once")
+                .hint("`project` names one that is there, `new_project` one that is not"));
+        }
+        (Some(named), None) => Some(memory.project(named)?.id),
+        (None, Some(name)) => Some(memory.make_project(name)?.id),
+        (None, None) => None,
+    };
+    let topic = memory.add_topic(&title, project, parent_id)?;
+    let now = if set { " This session's relays belong to it from now on." } else { "" };
+    let text = format!("Topic {} was begun in project {}.{now}", topic.id, topic.in_project.name);
+    Ok(chosen(&topic, set, text))
+}
+
+fn set_definition() -> Value {
+    json!({
+        "title": "Set the topic of this session",
+        "description": "Says that this session is about a topic: its relays belong to it from now on. A closed topic is \
+            opened again.",
+        "inputSchema": schema::object(json!({
+            "topic_id": schema::id("The topic's id, as `list_topics` or `get_startup_context` gives it"),
+        }), &["topic_id"]),
+        "outputSchema": chosen_schema(),
+        "annotations": schema::writes(true),
+    })
+}
+
+#[derive(Deserialize)]
+struct OfTopic {
+    topic_id: i64,
+}
+
+fn set(given: Value, memory: &mut Memory) -> Done {
+    let OfTopic { topic_id } = typed(given)?;
+    let mut topic = memory.topic(topic_id)?;
+    let mut opened = "";
+    if topic.row.status == Status::Closed {
+        topic = memory.set_status(topic_id, Status::Open)?;
+        opened = " It was closed and is open again.";
+    }
+    let text = format!(
+        "This session is about topic {} of project {} now: {}.{opened}",
+        topic.id, topic.in_project.name, topic.row.title
+    );
+    Ok(chosen(&topic, true, text))
+}
+
+fn close_definition() -> Value {
+    json!({
+        "title": "Close a topic",
+        "description": "Says that nobody works on a topic any more. Its logs and decisions stay, and `set_topic` opens it \
+            again.",
+        "inputSchema": schema::object(json!({ "topic_id": schema::id("The topic's id") }), &["topic_id"]),
+        "outputSchema": schema::object(json!({ "topic": rows::topic_schema() }), &["topic"]),
+        "annotations": schema::writes(true),
+    })
+}
+
+fn close(given: Value, memory: &mut Memory) -> Done {
+    let OfTopic { topic_id } = typed(given)?;
+    let topic = memory.topic(topic_id)?;
+    let text = match topic.row.status {
+        Status::Closed => format!("Topic {topic_id} was closed already."),
+        Status::Open if topic.decisions == 0 => {
+            format!("Topic {topic_id} is closed; nothing was decided in it.")
+        }
+        Status::Open => format!("Topic {topic_id} is closed."),
+    };
+    let topic = memory.set_status(topic_id, Status::Closed)?;
+    Ok(Content { texts: vec![text], structured: json!({ "topic": rows::topic(&topic) }) })
+}

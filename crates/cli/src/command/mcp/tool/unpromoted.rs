@@ -1,0 +1,100 @@
+//! The tool `list_unpromoted`: entries of the flow that no person has gone through.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Content, Does, Done, Tool, schema, typed};
+use crate::error::CliError;
+use crate::knowledge::{self, Entry};
+use crate::sessions::Here;
+
+pub(super) const TOOL: Tool = Tool { name: "list_unpromoted", definition, does: Does::Plain(call) };
+
+/// More of an entry is in its file, which is named.
+const SHOWN_CHARS: usize = 600;
+
+fn definition() -> Value {
+    use schema::{count, text};
+    let entry = schema::object(
+        json!({
+            "id": text("The entry's id, for `tidegate compound promote` and `tidegate progress show`"),
+            "at": text("When it was written, if it says so"),
+            "what": text("The step that was done"),
+            "body": text("What it says, shortened"),
+            "file": text("The file below .claude/context"),
+            "line": count("Its line there"),
+        }),
+        &["id", "what", "body", "file", "line"],
+    );
+    json!({
+        "title": "Unpromoted entries",
+        "description": "Entries of this project's flow (progress.md and its archive) that no person has gone through yet, \
+            newest first. Whether one becomes a learning is a person's decision: `/compound` goes through them.",
+        "inputSchema": schema::object(json!({ "limit": schema::limit(20, 100), "after": schema::after() }), &[]),
+        "outputSchema": schema::object(json!({
+            "entries": schema::list(&entry, "The entries"),
+            "total": count("How many there are in all"),
+            "next": text("What `after` has to be for the next page; absent on the last one"),
+        }), &["entries", "total"]),
+        "annotations": schema::reads(),
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    #[serde(default = "usual")]
+    limit: usize,
+    after: Option<String>,
+}
+
+fn usual() -> usize {
+    20
+}
+
+fn call(given: Value) -> Done {
+    let Arguments { limit, after } = typed(given)?;
+    let here = Here::find()?;
+    let root = here.root.clone().ok_or_else(|| {
+        CliError::new("the project is not known").hint("the server has to run in the project's folder")
+    })?;
+    let mut entries = knowledge::read(&here, &root)?.entries();
+    entries.retain(|entry| entry.unpromoted);
+    let total = entries.len();
+    let begin = match &after {
+        None => 0,
+        Some(after) => {
+            1 + entries.iter().position(|entry| entry.id.to_string() == *after).ok_or_else(|| {
+                CliError::new("`after` names no entry of this list")
+                    .hint("entries were promoted in between: begin again without `after`")
+            })?
+        }
+    };
+    let page = &entries[begin..entries.len().min(begin + limit)];
+    let next = page.last().filter(|_| begin + page.len() < total).map(|last| last.id.to_string());
+    let mut lines = vec![match total {
+        0 => "Nothing is unpromoted.".to_owned(),
+        _ => format!("{} of {total} unpromoted entries:", page.len()),
+    }];
+    lines.extend(page.iter().map(Entry::line));
+    if let Some(next) = &next {
+        lines.push(format!("More with after: \"{next}\"."));
+    }
+    let shown: Vec<Value> = page
+        .iter()
+        .map(|entry| {
+            let mut shown = json!({
+                "id": entry.id.to_string(), "what": entry.what, "body": super::cut(&entry.body, SHOWN_CHARS),
+                "file": entry.file, "line": entry.line,
+            });
+            if let Some(at) = &entry.at {
+                shown["at"] = json!(at);
+            }
+            shown
+        })
+        .collect();
+    let mut structured = json!({ "entries": shown, "total": total });
+    if let Some(next) = next {
+        structured["next"] = json!(next);
+    }
+    Ok(Content { texts: vec![lines.join("\n")], structured })
+}

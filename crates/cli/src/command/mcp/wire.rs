@@ -1,0 +1,299 @@
+//! Lines and JSON-RPC: what comes in becomes messages of the SDK, what it answers becomes lines.
+//!
+//! The SDK's own transport passes over a broken line in silence, does not read a last line without an end, and goes on when
+//! nobody reads its answers. Here the sender learns what was wrong with a line, and a reader that is gone ends the server.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, Read, Write};
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage,
+    ProtocolVersion, RequestId, ServerJsonRpcMessage, ServerResult,
+};
+use rmcp::transport::Transport;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+
+/// No message to us is anywhere near as long. A longer one is passed over without being kept.
+const LONGEST_LINE: u64 = 1024 * 1024;
+
+/// Lines that wait while the ones before them are looked at.
+const WAITING_LINES: usize = 16;
+
+/// The revision that had batches, and the only one.
+const WITH_BATCHES: ProtocolVersion = ProtocolVersion::V_2025_03_26;
+
+enum Line {
+    Whole(Vec<u8>),
+    TooLong,
+}
+
+/// Both directions.
+pub(super) struct Wire {
+    lines: mpsc::Receiver<Line>,
+    /// What a batch held beside its first message.
+    rest: VecDeque<ClientJsonRpcMessage>,
+    answers: Answers,
+    /// An answer could not be written.
+    nobody_reads: bool,
+}
+
+impl Wire {
+    /// A thread reads: waiting for a line is no work for the runtime, and needs none of its drivers.
+    pub(super) fn start() -> Wire {
+        let (to, lines) = mpsc::channel(WAITING_LINES);
+        std::thread::spawn(move || {
+            let mut input = io::stdin().lock();
+            while let Ok(Some(line)) = next_line(&mut input) {
+                if to.blocking_send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Wire { lines, rest: VecDeque::new(), answers: Answers::default(), nobody_reads: false }
+    }
+
+    /// The first message of a line; the others wait. What is wrong with it is answered at once.
+    fn take(&mut self, line: &Line) -> io::Result<Option<ClientJsonRpcMessage>> {
+        let answers = &mut self.answers;
+        let parsed = match line {
+            Line::TooLong => {
+                let why = format!("a message is at most {LONGEST_LINE} bytes long");
+                Err(refuse(ErrorCode::INVALID_REQUEST, why))
+            }
+            Line::Whole(bytes) => serde_json::from_slice(bytes)
+                .map_err(|error| refuse(ErrorCode::PARSE_ERROR, format!("broken JSON: {error}"))),
+        };
+        let (messages, mut batch) = match parsed {
+            Err(refusal) => return Answers::print(&refused(&Value::Null, &refusal)).map(|()| None),
+            Ok(Value::Array(batch)) if answers.batches && !batch.is_empty() => {
+                (batch, Some(Batch::default()))
+            }
+            Ok(Value::Array(_)) => {
+                let why = refuse(ErrorCode::INVALID_REQUEST, "batches are not supported");
+                return Answers::print(&refused(&Value::Null, &why)).map(|()| None);
+            }
+            Ok(message) => (vec![message], None),
+        };
+        for message in messages {
+            match (read(message), &mut batch) {
+                (Taken::Message(message), batch) => {
+                    if let (Some(batch), JsonRpcMessage::Request(request)) = (&mut *batch, message.as_ref()) {
+                        batch.awaited.push(request.id.clone());
+                    }
+                    if let Some(id) = cancelled(&message) {
+                        answers.batched.iter_mut().chain(batch).for_each(|batch| batch.cancel(&id));
+                        answers.finish_batches()?;
+                    }
+                    self.rest.push_back(*message);
+                }
+                (Taken::Refused(answer), Some(batch)) => batch.answers.push(answer),
+                (Taken::Refused(answer), None) => Answers::print(&answer)?,
+                (Taken::Nothing, _) => {}
+            }
+        }
+        if let Some(batch) = batch {
+            answers.batched.push(batch);
+            answers.finish_batches()?;
+        }
+        Ok(self.rest.pop_front())
+    }
+}
+
+impl Transport<RoleServer> for Wire {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let written = self.answers.give(&message);
+        self.nobody_reads |= written.is_err();
+        std::future::ready(written)
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if let Some(message) = self.rest.pop_front() {
+                return Some(message);
+            }
+            if self.nobody_reads {
+                return None;
+            }
+            let line = self.lines.recv().await?;
+            if let Some(message) = self.take(&line).ok()? {
+                return Some(message);
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The next line that has something on it, or nothing at the end of the input.
+fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
+    loop {
+        let mut bytes = Vec::new();
+        if input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes)? == 0 {
+            return Ok(None);
+        }
+        if bytes.len() as u64 == LONGEST_LINE && bytes.last() != Some(&b'\n') {
+            input.skip_until(b'\n')?;
+            return Ok(Some(Line::TooLong));
+        }
+        if !bytes.trim_ascii().is_empty() {
+            return Ok(Some(Line::Whole(bytes)));
+        }
+    }
+}
+
+/// What one JSON value is to us.
+enum Taken {
+    Message(Box<ClientJsonRpcMessage>),
+    Refused(Value),
+    /// An answer to something that we never asked.
+    Nothing,
+}
+
+fn read(message: Value) -> Taken {
+    let Value::Object(mut message) = message else {
+        return Taken::Refused(refused(
+            &Value::Null,
+            &refuse(ErrorCode::INVALID_REQUEST, "a message is an object"),
+        ));
+    };
+    let method = message.remove("method");
+    if method.is_none() && (message.contains_key("result") || message.contains_key("error")) {
+        return Taken::Nothing;
+    }
+    let id = message.get("id");
+    let usable = id.and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
+    let wrong = if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        Some("`jsonrpc` is not \"2.0\"")
+    } else if !method.as_ref().is_some_and(Value::is_string) {
+        Some("`method` is missing or not a string")
+    } else if id.is_some() != usable.is_some() {
+        Some("`id` is neither a string nor an integer")
+    } else {
+        None
+    };
+    let answered = usable.as_ref().and(id).cloned().unwrap_or_default();
+    if let Some(why) = wrong {
+        return Taken::Refused(refused(&answered, &refuse(ErrorCode::INVALID_REQUEST, why)));
+    }
+    let params = message.remove("params").unwrap_or_default();
+    let Some(id) = usable else {
+        // One whose params do not fit asks for nothing that could be done.
+        let notification = serde_json::from_value(json!({ "method": method, "params": params }));
+        return notification.map_or(Taken::Nothing, |notification: ClientNotification| {
+            Taken::Message(Box::new(JsonRpcMessage::notification(notification)))
+        });
+    };
+    match request(method.as_ref(), params) {
+        Ok(request) => Taken::Message(Box::new(JsonRpcMessage::request(request, id))),
+        Err(refusal) => Taken::Refused(refused(&answered, &refusal)),
+    }
+}
+
+fn request(method: Option<&Value>, params: Value) -> Result<ClientRequest, ErrorData> {
+    let mut params = match params {
+        Value::Null => Map::new(),
+        Value::Object(params) => params,
+        _ => return Err(refuse(ErrorCode::INVALID_PARAMS, "`params` is not an object")),
+    };
+    if method.is_some_and(|method| method == "initialize") {
+        // We use neither, so a client may leave them out.
+        params.entry("capabilities").or_insert_with(|| json!({}));
+        params.entry("clientInfo").or_insert_with(|| json!({ "name": "unknown", "version": "unknown" }));
+    }
+    serde_json::from_value(json!({ "method": method, "params": params }))
+        .map_err(|_| refuse(ErrorCode::INVALID_PARAMS, "`params` do not fit the method"))
+}
+
+/// The request that a message takes back.
+fn cancelled(message: &ClientJsonRpcMessage) -> Option<RequestId> {
+    match message {
+        JsonRpcMessage::Notification(notification) => match &notification.notification {
+            ClientNotification::CancelledNotification(cancelled) => cancelled.params.request_id.clone(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn refuse(code: ErrorCode, why: impl Into<String>) -> ErrorData {
+    ErrorData::new(code, why.into(), None)
+}
+
+fn refused(id: &Value, refusal: &ErrorData) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "error": refusal })
+}
+
+/// A batch that came in: its requests without an answer, and the answers so far, which go out together.
+#[derive(Default)]
+struct Batch {
+    awaited: Vec<RequestId>,
+    answers: Vec<Value>,
+}
+
+impl Batch {
+    /// A request that was taken back is not answered, so nothing waits for it.
+    fn cancel(&mut self, id: &RequestId) {
+        self.awaited.retain(|awaited| awaited != id);
+    }
+}
+
+/// What goes out.
+#[derive(Default)]
+struct Answers {
+    /// The client speaks the revision that has batches.
+    batches: bool,
+    batched: Vec<Batch>,
+}
+
+impl Answers {
+    fn give(&mut self, message: &ServerJsonRpcMessage) -> io::Result<()> {
+        let id = match message {
+            JsonRpcMessage::Response(response) => {
+                if let ServerResult::InitializeResult(hello) = &response.result {
+                    self.batches = hello.protocol_version == WITH_BATCHES;
+                }
+                Some(&response.id)
+            }
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => None,
+        };
+        let message = serde_json::to_value(message)?;
+        let batch = self.batched.iter_mut().find_map(|batch| {
+            let at = batch.awaited.iter().position(|awaited| Some(awaited) == id)?;
+            Some((batch, at))
+        });
+        let Some((batch, at)) = batch else { return Answers::print(&message) };
+        batch.awaited.swap_remove(at);
+        batch.answers.push(message);
+        self.finish_batches()
+    }
+
+    fn finish_batches(&mut self) -> io::Result<()> {
+        let (done, open) =
+            std::mem::take(&mut self.batched).into_iter().partition(|batch| batch.awaited.is_empty());
+        self.batched = open;
+        let done: Vec<Batch> = done;
+        // Notifications alone are answered by nothing.
+        for batch in done.into_iter().filter(|batch| !batch.answers.is_empty()) {
+            Answers::print(&Value::Array(batch.answers))?;
+        }
+        Ok(())
+    }
+
+    fn print(message: &Value) -> io::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        let mut out = io::stdout().lock();
+        out.write_all(&line)?;
+        out.flush()
+    }
+}

@@ -1,0 +1,45 @@
+//! `tidegate memory decision`.
+
+use std::process::ExitCode;
+
+use tidegate_memory::act;
+
+use super::arguments::DecisionCommand;
+use super::{Opened, given, list};
+use crate::command::Outcome;
+use crate::print;
+
+pub(super) fn run(command: &DecisionCommand) -> Outcome {
+    let mut opened = Opened::open()?;
+    let (decision, did, json) = match command {
+        DecisionCommand::Add(args) => {
+            let (text, reason) = (given(&args.text)?, args.reason.as_deref());
+            let made =
+                opened.act(|memory, acting| act::add_decision(memory, acting, args.topic, &text, reason))?;
+            (made, "written down".to_owned(), args.json)
+        }
+        DecisionCommand::Edit(args) => {
+            let edit =
+                act::DecisionEdit { text: args.text.clone(), reason: args.reason.clone(), topic: args.topic };
+            let changed =
+                opened.act(|memory, acting| act::edit_decision(memory, acting.now, args.id, &edit))?;
+            (changed, "changed".to_owned(), args.json)
+        }
+        DecisionCommand::Supersede(args) => {
+            let (text, reason) = (given(&args.text)?, args.reason.as_deref());
+            let made = opened.act(|memory, acting| act::supersede(memory, acting, args.id, &text, reason))?;
+            (made, format!("in the place of {}", args.id), args.json)
+        }
+        DecisionCommand::Retract(args) => {
+            let retracted = opened.act(|memory, acting| act::retract(memory, acting.now, args.id))?;
+            (retracted, "retracted".to_owned(), args.json)
+        }
+    };
+    if json {
+        print::json(&decision);
+    } else {
+        print::line(&format!("decision {} is {did}", decision.id));
+        print::line(&list::decision(&decision));
+    }
+    Ok(ExitCode::SUCCESS)
+}

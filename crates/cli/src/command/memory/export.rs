@@ -1,0 +1,30 @@
+//! `tidegate memory export`: one row a line.
+
+use std::io::{BufWriter, Write};
+use std::process::ExitCode;
+
+use tidegate_memory::error::{Error, ErrorKind};
+use tidegate_memory::store::Store;
+
+use super::Opened;
+use crate::command::Outcome;
+use crate::error::CliError;
+
+pub(super) fn run() -> Outcome {
+    let Some(mut opened) = Opened::look()? else { return Ok(ExitCode::SUCCESS) };
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let gone = std::cell::Cell::new(false);
+    let failed = |error: std::io::Error| {
+        gone.set(error.kind() == std::io::ErrorKind::BrokenPipe);
+        Error::new(ErrorKind::Io, format!("stdout: {error}"))
+    };
+    let done = opened.memory.each(&mut |record| {
+        let line =
+            serde_json::to_vec(&record).map_err(|error| Error::new(ErrorKind::Other, error.to_string()))?;
+        out.write_all(&line).and_then(|()| out.write_all(b"\n")).map_err(failed)
+    });
+    match done.and_then(|()| out.flush().map_err(failed)) {
+        Err(error) if !gone.get() => Err(CliError::from(error)),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}

@@ -1,0 +1,137 @@
+//! `tidegate memory list`.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tidegate_memory::record::Status;
+use tidegate_memory::store::Store;
+use tidegate_memory::view::{Decision, Log, Page, Paged, Project, Topic};
+
+use super::arguments::{List, ListOf};
+use super::{Opened, line, minute};
+use crate::command::Outcome;
+use crate::error::CliError;
+use crate::print;
+
+/// A page of any kind.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Rows {
+    Topics(Vec<Topic>),
+    Logs(Vec<Log>),
+    Decisions(Vec<Decision>),
+    Projects(Vec<Project>),
+}
+
+#[derive(Serialize)]
+struct Listed {
+    #[serde(flatten)]
+    rows: Rows,
+    next: Option<String>,
+}
+
+pub(super) fn run(args: &List) -> Outcome {
+    let listed = listed(args)?;
+    if args.json {
+        print::json(&listed);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let lines: Vec<String> = match &listed.rows {
+        Rows::Topics(rows) => rows.iter().map(topic).collect(),
+        Rows::Logs(rows) => rows.iter().map(log).collect(),
+        Rows::Decisions(rows) => rows.iter().map(decision).collect(),
+        Rows::Projects(rows) => rows.iter().map(project).collect(),
+    };
+    if lines.is_empty() {
+        print::to_stderr("there is nothing to list");
+    }
+    for line in lines {
+        if !print::line(&line) {
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+    if let Some(next) = &listed.next {
+        print::to_stderr(&format!("there is more: --after {next}"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn listed(args: &List) -> Result<Listed, CliError> {
+    let Some(mut opened) = Opened::look()? else {
+        let rows = match args.what {
+            ListOf::Topics => Rows::Topics(Vec::new()),
+            ListOf::Logs => Rows::Logs(Vec::new()),
+            ListOf::Decisions => Rows::Decisions(Vec::new()),
+            ListOf::Projects => Rows::Projects(Vec::new()),
+        };
+        return Ok(Listed { rows, next: None });
+    };
+    let mut filter = opened.filter(&args.of)?;
+    filter.all = args.all;
+    filter.open = if args.open { Some(true) } else { args.closed.then_some(false) };
+    let page = Page { limit: args.limit.into(), after: args.after.clone() };
+    let memory = &mut opened.memory;
+    Ok(match args.what {
+        ListOf::Topics => with(memory.topics(&filter, &page)?, Rows::Topics),
+        ListOf::Logs => with(memory.logs(&filter, &page)?, Rows::Logs),
+        ListOf::Decisions => with(memory.decisions(&filter, &page)?, Rows::Decisions),
+        ListOf::Projects => with(memory.projects(&page)?, Rows::Projects),
+    })
+}
+
+fn with<T>(page: Paged<T>, rows: fn(Vec<T>) -> Rows) -> Listed {
+    Listed { rows: rows(page.rows), next: page.next }
+}
+
+fn project(project: &Project) -> String {
+    format!(
+        "{:>4}  {}  {} topics, {} decisions, {} logs",
+        project.id,
+        line(&project.row.name, 40),
+        project.topics,
+        project.decisions,
+        project.logs
+    )
+}
+
+pub(super) fn topic(topic: &Topic) -> String {
+    let closed = if topic.row.status == Status::Closed { ", closed" } else { "" };
+    let automatic = if topic.row.automatic.is_some() { ", automatic" } else { "" };
+    format!(
+        "{:>4}  {}  {}  ({}; {} decisions, {} logs{closed}{automatic})",
+        topic.id,
+        minute(topic.active),
+        line(&topic.row.title, 80),
+        line(&topic.in_project.name, 40),
+        topic.decisions,
+        topic.logs
+    )
+}
+
+pub(super) fn log(log: &Log) -> String {
+    let short: String = log.row.uid.chars().take(8).collect();
+    format!(
+        "{}  {}  {}  ({}: {})",
+        line(&short, 8),
+        minute(log.row.at),
+        line(&log.row.title, 80),
+        line(&log.in_project.name, 40),
+        line(&log.in_topic.name, 60)
+    )
+}
+
+pub(super) fn decision(decision: &Decision) -> String {
+    let gone = match (decision.row.retracted, decision.superseded_by) {
+        (Some(_), _) => ", retracted".to_owned(),
+        (None, Some(by)) => format!(", superseded by {by}"),
+        (None, None) => String::new(),
+    };
+    format!(
+        "{:>4}  {}  {}  ({}: {}{gone})",
+        decision.id,
+        minute(decision.row.created),
+        line(&decision.row.text, 100),
+        line(&decision.in_project.name, 40),
+        line(&decision.in_topic.name, 60)
+    )
+}

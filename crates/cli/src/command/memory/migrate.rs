@@ -1,0 +1,131 @@
+//! `tidegate memory migrate`.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tidegate_core::config::setting::Setting;
+use tidegate_core::config::value::Value;
+use tidegate_core::memory::settings::{TeamUrl, Tls};
+use tidegate_core::record::Deeds;
+use tidegate_memory::postgres::{Address, PASSWORD_VARIABLE};
+use tidegate_memory::team;
+
+use super::arguments::{Migrate, TlsName};
+use super::{Opened, line, plain};
+use crate::approval::{self, Consent, Request};
+use crate::command::Outcome;
+use crate::error::CliError;
+use crate::print;
+use crate::sessions::Here;
+
+/// After how many rows it is said how far it is.
+const SAID_EVERY: usize = 5000;
+
+#[derive(Serialize)]
+struct Moved<'a> {
+    server: &'a str,
+    rows: &'a BTreeMap<&'static str, usize>,
+    new: usize,
+    forgotten: usize,
+    projects: &'a [String],
+}
+
+pub(super) fn run(args: &Migrate) -> Outcome {
+    let Some(mut opened) = Opened::look()? else {
+        return Err(CliError::new("nothing has been recorded yet"));
+    };
+    let address = address(&opened.here, args)?;
+    let sizes = opened.memory.store().sizes()?;
+    let would = vec![format!(
+        "This copies everything that is remembered here to {}: {} projects with {} topics, {} decisions and {} logs.",
+        plain(address.shown()),
+        sizes.projects,
+        sizes.topics + sizes.automatic_topics,
+        sizes.decisions,
+        sizes.logs
+    )];
+    let request = Request {
+        name: "memory migrate",
+        command: format!("memory migrate --to {}", line(address.shown(), 200)),
+        about: None,
+        would: &would,
+        approved: args.approved,
+        json: args.json,
+    };
+    let given = match approval::consent(&opened.here, &request)? {
+        Consent::Given(given) => given,
+        Consent::Waits(code) => return Ok(code),
+    };
+    let mut next = 0;
+    let mut progress = |done: usize| {
+        if !args.json && done >= next {
+            print::to_stderr(&format!("{done} rows are there"));
+            next = done + SAID_EVERY;
+        }
+    };
+    let moved = team::migrate(&mut opened.memory, &address, &mut progress)?;
+    approval::record(&opened.here, &request.command, &given, Deeds::default());
+    if args.json {
+        print::json(&Moved {
+            server: address.shown(),
+            rows: &moved.rows,
+            new: moved.new,
+            forgotten: moved.forgotten,
+            projects: &moved.projects,
+        });
+        return Ok(ExitCode::SUCCESS);
+    }
+    let kinds: Vec<String> = moved.rows.iter().map(|(kind, count)| format!("{count} {kind}s")).collect();
+    print::line(&format!("all {} rows are on {}: {}", moved.all(), plain(address.shown()), kinds.join(", ")));
+    print::line(&format!("{} of them are new there", moved.new));
+    if moved.forgotten > 0 {
+        print::line(&format!("{} were forgotten there and stay so", moved.forgotten));
+    }
+    print::line("the store of this machine is as it was; to share what comes, in your own config:");
+    print::line("");
+    print::line("  [memory.team]");
+    print::line(&format!("  url = {}", Value::from(address.shown())));
+    if let Some(name) = &args.password_variable {
+        print::line(&format!("  password_variable = {}", Value::from(name.as_str())));
+    }
+    let projects = Value::List(moved.projects.iter().map(|name| Value::from(name.as_str())).collect());
+    print::line(&format!("  projects = {projects}"));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn address(here: &Here, args: &Migrate) -> Result<Address, CliError> {
+    // Nothing of it is repeated: it may hold a password.
+    let url = TeamUrl::taken(&Value::from(args.to.as_str())).ok_or_else(|| {
+        CliError::new("--to takes the address of a PostgreSQL server")
+            .hint("it has the form postgres://USER@HOST:PORT/DATABASE")
+    })?;
+    let team = &here.config.memory.team;
+    let named =
+        args.password_variable.as_deref().or(team.password_variable.as_ref().map(|named| named.0.as_str()));
+    let password = std::env::var(named.unwrap_or(PASSWORD_VARIABLE)).ok();
+    let tls = match args.tls {
+        None => team.tls,
+        Some(TlsName::Verify) => Tls::Verify,
+        Some(TlsName::Off) => Tls::Off,
+    };
+    let home = here.env.place.home.as_deref();
+    let ca_file = args.ca_file.clone().or_else(|| {
+        let named = team.ca_file.as_ref()?;
+        Some(
+            named
+                .0
+                .strip_prefix("~/")
+                .zip(home)
+                .map_or_else(|| named.0.clone().into(), |(rest, home)| home.join(rest)),
+        )
+    });
+    let given = Address::read(&url, None, tls, ca_file.clone())?;
+    if given.has_password() {
+        print::to_stderr(&format!(
+            "warning: others on this machine can see a password on a command line; put it into {}",
+            named.unwrap_or(PASSWORD_VARIABLE)
+        ));
+    }
+    Ok(Address::read(&url, password, tls, ca_file)?)
+}

@@ -1,0 +1,158 @@
+//! `tidegate memory`: what is remembered, for people. One file per command.
+
+pub(crate) mod arguments;
+mod check;
+mod decision;
+mod export;
+mod forget;
+mod import;
+mod list;
+mod log;
+mod migrate;
+mod search;
+mod shown;
+mod stats;
+pub(crate) mod team;
+mod topic;
+
+use std::io::Read;
+
+use tidegate_core::memory::job::ProjectOf;
+use tidegate_memory::act::{self, Acting};
+use tidegate_memory::memory::Memory;
+use tidegate_memory::team::Direction;
+use tidegate_memory::view::Filter;
+use tidegate_state::project::memory_project;
+
+use super::Outcome;
+use crate::error::CliError;
+use crate::print;
+use crate::sessions::Here;
+use arguments::{MemoryCommand, Of};
+
+pub(crate) fn run(command: &MemoryCommand) -> Outcome {
+    match command {
+        MemoryCommand::Search(args) => search::run(args),
+        MemoryCommand::List(args) => list::run(args),
+        MemoryCommand::Show(args) => shown::run(args),
+        MemoryCommand::Topic(args) => topic::run(args),
+        MemoryCommand::Decision(args) => decision::run(args),
+        MemoryCommand::Log(args) => log::run(args),
+        MemoryCommand::Check(args) => check::check(args),
+        MemoryCommand::Backup(args) => check::backup(args),
+        MemoryCommand::Export => export::run(),
+        MemoryCommand::Import(args) => import::run(args),
+        MemoryCommand::Forget(args) => forget::run(args),
+        MemoryCommand::Stats(args) => stats::run(args),
+        MemoryCommand::Team(args) => team::show(args),
+        MemoryCommand::Push(args) => team::exchange(args, Direction::Push),
+        MemoryCommand::Pull(args) => team::exchange(args, Direction::Pull),
+        MemoryCommand::Migrate(args) => migrate::run(args),
+    }
+}
+
+/// The memory, and from where it is looked at.
+struct Opened {
+    here: Here,
+    memory: Memory,
+    own: Option<ProjectOf>,
+}
+
+impl Opened {
+    /// Opens it, and makes it where there is none.
+    fn open() -> Result<Opened, CliError> {
+        let here = Here::find()?;
+        let memory = Memory::open(&here.env.place, &here.state, &here.config.memory, here.now)?;
+        Ok(Opened::of(here, memory))
+    }
+
+    /// Opens it where there is one: looking for something is no reason to make it.
+    fn look() -> Result<Option<Opened>, CliError> {
+        let here = Here::find()?;
+        let memory = Memory::open_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?;
+        Ok(memory.map(|memory| Opened::of(here, memory)))
+    }
+
+    fn of(here: Here, memory: Memory) -> Opened {
+        if let Some(healed) = &memory.healed {
+            print::to_stderr(&format!("warning: {}", plain(&healed.line())));
+        }
+        let own = here.root.as_deref().map(memory_project);
+        Opened { here, memory, own }
+    }
+
+    /// Who acts here.
+    fn act<T>(
+        &mut self,
+        act: impl FnOnce(&mut Memory, &Acting<'_>) -> tidegate_memory::error::Result<T>,
+    ) -> Result<T, CliError> {
+        let acting =
+            Acting { now: self.here.now, own: self.own.as_ref(), session: self.here.env.session.as_deref() };
+        Ok(act(&mut self.memory, &acting)?)
+    }
+
+    /// The id of a project that somebody named.
+    fn project(&mut self, named: Option<&String>) -> Result<Option<i64>, CliError> {
+        match named {
+            None => Ok(None),
+            Some(named) => Ok(Some(act::project(&mut self.memory, named)?.id)),
+        }
+    }
+
+    fn filter(&mut self, of: &Of) -> Result<Filter, CliError> {
+        let now = self.here.now;
+        Ok(Filter {
+            project: self.project(of.project.as_ref())?,
+            topic: of.topic,
+            session: of.session.clone(),
+            since: of.since.map(|when| when.since(now)),
+            until: of.until.map(|when| when.until(now)),
+            ..Filter::default()
+        })
+    }
+}
+
+/// Text that somebody else wrote, as a terminal may have it: what would move the cursor or change colours shows as a mark.
+fn plain(text: &str) -> String {
+    let is_harmless = |c: char| {
+        matches!(c, '\n' | '\t')
+            || !(c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
+    };
+    text.chars().map(|c| if is_harmless(c) { c } else { '\u{fffd}' }).collect()
+}
+
+/// One line of it.
+fn line(text: &str, most: usize) -> String {
+    plain(&tidegate_memory::text::one_line(text, most))
+}
+
+/// `2026-11-01 10:00`, in UTC.
+fn minute(at: tidegate_core::time::Millis) -> String {
+    at.iso()[..16].replace('T', " ")
+}
+
+/// A text that was given, or that comes from stdin.
+fn given(text: &str) -> Result<String, CliError> {
+    if text != "-" {
+        return Ok(text.to_owned());
+    }
+    let mut read = String::new();
+    let most = tidegate_memory::act::LONGEST_TEXT as u64 * 2;
+    std::io::stdin()
+        .lock()
+        .take(most)
+        .read_to_string(&mut read)
+        .map_err(|error| CliError::new(format!("stdin: {error}")))?;
+    Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_speaks_to_the_terminal() {
+        assert_eq!(plain("a\u{1b}[31mb\u{7}\r\n\tc\u{202e}\u{9b}"), "a�[31mb��\n\tc��");
+        assert_eq!(line("a\u{1b}]0;x\u{7}\nb", 80), "a ]0;x b");
+    }
+}

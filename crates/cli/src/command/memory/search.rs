@@ -1,0 +1,68 @@
+//! `tidegate memory search`.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tidegate_memory::view::{Hit, Kind, Query};
+
+use super::arguments::Search;
+use super::{Opened, line, plain, team};
+use crate::command::Outcome;
+use crate::print;
+
+#[derive(Serialize)]
+struct Results {
+    results: Vec<Hit>,
+}
+
+pub(super) fn run(args: &Search) -> Outcome {
+    let (hits, note) = match Opened::look()? {
+        None => (Vec::new(), None),
+        Some(mut opened) => {
+            let filter = opened.filter(&args.of)?;
+            // The project's own files may have changed since the worker looked.
+            if let (Some(root), Some(own)) = (opened.here.root.clone(), opened.own.clone()) {
+                opened.memory.refresh_notes(&root, &own.key)?;
+            }
+            let kinds: Vec<Kind> = args.kind.iter().map(|kind| kind.kind()).collect();
+            let query = Query { text: args.query.join(" "), kinds, filter, limit: args.limit.into() };
+            let found = team::search(&opened.here, &mut opened.memory, &query)?;
+            let note = found.note();
+            (found.hits, note)
+        }
+    };
+    if let Some(note) = &note {
+        print::to_stderr(&format!("note: {}", plain(note)));
+    }
+    if args.json {
+        print::json(&Results { results: hits });
+        return Ok(ExitCode::SUCCESS);
+    }
+    if hits.is_empty() {
+        print::to_stderr("nothing was found");
+    }
+    for hit in &hits {
+        let place = match (&hit.project, &hit.topic) {
+            (Some(project), Some(topic)) if hit.kind != Kind::Topic => format!("{project}: {topic}"),
+            (project, _) => project.clone().unwrap_or_default(),
+        };
+        let kind = match hit.kind {
+            Kind::Log => "log",
+            Kind::Decision => "decision",
+            Kind::Topic => "topic",
+            Kind::Stock => "stock",
+            Kind::Progress => "progress",
+        };
+        let at = hit.at[..16].replace('T', " ");
+        let shown = print::line(&format!(
+            "{at}  {kind} {}  {}  ({})",
+            line(&hit.id, 60),
+            line(&hit.title, 100),
+            line(&place, 80)
+        )) && (hit.snippet.is_empty() || print::line(&format!("    {}", plain(&hit.snippet))));
+        if !shown {
+            break;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,66 @@
+//! `tidegate memory stats`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tidegate_memory::memory::Home;
+use tidegate_memory::sqlite::Sizes;
+use tidegate_state::memory::spool;
+
+use super::Opened;
+use super::arguments::Json;
+use crate::command::Outcome;
+use crate::print;
+use crate::sessions::Here;
+
+#[derive(Serialize)]
+struct Stats {
+    store: PathBuf,
+    #[serde(flatten)]
+    sizes: Option<Sizes>,
+    copies: Vec<PathBuf>,
+    damaged: Vec<PathBuf>,
+    /// Jobs that wait for the worker.
+    waiting: usize,
+}
+
+pub(super) fn run(args: &Json) -> Outcome {
+    let (here, sizes) = match Opened::look()? {
+        None => (Here::find()?, None),
+        Some(mut opened) => {
+            let sizes = opened.memory.store().sizes()?;
+            (opened.here, Some(sizes))
+        }
+    };
+    let home = Home::of(&here.env.place)?;
+    let waiting = spool::list(&here.state).map_or(0, |jobs| jobs.len());
+    let stats =
+        Stats { store: home.file(), sizes, copies: home.copies(), damaged: home.set_aside(), waiting };
+    if args.json {
+        print::json(&stats);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(sizes) = &stats.sizes else {
+        print::line("nothing has been recorded yet");
+        return Ok(ExitCode::SUCCESS);
+    };
+    print::line(&format!("{} ({} KB)", stats.store.display(), sizes.bytes / 1024));
+    for (name, count) in [
+        ("projects", sizes.projects),
+        ("topics", sizes.topics),
+        ("automatic topics", sizes.automatic_topics),
+        ("decisions", sizes.decisions),
+        ("sessions", sizes.sessions),
+        ("logs", sizes.logs),
+        ("logs to be summed up again", sizes.logs_again),
+        ("stock and progress", sizes.notes),
+        ("jobs that wait", stats.waiting as u64),
+        ("rows for the team", sizes.outbox),
+        ("copies", stats.copies.len() as u64),
+        ("damaged files kept", stats.damaged.len() as u64),
+    ] {
+        print::line(&format!("  {count:>8}  {name}"));
+    }
+    Ok(ExitCode::SUCCESS)
+}

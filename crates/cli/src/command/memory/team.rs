@@ -1,0 +1,130 @@
+//! `tidegate memory team`, `push` and `pull`.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tidegate_memory::memory::{Home, Memory};
+use tidegate_memory::postgres::{Address, Patience};
+use tidegate_memory::team::{self, Direction, Failure, Found, Standing};
+use tidegate_memory::view::Query;
+
+use super::arguments::Json;
+use super::{Opened, line, minute, plain};
+use crate::command::Outcome;
+use crate::error::CliError;
+use crate::print;
+use crate::sessions::Here;
+
+/// The team's server, where the config names one.
+pub(crate) fn address(here: &Here) -> Result<Option<Address>, CliError> {
+    let home = here.env.place.home.as_deref().and_then(|home| home.to_str());
+    let variable = |name: &str| std::env::var(name).ok();
+    Ok(Address::of(&here.config.memory.team, &variable, home)?)
+}
+
+/// Searches here and there. An address that cannot be used is told like a server that cannot be reached.
+pub(crate) fn search(here: &Here, memory: &mut Memory, query: &Query) -> Result<Found, CliError> {
+    let (address, wrong) = match address(here) {
+        Ok(address) => (address, None),
+        Err(error) => (None, Some(error.message().to_owned())),
+    };
+    let mut found = team::search(memory, address.as_ref(), query)?;
+    found.unreachable = found.unreachable.or(wrong);
+    Ok(found)
+}
+
+#[derive(Serialize)]
+struct Team {
+    /// The server, without a password.
+    server: Option<String>,
+    /// Projects that are shared.
+    shared: Vec<String>,
+    /// What the config names and nobody has worked in yet.
+    named: Vec<String>,
+    /// How many rows wait to be delivered.
+    pending: u64,
+    succeeded: Option<String>,
+    failure: Option<Failure>,
+}
+
+pub(super) fn show(args: &Json) -> Outcome {
+    let opened = Opened::look()?;
+    let (here, shared, pending) = match opened {
+        None => (Here::find()?, Vec::new(), 0),
+        Some(mut opened) => {
+            let store = opened.memory.store();
+            let shared = store.shared()?.into_iter().map(|(_, name)| name).collect();
+            let pending = store.outbox_length()?;
+            (opened.here, shared, pending)
+        }
+    };
+    let address = address(&here)?;
+    let standing = Standing::read(&Home::of(&here.env.place)?);
+    let named = here.config.memory.team.projects.0.iter().map(|project| project.0.clone());
+    let team = Team {
+        server: address.map(|address| address.shown().to_owned()),
+        named: named.filter(|name| !shared.contains(name)).collect(),
+        shared,
+        pending,
+        succeeded: standing.succeeded.map(tidegate_core::time::Millis::iso_seconds),
+        failure: standing.failure,
+    };
+    if args.json {
+        print::json(&team);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(server) = &team.server else {
+        print::line("no team store is configured");
+        print::to_stderr("hint: docs/team.md says how to share projects with a team");
+        return Ok(ExitCode::SUCCESS);
+    };
+    let list = |names: &[String]| {
+        let names: Vec<String> = names.iter().map(|name| line(name, 80)).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    };
+    print::line(&format!("server     {}", plain(server)));
+    print::line(&format!("shared     {}", list(&team.shared)));
+    if !team.named.is_empty() {
+        print::line(&format!("not yet    {}", list(&team.named)));
+    }
+    print::line(&format!("pending    {}", team.pending));
+    let last = standing.succeeded.map_or_else(|| "never".to_owned(), minute);
+    print::line(&format!("last talk  {last}"));
+    if let Some(failure) = &team.failure {
+        let tries = if failure.times == 1 { "once".to_owned() } else { format!("{} times", failure.times) };
+        print::line(&format!(
+            "failed     {tries}, last {}: {}",
+            minute(failure.at),
+            line(&failure.what, 300)
+        ));
+        print::line(&format!("next try   {}", minute(failure.next)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Serialize)]
+struct Done {
+    delivered: usize,
+    pulled: usize,
+    pending: u64,
+}
+
+pub(super) fn exchange(args: &Json, direction: Direction) -> Outcome {
+    let mut opened = Opened::open()?;
+    let address = address(&opened.here)?.ok_or_else(team::no_team)?;
+    let told = team::exchange(&mut opened.memory, &address, direction, usize::MAX, Patience::LONG)?;
+    let pending = opened.memory.store().outbox_length()?;
+    let done = Done { delivered: told.delivered, pulled: told.pulled, pending };
+    if args.json {
+        print::json(&done);
+    } else if direction == Direction::Pull {
+        print::line(&format!("{} topics and decisions of others are new here", done.pulled));
+    } else {
+        print::line(&format!("{} rows were delivered to {}", done.delivered, plain(address.shown())));
+    }
+    if pending > 0 && direction == Direction::Push {
+        print::to_stderr(&format!("note: {pending} rows wait for something that they refer to"));
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}

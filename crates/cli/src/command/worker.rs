@@ -1,0 +1,281 @@
+//! `tidegate worker`: the process that a hook leaves behind to store what was said. With `--once` a person waits for it.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tidegate_core::memory::job::Work;
+use tidegate_core::policy::relay_log;
+use tidegate_core::record::{Failure, Record};
+use tidegate_core::time::Millis;
+use tidegate_memory::memory::Memory;
+use tidegate_memory::postgres::Address;
+use tidegate_memory::team;
+use tidegate_memory::worker::{Progress, Report, Summarise, Worker, pick_up};
+use tidegate_state::memory::{retries, spool};
+use tidegate_state::{clock, config, journal, off};
+
+use super::Outcome;
+use crate::args;
+use crate::backend::summariser::Summariser;
+use crate::error::CliError;
+use crate::print;
+use crate::program;
+use crate::sessions::Here;
+
+/// A worker that nobody waits for ends after this time, whatever is left.
+const LONGEST: Duration = Duration::from_mins(15);
+
+/// A person may wait as long as there is something to wait for.
+const LONGEST_ONCE: Duration = Duration::from_hours(24);
+
+/// How often it is looked for sessions that were never ended.
+const BETWEEN_LOOKS_MS: u64 = 3_600_000;
+
+/// A person who waits longer than this is told for what.
+const QUIET: Duration = Duration::from_secs(2);
+
+/// Jobs that come while a worker is about to end are taken by the same one, so often.
+const ROUNDS: usize = 20;
+
+/// The event's name in the journal.
+pub(crate) const EVENT: &str = "worker";
+
+pub(crate) fn run(args: &args::Worker) -> Outcome {
+    let here = Here::find()?;
+    // We started this client ourselves, to have something summed up: nothing of it is recorded.
+    if here.env.guard && !args.once {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let spool_failed = |error: std::io::Error| {
+        CliError::new(format!("the spool cannot be used: {error}"))
+            .hint("its folder `spool` in the state directory has to be yours to write, with room on the disk")
+    };
+    let mut total = Report::default();
+    let mut troubles = Vec::new();
+    for _ in 0..ROUNDS {
+        let alone = match spool::try_work(&here.state).map_err(spool_failed)? {
+            Some(alone) => alone,
+            None if args.once => {
+                print::to_stderr("another worker runs; waiting for it to end");
+                spool::wait_to_work(&here.state).map_err(spool_failed)?
+            }
+            None => break,
+        };
+        let done = work(&here, args, &mut troubles);
+        drop(alone);
+        let report = done.inspect_err(|error| note(&here, "store", error.message()))?;
+        add(&mut total, &report);
+        // A hook that saw us at work started nobody.
+        let there = spool::list(&here.state).map_err(spool_failed)?.len();
+        if there <= report.left {
+            break;
+        }
+    }
+    tell(args, &total, &troubles);
+    Ok(if args.once && total.left > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Everything there is to do, alone.
+fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<Report, CliError> {
+    let start = Instant::now();
+    look_for_left(here, args.once);
+    let _ = spool::clear_half_written(&here.state, here.now);
+    let queue = spool::list(&here.state).map_err(CliError::new)?;
+    // Without anything to do nothing is opened, and no store is made.
+    let nothing = queue.is_empty() && retries::read(&here.state).summaries.is_empty();
+    let (place, state, settings) = (&here.env.place, &here.state, &here.config.memory);
+    let mut memory = if nothing {
+        Memory::open_if_there(place, state, settings, here.now)?
+    } else {
+        Some(Memory::open(place, state, settings, here.now)?)
+    };
+    let Some(memory) = &mut memory else { return Ok(Report::default()) };
+    if let Some(healed) = &memory.healed {
+        note(here, "memory", &healed.line());
+        troubles.push(healed.line());
+    }
+    let roots: BTreeSet<PathBuf> = queue
+        .iter()
+        .filter_map(|queued| queued.job.as_ref().ok())
+        .filter_map(|job| match &job.work {
+            Work::Relays(part) => Some(PathBuf::from(&part.project.root)),
+            Work::Offered { .. } => None,
+        })
+        .collect();
+    let roots: Vec<PathBuf> = roots.into_iter().collect();
+    let mut summariser =
+        Summariser::of(&here.config.memory.summary, &program::search_path(), &roots, &here.state);
+    let longest = if args.once { LONGEST_ONCE } else { LONGEST };
+    let shown = Shown { once: args.once, start, last: Cell::new(start), jobs: Cell::new((0, 0)) };
+    let mut worker = Worker {
+        state: &here.state,
+        store: memory,
+        summarise: summariser.as_mut().map(|summariser| -> &mut dyn Summarise { summariser }),
+        now: &clock::now,
+        pause: &std::thread::sleep,
+        tell: &mut |progress| {
+            shown.see(&progress);
+            if let Some((class, what)) = trouble(&progress) {
+                // Of who was asked to sum up the journal tells already.
+                if !matches!(progress, Progress::NotToldYet(_)) {
+                    note(here, class, &what);
+                }
+                troubles.push(what);
+            }
+        },
+        until: Millis(clock::now().0 + longest.as_millis() as u64),
+        at_once: args.once,
+    };
+    let report = worker.run()?;
+    for project in &report.projects {
+        // What a search finds of files is brought up to date by every search, too.
+        let _ = memory.refresh_notes(Path::new(&project.root), &project.key);
+    }
+    if let Err(error) = exchange(here, memory) {
+        note(here, "team", &error.what);
+        troubles.push(format!("the team's store: {}", error.what));
+    }
+    Ok(report)
+}
+
+/// Tells the team, where there is one. Whatever becomes of that, everything is in the local store.
+fn exchange(here: &Here, memory: &mut Memory) -> tidegate_memory::error::Result<()> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let home = here.env.place.home.as_ref().map(|home| home.to_string_lossy().into_owned());
+    let Some(address) = Address::of(&here.config.memory.team, &variable, home.as_deref())? else {
+        return Ok(());
+    };
+    team::exchange_if_due(memory, &address).map(|_| ())
+}
+
+/// Leaves jobs for what sessions said that were never ended.
+fn look_for_left(here: &Here, once: bool) {
+    let mut waits = retries::read(&here.state);
+    // A time that has not come yet is a clock that was set back.
+    let lately = waits.looked <= here.now && here.now.since(waits.looked) < BETWEEN_LOOKS_MS;
+    if lately && !once {
+        return;
+    }
+    let records = |root: &Path, attended: bool| {
+        let user = here.env.place.config();
+        let mut config = config::read(&config::Sources {
+            user: user.as_deref(),
+            root: Some(root),
+            state: Some(&here.state),
+            variables: &here.env.settings,
+            off: here.env.off.as_deref(),
+        });
+        off::read(&here.state).apply(&mut config, here.now, Some(root), None);
+        relay_log::is_on(&config) && (attended || config.memory.headless)
+    };
+    // What cannot be looked at now is looked at later.
+    if pick_up(&here.state, here.now, &records).is_ok() {
+        waits.looked = here.now;
+        let _ = retries::write(&here.state, &waits);
+    }
+}
+
+/// What a person is shown while they wait.
+struct Shown {
+    once: bool,
+    start: Instant,
+    last: Cell<Instant>,
+    /// Done, and there at the last look.
+    jobs: Cell<(usize, usize)>,
+}
+
+impl Shown {
+    fn see(&self, progress: &Progress<'_>) {
+        let (done, there) = self.jobs.get();
+        match progress {
+            Progress::Jobs(count) => self.jobs.set((done, done + count)),
+            Progress::Done(_) | Progress::Lost { .. } | Progress::SetAside { .. } => {
+                self.jobs.set((done + 1, there));
+            }
+            Progress::NotToldYet(_) | Progress::Later { .. } => {}
+        }
+        if self.once && self.start.elapsed() > QUIET && self.last.get().elapsed() > QUIET {
+            self.last.set(Instant::now());
+            let (done, there) = self.jobs.get();
+            print::to_stderr(&format!("{done} of {there} jobs done"));
+        }
+    }
+}
+
+/// What somebody should know of.
+fn trouble(progress: &Progress<'_>) -> Option<(&'static str, String)> {
+    match progress {
+        Progress::Jobs(_) | Progress::Done(_) => None,
+        Progress::Lost { job, why } => Some(("transcript", format!("session {}: {why}", job.session))),
+        Progress::Later { job, why } => {
+            Some(("store", format!("session {}: {why}; it will be tried again", job.session)))
+        }
+        Progress::SetAside { path, why } => {
+            Some(("spool", format!("{} is no job ({why}); it was put aside", path.display())))
+        }
+        Progress::NotToldYet(why) => Some(("summary", format!("no summary yet: {why}"))),
+    }
+}
+
+/// Writes trouble down: of a worker nobody reads what it prints.
+fn note(here: &Here, class: &str, what: &str) {
+    let now = clock::now();
+    let failure = Failure { class: class.to_owned(), step: what.to_owned(), closed: false };
+    let mut record = Record {
+        id: Record::id(now, std::process::id()),
+        ruling: "failed".to_owned(),
+        failure: Some(failure),
+        ..Record::begin(EVENT, now)
+    };
+    let _ = journal::append(&here.state.journal(), now, &mut record);
+}
+
+fn add(total: &mut Report, one: &Report) {
+    total.jobs += one.jobs;
+    total.new += one.new;
+    total.changed += one.changed;
+    total.summed_up += one.summed_up;
+    total.lost += one.lost;
+    total.set_aside += one.set_aside;
+    total.left = one.left;
+}
+
+fn tell(args: &args::Worker, total: &Report, troubles: &[String]) {
+    if args.json {
+        print::json(&json!({
+            "jobs": total.jobs,
+            "new": total.new,
+            "changed": total.changed,
+            "summed_up": total.summed_up,
+            "lost": total.lost,
+            "set_aside": total.set_aside,
+            "left": total.left,
+            "troubles": troubles,
+        }));
+    } else {
+        for trouble in troubles {
+            print::to_stderr(&format!("warning: {trouble}"));
+        }
+        if args.once {
+            let plural =
+                |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+            print::line(&format!(
+                "{} done: {} stored, {} changed",
+                plural(total.jobs, "job"),
+                plural(total.new, "relay"),
+                total.changed
+            ));
+        }
+    }
+    if args.once && total.left > 0 {
+        print::to_stderr(&format!(
+            "error: {} could not be done\nhint: the reasons are above and in `tidegate journal`; \
+             run `tidegate worker --once` again, or the newer tidegate that left them",
+            if total.left == 1 { "1 job".to_owned() } else { format!("{} jobs", total.left) }
+        ));
+    }
+}

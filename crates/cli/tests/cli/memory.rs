@@ -1,0 +1,396 @@
+//! `tidegate memory`, as a person and an agent use it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::answer::Ran;
+#[cfg(target_os = "linux")]
+use crate::people::at_terminal;
+use crate::people::{attended, by_agent, code_of, types};
+use crate::sandbox::{Running, Sandbox};
+
+fn memory(sandbox: &Sandbox, args: &[&str]) -> Ran {
+    sandbox.run(&[&["memory"], args].concat())
+}
+
+fn ok(ran: &Ran) -> &Ran {
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
+    ran
+}
+
+/// What went wrong, in one text.
+fn refused(ran: &Ran) -> String {
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{ran:?}");
+    ran.stderr.clone()
+}
+
+fn exported(sandbox: &Sandbox) -> Vec<Value> {
+    let ran = memory(sandbox, &["export"]);
+    ok(&ran).stdout.lines().map(|line| serde_json::from_str(line).expect("JSON lines")).collect()
+}
+
+fn log(uid: &str, session: &str, topic: &str, text: &str, at: u64) -> String {
+    json!({"kind": "log", "uid": uid, "topic": topic, "session": session, "title": text, "text": text,
+        "source": "relay", "at": 1_790_000_000_000_u64 + at, "updated": 1_790_000_000_000_u64 + at})
+    .to_string()
+}
+
+/// A store with a project, a topic, two sessions, and logs.
+fn filled(sandbox: &Sandbox) {
+    let key = sandbox.project().join(".git");
+    let lines = [
+        json!({"kind": "project", "uid": "p", "key": key, "name": "shop", "created": 1, "updated": 1}).to_string(),
+        json!({"kind": "topic", "uid": "t", "project": "p", "title": "Search", "status": "open", "created": 2, "updated": 2})
+            .to_string(),
+        json!({"kind": "session", "uid": "s1", "project": "p", "root": "/shop", "created": 3, "updated": 3}).to_string(),
+        json!({"kind": "session", "uid": "s2", "project": "p", "root": "/shop", "created": 3, "updated": 3}).to_string(),
+        log("a1", "s1", "t", "The busy timeout is five seconds", 1000),
+        log("a2", "s1", "t", "検索の設計を変更した", 2000),
+        log("b1", "s2", "t", "An evil \u{1b}]0;title\u{7}\u{1b}[31m text", 3000),
+    ];
+    let ran = sandbox.run_with(&["memory", "import"], lines.join("\n").as_bytes());
+    assert_eq!(ok(&ran).stdout, "7 rows are new, 0 changed, 0 were there, 0 stay forgotten\n");
+}
+
+#[test]
+fn before_anything_was_recorded() {
+    let sandbox = Sandbox::new();
+    assert_eq!(ok(&memory(&sandbox, &["search", "x", "--json"])).json(), json!({"results": []}));
+    assert_eq!(ok(&memory(&sandbox, &["list", "--json"])).json(), json!({"topics": [], "next": null}));
+    assert_eq!(ok(&memory(&sandbox, &["export"])).stdout, "");
+    assert_eq!(ok(&memory(&sandbox, &["check"])).stdout, "nothing has been recorded yet\n");
+    assert_eq!(ok(&memory(&sandbox, &["stats"])).stdout, "nothing has been recorded yet\n");
+    assert!(refused(&memory(&sandbox, &["show", "topic", "1"])).contains("nothing has been recorded"));
+    assert!(!sandbox.home().join(".local/share/tidegate/memory").exists(), "looking makes nothing");
+}
+
+#[test]
+fn topics_decisions_and_logs_by_hand() {
+    let sandbox = Sandbox::new();
+    let added = ok(&memory(&sandbox, &["topic", "add", "Search in two languages", "--json"])).json();
+    let id = added["id"].as_i64().unwrap().to_string();
+    assert_eq!((&added["title"], &added["status"]), (&json!("Search in two languages"), &json!("open")));
+    let decision =
+        ok(&memory(&sandbox, &["decision", "add", &id, "Bigrams", "--reason", "no dictionary", "--json"]))
+            .json();
+    let first = decision["id"].as_i64().unwrap().to_string();
+    let ran = memory(&sandbox, &["decision", "supersede", &first, "Bigrams and single characters"]);
+    assert!(ok(&ran).stdout.contains(&format!("in the place of {first}")), "{ran:?}");
+    let ran = sandbox.run_with(&["memory", "log", "add", &id, "-"], b"First line\nsecond line\n");
+    assert!(ok(&ran).stdout.contains("First line"), "{ran:?}");
+
+    let listed = ok(&memory(&sandbox, &["list", "decisions"])).stdout.clone();
+    assert!(listed.contains("Bigrams and single characters") && listed.lines().count() == 1, "{listed}");
+    let listed = ok(&memory(&sandbox, &["list", "decisions", "--all"])).stdout.clone();
+    assert!(listed.contains("superseded by"), "{listed}");
+    let shown = ok(&memory(&sandbox, &["show", "topic", &id])).stdout.clone();
+    assert!(
+        ["Search in two languages", "Bigrams", "First line"].iter().all(|part| shown.contains(part)),
+        "{shown}"
+    );
+    let shown = ok(&memory(&sandbox, &["show", "decision", &first])).stdout.clone();
+    assert!(shown.contains("because: no dictionary"), "{shown}");
+
+    ok(&memory(&sandbox, &["topic", "edit", &id, "--title", "Search"]));
+    ok(&memory(&sandbox, &["topic", "close", &id]));
+    assert!(ok(&memory(&sandbox, &["list", "--closed"])).stdout.contains("Search"));
+    assert_eq!(memory(&sandbox, &["list", "--open"]).stdout, "");
+    ok(&memory(&sandbox, &["topic", "reopen", &id]));
+    ok(&memory(&sandbox, &["decision", "retract", &first]));
+
+    let error = refused(&memory(&sandbox, &["topic", "close", "999"]));
+    assert!(error.contains("there is no topic 999") && error.contains("hint:"), "{error}");
+    let error = refused(&memory(&sandbox, &["topic", "add", "x", "--project", "harbour"]));
+    assert!(error.contains("no project `harbour`") && error.contains("(id 1)"), "{error}");
+    assert!(refused(&memory(&sandbox, &["topic", "add", " "])).contains("empty"));
+    assert_eq!(memory(&sandbox, &["topic", "edit", &id]).code, Some(2));
+}
+
+#[test]
+fn a_search_finds_both_languages_and_prints_what_was_agreed() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    let found = ok(&memory(&sandbox, &["search", "設計", "--json"])).json();
+    assert_eq!(
+        found,
+        json!({"results": [{"kind": "log", "id": "a2", "title": "検索の設計を変更した", "snippet": "検索の**設計**を変更した",
+            "project": "shop", "topic": "Search", "at": "2026-09-21T14:13:22.000Z"}]})
+    );
+    let ids = |args: &[&str]| -> Vec<String> {
+        let ran = memory(&sandbox, &[&["search", "--json"], args].concat());
+        let results = ok(&ran).json()["results"].as_array().unwrap().clone();
+        results.iter().map(|hit| hit["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(ids(&["\"busy timeout\""]), ["a1"]);
+    assert_eq!(ids(&["busy", "timeout", "--project", "shop", "--session", "s1"]), ["a1"]);
+    assert_eq!(ids(&["busy", "--since", "2026-09-22"]), Vec::<String>::new());
+    assert_eq!(ids(&["busy", "--since", "2026-09-21", "--until", "2026-09-21"]), ["a1"]);
+    assert_eq!(ids(&["search", "--kind", "topic"]).len(), 1);
+    assert_eq!(ids(&["text", "--kind", "decision"]), Vec::<String>::new());
+    for question in ["", "\"", "(", "a AND", "'; DROP TABLE log", "*"] {
+        assert_eq!(ids(&[question]).len(), 0, "{question}");
+    }
+    let error = refused(&memory(&sandbox, &["search", "x", "--project", "nowhere"]));
+    assert!(error.contains("shop (id 1)"), "{error}");
+    let ran = memory(&sandbox, &["search", "busy"]);
+    assert!(ok(&ran).stdout.contains("The **busy** timeout"), "{ran:?}");
+}
+
+#[test]
+fn what_was_said_does_not_speak_to_the_terminal() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    for args in [
+        &["search", "evil"][..],
+        &["list", "logs"],
+        &["show", "log", "b1"],
+        &["show", "session", "s2"],
+        &["show", "topic", "1"],
+    ] {
+        let ran = memory(&sandbox, args);
+        assert!(ok(&ran).stdout.contains("evil"), "{ran:?}");
+        assert!(!ran.stdout.contains('\u{1b}') && !ran.stdout.contains('\u{7}'), "{ran:?}");
+    }
+}
+
+#[test]
+fn lists_come_in_pages() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    let mut after: Option<String> = None;
+    let mut uids = Vec::new();
+    loop {
+        let mut args = vec!["list", "logs", "--limit", "2", "--json", "--project", "shop"];
+        if let Some(after) = &after {
+            args.extend(["--after", after]);
+        }
+        let page = ok(&memory(&sandbox, &args)).json();
+        uids.extend(
+            page["logs"].as_array().unwrap().iter().map(|log| log["uid"].as_str().unwrap().to_owned()),
+        );
+        match page["next"].as_str() {
+            None => break,
+            Some(next) => after = Some(next.to_owned()),
+        }
+    }
+    assert_eq!(uids, ["b1", "a2", "a1"]);
+    let ran = memory(&sandbox, &["list", "logs", "--limit", "1"]);
+    assert!(ran.stderr.starts_with("there is more: --after "), "{ran:?}");
+    assert!(refused(&memory(&sandbox, &["list", "logs", "--after", "x"])).contains("no such page"));
+    assert_eq!(memory(&sandbox, &["list", "logs", "--since", "yesterday"]).code, Some(2));
+}
+
+#[test]
+fn an_export_goes_into_another_machine_and_back() {
+    let (one, other) = (Sandbox::new(), Sandbox::new());
+    filled(&one);
+    ok(&memory(&one, &["decision", "add", "1", "Bigrams"]));
+    let text = ok(&memory(&one, &["export"])).stdout.clone();
+    let mut reversed: Vec<&str> = text.lines().collect();
+    reversed.reverse();
+    let file = other.path().join("memory.jsonl");
+    fs::write(&file, reversed.join("\n")).unwrap();
+    let ran = memory(&other, &["import", file.to_str().unwrap(), "--json"]);
+    assert_eq!(ok(&ran).json(), json!({"new": 8, "changed": 0, "kept": 0, "forgotten": 0}));
+    assert_eq!(exported(&other), exported(&one));
+    let ran = other.run_with(&["memory", "import", "-"], text.as_bytes());
+    assert_eq!(ok(&ran).stdout, "0 rows are new, 0 changed, 8 were there, 0 stay forgotten\n");
+    let kinds: Vec<String> =
+        exported(&one).iter().map(|row| row["kind"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(kinds, ["project", "topic", "session", "session", "log", "log", "log", "decision"]);
+}
+
+#[test]
+fn an_import_is_all_or_nothing() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    let before = exported(&sandbox);
+    let good = log("new", "s1", "t", "new", 9);
+    for (lines, said) in [
+        (format!("{good}\nnonsense\n\n{{\"kind\": \"dance\"}}\n"), &["line 2:", "line 4:"][..]),
+        (
+            format!("{good}\n{}", log("lost", "s1", "nowhere", "x", 9)),
+            &["nothing was imported", "no topic nowhere"],
+        ),
+        (format!("{good}\n{{\"kind\": \"log\"}}"), &["line 2:", "missing field"]),
+        (format!("{good}\n\u{0}\u{1}"), &["line 2:"]),
+    ] {
+        let ran = sandbox.run_with(&["memory", "import"], lines.as_bytes());
+        let error = refused(&ran);
+        assert!(said.iter().all(|part| error.contains(part)), "{error}");
+        assert_eq!(exported(&sandbox), before);
+    }
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let ran = sandbox.run_with(&["memory", "import"], log("secret", "s1", "t", &key, 9).as_bytes());
+    ok(&ran);
+    assert!(!ok(&memory(&sandbox, &["export"])).stdout.contains(&key));
+    let missing = sandbox.path().join("missing.jsonl");
+    assert!(refused(&memory(&sandbox, &["import", missing.to_str().unwrap()])).contains("missing.jsonl"));
+}
+
+fn holding(folder: &Path, needle: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(holding(&path, needle));
+        } else if fs::read(&path)
+            .is_ok_and(|bytes| bytes.windows(needle.len()).any(|part| part == needle.as_bytes()))
+        {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_person_forgets_at_a_terminal() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    ok(&memory(&sandbox, &["backup"]));
+    let ran = at_terminal(&sandbox, &["memory", "forget", "log", "a1"], "n\n");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(exported(&sandbox).len(), 7);
+    let ran = at_terminal(&sandbox, &["memory", "forget", "session", "s1"], "y\n");
+    assert!(ran.code == Some(0) && ran.stdout.contains("3 rows are forgotten"), "{ran:?}");
+    assert_eq!(exported(&sandbox).len(), 4);
+    for word in ["busy timeout", "timeout", "設計"] {
+        assert_eq!(holding(sandbox.path(), word), Vec::<PathBuf>::new(), "{word}");
+    }
+    let ran =
+        sandbox.run_with(&["memory", "import"], log("a1", "s2", "t", "back again", 9_999_999).as_bytes());
+    assert_eq!(ok(&ran).stdout, "0 rows are new, 0 changed, 0 were there, 1 stay forgotten\n");
+}
+
+#[test]
+fn an_agent_forgets_only_what_a_person_approved() {
+    let sandbox = attended();
+    filled(&sandbox);
+    let ran = by_agent(&sandbox, &["memory", "forget", "project", "shop"]);
+    assert!(ran.stdout.contains("This deletes project shop (1) for good"), "{ran:?}");
+    let code = code_of(&ran);
+    let again = ["memory", "forget", "project", "shop", "--approved"];
+    assert!(refused(&by_agent(&sandbox, &again)).contains("there is no approval"));
+    let _ = types(&sandbox, &format!("approve {code}"));
+    let ran = by_agent(&sandbox, &again);
+    assert!(ok(&ran).stdout.contains("7 rows are forgotten"), "{ran:?}");
+    assert_eq!(exported(&sandbox), Vec::<Value>::new());
+    let nobody = Sandbox::new();
+    filled(&nobody);
+    let error = refused(&memory(&nobody, &["forget", "log", "a1"]));
+    assert!(error.contains("needs a person's yes") && error.contains("\"memory forget\""), "{error}");
+    nobody.config("[approval]\nunattended = [\"memory forget\"]\n");
+    ok(&memory(&nobody, &["forget", "log", "a1"]));
+}
+
+#[test]
+fn damage_is_said_and_mended() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    let copy = PathBuf::from(ok(&memory(&sandbox, &["backup"])).stdout.trim());
+    assert!(copy.is_file());
+    assert!(ok(&memory(&sandbox, &["check"])).stdout.ends_with("is sound\n"));
+    let store = copy.parent().unwrap().with_file_name("memory.db");
+    fs::write(&store, "x".repeat(50_000)).unwrap();
+    let ran = memory(&sandbox, &["list", "logs"]);
+    assert!(
+        ran.stderr.contains("warning: the memory was damaged") && ran.stderr.contains("rebuilt from"),
+        "{ran:?}"
+    );
+    assert_eq!(ran.stdout.lines().count(), 3);
+    assert_eq!(ok(&memory(&sandbox, &["list", "logs"])).stdout.lines().count(), 3, "said once");
+    assert!(
+        sandbox
+            .records()
+            .iter()
+            .any(|record| record["cause"].as_str().is_some_and(|cause| cause.contains("damaged")))
+    );
+    let stats = ok(&memory(&sandbox, &["stats", "--json"])).json();
+    assert_eq!((&stats["logs"], stats["damaged"].as_array().unwrap().len()), (&json!(3), 1));
+    let to = sandbox.path().join("copy.db");
+    ok(&memory(&sandbox, &["backup", "--to", to.to_str().unwrap()]));
+    assert!(to.is_file());
+    assert!(refused(&memory(&sandbox, &["backup", "--to", to.to_str().unwrap()])).contains("there already"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    let data = sandbox.path().join("data");
+    fs::write(&data, "a file").unwrap();
+    let sandbox = sandbox.with("TIDEGATE_DATA_DIR", data.as_os_str());
+    let error = refused(&memory(&sandbox, &["topic", "add", "x"]));
+    assert!(error.contains(data.to_str().unwrap()), "{error}");
+    fs::remove_file(&data).unwrap();
+    fs::create_dir(&data).unwrap();
+    ok(&memory(&sandbox, &["topic", "add", "x"]));
+    if crate::sandbox::is_root(&sandbox) {
+        return;
+    }
+    fs::set_permissions(data.join("memory"), fs::Permissions::from_mode(0o500)).unwrap();
+    assert!(refused(&memory(&sandbox, &["topic", "add", "y"])).contains("memory"));
+    fs::set_permissions(data.join("memory"), fs::Permissions::from_mode(0o700)).unwrap();
+    ok(&memory(&sandbox, &["topic", "add", "y"]));
+}
+
+/// Eight processes, each with many rows and one transaction each: none is lost, none fails.
+#[test]
+fn many_write_at_once() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    let imports: Vec<String> = (0..8)
+        .map(|writer| {
+            let lines = (0..200)
+                .map(|n| log(&format!("w{writer}-{n}"), "s1", "t", &format!("writer {writer} row {n}"), n));
+            lines.collect::<Vec<_>>().join("\n")
+        })
+        .collect();
+    let mut running: Vec<Running> = imports
+        .iter()
+        .map(|lines| {
+            let mut running = Running::start(sandbox.command(&["memory", "import"]));
+            running.send(lines.as_bytes());
+            running.close();
+            running
+        })
+        .collect();
+    for process in running.drain(..) {
+        let ran = process.end();
+        assert!(ok(&ran).stdout.starts_with("200 rows are new"), "{ran:?}");
+    }
+    let stats = ok(&memory(&sandbox, &["stats", "--json"])).json();
+    assert_eq!(stats["logs"], json!(1603));
+    assert!(ok(&memory(&sandbox, &["check"])).stdout.ends_with("is sound\n"));
+}
+
+/// No room: nothing is lost, nothing is half there, and it is said.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said_and_costs_nothing() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    let before = exported(&sandbox);
+    let lines: Vec<String> = (0..3000)
+        .map(|n| log(&format!("big{n}"), "s1", "t", &format!("row {n} {}", "filler ".repeat(40)), n))
+        .collect();
+    let plain = sandbox.command(&["memory", "import"]);
+    let mut limited = std::process::Command::new("sh");
+    // Files may grow to a megabyte, and growing further is an error instead of the end.
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 2048; exec \"$0\" \"$@\""]);
+    limited.arg(plain.get_program()).args(plain.get_args()).env_clear().current_dir(sandbox.project());
+    limited.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut running = Running::start(limited);
+    running.send(lines.join("\n").as_bytes());
+    running.close();
+    let error = refused(&running.end());
+    assert!(error.contains("nothing was imported: the memory cannot be"), "{error}");
+    assert_eq!(exported(&sandbox), before);
+    assert!(ok(&memory(&sandbox, &["check"])).stdout.ends_with("is sound\n"));
+    let ran = sandbox.run_with(&["memory", "import"], lines.join("\n").as_bytes());
+    assert!(ok(&ran).stdout.starts_with("3000 rows are new"), "{ran:?}");
+}

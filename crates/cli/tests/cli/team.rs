@@ -1,0 +1,245 @@
+//! A team's store, from the command line: shared projects, a store that moves, and a password that is nowhere.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use tidegate_team_server::{Cluster, Proxy, Way};
+
+use crate::answer::Ran;
+use crate::sandbox::Sandbox;
+
+/// A machine that shares `harbour`.
+struct Machine {
+    sandbox: Sandbox,
+}
+
+impl Machine {
+    fn new(cluster: &Cluster, database: &str) -> Machine {
+        Machine::by(cluster, database, cluster.port(), Cluster::PASSWORD)
+    }
+
+    fn by(cluster: &Cluster, database: &str, port: u16, password: &str) -> Machine {
+        let sandbox = Sandbox::new().with("DB_PASSWORD", password);
+        sandbox.config(format!(
+            "[approval]\nunattended = [\"memory migrate\"]\n[memory.team]\nurl = \"postgres://{}@localhost:{port}/{database}\"\n\
+             password_variable = \"DB_PASSWORD\"\nprojects = [\"harbour\"]\nca_file = \"{}\"\n",
+            Cluster::USER,
+            cluster.ca_file().display()
+        ));
+        Machine { sandbox }
+    }
+
+    /// Two projects with a topic, a decision and two logs each, called after whoever wrote them.
+    fn fill(&self, who: &str) {
+        let mut lines = String::new();
+        for project in ["harbour", "private"] {
+            let uid = format!("{who}-{project}");
+            for line in [
+                format!(r#"{{"kind":"project","uid":"{uid}","name":"{project}","created":1,"updated":1}}"#),
+                format!(
+                    r#"{{"kind":"topic","uid":"{uid}-t","project":"{uid}","title":"Topic of {who}","status":"open","created":1,"updated":1}}"#
+                ),
+                format!(
+                    r#"{{"kind":"log","uid":"{uid}-l1","topic":"{uid}-t","title":"Cranes","text":"{who} wrote of cranes in {project}","source":"hand","at":2,"updated":2}}"#
+                ),
+                format!(
+                    r#"{{"kind":"log","uid":"{uid}-l2","topic":"{uid}-t","title":"Quays","text":"{who} wrote of quays in {project}","source":"hand","at":3,"updated":3}}"#
+                ),
+                format!(
+                    r#"{{"kind":"decision","uid":"{uid}-d","topic":"{uid}-t","text":"Decided by {who}","created":4,"updated":4}}"#
+                ),
+            ] {
+                lines.push_str(&line);
+                lines.push('\n');
+            }
+        }
+        let imported = self.sandbox.run_with(&["memory", "import"], lines.as_bytes());
+        assert_eq!(imported.code, Some(0), "{}", imported.stderr);
+    }
+
+    fn run(&self, words: &str) -> Ran {
+        self.sandbox.run(&words.split(' ').collect::<Vec<_>>())
+    }
+
+    /// What the tool `search` of the MCP server answers.
+    fn tool(&self, query: &str) -> String {
+        let call = serde_json::json!({
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": { "name": "search", "arguments": { "query": query } },
+        });
+        self.sandbox.run_with(&["mcp"], format!("{call}\n").as_bytes()).stdout
+    }
+
+    fn ok(&self, words: &str) -> String {
+        let ran = self.run(words);
+        assert_eq!(ran.code, Some(0), "{words}: {}{}", ran.stdout, ran.stderr);
+        ran.stdout
+    }
+}
+
+#[test]
+fn what_one_shares_the_other_finds() {
+    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let database = cluster.database();
+    let (ann, bob) = (Machine::new(cluster, &database), Machine::new(cluster, &database));
+    ann.fill("ann");
+    bob.fill("bob");
+    let before = ann.ok("memory team");
+    assert!(before.contains("shared     harbour\n") && before.contains("pending    5\n"), "{before}");
+    assert!(before.contains("last talk  never"), "{before}");
+    assert!(ann.ok("memory push").starts_with("5 rows were delivered"));
+    bob.ok("memory push");
+    assert_eq!(ann.ok("memory pull"), "2 topics and decisions of others are new here\n");
+    let after = ann.ok("memory team");
+    assert!(
+        after.contains("pending    0\n") && !after.contains("never") && !after.contains("failed"),
+        "{after}"
+    );
+    let found = ann.ok("memory search cranes");
+    assert!(found.contains("bob wrote of") && found.contains("ann wrote of"), "{found}");
+    assert!(!found.contains("bob-private"), "{found}");
+    assert!(ann.ok("memory show log bob-harbour-l2").contains("bob wrote of quays in harbour"));
+    let tool = ann.tool("cranes");
+    assert!(tool.contains("bob wrote of") && !tool.contains("unreachable"), "{tool}");
+    assert!(ann.ok("memory list decisions").contains("Decided by bob"));
+    assert_eq!(
+        cluster.sql(&database, "SELECT count(*) FROM tidegate.log WHERE uid LIKE '%private%'").unwrap(),
+        "0"
+    );
+}
+
+#[test]
+fn without_the_server_everything_is_still_here() {
+    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let database = cluster.database();
+    let proxy = Proxy::before(cluster.port()).unwrap();
+    proxy.set(Way::Cut);
+    let ann = Machine::by(cluster, &database, proxy.port(), Cluster::PASSWORD);
+    ann.fill("ann");
+    let failed = ann.run("memory push");
+    assert_eq!(failed.code, Some(1));
+    assert!(
+        failed.stderr.contains("hint: what is to be delivered is kept and sent later"),
+        "{}",
+        failed.stderr
+    );
+    let found = ann.run("memory search quays");
+    assert!(found.stdout.contains("ann wrote of"), "{}", found.stdout);
+    assert!(found.stderr.contains("team store unreachable: only this machine's memory"), "{}", found.stderr);
+    let tool = ann.tool("quays");
+    assert!(
+        tool.contains("ann wrote of") && tool.contains("team store unreachable: only this machine's memory"),
+        "{tool}"
+    );
+    let team = ann.ok("memory team");
+    assert!(team.contains("pending    5") && team.contains("failed     once"), "{team}");
+    proxy.set(Way::Open);
+    ann.ok("memory push");
+    assert!(ann.ok("memory team --json").contains("\"pending\":0"));
+}
+
+#[test]
+fn a_store_moves_to_a_server() {
+    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let database = cluster.database();
+    let ann = Machine::new(cluster, &database);
+    ann.fill("ann");
+    let url = format!("postgres://{}@localhost:{}/{database}", Cluster::USER, cluster.port());
+    let said = ann.ok(&format!("memory migrate --to {url}"));
+    assert!(said.contains("all 10 rows are on postgres://team@localhost"), "{said}");
+    assert!(said.contains("2 decisions, 4 logs, 2 projects, 2 topics"), "{said}");
+    assert!(said.contains("projects = [\"harbour\", \"private\"]"), "{said}");
+    let again = ann.ok(&format!("memory migrate --json --to {url}"));
+    assert!(again.contains("\"new\":0"), "{again}");
+    assert_eq!(cluster.sql(&database, "SELECT count(*) FROM tidegate.log").unwrap(), "4");
+    // With nobody there to ask, and no leave in the config, nothing leaves the machine.
+    ann.sandbox.config("");
+    let refused = ann.run(&format!("memory migrate --to {url}"));
+    assert_ne!(refused.code, Some(0), "{}", refused.stdout);
+}
+
+#[test]
+fn the_password_is_in_no_output_and_in_no_file() {
+    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let database = cluster.database();
+    let secret = "s3cr3tT1de";
+    let host = format!("localhost:{}", cluster.port());
+    let mut all = String::new();
+    let mut say = |machine: &Machine, words: &str| {
+        let ran = machine.run(words);
+        let _ = write!(all, "$ {words}\n{}{}\n", ran.stdout, ran.stderr);
+    };
+    let commands = [
+        "memory team",
+        "memory team --json",
+        "memory push",
+        "memory pull",
+        "memory search cranes",
+        "memory search cranes --json",
+        "memory stats",
+        "config show",
+        "config show --origin",
+        "config show --json",
+        "status",
+        "doctor",
+        "trust",
+        "trust --json",
+    ];
+    // In the variable, wrong.
+    let wrong = Machine::by(cluster, &database, cluster.port(), secret);
+    wrong.fill("ann");
+    for words in commands {
+        say(&wrong, words);
+    }
+    // In addresses of every kind, good and bad, in the user's config and in a project's.
+    for url in [
+        format!("postgres://team:{secret}@{host}/{database}"),
+        format!("postgres://team@{host}/{database}?password={secret}"),
+        format!("postgre://team:{secret}@{host}/{database}"),
+        format!("postgres://team:{secret}"),
+        format!("postgres://team:{secret}@{host}/{database}?x={secret}"),
+        format!("postgres://team:{secret}%@{host}/{database}"),
+        format!("postgres://team:{secret} @{host}/{database}"),
+        format!("postgres://team:{secret}@db.invalid/{database}"),
+    ] {
+        let machine = Machine::new(cluster, &database);
+        machine.fill("ann");
+        let section = format!("[memory.team]\nurl = \"{url}\"\nprojects = [\"harbour\"]\n");
+        fs::create_dir_all(machine.sandbox.project().join(".claude")).unwrap();
+        fs::write(machine.sandbox.project().join(".claude/tidegate.toml"), &section).unwrap();
+        machine.sandbox.config(format!("{section}ulr = \"{url}\"\n"));
+        for words in commands.into_iter().chain(["memory push --json"]) {
+            say(&machine, words);
+        }
+        say(&machine, &format!("memory migrate --to {}", url.replace(' ', "")));
+        machine.sandbox.config(section.replace("projects", "tls = \"off\"\nprojects"));
+        say(&machine, "memory push");
+        say(&machine, "config show");
+        let files = holding(&machine.sandbox.state(), secret);
+        assert!(files.is_empty(), "{files:?}");
+        let files = holding(&machine.sandbox.home().join(".local"), secret);
+        assert!(files.is_empty(), "{files:?}");
+    }
+    let lines: Vec<&str> =
+        all.lines().filter(|line| line.contains(secret) && !line.starts_with("$ ")).collect();
+    assert!(lines.is_empty(), "{}", lines.join("\n"));
+    assert!(all.contains("password authentication failed") && all.contains("cannot be read"), "{all}");
+}
+
+fn holding(folder: &Path, needle: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(holding(&path, needle));
+        } else if fs::read(&path)
+            .expect("a file")
+            .windows(needle.len())
+            .any(|bytes| bytes == needle.as_bytes())
+        {
+            found.push(path.display().to_string());
+        }
+    }
+    found
+}
