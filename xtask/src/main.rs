@@ -10,6 +10,7 @@ mod docs;
 mod e2e;
 mod failure;
 mod phase;
+mod postgres;
 mod print;
 mod recovery;
 mod stage;
@@ -34,6 +35,8 @@ Usage: cargo xtask COMMAND
   eval-phase                 accuracy and confusion on the prompts that are held out
   recovery                   what survives a compaction on the real client, with and without Tidegate
   bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
+  bench store [--sizes A,B] [--runs N] [--in FOLDER] [--processes]
+                             searches in a store of up to a million logs, beside the goal
 
 Examples:
   cargo xtask test
@@ -41,7 +44,8 @@ Examples:
   cargo xtask e2e --client latest         run all of them on the newest client
   cargo xtask deps --write                accept a changed list of dependencies
   cargo xtask budget --write              accept changed instruction counts
-  cargo xtask bench --runs 1000           more runs, steadier percentiles";
+  cargo xtask bench --runs 1000           more runs, steadier percentiles
+  cargo xtask bench store --sizes 1000,100000  without the quarter of an hour that a million logs take";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -75,6 +79,7 @@ fn dispatch(arguments: &[String]) -> Done {
         ["eval-phase"] => phase::evaluate(),
         ["recovery"] => recovery::run(),
         ["bench"] => bench::run(bench::RUNS),
+        ["bench", "store", rest @ ..] => bench::store::run(rest),
         ["bench", "--runs", runs] => match runs.parse() {
             Ok(runs) if runs > 0 => bench::run(runs),
             _ => Err(Failure::new(format!("`{runs}` is no number of runs"))),

@@ -4,7 +4,7 @@ use crate::client;
 use crate::failure::{Done, Failure};
 use crate::print;
 use crate::workspace::{self, cargo, step};
-use crate::{budget, deps, docs, e2e, phase, tools};
+use crate::{budget, deps, docs, e2e, phase, postgres, tools};
 
 /// The command.
 pub(crate) fn run() -> Done {
@@ -22,8 +22,13 @@ pub(crate) fn run() -> Done {
         without("curl").map(|missing| format!("endpoints that are asked about prompts: no {missing}")),
     );
     left_out.extend(without("strace").map(|missing| format!("kills at every system call: no {missing}")));
+    let no_server = step("a PostgreSQL server", || Ok(postgres::ensure().err()))?;
+    left_out.extend(no_server.iter().map(|failure| format!("the team store: no server: {}", failure.what())));
     step("tests", || {
         let mut tests = cargo(&["test", "--workspace", "--exclude", "tidegate-e2e", "--locked"]);
+        if no_server.is_some() {
+            tests.env(postgres::WITHOUT, "1");
+        }
         workspace::run(tests.env("INSTA_UPDATE", "no"))
     })?;
     step("parameters of the phase classifier", phase::check)?;

@@ -31,7 +31,8 @@ pub(crate) fn ensure(programs: &[&str]) -> Vec<String> {
         .collect()
 }
 
-fn install(packages: &[&str]) -> Done {
+/// Installs Debian packages.
+pub(crate) fn install(packages: &[&str]) -> Done {
     workspace::run(apt_get().args(["-qq", "update"]))?;
     workspace::run(apt_get().args(["-qq", "install", "-y", "--no-install-recommends"]).args(packages))
 }

@@ -31,7 +31,13 @@ pub(crate) fn measure(programs: &Programs, runs: usize, problems: &mut Problems)
     drive(&stage, programs, &long)?;
     check(&stage, &long, before, problems)?;
     for case in [USER_PROMPT_SUBMIT, POST_TOOL_USE] {
-        growth::compare(&stage, programs, &case, [&short, &long], runs, "session 10 to 10,000 events")?;
+        growth::compare(
+            programs,
+            &case,
+            [(&stage, &short), (&stage, &long)],
+            runs,
+            "session 10 to 10,000 events",
+        )?;
     }
     Ok(())
 }

@@ -1,7 +1,13 @@
-//! What a long transcript costs. (What a long session costs is measured where one is made: [`super::crowd`].)
+//! What a long transcript and a large memory cost. (What a long session costs is measured where one is made:
+//! [`super::crowd`].)
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
+
+use tidegate_core::memory::catalogue::{MOST, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic};
+use tidegate_core::time::Millis;
+use tidegate_state::memory::{catalogue, spool};
+use tidegate_state::place::{PlaceEnv, StateDir};
 
 use super::Problems;
 use super::programs::Programs;
@@ -9,11 +15,14 @@ use super::samples::Samples;
 use super::table::ratio;
 use crate::failure::{Done, While};
 use crate::print;
-use crate::stage::{Case, POST_TOOL_USE, Session, Stage, USER_PROMPT_SUBMIT};
+use crate::stage::{Case, POST_TOOL_USE, SESSION_START, STOP, Session, Stage, USER_PROMPT_SUBMIT};
 
 pub(crate) const GOAL: f64 = 1.2;
 
 const GIGABYTE: u64 = 1_000_000_000;
+
+/// Topics of a million logs, automatic ones included.
+const TOPICS: i64 = 100_000;
 
 pub(crate) fn measure(programs: &Programs, runs: usize, problems: &mut Problems) -> Done {
     let stage = Stage::new()?;
@@ -23,14 +32,61 @@ pub(crate) fn measure(programs: &Programs, runs: usize, problems: &mut Problems)
         stage.begin_turn(&short, &case, 1000)?;
         stage.begin_turn(&long, &case, 1000)?;
         let what = "transcript 1 MB to 1 GB (sparse, real lines in its first and last MB)";
-        compare(&stage, programs, &case, [&short, &long], runs, what)?;
+        compare(programs, &case, [(&stage, &short), (&stage, &long)], runs, what)?;
     }
     let used: Vec<_> =
         stage.journal()?.records.iter().rev().take(2).map(|r| r["meter"]["used"].clone()).collect();
     if used.len() < 2 || used[0] != used[1] || used[0].is_null() {
         problems.push(format!("a long transcript is read as another one than a short one: {used:?}"));
     }
+    memory(programs, runs)
+}
+
+/// A memory of a million logs beside none: hooks read a record and two short lists of its catalogue, and never the store.
+fn memory(programs: &Programs, runs: usize) -> Done {
+    let (none, large) = (Stage::new()?, Stage::new()?);
+    let (without, with) = (none.session(&programs.shipped, 1)?, large.session(&programs.shipped, 1)?);
+    let mut held = Vec::new();
+    for (stage, is_large) in [(&none, false), (&large, true)] {
+        let place = PlaceEnv { state_dir: Some(stage.state()), ..PlaceEnv::default() };
+        let state = StateDir::open(&place).map_err(crate::failure::Failure::new)?;
+        // While somebody works no worker is started, and the store stays as it is.
+        held.push(spool::wait_to_work(&state).while_("holding workers off")?);
+        if is_large {
+            remember(stage, &state).while_("writing a catalogue")?;
+        }
+    }
+    for case in [STOP, SESSION_START] {
+        none.begin_turn(&without, &case, 1000)?;
+        large.begin_turn(&with, &case, 1000)?;
+        let what = "memory 0 to 1,000,000 logs, 100,000 topics";
+        compare(programs, &case, [(&none, &without), (&large, &with)], runs, what)?;
+    }
     Ok(())
+}
+
+/// The catalogue of a large memory, and in the place of its store a file of that size that none could be read from.
+fn remember(stage: &Stage, state: &StateDir) -> std::io::Result<()> {
+    let topic = |id| TopicRecord {
+        id,
+        project: id % 300 + 1,
+        automatic: id % 2 == 0,
+        closed: id % 8 == 1,
+        recorded: Some(Millis(1_800_000_000_000)),
+    };
+    catalogue::write_topics(state, (1..=TOPICS).map(topic))?;
+    let named = |id: i64| Named { id, name: format!("how the importer reads long files, {id}") };
+    let ids = || (1..).take(MOST);
+    let topics = ids().map(|id| UndecidedTopic { topic: named(id), project: named(id) }).collect();
+    catalogue::write_undecided(state, &Undecided { topics })?;
+    let key = fs::canonicalize(stage.at("project"))?.to_string_lossy().into_owned();
+    let decisions = ids().map(named).collect();
+    catalogue::write_project(state, &ProjectPage { key, project: named(1), decisions })?;
+    let folder = stage.at("home/.local/share/tidegate/memory");
+    fs::create_dir_all(&folder)?;
+    let mut store = File::create(folder.join("memory.db"))?;
+    store.write_all(b"whoever opens this is told that it is no store")?;
+    store.set_len(3 * GIGABYTE)
 }
 
 /// Moves the lines to the end of a file of a gigabyte, with a copy of them at its start and a hole between.
@@ -49,15 +105,15 @@ fn lengthen(session: &Session) -> Done {
 /// Times one event in two sessions, in turns, and prints the ratio. Each run finds the marks as they were at first,
 /// else the short session would grow by being measured.
 pub(crate) fn compare(
-    stage: &Stage,
     programs: &Programs,
     case: &Case,
-    sessions: [&Session; 2],
+    sessions: [(&Stage, &Session); 2],
     runs: usize,
     what: &str,
 ) -> Done {
     let mut times = [Samples::default(), Samples::default()];
-    let marks = sessions.map(|session| stage.state().join("sessions").join(&session.id).join("marks"));
+    let marks =
+        sessions.map(|(stage, session)| stage.state().join("sessions").join(&session.id).join("marks"));
     let mut saved = Vec::new();
     for path in &marks {
         saved.push(fs::read(path).while_(path.display())?);
@@ -68,7 +124,8 @@ pub(crate) fn compare(
             let which = (turn + round) % 2;
             id += 1;
             fs::write(&marks[which], &saved[which]).while_(marks[which].display())?;
-            let payload = stage.payload(case, sessions[which], id, "");
+            let (stage, session) = sessions[which];
+            let payload = stage.payload(case, session, id, "");
             times[which].push(stage.run(&programs.shipped, case, &payload)?);
         }
     }

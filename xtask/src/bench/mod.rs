@@ -1,4 +1,4 @@
-//! `cargo xtask bench [--runs N]`: what a hook costs, beside the goals.
+//! `cargo xtask bench [--runs N]`: what a hook costs, beside the goals. `cargo xtask bench store`: what the store does.
 //!
 //! Times are printed and never judged: a shared machine would decide. What does not depend on the machine is
 //! checked: answers, records, memory.
@@ -9,6 +9,7 @@ mod memory;
 mod phase;
 mod programs;
 mod samples;
+pub(crate) mod store;
 mod table;
 mod times;
 

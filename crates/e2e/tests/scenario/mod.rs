@@ -7,6 +7,9 @@ mod fork;
 mod forms;
 mod install;
 mod knowledge;
+mod memory;
+#[cfg(unix)]
+mod mcp;
 mod parallel;
 #[cfg(unix)]
 mod people;

@@ -101,9 +101,12 @@ impl Scene {
         Reply::write(self.home.in_project(FILE), "class B {}\n")
     }
 
-    /// A session with somebody there.
+    /// A session with somebody there, of whom `strict` wants no tags.
     fn launch<'a>(&'a self, model: &'a Model) -> Launch<'a> {
-        super::work::launch(&self.home, model).on(SONNET_4_6).environment("TIDEGATE_ATTENDED", "1")
+        super::work::launch(&self.home, model)
+            .on(SONNET_4_6)
+            .environment("TIDEGATE_ATTENDED", "1")
+            .environment("TIDEGATE_OFF", "meta-tag")
     }
 
     /// Answers for two long turns; in the second, after an edit and these steps, the client compacts.
