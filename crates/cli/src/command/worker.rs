@@ -139,6 +139,12 @@ fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<
         note(here, "team", &error.what);
         troubles.push(format!("the team's store: {}", error.what));
     }
+    if report.jobs > 0
+        && let Err(error) = memory.backup_if_due()
+    {
+        note(here, "copy", &error.what);
+        troubles.push(format!("no copy of the store was made: {}", error.what));
+    }
     Ok(report)
 }
 

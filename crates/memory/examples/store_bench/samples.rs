@@ -25,6 +25,12 @@ impl Samples {
         done
     }
 
+    /// All of it in seconds, on the clock and on the processor.
+    pub(crate) fn sums(&self) -> (f64, f64) {
+        let sum = |times: &[Duration]| times.iter().sum::<Duration>().as_secs_f64();
+        (sum(&self.clock), sum(&self.processor))
+    }
+
     /// In milliseconds on the clock, by nearest rank.
     pub(crate) fn percentile(&self, percent: usize) -> f64 {
         percentile(&self.clock, percent)

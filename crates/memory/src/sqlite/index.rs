@@ -261,6 +261,22 @@ pub(super) fn change(store: &Connection, docs: &[i64], act: impl FnOnce() -> Res
     Ok(())
 }
 
+/// So many rows at once are worth it.
+pub(super) const BULK: usize = 1000;
+
+/// How much the index gathers before it writes, usually and in bulk: the more, the fewer parts it has to put together later.
+const GATHERS: i64 = 1 << 20;
+const GATHERS_IN_BULK: i64 = 64 << 20;
+
+/// Does what puts very many texts in.
+pub(super) fn in_bulk<T>(store: &Connection, act: impl FnOnce() -> Result<T>) -> Result<T> {
+    let set = |size: i64| store.execute("INSERT INTO find (find, rank) VALUES ('hashsize', ?1)", [size]);
+    set(GATHERS_IN_BULK)?;
+    let done = act()?;
+    set(GATHERS)?;
+    Ok(done)
+}
+
 /// Does what takes very many texts out. One by one that would take hours; to write all that is left anew takes minutes.
 pub(super) fn without_many<T>(store: &Connection, act: impl FnOnce() -> Result<T>) -> Result<T> {
     let set = |on: bool| store.execute("INSERT INTO find (find, rank) VALUES ('secure-delete', ?1)", [on]);
@@ -308,6 +324,10 @@ impl SqliteStore {
 /// Makes the whole index anew.
 pub(super) fn index_anew(store: &Connection) -> Result<()> {
     store.execute("INSERT INTO find (find) VALUES ('delete-all')", [])?;
+    in_bulk(store, || each_anew(store))
+}
+
+fn each_anew(store: &Connection) -> Result<()> {
     for table in [Table::Topic, Table::Decision, Table::Note, Table::Log] {
         let mut docs = store.prepare(&format!("SELECT doc FROM {} ORDER BY doc", table.name()))?;
         let mut rows = docs.query([])?;

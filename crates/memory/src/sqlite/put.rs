@@ -21,6 +21,13 @@ pub(super) enum Outbox {
 }
 
 pub(super) fn put(store: &Connection, records: &[Record], to: Outbox) -> Result<Vec<Put>> {
+    if records.len() < index::BULK {
+        return each(store, records, to);
+    }
+    index::in_bulk(store, || each(store, records, to))
+}
+
+fn each(store: &Connection, records: &[Record], to: Outbox) -> Result<Vec<Put>> {
     let mut done = Vec::with_capacity(records.len());
     for record in records {
         let put = match record {
