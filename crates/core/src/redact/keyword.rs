@@ -61,59 +61,70 @@ pub(super) fn of(name: &[u8]) -> Option<Keyword> {
         before = *byte;
     }
     let all = &letters[..length];
-    let holds = |word: &str| search::find(all, word.as_bytes()).is_some();
-    let ends = |word: &str| all.ends_with(word.as_bytes());
     let last = std::str::from_utf8(&all[last..]).unwrap_or_default();
-    // Most names have none of these pairs of letters.
-    if !all.windows(2).any(|pair| matches!(pair, b"pa" | b"wd" | b"se" | b"cr" | b"ke" | b"au" | b"gn")) {
-        return None;
-    }
-    if among(ABOUT, last) {
-        return None;
-    }
     let capitals = !small && length > 0;
-    let word = |kind, weight| Some(Keyword { kind, weight, phrase: false, capitals });
-    if holds("passphrase") {
-        return Some(Keyword { kind: Kind::Password, weight: Weight::Sure, phrase: true, capitals });
+    let (kind, weight) = meaning(all, last, capitals)?;
+    let phrase = kind == Kind::Password && holds(all, "passphrase");
+    (!among(ABOUT, last)).then_some(Keyword { kind, weight, phrase, capitals })
+}
+
+fn holds(name: &[u8], word: &str) -> bool {
+    search::find(name, word.as_bytes()).is_some()
+}
+
+/// What a name in small letters says. Most names say nothing, so its words are looked for by their first letters in one go,
+/// and its ends by their last letter.
+fn meaning(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
+    let (mut password, mut secret, mut heroku, mut cloudflare) = (false, false, false, false);
+    for (at, byte) in name.iter().enumerate() {
+        let rest = &name[at..];
+        match byte {
+            b'p' => {
+                password |= ["password", "passwd", "passphrase", "passcode", "passwort"]
+                    .iter()
+                    .any(|word| rest.starts_with(word.as_bytes()));
+            }
+            b's' => secret |= rest.starts_with(b"secret"),
+            b'c' => {
+                secret |= rest.starts_with(b"credential");
+                cloudflare |= rest.starts_with(b"cloudflare") || rest.starts_with(b"cfapi");
+            }
+            b'h' => heroku |= rest.starts_with(b"heroku"),
+            _ => {}
+        }
     }
-    if ["password", "passwd", "passcode", "passwort"].iter().any(|word| holds(word)) {
-        return word(Kind::Password, Weight::Sure);
+    if password {
+        return Some((Kind::Password, Weight::Sure));
     }
-    // `PWD` is the working folder.
-    if last == "pwd" && !matches!(all, b"pwd" | b"oldpwd") || (all == b"pwd" && small) {
-        return word(Kind::Password, Weight::Likely);
+    let ends = |word: &str| name.ends_with(word.as_bytes());
+    if secret && (holds(name, "secretaccesskey") || holds(name, "awssecret")) {
+        return Some((Kind::AwsSecretKey, Weight::Likely));
     }
-    if last == "pass" || ends("userpass") || ends("dbpass") {
-        return word(Kind::Password, if capitals { Weight::Likely } else { Weight::Doubtful });
-    }
-    if holds("secretaccesskey") || holds("awssecret") {
-        return word(Kind::AwsSecretKey, Weight::Likely);
-    }
-    if ends("accountkey") || ends("sharedaccesskey") {
-        return word(Kind::AzureStorageKey, Weight::Likely);
-    }
-    if holds("heroku") && (ends("key") || ends("token")) {
-        return word(Kind::HerokuKey, Weight::Likely);
-    }
-    if (holds("cloudflare") || holds("cfapi")) && (ends("key") || ends("token")) {
-        return word(Kind::CloudflareToken, Weight::Likely);
-    }
-    if matches!(all, b"xamzsignature" | b"xgoogsignature") {
-        return word(Kind::SignedUrl, Weight::Likely);
-    }
-    if each(KEYS).any(ends) {
-        return word(Kind::ApiKey, Weight::Likely);
-    }
-    if holds("secret") || holds("credential") || ends("privatekey") {
-        return word(Kind::Secret, Weight::Likely);
-    }
-    if ends("token") {
-        return word(Kind::Token, Weight::Likely);
-    }
-    if last == "auth" {
-        return word(Kind::ApiKey, Weight::Doubtful);
-    }
-    None
+    let of_ending = match name.last()? {
+        // `PWD` is the working folder.
+        b'd' if last == "pwd" && (name != b"pwd" || !capitals) && name != b"oldpwd" => {
+            Some((Kind::Password, Weight::Likely))
+        }
+        b's' if last == "pass" || ends("userpass") || ends("dbpass") => {
+            Some((Kind::Password, if capitals { Weight::Likely } else { Weight::Doubtful }))
+        }
+        b'y' | b'n' if heroku && (ends("key") || ends("token")) => Some((Kind::HerokuKey, Weight::Likely)),
+        b'y' | b'n' if cloudflare && (ends("key") || ends("token")) => {
+            Some((Kind::CloudflareToken, Weight::Likely))
+        }
+        b'y' if ends("accountkey") || ends("sharedaccesskey") => {
+            Some((Kind::AzureStorageKey, Weight::Likely))
+        }
+        b'y' if ends("privatekey") => Some((Kind::Secret, Weight::Likely)),
+        b'y' | b'a' if each(KEYS).any(ends) => Some((Kind::ApiKey, Weight::Likely)),
+        b'e' if matches!(name, b"xamzsignature" | b"xgoogsignature") => {
+            Some((Kind::SignedUrl, Weight::Likely))
+        }
+        b'n' if ends("token") && !secret => Some((Kind::Token, Weight::Likely)),
+        b'h' if last == "auth" => Some((Kind::ApiKey, Weight::Doubtful)),
+        _ => None,
+    };
+    of_ending.or_else(|| secret.then_some((Kind::Secret, Weight::Likely)))
 }
 
 /// Japanese words, which have no end of their own.

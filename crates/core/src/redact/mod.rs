@@ -91,12 +91,15 @@ impl Redacted<'_> {
 const WORD: u8 = 1;
 /// A digit or a capital letter.
 const MIXED: u8 = 2;
-/// What may stand between a name and its value: `:`, `=`, `>`, and the first bytes of `：`, `＝` and `は`.
+/// What may stand between a name and its value: `:`, `=`, `>`, and the first bytes of `：`, `＝` and `は`. A blank is none, but
+/// ` is ` is looked for, too.
 const OPERATOR: u8 = 4;
 /// `<`.
 const OPENS: u8 = 8;
 /// `-`.
 const DASH: u8 = 16;
+/// A blank.
+const BLANK: u8 = 32;
 
 static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
@@ -109,6 +112,7 @@ static CLASSES: [u8; 256] = {
             b'-' => WORD | DASH,
             b':' | b'=' | b'>' | 0xef | 0xe3 => OPERATOR,
             b'<' => OPENS,
+            b' ' => BLANK,
             _ => 0,
         };
         byte += 1;
@@ -140,7 +144,7 @@ struct Glance {
 impl Glance {
     /// The usual text has nothing for any pass, and this is all it costs.
     fn at(bytes: &[u8]) -> Glance {
-        let (mut tokens, mut flags) = (false, false);
+        let (mut tokens, mut flags, mut is) = (false, false, false);
         let (mut run, mut of_run, mut others) = (0, 0, 0);
         for (at, byte) in bytes.iter().enumerate() {
             let class = class(*byte);
@@ -151,12 +155,13 @@ impl Glance {
             }
             tokens |= run >= SHORTEST_TOKEN && of_run & MIXED != 0;
             flags |= of_run & DASH != 0 && bytes[at - run..].starts_with(b"--");
+            is |= run == 2 && &bytes[at - 2..at] == b"is";
             others |= class | of_run & DASH;
             (run, of_run) = (0, 0);
         }
         tokens |= run >= SHORTEST_TOKEN && of_run & MIXED != 0;
         let keys = (others | of_run) & DASH != 0 && search::find(bytes, b"-----").is_some();
-        let values = flags || others & OPERATOR != 0 || search::find(bytes, b" is ").is_some();
+        let values = flags || is || others & OPERATOR != 0;
         Glance { private: others & OPENS != 0, keys, tokens, values }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::keyword::{self, Keyword};
 use super::kind::{MARKER, marker_at};
 use super::looks::{Style, is_placeholder, like_a_secret};
-use super::{Finding, Kind, is_word};
+use super::{BLANK, DASH, Finding, Kind, OPERATOR, class, is_word};
 use crate::search;
 use crate::shell::among;
 
@@ -28,12 +28,18 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     let mut scan = Scan { text, bytes: text.as_bytes(), findings: Vec::new(), from: 0 };
     let mut at = 0;
     while let Some(byte) = scan.bytes.get(at) {
+        if class(*byte) & (OPERATOR | DASH | BLANK) == 0 {
+            at += 1;
+            continue;
+        }
         match byte {
             b':' if scan.bytes[at..].starts_with(b"://") => scan.url(at),
             b':' | b'=' => scan.operator(at, 1),
             b'>' => scan.element(at),
             b'-' if scan.bytes[at..].starts_with(b"--") => scan.flag(at),
-            b' ' if scan.bytes[at..].starts_with(b" is ") => scan.prose(at, 4),
+            b' ' if scan.bytes.get(at + 1) == Some(&b'i') && scan.bytes[at..].starts_with(b" is ") => {
+                scan.prose(at, 4);
+            }
             0xef if ["：", "＝"].iter().any(|sign| scan.bytes[at..].starts_with(sign.as_bytes())) => {
                 scan.operator(at, 3);
             }
@@ -399,7 +405,8 @@ impl Scan<'_> {
 
     /// `curl -u user:password`. Returns whether it was one.
     fn user_of_a_program(&mut self, colon: usize) -> bool {
-        if self.bytes[colon] != b':' {
+        // In prose a blank follows.
+        if self.bytes[colon] != b':' || self.bytes.get(colon + 1).is_none_or(u8::is_ascii_whitespace) {
             return false;
         }
         let before = &self.bytes[self.from..colon];
