@@ -70,7 +70,7 @@ pub struct Reader {
     next: u64,
     skipping: bool,
     /// Where the relay under way begins.
-    began: u64,
+    began: Option<u64>,
     /// A relay begins that belongs to a later job.
     over: bool,
     read: u64,
@@ -119,7 +119,7 @@ impl Reader {
             at: 0,
             next: 0,
             skipping: false,
-            began: 0,
+            began: None,
             over: false,
             read: 0,
         };
@@ -160,7 +160,11 @@ impl Reader {
         if !self.over && !self.skipping && !relay::begins(line) {
             self.extract.line(line);
         }
-        let began = self.began;
+        // It came late and its answer is not the one that is expected: a later job's.
+        if self.began.is_some_and(|began| began >= self.to) && self.expects && !self.extract.answered() {
+            return None;
+        }
+        let began = self.began.unwrap_or_default();
         self.extract.finish().map(|relay| Found { relay: Box::new(relay), began })
     }
 
@@ -175,16 +179,22 @@ impl Reader {
         let mut whole = None;
         if self.skipping {
             self.skipping = false;
-        } else if self.at >= self.to && relay::begins(line) {
+        } else if self.at >= self.to && relay::begins(line) && !self.may_be_late() {
             self.over = true;
             return None;
         } else if let Step::Begins(before) = self.extract.line(line) {
-            whole = before.map(|relay| Found { relay, began: self.began });
-            self.began = self.at;
+            whole = before.map(|relay| Found { relay, began: self.began.unwrap_or_default() });
+            self.began = Some(self.at);
         }
         self.at += (end + 1 - self.line) as u64;
         (self.line, self.looked) = (end + 1, end + 1);
         whole
+    }
+
+    /// Whether a prompt after the part may still be its own: the host writes behind its hooks, so a turn may have ended before its
+    /// prompt was in the file. What is asked next stands after the answer, and that was not seen.
+    fn may_be_late(&self) -> bool {
+        self.expects && !self.extract.answered() && self.began.is_none_or(|began| began < self.to)
     }
 
     /// Reads a little more; `false` at the end.
@@ -366,6 +376,26 @@ mod tests {
         file.add(rest);
         assert_eq!(reader.read_on(), Ok(Next::End { answered: true }));
         assert_eq!(reader.finish().unwrap().relay.answer, "done");
+    }
+
+    #[test]
+    fn a_prompt_that_comes_late_is_known_by_its_answer() {
+        let file = transcript();
+        let part = file.part(0, 0, Some("one"));
+        assert_eq!(read(&part), (vec![], false), "a turn may end before anything is written");
+        file.add(&user("a"));
+        assert_eq!(read(&part), (vec![], false), "whose it is shows when its answer comes");
+        let to = file.add(&said("one"));
+        assert_eq!(read(&part), (vec!["a? one".into()], true));
+        file.add(&(user("b") + &said("two") + &user("c") + &said("three")));
+        assert_eq!(read(&part), (vec!["a? one".into()], true));
+        assert_eq!(read(&file.part(0, to, Some("two"))), (vec!["a? one".into(), "b? two".into()], true));
+        assert_eq!(
+            read(&file.part(0, to, Some("three"))),
+            (vec!["a? one".into()], false),
+            "one prompt may be late, not two"
+        );
+        assert_eq!(read(&file.part(to, to, None)).0, ["a? one"], "nothing that it could be known by");
     }
 
     #[test]
