@@ -136,6 +136,10 @@ pub enum Kind {
     Progress,
 }
 
+/// How many hits there are at most, and unless told.
+const MOST_HITS: usize = 200;
+const HITS: usize = 20;
+
 /// A question to a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
@@ -145,8 +149,15 @@ pub struct Query {
     pub kinds: Vec<Kind>,
     /// Only what fits this.
     pub filter: Filter,
-    /// At most so many.
+    /// At most so many; 0 where nobody said.
     pub limit: usize,
+}
+
+impl Query {
+    /// How many hits there are at most.
+    pub fn limit(&self) -> usize {
+        if self.limit == 0 { HITS } else { self.limit.min(MOST_HITS) }
+    }
 }
 
 /// What was found, best first.

@@ -33,16 +33,6 @@ const ALL: f64 = 10_000.0;
 /// More tokens of one text, in bytes, are left out: a `tsvector` is bounded.
 const MOST_TOKENS: usize = 400_000;
 
-/// How many words that begin as typed stand for one that is not there.
-const GOING_ON: usize = 24;
-
-/// How many hits there are at most, and unless told.
-const MOST_HITS: usize = 200;
-const HITS: usize = 20;
-
-/// A text loses half of what its time is worth in so many milliseconds: thirty days.
-const FADES: f64 = 30.0 * 86_400_000.0;
-
 /// Puts the words of records into the index.
 pub(super) async fn index(
     transaction: &Transaction<'_>,
@@ -134,7 +124,7 @@ pub(super) async fn search_in(
     let counts = counts(transaction, &question.parts).await?;
     let newest = Ask::new("SELECT max(at) AS at FROM log").row(transaction).await?;
     let newest = newest.as_ref().and_then(|row| time(row, "at").ok()).unwrap_or_default();
-    let limit = if query.limit == 0 { HITS } else { query.limit.min(MOST_HITS) };
+    let limit = query.limit();
     let search = Search { transaction, query, projects, limit, newest };
     search.run(question, counts).await
 }
@@ -200,8 +190,6 @@ impl Search<'_> {
             let texts: Vec<&str> = loaded.texts.iter().map(String::as_str).collect();
             let document = Document { title: &loaded.title, texts: &texts };
             let Some(score) = text::score(question, &weights, parts, &document) else { continue };
-            let age = self.newest.since(loaded.at) as f64;
-            let fresh = 1.0 + 0.4 * (-age / FADES).exp2();
             hits.push(Hit {
                 kind: loaded.kind,
                 id: loaded.id,
@@ -210,7 +198,7 @@ impl Search<'_> {
                 project: Some(get(&row, "project_name")?),
                 topic: Some(get(&row, "topic_title")?),
                 at: loaded.at.iso(),
-                score: score * fresh * loaded.worth,
+                score: score * text::freshness(loaded.at, self.newest) * loaded.worth,
                 uid,
             });
         }
@@ -265,8 +253,11 @@ impl Search<'_> {
                 text::tokens(part, &mut tokens);
             }
         }
-        let tokens: Vec<String> =
-            tokens.into_iter().filter(|token| token.starts_with(prefix)).take(GOING_ON).collect();
+        let tokens: Vec<String> = tokens
+            .into_iter()
+            .filter(|token| token.starts_with(prefix))
+            .take(text::GOING_ON.into())
+            .collect();
         Ok((!tokens.is_empty()).then(|| Part::any_of(tokens)))
     }
 }

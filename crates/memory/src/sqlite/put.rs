@@ -68,6 +68,13 @@ fn referred(store: &Connection, table: &str, uid: &str) -> Result<Option<i64>> {
     }
 }
 
+/// The topic and the session that a row refers to; `None` where either was forgotten, and the row with it.
+fn place(store: &Connection, topic: &str, session: Option<&str>) -> Result<Option<(i64, Option<i64>)>> {
+    let Some(topic) = referred(store, "topic", topic)? else { return Ok(None) };
+    let Some(session) = session else { return Ok(Some((topic, None))) };
+    Ok(referred(store, "session", session)?.map(|session| (topic, Some(session))))
+}
+
 /// The number that a row asks for, where it is free.
 fn free_id(store: &Connection, table: &str, wanted: Option<i64>) -> Result<Option<i64>> {
     let Some(id) = wanted.filter(|id| *id > 0 && *id < i64::MAX / 2) else { return Ok(None) };
@@ -231,13 +238,8 @@ fn log(store: &Connection, row: &record::Log) -> Result<Put> {
     if known.is_some_and(|(_, updated)| updated >= ms(row.updated)) {
         return Ok(Put::Kept);
     }
-    let Some(topic) = referred(store, "topic", &row.topic)? else { return Ok(Put::Forgotten) };
-    let session = match &row.session {
-        None => None,
-        Some(uid) => match referred(store, "session", uid)? {
-            None => return Ok(Put::Forgotten),
-            found => found,
-        },
+    let Some((topic, session)) = place(store, &row.topic, row.session.as_deref())? else {
+        return Ok(Put::Forgotten);
     };
     let more = More {
         tools: row.tools.clone(),
@@ -327,13 +329,8 @@ fn decision(store: &Connection, row: &record::Decision) -> Result<Put> {
     if known.is_some_and(|(_, updated)| updated >= ms(row.updated)) {
         return Ok(Put::Kept);
     }
-    let Some(topic) = referred(store, "topic", &row.topic)? else { return Ok(Put::Forgotten) };
-    let session = match &row.session {
-        None => None,
-        Some(uid) => match referred(store, "session", uid)? {
-            None => return Ok(Put::Forgotten),
-            found => found,
-        },
+    let Some((topic, session)) = place(store, &row.topic, row.session.as_deref())? else {
+        return Ok(Put::Forgotten);
     };
     // What took the place of something forgotten stands for itself.
     let supersedes = match &row.supersedes {

@@ -26,19 +26,9 @@ const ROUNDS: usize = 4;
 /// How many texts tell how common a word is.
 const SAMPLE: usize = 200;
 
-/// How many words that begin as typed stand for one that is not there.
-const GOING_ON: i64 = 24;
-
-/// How many hits there are at most, and unless told.
-const MOST_HITS: usize = 200;
-const HITS: usize = 20;
-
-/// A text loses half of what its time is worth in so many milliseconds: thirty days.
-const FADES: f64 = 30.0 * 86_400_000.0;
-
 pub(super) fn search(store: &Connection, query: &Query) -> Result<Vec<Hit>> {
     let question = Question::parse(&query.text);
-    let limit = if query.limit == 0 { HITS } else { query.limit.min(MOST_HITS) };
+    let limit = query.limit();
     let Some(scope) = Scope::of(query) else { return Ok(Vec::new()) };
     if question.is_empty() {
         return Ok(Vec::new());
@@ -179,7 +169,7 @@ impl Search<'_> {
             .prepare_cached("SELECT term FROM term WHERE term >= ?1 AND term < ?2 ORDER BY term LIMIT ?3")?;
         let after = format!("{prefix}\u{10ffff}");
         let tokens = terms
-            .query_map(rusqlite::params![prefix, after, GOING_ON], |row| row.get(0))?
+            .query_map(rusqlite::params![prefix, after, text::GOING_ON], |row| row.get(0))?
             .collect::<rusqlite::Result<Vec<String>>>()?;
         Ok((!tokens.is_empty()).then(|| Part::any_of(tokens)))
     }
@@ -286,8 +276,7 @@ impl Search<'_> {
                 .flatten();
             if let Some(score) = score {
                 self.seen.insert(*doc);
-                let age = newest.since(text.at) as f64;
-                let fresh = 1.0 + 0.4 * (-age / FADES).exp2();
+                let fresh = text::freshness(text.at, newest);
                 self.found.push((score * fresh * text.worth, *doc));
             }
         }

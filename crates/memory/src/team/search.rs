@@ -34,7 +34,7 @@ pub fn search(memory: &mut Memory, address: Option<&Address>, query: &Query) -> 
     let Some(address) = address else { return Ok(Found { hits, unreachable: None }) };
     let Some(projects) = asked(memory, query)? else { return Ok(Found { hits, unreachable: None }) };
     match ask(memory, address, |team| there(team, &projects, query)) {
-        Ok(of_team) => Ok(Found { hits: merged(hits, of_team, query.limit), unreachable: None }),
+        Ok(of_team) => Ok(Found { hits: merged(hits, of_team, query.limit()), unreachable: None }),
         Err(why) => Ok(Found { hits, unreachable: Some(why) }),
     }
 }
@@ -99,7 +99,6 @@ fn there(team: &mut PostgresStore, projects: &[crate::record::Project], query: &
 /// Each once. Scores of two stores say little about each other, so the best of both come first, then the second ones.
 fn merged(here: Vec<Hit>, there: Vec<Hit>, limit: usize) -> Vec<Hit> {
     let mut seen = BTreeSet::new();
-    let most = if limit == 0 { here.len().max(there.len()) } else { limit };
     let known: BTreeSet<Uid> = here.iter().map(|hit| hit.uid.clone()).collect();
     let mut there = there.into_iter().filter(|hit| !known.contains(&hit.uid));
     let mut all = Vec::new();
@@ -109,6 +108,6 @@ fn merged(here: Vec<Hit>, there: Vec<Hit>, limit: usize) -> Vec<Hit> {
     }
     all.extend(there);
     all.retain(|hit| seen.insert((hit.kind, hit.uid.clone())));
-    all.truncate(most);
+    all.truncate(limit);
     all
 }

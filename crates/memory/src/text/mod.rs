@@ -15,11 +15,14 @@ mod scan;
 mod stem;
 
 pub use question::{Part, Question};
-pub use rank::{Document, Weights, score, snippet};
+pub use rank::{Document, Weights, freshness, score, snippet};
 pub use scan::{Atom, atoms, tokens};
 
 /// The version of the way from text to tokens. An index of another version is made anew.
 pub const VERSION: u32 = 1;
+
+/// How many words that begin as typed stand for one that is not there.
+pub const GOING_ON: u16 = 24;
 
 /// One line without control characters, at most so many characters.
 pub fn one_line(text: &str, most: usize) -> String {

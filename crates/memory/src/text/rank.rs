@@ -1,5 +1,7 @@
 //! How well a text fits a question, and the place in it that shows so.
 
+use tidegate_core::time::Millis;
+
 use super::question::{Part, Question};
 use super::scan::{Atom, atoms};
 
@@ -11,6 +13,9 @@ const SATURATION: f64 = 1.2;
 
 /// A text of so many atoms is neither long nor short.
 const USUAL_LENGTH: f64 = 250.0;
+
+/// A text loses half of what its time is worth in so many milliseconds: thirty days.
+const FADES: f64 = 30.0 * 86_400_000.0;
 
 /// How much of a text is looked at, in bytes: whoever writes more said what it is about before.
 const LOOKED_AT: usize = 256 * 1024;
@@ -37,6 +42,11 @@ impl Weights {
         let weight = |count: &f64| (1.0 + (all - count + 0.5).max(0.5) / (count + 0.5)).ln().max(0.05);
         Weights(counts.iter().map(weight).collect())
     }
+}
+
+/// What the time of a text is worth beside the newest one.
+pub fn freshness(at: Millis, newest: Millis) -> f64 {
+    1.0 + 0.4 * (-(newest.since(at) as f64) / FADES).exp2()
 }
 
 /// How well a document fits a question, with the weight of each of its parts; `None` if it does not hold what is required. That
