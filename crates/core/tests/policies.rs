@@ -87,7 +87,7 @@ const TABLES: [(&str, Runner); 58] = [
     ("failed spawned says", workflow::retries),
     ("workflow text is", workflow::words),
     ("event transcript left leaves worker because", memory::jobs),
-    ("setting event left leaves mark", memory::not_recorded),
+    ("setting event left leaves mark passed", memory::not_recorded),
     ("event topic set says", memory::job_contents),
     ("preset event answer held call because", memory::tags),
     ("at project topic text", memory::tag_words),

@@ -198,6 +198,29 @@ fn nothing_is_recorded_where_nobody_wants_it() {
 }
 
 #[test]
+fn what_is_asked_while_recording_is_off_is_known_by_its_time() {
+    let mut memory = Memory::new("[relay_log]\nmode = \"off\"\n");
+    memory.event("UserPromptSubmit", &json!({ "prompt": "between us", "prompt_id": "p1" })).silent();
+    let asked = tidegate_state::clock::now();
+    memory.sandbox.config("");
+    memory.transcript.line(&answer(10_000));
+    memory.stop("p2", "done").silent();
+    let job = memory.job();
+    assert!(job.passed.is_some_and(|passed| passed <= asked), "interrupted, it has no end: {job:?}");
+    memory.stop("p3", "done").silent();
+    assert_eq!(memory.job().passed, job.passed);
+}
+
+#[test]
+fn the_first_turn_may_end_before_anything_is_written() {
+    let memory = Memory::new("");
+    fs::remove_file(&memory.transcript.path).expect("a transcript");
+    memory.stop("p1", "done").silent();
+    let job = memory.job();
+    assert_eq!((job.from, job.to, job.answer.is_some()), (0, 0, true));
+}
+
+#[test]
 fn a_projects_file_may_switch_recording_off_and_not_on() {
     for (user, of_project, recorded) in [("", "off", false), ("[relay_log]\nmode = \"off\"\n", "on", false)] {
         let mut memory = Memory::new(user);

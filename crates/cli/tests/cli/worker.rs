@@ -64,6 +64,7 @@ impl Machine {
             because: Because::Stop,
             answer: answer.map(hash),
             topic: None,
+            passed: None,
             project: ProjectOf { key: root.clone(), name: "project".to_owned(), root, branch: None },
             lang: None,
         };

@@ -821,7 +821,11 @@ mod tests {
             Just(Mark::Notice("workflow 80".into())),
             Just(Mark::WorkflowLeft),
             Just(Mark::Detached),
-            (0u64..1 << 40, 0u64..1 << 40).prop_map(|(to, at)| Mark::Spooled(Spooled { to, at: Millis(at) })),
+            (0u64..1 << 40, 0u64..1 << 40).prop_map(|(to, at)| Mark::Spooled(Spooled {
+                to,
+                at: Millis(at),
+                passed: (at % 3 == 0).then_some(Millis(at))
+            })),
             topic().prop_map(Mark::TopicSet),
             topic().prop_map(Mark::Topic),
             topic().prop_map(Mark::TopicLeft),
@@ -886,7 +890,7 @@ mod tests {
 
     #[test]
     fn another_transcript_was_not_left_yet() {
-        let spooled = Spooled { to: 9, at: Millis(1) };
+        let spooled = Spooled { to: 9, at: Millis(1), passed: None };
         let at = |path: &str| Mark::Transcript(path.into());
         let fold = |marks: &[Mark]| Marks::fold(write_lines(marks).as_bytes()).spooled;
         assert_eq!(fold(&[at("/a"), Mark::Spooled(spooled), at("/a")]), Some(spooled));

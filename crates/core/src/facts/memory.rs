@@ -55,6 +55,9 @@ pub struct Spooled {
     pub to: u64,
     /// When.
     pub at: Millis,
+    /// What began up to this time and is not stored is not to be: nothing was recorded then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed: Option<Millis>,
 }
 
 /// A topic that a session is or was about.

@@ -53,6 +53,9 @@ pub struct Part {
     /// The topic that an MCP call last set in the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<i64>,
+    /// What began up to this time and is not stored is not to be: nothing was recorded then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed: Option<Millis>,
     /// The default project of the relay.
     pub project: ProjectOf,
     /// The language of the person, where it is known.

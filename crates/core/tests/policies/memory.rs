@@ -44,12 +44,13 @@ fn project() -> ProjectOf {
     ProjectOf { key: text("/p/.git"), name: text("shop"), root: text("/p"), branch: Some(text("main")) }
 }
 
-/// `300`, or `300 of another file`.
+/// `300`, `300 of another file`, or `300, passed`.
 fn left(cell: &str) -> Vec<Mark> {
     let (to, path) =
         cell.strip_suffix(" of another file").map_or((cell, TRANSCRIPT), |to| (to, "/t/b.jsonl"));
+    let (to, passed) = to.strip_suffix(", passed").map_or((to, None), |to| (to, Some(SINCE)));
     let mut marks = vec![Mark::Transcript(path.into())];
-    marks.extend(to.parse().ok().map(|to| Mark::Spooled(Spooled { to, at: Millis(1) })));
+    marks.extend(to.parse().ok().map(|to| Mark::Spooled(Spooled { to, at: Millis(1), passed })));
     marks
 }
 
@@ -112,11 +113,21 @@ pub(super) fn not_recorded(row: &Row<'_>) -> Vec<String> {
     let part = part("relay-log", &facts, &config);
     let marks = session::marks(&facts, &config, None, None).into_iter().map(Effect::Mark);
     let effects = part.as_ref().map(|part| part.verdict.effects.clone()).unwrap_or_default();
-    let mark = marks.chain(effects).find_map(|effect| match effect {
-        Effect::Mark(Mark::Spooled(spooled)) => Some(spooled.to.to_string()),
+    let spooled = marks.chain(effects).find_map(|effect| match effect {
+        Effect::Mark(Mark::Spooled(spooled)) => Some(spooled),
         _ => None,
     });
-    [row[0], row[1], row[2], &covers(part.as_ref()), mark.as_deref().unwrap_or("-")].map(str::to_owned).into()
+    let passed = spooled.and_then(|spooled| spooled.passed);
+    if let Some(job) = job(part.as_ref()) {
+        assert_eq!(job.passed, passed, "the job knows what the mark does: {row:?}");
+    }
+    let passed = match passed {
+        None => "-",
+        Some(NOW) => "all so far",
+        Some(_) => "as before",
+    };
+    let mark = spooled.map_or("-".to_owned(), |spooled| spooled.to.to_string());
+    [row[0], row[1], row[2], &covers(part.as_ref()), &mark, passed].map(str::to_owned).into()
 }
 
 pub(super) fn job_contents(row: &Row<'_>) -> Vec<String> {

@@ -57,11 +57,13 @@ fn of_session(
         because: Because::Left,
         answer: None,
         topic: known.topic_set.as_ref().map(|set| set.topic.id),
+        passed: known.spooled.and_then(|spooled| spooled.passed),
         project: project::memory_project(Path::new(root)),
         lang: known.lang,
     };
+    let passed = part.passed;
     // The job first: twice is once, and never is never.
     spool::put(state, &Job { v: VERSION, at: now, session: session.to_string(), work: Work::Relays(part) })?;
-    marks::lock_shared(&folder)?.append(&[Mark::Spooled(Spooled { to, at: now })])?;
+    marks::lock_shared(&folder)?.append(&[Mark::Spooled(Spooled { to, at: now, passed })])?;
     Ok(true)
 }

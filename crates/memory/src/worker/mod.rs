@@ -199,6 +199,8 @@ impl Worker<'_> {
             }
             Work::Relays(part) => match self.relays(job, part, retries, report) {
                 Ok(None) => Done::Stored,
+                // Nor was it there when the turn ended: a host that keeps none.
+                Ok(Some(Gone::Deleted)) if part.to == 0 => Done::Stored,
                 Ok(Some(gone @ Gone::Unreadable(_))) => self.later(&name, gone.to_string(), retries)?,
                 Ok(Some(gone)) => Done::Lost(gone.to_string()),
                 // Something is wrong with this one job; those after it are not to wait for that.
@@ -325,6 +327,9 @@ impl Worker<'_> {
             // What was said before this part belongs to it only if it was recorded then.
             let of_part = found.began >= part.from;
             if known.as_ref().map_or(!of_part, |log| log.row.updated >= relay.ended) {
+                return Ok(None);
+            }
+            if known.is_none() && part.passed.is_some_and(|until| relay.at <= until) {
                 return Ok(None);
             }
             let before = known.filter(|_| !last).map(|log| log.row.topic);

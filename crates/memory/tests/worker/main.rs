@@ -16,7 +16,7 @@ use tidegate_memory::record::{Record, Topic};
 use tidegate_memory::store::Store;
 use tidegate_memory::worker::{NotTold, Summarise, Worker, pick_up};
 use tidegate_state::memory::{retries, spool};
-use world::{NOW, World, said, user};
+use world::{NOW, World, append, last_second, said, user};
 
 const HOUR: u64 = 3_600_000;
 
@@ -91,6 +91,42 @@ fn what_was_said_while_nothing_was_recorded_stays_so() {
     world.stop_from("s1", from, "done");
     assert_eq!(world.work().new, 1);
     assert!(world.store.log("u1").unwrap().is_none());
+    // Interrupted, or written after its end: it stands in the part of the next job.
+    world.say(&user("u3", "more secret plans"));
+    world.passed = Some(last_second());
+    world.say(&said("m3", "half of a"));
+    world.say(&user("u4", "now in public"));
+    world.say(&said("m4", "well"));
+    world.stop("s1", "well");
+    assert_eq!(world.work().new, 1);
+    assert!(world.store.log("u3").unwrap().is_none());
+    assert_eq!(world.log("u4").row.answer, "well");
+    // What is known goes on, whenever it began.
+    world.say(&said("m5", "well then"));
+    world.passed = Some(last_second());
+    world.stop("s1", "well then");
+    assert_eq!(world.work().changed, 1);
+}
+
+#[test]
+fn a_turn_that_ends_before_anything_is_written() {
+    let mut world = World::new();
+    world.stop("s1", "one");
+    let transcript = world.transcript.clone();
+    let looks = Cell::new(0);
+    let come = |_: Duration| {
+        looks.set(looks.get() + 1);
+        if looks.get() == 3 {
+            append(&transcript, &(user("u1", "first") + &said("m1", "one")));
+        }
+    };
+    assert_eq!(world.work_with(None, &come).new, 1);
+    assert_eq!(world.log("u1").row.answer, "one");
+    // A host that keeps no transcripts: nothing was there, and nothing is lost.
+    let mut world = World::new();
+    world.stop("s1", "one");
+    let report = world.work();
+    assert_eq!((report.jobs, report.new, report.lost, report.left), (1, 0, 0, 0));
 }
 
 #[test]
@@ -432,6 +468,7 @@ fn what_crashed_sessions_left_is_picked_up_once() {
     let mut world = World::new();
     world.say(&user("u1", "go"));
     world.say(&said("m1", "halfway"));
+    world.passed = Some(Millis(7));
     world.marks("crashed", world.length() / 2);
     let later = Millis(tidegate_state::clock::now().0 + 2 * HOUR);
     let always = |_: &std::path::Path, attended: bool| attended;
@@ -444,9 +481,8 @@ fn what_crashed_sessions_left_is_picked_up_once() {
     assert_eq!(pick_up(&world.state, later, &always).unwrap(), 1);
     assert_eq!(pick_up(&world.state, later, &always).unwrap(), 0);
     let job = spool::list(&world.state).unwrap().remove(0).job.unwrap();
-    assert!(
-        matches!(&job.work, Work::Relays(part) if part.because == Because::Left && part.to == world.length())
-    );
+    let Work::Relays(part) = &job.work else { panic!("{job:?}") };
+    assert_eq!((part.because, part.to, part.passed), (Because::Left, world.length(), world.passed));
     assert_eq!(job.session, "crashed");
 }
 

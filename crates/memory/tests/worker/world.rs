@@ -32,6 +32,8 @@ pub(crate) struct World {
     pub(crate) until: Millis,
     /// What an MCP call set in the session.
     pub(crate) topic: Option<i64>,
+    /// Until when nothing was recorded.
+    pub(crate) passed: Option<Millis>,
     /// What the worker told of.
     pub(crate) told: Vec<String>,
     /// How far the transcript was left.
@@ -51,6 +53,7 @@ impl World {
             now: Cell::new(NOW),
             until: Millis(u64::MAX),
             topic: None,
+            passed: None,
             told: Vec::new(),
             spooled: 0,
             jobs: 0,
@@ -90,6 +93,7 @@ impl World {
             because: Because::Stop,
             answer: (!answer.is_empty()).then_some(hash),
             topic: self.topic,
+            passed: self.passed,
             project,
             lang: None,
         };
@@ -186,7 +190,7 @@ impl World {
             Mark::Root("/shop".to_owned()),
             Mark::Attended(true),
             Mark::Transcript(self.transcript.to_string_lossy().into_owned()),
-            Mark::Spooled(Spooled { to: spooled, at: NOW }),
+            Mark::Spooled(Spooled { to: spooled, at: NOW, passed: self.passed }),
         ];
         tidegate_state::marks::lock_shared(&folder).unwrap().append(&marks).unwrap();
         std::fs::write(folder.join("claims"), "").unwrap();
@@ -204,7 +208,12 @@ thread_local! {
 
 fn time() -> String {
     SECOND.set(SECOND.get() + 1);
-    Millis(NOW.0 - 86_400_000 + SECOND.get() * 1000).iso()
+    last_second().iso()
+}
+
+/// When the last line of a transcript was made.
+pub(crate) fn last_second() -> Millis {
+    Millis(NOW.0 - 86_400_000 + SECOND.get() * 1000)
 }
 
 pub(crate) fn user(uuid: &str, prompt: &str) -> String {

@@ -294,6 +294,7 @@ mod tests {
                 because: Because::Stop,
                 answer: answer.map(hash),
                 topic: None,
+                passed: None,
                 project,
                 lang: None,
             }

@@ -76,7 +76,7 @@ impl Policy for RelayLog {
             None => Verdict { effects: vec![Effect::StartWorker], ..Verdict::silent("nothing was left") },
             Some(Err(why)) => Verdict { effects: vec![Effect::StartWorker], ..Verdict::silent(why) },
             Some(Ok(part)) => {
-                let spooled = Spooled { to: part.to, at: facts.now };
+                let spooled = Spooled { to: part.to, at: facts.now, passed: part.passed };
                 let effects = vec![
                     Effect::Spool(Box::new(Work::Relays(part))),
                     Effect::Mark(Mark::Spooled(spooled)),
@@ -112,21 +112,24 @@ pub fn is_on(config: &Config) -> bool {
     config.policies.relay_log.mode == RecordMode::On && !config.switched_off(ID)
 }
 
-/// The first byte that was not left yet. A file that is shorter than that is another one.
-fn begin(facts: &Facts<'_>, marks: Option<&Marks>, length: u64) -> u64 {
+/// How far this transcript was left.
+fn left(facts: &Facts<'_>, marks: Option<&Marks>) -> Option<Spooled> {
     let path = facts.event.payload.transcript_path.get().map(AsRef::as_ref);
-    let same = marks.filter(|marks| marks.transcript.as_deref() == path);
-    let spooled = same.and_then(|marks| marks.spooled).map_or(0, |spooled| spooled.to);
-    if spooled > length { 0 } else { spooled }
+    marks.filter(|marks| marks.transcript.as_deref() == path)?.spooled
 }
 
 fn part(facts: &Facts<'_>, marks: Option<&Marks>, because: Because) -> Result<Part, &'static str> {
     let payload = &facts.event.payload;
-    let (Some(path), Some(length)) = (payload.transcript_path.get(), facts.memory.length) else {
+    let left = left(facts, marks);
+    let to = left.map_or(0, |left| left.to);
+    // The first turn may end before anything of it is in a file.
+    let length = facts.memory.length.or((because == Because::Stop && to == 0).then_some(0));
+    let (Some(path), Some(length)) = (payload.transcript_path.get(), length) else {
         return Err("there is no transcript");
     };
     let Some(project) = &facts.memory.project else { return Err("there is no project") };
-    let from = begin(facts, marks, length);
+    // A file that is shorter than it was is another one.
+    let from = if to > length { 0 } else { to };
     // At the end of a turn the answer may still be on its way into the file.
     if from == length && because != Because::Stop {
         return Err("nothing was said since");
@@ -140,17 +143,30 @@ fn part(facts: &Facts<'_>, marks: Option<&Marks>, because: Because) -> Result<Pa
         because,
         answer: answer.map(|text| Answer { bytes: text.len() as u64, hash: fnv::hash(text.bytes()) }),
         topic: marks.and_then(|marks| marks.topic_set.as_ref()).map(|set| set.topic.id),
+        passed: left.and_then(|left| left.passed),
         project: project.clone(),
         lang: marks.and_then(|marks| marks.lang),
     })
 }
 
-/// The mark of a turn that is not recorded: whoever records again later begins after it.
+/// The mark of what is not recorded: whoever records again later begins after it. The end of a turn alone would not do: one that
+/// is interrupted has none, and what was asked may reach the file after it. What a fork begins with is what another session said,
+/// and was recorded there or not.
 pub fn passed_over(facts: &Facts<'_>, config: &Config) -> Option<Mark> {
-    let ends = turn_ends(facts.event) || facts.event.kind == EventKind::SessionEnd;
-    let to = facts.memory.length.filter(|_| ends && !records(facts, config))?;
-    let known = facts.marks.value().and_then(|marks| marks.spooled);
-    known.is_none_or(|known| known.to != to).then_some(Mark::Spooled(Spooled { to, at: facts.now }))
+    let kind = facts.event.kind;
+    let ends = turn_ends(facts.event) || kind == EventKind::SessionEnd;
+    let passes = (ends || kind == EventKind::UserPromptSubmit) && !records(facts, config);
+    if !passes && !forks(facts.event) {
+        return None;
+    }
+    let known = left(facts, facts.marks.value());
+    let to = facts.memory.length.filter(|_| ends).or(known.map(|known| known.to)).unwrap_or_default();
+    let at = if ends { facts.now } else { known.map(|known| known.at).unwrap_or_default() };
+    Some(Mark::Spooled(Spooled { to, at, passed: Some(facts.now) }))
+}
+
+fn forks(event: &Event<'_>) -> bool {
+    event.kind == EventKind::SessionStart && event.payload.source.get().is_some_and(|source| source == "fork")
 }
 
 /// What that takes.
