@@ -239,9 +239,10 @@ impl Worker<'_> {
             Ok(()) => return Ok(None),
             Err(gone) => gone,
         };
-        // Begun anew, it may hold what was said since; whatever that is, it has names.
+        // What is left of the part is stored. Begun anew, the file may hold what was said since; whatever that is, it has names.
         if let Gone::Shorter { length, .. } = gone {
-            let anew = Part { from: 0, to: length, answer: None, ..part.clone() };
+            let from = if length < part.from { 0 } else { part.from };
+            let anew = Part { from, to: length, answer: None, ..part.clone() };
             let read = self.read(job, &anew, retries, report)?;
             return Ok(Some(read.err().unwrap_or(gone)));
         }
@@ -282,24 +283,45 @@ impl Worker<'_> {
                 Ok(reader) => break reader,
             }
         };
-        loop {
+        let mut last = None;
+        let answered = loop {
             match reader.read_on() {
                 Err(gone) => return Ok(Err(gone)),
-                Ok(Next::Relay(found)) => self.keep(job, part, &found, false, retries, report)?,
+                Ok(Next::Relay(found)) => {
+                    self.keep(job, part, &found, false, retries, report)?;
+                    last = Some(found);
+                }
                 Ok(Next::End { answered }) => {
                     let settled = answered && (part.answer.is_some() || part.because == Because::Left);
                     if settled || looks == 0 {
-                        break;
+                        break answered;
                     }
                     looks -= 1;
                     (self.pause)(LOOK);
                 }
             }
-        }
+        };
         if let Some(found) = reader.finish() {
             self.keep(job, part, &found, true, retries, report)?;
+            last = Some(found);
         }
-        Ok(Ok(()))
+        Ok(if answered || self.holds(part, last.as_ref())? { Ok(()) } else { Err(Gone::Replaced) })
+    }
+
+    /// Whether a file in which the answer never came is still the one that the part is of: it ends in a relay of the part, or in one
+    /// that is stored already. Of a part that was empty nothing can be gone.
+    fn holds(&mut self, part: &Part, last: Option<&Found>) -> Result<bool> {
+        if part.from == part.to {
+            return Ok(true);
+        }
+        let Some(found) = last else { return Ok(false) };
+        if found.began >= part.from {
+            return Ok(true);
+        }
+        self.with_store(|store| match store.log(&found.relay.uid) {
+            Err(error) if error.kind == ErrorKind::Refused => Ok(false),
+            stored => Ok(stored?.is_some_and(|log| log.row.uid == found.relay.uid)),
+        })
     }
 
     /// Stores one relay, which is the `last` of its part or not.

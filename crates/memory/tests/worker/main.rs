@@ -210,6 +210,49 @@ fn what_is_gone_is_said() {
 }
 
 #[test]
+fn what_is_left_of_a_transcript_that_was_cut_is_stored() {
+    let mut world = World::new();
+    world.say(&user("u0", "while nothing was recorded"));
+    let from = world.length();
+    for n in 1..=2 {
+        world.say(&user(&format!("u{n}"), "go"));
+        world.say(&said(&format!("m{n}"), &format!("answer {n}")));
+    }
+    world.stop_from("s1", from, "answer 2");
+    let text = fs::read_to_string(&world.transcript).unwrap();
+    fs::write(&world.transcript, &text[..text.find("u2").unwrap()]).unwrap();
+    let report = world.work();
+    assert_eq!((report.jobs, report.lost, report.new), (0, 1, 1));
+    assert_eq!(world.log("u1").row.answer, "answer 1");
+    assert!(world.told.concat().contains("cut or begun anew"), "{:?}", world.told);
+    // Nothing is left of it.
+    world.told.clear();
+    world.stop_from("s1", 0, "answer 1");
+    fs::write(&world.transcript, "").unwrap();
+    assert_eq!((world.work().lost, world.logs()), (1, 1));
+    assert!(world.told.concat().contains("cut or begun anew (0 bytes"), "{:?}", world.told);
+}
+
+#[test]
+fn a_transcript_that_another_took_the_place_of_is_said() {
+    let mut world = World::new();
+    turn(&mut world, "u1", "go");
+    world.work();
+    turn(&mut world, "u2", "go");
+    let length = world.length();
+    // As rotated: longer, of somebody else, who spoke only before where the part begins.
+    fs::remove_file(&world.transcript).unwrap();
+    world.say(&user("other", "hello"));
+    while world.length() <= length {
+        world.say(&said("m", "something else"));
+    }
+    let report = world.work();
+    assert_eq!((report.jobs, report.lost, world.logs()), (0, 1, 1));
+    assert!(world.told.concat().contains("does not hold what was said"), "{:?}", world.told);
+    assert!(spool::list(&world.state).unwrap().is_empty());
+}
+
+#[test]
 fn what_cannot_be_read_now_is_tried_again_and_not_for_ever() {
     let mut world = World::new();
     world.say(&user("u1", "go"));
@@ -230,7 +273,11 @@ fn what_cannot_be_read_now_is_tried_again_and_not_for_ever() {
     assert!(world.now.get().since(start) > HOUR);
     assert_eq!(retries::read(&world.state).jobs.len(), 0);
     // One that can be read again in time is done.
+    fs::remove_dir(&world.transcript).unwrap();
+    fs::write(&world.transcript, &text).unwrap();
     world.stop_from("s1", 0, "");
+    fs::remove_file(&world.transcript).unwrap();
+    fs::create_dir(&world.transcript).unwrap();
     assert_eq!(world.work().left, 1);
     fs::remove_dir(&world.transcript).unwrap();
     fs::write(&world.transcript, text).unwrap();
