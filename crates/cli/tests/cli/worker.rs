@@ -190,6 +190,32 @@ fn sixteen_sessions_that_stop_at_once() {
 }
 
 #[test]
+fn whoever_looks_is_told_what_waits() {
+    let machine = Machine::new();
+    let searched = |waiting: Option<u64>| {
+        for command in [&["search", "question"][..], &["list", "logs"]] {
+            let args = |more: &[&'static str]| [&["memory"], command, more].concat();
+            let ran = machine.sandbox.run(&args(&[]));
+            let note = waiting.map(|jobs| {
+                format!("note: {jobs} job{} to be stored", if jobs == 1 { " waits" } else { "s wait" })
+            });
+            assert_eq!(ran.stderr.contains(" to be stored"), note.is_some(), "{command:?}: {}", ran.stderr);
+            assert!(note.is_none_or(|note| ran.stderr.contains(&note)), "{command:?}: {}", ran.stderr);
+            let shown: Value =
+                serde_json::from_str(&machine.sandbox.run(&args(&["--json"])).stdout).expect("JSON");
+            assert_eq!(shown.get("waiting").and_then(Value::as_u64), waiting, "{shown}");
+        }
+    };
+    machine.turn("s", "u1");
+    searched(Some(1));
+    machine.emptied();
+    searched(None);
+    machine.turn("s", "u2");
+    machine.turn("s", "u3");
+    searched(Some(2));
+}
+
+#[test]
 fn one_works_at_a_time() {
     let machine = Machine::new();
     machine.turn("s", "u");

@@ -18,8 +18,17 @@ use crate::{bounded, private, replace};
 /// More than this is damage: the longest thing in a job is a path.
 const LARGEST: u64 = 64 * 1024;
 
-/// A worker is started at most once in this time.
+/// At the end of turns a worker is started at most once in this time.
 const BETWEEN_STARTS_MS: u64 = 60_000;
+
+/// When somebody may start a worker, if none runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Starts {
+    /// Unless one was started within the last minute: another turn will come.
+    OnceAMinute,
+    /// Whenever that was: nobody may come after this for long.
+    AnyTime,
+}
 
 /// A file that lies in the spool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,8 +153,8 @@ pub fn wait_to_work(state: &StateDir) -> io::Result<File> {
     Ok(file)
 }
 
-/// Whether it is for the caller to start a worker: none runs, and none was started within the last minute.
-pub fn worker_is_due(state: &StateDir, now: Millis) -> io::Result<bool> {
+/// Whether it is for the caller to start a worker: none runs, nor was one started too short a time ago.
+pub fn worker_is_due(state: &StateDir, now: Millis, starts: Starts) -> io::Result<bool> {
     let mut stamp = private::to_lock(&folder(state).join("worker-started"))?;
     match stamp.try_lock() {
         Ok(()) => {}
@@ -157,7 +166,7 @@ pub fn worker_is_due(state: &StateDir, now: Millis) -> io::Result<bool> {
     let started = stamp.read_exact(&mut bytes).ok().map(|()| Millis(u64::from_le_bytes(bytes)));
     // A time that has not come yet is a clock that was set back.
     let lately = started.is_some_and(|at| at <= now && now.since(at) < BETWEEN_STARTS_MS);
-    if lately || try_work(state)?.is_none() {
+    if (lately && starts == Starts::OnceAMinute) || try_work(state)?.is_none() {
         return Ok(false);
     }
     stamp.seek(SeekFrom::Start(0))?;
@@ -265,13 +274,16 @@ mod tests {
     fn a_worker_is_started_once_a_minute_and_not_while_one_runs() {
         let folder = tempfile::tempdir().unwrap();
         let state = state(&folder);
-        let due = |now| worker_is_due(&state, Millis(now)).unwrap();
+        let due = |now| worker_is_due(&state, Millis(now), Starts::OnceAMinute).unwrap();
+        let at_any_time = |now| worker_is_due(&state, Millis(now), Starts::AnyTime).unwrap();
         assert_eq!([due(100_000), due(100_001), due(159_999), due(160_000)], [true, false, false, true]);
         assert!(due(50_000), "the clock was set back");
         let working = try_work(&state).unwrap();
         assert!(working.is_some() && try_work(&state).unwrap().is_none());
-        assert!(!due(500_000), "one runs");
+        assert!(!due(500_000) && !at_any_time(500_000), "one runs");
         drop(working);
+        assert!(at_any_time(50_001), "one was started just before");
+        assert!(!due(50_002), "that was a start like any other");
         assert!(due(500_000), "one that was not started leaves no stamp");
         drop(wait_to_work(&state).unwrap());
     }
