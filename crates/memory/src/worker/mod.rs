@@ -8,7 +8,9 @@
 mod again;
 mod keep;
 mod left;
+mod order;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
@@ -59,7 +61,7 @@ pub trait Summarise {
 /// Why there is no summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotTold {
-    /// It was asked often enough; what we have is good enough.
+    /// It was asked often enough in this hour.
     Enough,
     /// It failed, and may not fail another time.
     Failed(String),
@@ -81,7 +83,7 @@ pub struct Worker<'a> {
     pub tell: &'a mut dyn FnMut(Progress<'_>),
     /// Nothing is begun after this time.
     pub until: Millis,
-    /// A job that failed is tried again at once, not when its time has come.
+    /// What failed is tried again at once, not when its time has come.
     pub at_once: bool,
 }
 
@@ -103,6 +105,13 @@ pub enum Progress<'a> {
     Later {
         /// The job.
         job: &'a Job,
+        /// What happened.
+        why: &'a str,
+    },
+    /// A file could not be read, and stays where it is.
+    NotRead {
+        /// Where it is.
+        path: &'a std::path::Path,
         /// What happened.
         why: &'a str,
     },
@@ -152,6 +161,7 @@ impl Worker<'_> {
         let mut retries = retries::read(self.state);
         self.forget_old(&mut retries)?;
         let mut passed: Vec<std::path::PathBuf> = Vec::new();
+        let mut waiting: BTreeSet<String> = BTreeSet::new();
         loop {
             // Jobs come while others are done.
             let queue = spool::list(self.state).map_err(|error| failed("the spool", &error))?;
@@ -161,15 +171,20 @@ impl Worker<'_> {
                 break;
             }
             (self.tell)(Progress::Jobs(queue.len()));
-            for queued in queue {
+            for queued in order::of_parts(queue) {
                 if (self.now)() >= self.until {
                     break;
                 }
-                if self.one(&queued, &mut retries, &mut report)? {
+                // A relay may go on in the next job of its session, which would not know it before this one is done.
+                let session = order::part(&queued).map(|(session, _)| session.to_owned());
+                let waits = session.as_ref().is_some_and(|session| waiting.contains(session));
+                if waits || self.one(&queued, &mut retries, &mut report)? {
+                    waiting.extend(session);
                     passed.push(queued.path);
                 }
             }
         }
+        self.find_unsummed(&mut retries)?;
         self.sum_up_again(&mut retries, &mut report)?;
         report.left = spool::list(self.state).map_err(|error| failed("the spool", &error))?.len();
         Ok(report)
@@ -180,6 +195,10 @@ impl Worker<'_> {
         let job = match &queued.job {
             Ok(job) => job,
             Err(Unread::Newer(_)) => return Ok(true),
+            Err(Unread::NotNow(why)) => {
+                (self.tell)(Progress::NotRead { path: &queued.path, why });
+                return Ok(true);
+            }
             Err(Unread::Damaged(why)) => {
                 let path =
                     spool::set_aside(self.state, queued).map_err(|error| failed("the spool", &error))?;

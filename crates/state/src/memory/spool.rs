@@ -46,6 +46,8 @@ pub enum Unread {
     Newer(u32),
     /// It makes no sense.
     Damaged(String),
+    /// The system does not give it out now; another time it may.
+    NotNow(String),
 }
 
 /// Leaves a job.
@@ -83,7 +85,12 @@ pub fn list(state: &StateDir) -> io::Result<Vec<Queued>> {
     let read = paths.into_iter().filter_map(|path| match read(&path) {
         // Another worker was there first.
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => Some(Queued { path, job: Err(Unread::Damaged(error.to_string())) }),
+        Err(error) => {
+            // What the system did not say, we did: too large, or no file.
+            let of_system = error.raw_os_error().is_some();
+            let unread = if of_system { Unread::NotNow } else { Unread::Damaged };
+            Some(Queued { path, job: Err(unread(error.to_string())) })
+        }
         Ok(job) => Some(Queued { path, job }),
     });
     Ok(read.collect())
@@ -256,14 +263,20 @@ mod tests {
         fs::write(spool.join("3-empty.json"), "").unwrap();
         fs::write(spool.join("4-huge.json"), " ".repeat(LARGEST as usize + 1)).unwrap();
         fs::write(spool.join(".5.json.77.0.tmp"), "{").unwrap();
+        fs::create_dir(spool.join("6-folder.json")).unwrap();
+        // The system refuses to open what leads back to itself, to anybody.
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("7-loop.json", spool.join("7-loop.json")).unwrap();
         let listed = list(&state).unwrap();
         let of = |n: usize| &listed[n].job;
         assert!(matches!(of(0), Ok(job) if job.at == Millis(5)));
         assert_eq!(of(1), &Err(Unread::Newer(9)));
-        assert!((2..5).all(|n| matches!(of(n), Err(Unread::Damaged(_)))), "{listed:?}");
+        assert!((2..6).all(|n| matches!(of(n), Err(Unread::Damaged(_)))), "{listed:?}");
+        #[cfg(unix)]
+        assert!(matches!(of(6), Err(Unread::NotNow(_))), "{listed:?}");
         let aside = set_aside(&state, &listed[2]).unwrap();
         assert!(aside.ends_with("spool/damaged/2-torn.json"), "{}", aside.display());
-        assert_eq!(list(&state).unwrap().len(), 4);
+        assert_eq!(list(&state).unwrap().len(), listed.len() - 1);
         clear_half_written(&state, crate::clock::now()).unwrap();
         assert!(spool.join(".5.json.77.0.tmp").exists(), "it may be under way");
         clear_half_written(&state, Millis(crate::clock::now().0 + 3_700_000)).unwrap();
