@@ -186,7 +186,10 @@ impl Worker<'_> {
         }
         self.find_unsummed(&mut retries)?;
         self.sum_up_again(&mut retries, &mut report)?;
-        report.left = spool::list(self.state).map_err(|error| failed("the spool", &error))?.len();
+        let there = spool::list(self.state).map_err(|error| failed("the spool", &error))?;
+        let over = (self.now)() >= self.until;
+        // What came while others were summed up is not left: nobody looked at it.
+        report.left = there.iter().filter(|queued| over || passed.contains(&queued.path)).count();
         Ok(report)
     }
 

@@ -558,6 +558,22 @@ fn beyond_the_limit_the_next_hour_is_waited_for() {
 }
 
 #[test]
+fn what_comes_while_somebody_sums_up_is_not_called_left() {
+    let mut world = World::new();
+    turn(&mut world, "u1", "go");
+    let job = spool::list(&world.state).unwrap().remove(0).job.unwrap();
+    let state = world.state.clone();
+    let slow = |_: &Relay, _| {
+        spool::put(&state, &job).unwrap();
+        Err(NotTold::Failed("x".to_owned()))
+    };
+    let report = world.work_with(Some(&mut Model(&slow)), &|_| {});
+    assert_eq!((report.jobs, report.left, spool::list(&world.state).unwrap().len()), (1, 0, 1));
+    world.until = world.now.get();
+    assert_eq!(world.work().left, 1, "there was no time for it");
+}
+
+#[test]
 fn without_anybody_the_summary_is_ours() {
     let mut world = World::new();
     let fails = |_: &Relay, _| Err(NotTold::Failed("x".to_owned()));
