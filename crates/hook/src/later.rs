@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tidegate_core::config::Config;
-use tidegate_core::event::SessionId;
+use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::facts::boundary::Boundary;
 use tidegate_core::facts::marks::{Mark, PressureLevel};
 use tidegate_core::facts::workflow::Owned;
@@ -23,7 +23,7 @@ use tidegate_state::knowledge::json::{
 };
 use tidegate_state::knowledge::read::Folder;
 use tidegate_state::knowledge::{handoff, memory, write};
-use tidegate_state::memory::spool;
+use tidegate_state::memory::spool::{self, Starts};
 use tidegate_state::place::StateDir;
 use tidegate_state::{boundary, cycle, journal, marks, pressure_file, workflow, worktree};
 
@@ -83,7 +83,7 @@ pub(crate) enum Later {
     /// Let policies step down that the client was once more started without.
     StepDown { state: StateDir, config: Box<Config>, root: PathBuf, now: Millis },
     /// See that a worker runs, if something waits for one.
-    StartWorker { state: StateDir, ignored: Vec<String>, now: Millis },
+    StartWorker { state: StateDir, ignored: Vec<String>, starts: Starts, now: Millis },
     /// Have a backend asked about a prompt, by a process of its own.
     AskBackend { session: SessionId, prompt: String, at: Millis },
 }
@@ -145,8 +145,8 @@ impl Later {
             Later::StepDown { state, config, root, now } => {
                 let _ = friction::step_down(&state, now, &config, &root, &config.off, REACH);
             }
-            Later::StartWorker { state, ignored, now } => {
-                if spool::has_jobs(&state) && spool::worker_is_due(&state, now).unwrap_or_default() {
+            Later::StartWorker { state, ignored, starts, now } => {
+                if spool::has_jobs(&state) && spool::worker_is_due(&state, now, starts).unwrap_or_default() {
                     start_worker(&state, &ignored);
                 }
             }
@@ -258,7 +258,9 @@ pub(crate) fn effects(
     let later = |effect: &Effect| match effect {
         Effect::Mark(_) | Effect::StepDownTold(_) | Effect::Cycle(_) | Effect::Spool(_) => None,
         Effect::StartWorker => {
-            Some(Later::StartWorker { state: state.clone(), ignored: gathered.ignored.clone(), now })
+            let turn = facts.event.kind == EventKind::Stop;
+            let starts = if turn { Starts::OnceAMinute } else { Starts::AnyTime };
+            Some(Later::StartWorker { state: state.clone(), ignored: gathered.ignored.clone(), starts, now })
         }
         Effect::OwnManifest { project, manifest } => Some(Later::OwnManifest {
             state: state.clone(),

@@ -51,6 +51,9 @@ pub trait Store {
     /// Logs, newest first.
     fn logs(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Log>>;
 
+    /// Logs that a language model is to sum up, newest first, at most so many.
+    fn unsummed(&mut self, limit: usize) -> Result<Vec<Uid>>;
+
     /// A decision by its id.
     fn decision(&mut self, id: i64) -> Result<Option<Decision>>;
     /// Decisions, newest first.

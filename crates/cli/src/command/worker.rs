@@ -202,7 +202,7 @@ impl Shown {
             Progress::Done(_) | Progress::Lost { .. } | Progress::SetAside { .. } => {
                 self.jobs.set((done + 1, there));
             }
-            Progress::NotToldYet(_) | Progress::Later { .. } => {}
+            Progress::NotToldYet(_) | Progress::NotRead { .. } | Progress::Later { .. } => {}
         }
         if self.once && self.start.elapsed() > QUIET && self.last.get().elapsed() > QUIET {
             self.last.set(Instant::now());
@@ -222,6 +222,9 @@ fn trouble(progress: &Progress<'_>) -> Option<(&'static str, String)> {
         }
         Progress::SetAside { path, why } => {
             Some(("spool", format!("{} is no job ({why}); it was put aside", path.display())))
+        }
+        Progress::NotRead { path, why } => {
+            Some(("spool", format!("{} cannot be read ({why}); it will be tried again", path.display())))
         }
         Progress::NotToldYet(why) => Some(("summary", format!("no summary yet: {why}"))),
     }

@@ -2,14 +2,15 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tidegate_core::memory::catalogue::{Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic};
-use tidegate_core::memory::job::{Because, Job, Part, Work};
+use tidegate_core::memory::job::{Because, Job, Part, VERSION, Work};
 use tidegate_core::time::Millis;
 use tidegate_state::memory::{catalogue, spool};
 use tidegate_state::place::{PlaceEnv, StateDir};
-use tidegate_state::project;
+use tidegate_state::{clock, project};
 
 use crate::answer::Answer;
 use crate::fixtures;
@@ -253,6 +254,30 @@ fn what_could_not_be_left_is_left_with_the_next_turn() {
 }
 
 #[test]
+fn what_could_not_be_left_at_the_end_of_a_session_is_looked_for() {
+    let mut memory = Memory::new("");
+    let prompt = json!({ "type": "user", "uuid": "u1", "timestamp": "2026-11-15T11:51:00.000Z",
+        "turnOrigin": "human", "message": { "content": "go" } });
+    memory.transcript.line(&prompt.to_string());
+    memory.transcript.line(&answer(10_000));
+    memory.event("UserPromptSubmit", &json!({ "prompt": "go", "prompt_id": "p1" })).silent();
+    let folder = memory.state.root().join("spool");
+    fs::rename(&folder, folder.with_extension("away")).expect("a folder");
+    fs::write(&folder, "no folder").expect("a file");
+    memory.stop("p1", "done").silent();
+    memory.event("SessionEnd", &json!({ "reason": "other" })).silent();
+    fs::remove_file(&folder).expect("our own");
+    fs::rename(folder.with_extension("away"), &folder).expect("a folder");
+    drop(memory.worker.take());
+    let stored = || {
+        let ran = memory.sandbox.run(&["worker", "--once", "--json"]);
+        serde_json::from_str::<Value>(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))["new"]
+            .clone()
+    };
+    assert_eq!((stored(), stored()), (json!(1), json!(0)), "once");
+}
+
+#[test]
 fn sixteen_sessions_at_once_leave_sixteen_jobs() {
     let mut memory = Memory::new("");
     memory.transcript.line(&answer(10_000));
@@ -284,6 +309,37 @@ fn a_worker_is_started_once_a_minute() {
     assert_eq!(first.len(), 8);
     memory.stop("p3", "done").silent();
     assert_eq!(started(), first);
+}
+
+#[test]
+fn at_the_start_and_end_of_a_session_a_worker_is_started_if_none_runs() {
+    for (event, more) in
+        [("SessionEnd", json!({ "reason": "other" })), ("SessionStart", json!({ "source": "startup" }))]
+    {
+        let mut memory = Memory::new("");
+        memory.transcript.line(&answer(10_000));
+        memory.stop("p1", "done").silent();
+        memory.event(event, &more).silent();
+        let stamp = memory.state.root().join("spool/worker-started");
+        assert_eq!(fs::read(&stamp).unwrap_or_default(), b"", "{event}: one runs");
+        // It ended, and was started a moment ago.
+        let lately = (clock::now().0 - 1000).to_le_bytes();
+        fs::write(&stamp, lately).expect("a stamp");
+        drop(memory.worker.take());
+        memory.stop("p2", "done").silent();
+        assert_eq!(fs::read(&stamp).expect("a stamp"), lately, "another turn will come");
+        // One for which nothing is waited for.
+        memory.jobs();
+        let work = Work::Offered { topics: vec![1] };
+        let job = Job { v: VERSION, at: Millis(1), session: SESSION.to_owned(), work };
+        spool::put(&memory.state, &job).expect("a job");
+        memory.event(event, &more).silent();
+        assert_ne!(fs::read(&stamp).expect("a stamp"), lately, "{event}");
+        // It takes what was left: nothing else ends this.
+        while spool::has_jobs(&memory.state) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
 }
 
 /// A call of our MCP server as the client tells of it.

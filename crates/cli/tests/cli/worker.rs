@@ -16,7 +16,7 @@ use tidegate_memory::sqlite::SqliteStore;
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{Filter, Page};
 use tidegate_state::clock;
-use tidegate_state::memory::spool;
+use tidegate_state::memory::{retries, spool};
 use tidegate_state::place::{PlaceEnv, StateDir};
 
 use crate::answer::Ran;
@@ -130,15 +130,22 @@ fn with_nothing_to_do_nothing_is_made() {
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
 }
 
-#[test]
-fn killed_at_any_moment_every_relay_is_there_once() {
-    let machine = Machine::new();
+/// Kills workers until so many died over a job, and so many when only summaries were left to do; gives the relays that there were.
+fn kill(machine: &Machine, over_jobs: usize, over_summaries: usize) -> BTreeSet<String> {
+    const JOBS: usize = 3;
     let mut uids = BTreeSet::new();
-    let (mut kills, mut seed) = (0, 7_u64);
-    for round in 0..300 {
-        if round % 2 == 0 {
-            let uid = format!("u{round}");
-            machine.turn(&format!("s{}", round % 5), &uid);
+    // How long one takes that is left alone is found out on the way: whoever survives makes it shorter.
+    let mut longest = Duration::from_millis(30);
+    let (mut jobs, mut between, mut summaries, mut rounds, mut seed) = (0, 0, 0, 0, 7_u64);
+    while jobs < over_jobs || summaries < over_summaries {
+        rounds += 1;
+        assert!(
+            rounds <= 10 * (over_jobs + over_summaries),
+            "{jobs} and {summaries} died in {rounds} rounds"
+        );
+        for _ in machine.jobs()..JOBS {
+            let uid = format!("u{}", uids.len());
+            machine.turn(&format!("s{}", uids.len() % 5), &uid);
             uids.insert(uid);
         }
         let mut command = machine.sandbox.command(&["worker"]);
@@ -146,19 +153,46 @@ fn killed_at_any_moment_every_relay_is_there_once() {
         let mut child = command.spawn().expect("a worker");
         // Some die before they begin, some in the middle, some not at all.
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        std::thread::sleep(Duration::from_micros(seed >> 33 & 0xffff));
+        std::thread::sleep(longest.mul_f64((seed >> 33) as f64 / f64::from(1_u32 << 31)));
         let _ = child.kill();
-        let status = child.wait().expect("it ends");
-        kills += usize::from(!status.success());
+        let killed = !child.wait().expect("it ends").success();
+        let left = machine.jobs();
+        let over_job = killed && left > 0;
+        let over_summary = killed && left == 0 && !retries::read(&machine.state).summaries.is_empty();
+        longest = longest.mul_f64(if over_job || over_summary { 1.03 } else { 0.9 });
+        jobs += usize::from(over_job);
+        between += usize::from(over_job && left < JOBS);
+        summaries += usize::from(over_summary);
     }
+    println!("in {rounds} rounds {jobs} died over a job ({between} between two), {summaries} over a summary");
+    uids
+}
+
+#[test]
+fn killed_at_any_moment_every_relay_is_there_once() {
+    let machine = Machine::new();
+    let uids = kill(&machine, 200, 0);
     machine.emptied();
     machine.holds(&uids);
-    assert!(kills > 30, "killed only {kills} times");
+}
+
+#[test]
+fn killed_while_somebody_sums_up_every_relay_is_there_once_and_summed_up() {
+    let machine = with_claude("calls_per_hour = 10000", Some(&prints("Title\nUser: asked / AI: answered")));
+    let uids = kill(&machine, 20, 20);
+    machine.emptied();
+    machine.holds(&uids);
+    for log in machine.logs() {
+        assert_eq!(
+            (log.title.as_str(), log.summary.by.as_str(), log.summary.again),
+            ("Title", "haiku", false)
+        );
+    }
 }
 
 #[test]
 fn sixteen_sessions_that_stop_at_once() {
-    let machine = Machine::new();
+    let machine = Machine::of(Sandbox::new().with("TIDEGATE_ATTENDED", "1"));
     let stop = |n: usize| {
         let session = format!("session-{n}");
         let path = machine.transcript(&session);
@@ -167,9 +201,7 @@ fn sixteen_sessions_that_stop_at_once() {
             "session_id": session, "hook_event_name": "Stop", "cwd": machine.sandbox.project(),
             "transcript_path": path, "last_assistant_message": format!("answer to u{n}"),
         });
-        let mut command = machine.sandbox.command(&["hook", "--event", "Stop"]);
-        command.env("TIDEGATE_ATTENDED", "1");
-        let mut running = Running::start(command);
+        let mut running = Running::start(machine.sandbox.command(&["hook", "--event", "Stop"]));
         running.send(payload.to_string().as_bytes());
         running.close();
         running.end()
@@ -181,13 +213,50 @@ fn sixteen_sessions_that_stop_at_once() {
         }
     });
     machine.emptied();
-    let logs = machine.logs();
-    // A hook that a busy machine made late has left nothing; it said so.
+    // A hook that a busy machine made late has left nothing; it said so. What it did not leave is left at the end of its session.
     let late =
         machine.sandbox.records().iter().filter(|record| record["failure"]["class"] == "deadline").count();
-    assert_eq!(logs.len() + late, 16, "{logs:?}");
+    assert_eq!(machine.logs().len() + late, 16);
+    for n in 0..16 {
+        let session = format!("session-{n}");
+        let payload = json!({
+            "session_id": session, "hook_event_name": "SessionEnd", "cwd": machine.sandbox.project(),
+            "transcript_path": machine.transcript(&session), "reason": "other",
+        });
+        machine.sandbox.event(&payload).silent();
+    }
+    machine.emptied();
+    let uids = (0..16).map(|n| format!("u{n}")).collect();
+    machine.holds(&uids);
+    let logs = machine.logs();
     let topics: BTreeSet<&str> = logs.iter().map(|log| log.topic.as_str()).collect();
     assert_eq!(topics.len(), logs.len(), "each session has its own");
+}
+
+#[test]
+fn whoever_looks_is_told_what_waits() {
+    let machine = Machine::new();
+    let searched = |waiting: Option<u64>| {
+        for command in [&["search", "question"][..], &["list", "logs"]] {
+            let args = |more: &[&'static str]| [&["memory"], command, more].concat();
+            let ran = machine.sandbox.run(&args(&[]));
+            let note = waiting.map(|jobs| {
+                format!("note: {jobs} job{} to be stored", if jobs == 1 { " waits" } else { "s wait" })
+            });
+            assert_eq!(ran.stderr.contains(" to be stored"), note.is_some(), "{command:?}: {}", ran.stderr);
+            assert!(note.is_none_or(|note| ran.stderr.contains(&note)), "{command:?}: {}", ran.stderr);
+            let shown: Value =
+                serde_json::from_str(&machine.sandbox.run(&args(&["--json"])).stdout).expect("JSON");
+            assert_eq!(shown.get("waiting").and_then(Value::as_u64), waiting, "{shown}");
+        }
+    };
+    machine.turn("s", "u1");
+    searched(Some(1));
+    machine.emptied();
+    searched(None);
+    machine.turn("s", "u2");
+    machine.turn("s", "u3");
+    searched(Some(2));
 }
 
 #[test]
@@ -242,13 +311,12 @@ fn a_transcript_that_is_gone_is_named_and_holds_nobody_up() {
     fs::remove_file(machine.transcript("deleted")).expect("it was there");
     fs::write(machine.transcript("cut"), "").expect("it can be written");
     let told = machine.emptied();
-    // The first job of a file begins at its first byte, so only the second sees that it is shorter.
-    assert_eq!((&told["lost"], &told["new"]), (&json!(3), &json!(2)));
+    assert_eq!((&told["lost"], &told["new"]), (&json!(4), &json!(2)));
     let troubles = told["troubles"].to_string();
     assert!(troubles.contains("session deleted: the transcript is gone"), "{troubles}");
     assert!(troubles.contains("session cut: the transcript was cut or begun anew"), "{troubles}");
     let noted = machine.sandbox.records().iter().filter(|record| record["event"] == "worker").count();
-    assert_eq!(noted, 3);
+    assert_eq!(noted, 4);
     machine.holds(&BTreeSet::from(["there-1".to_owned(), "there-2".to_owned()]));
 }
 
@@ -332,11 +400,6 @@ fn a_language_model_sums_up_without_our_hooks() {
 #[test]
 fn whatever_it_does_the_relay_is_stored() {
     let ends = "sleep 600 & echo $! > \"$at/child\"; wait";
-    let worker = env!("CARGO_BIN_EXE_tidegate");
-    let recurses = format!(
-        "echo '{{\"session_id\":\"inner\",\"hook_event_name\":\"Stop\",\"transcript_path\":\"/t\",\"cwd\":\"/\"}}' \
-         | '{worker}' hook --event Stop; '{worker}' worker; echo done"
-    );
     for (script, outcome) in [
         (None, "no-program"),
         (Some("exit 3"), "failed"),
@@ -345,7 +408,6 @@ fn whatever_it_does_the_relay_is_stored() {
         (Some(prints(&"x".repeat(5000)).as_str()), "no-answer"),
         (Some("head -c 400000 /dev/zero"), "failed"),
         (Some(ends), "timeout"),
-        (Some(recurses.as_str()), "no-answer"),
     ] {
         let machine = with_claude("timeout_s = 1", script);
         machine.turn("s", "u");
@@ -357,13 +419,48 @@ fn whatever_it_does_the_relay_is_stored() {
         let calls = calls(&machine);
         assert_eq!((calls.len(), &calls[0]["outcome"]), (1, &json!(outcome)), "{script:?} {calls:?}");
         // Not asked again before its time.
-        assert_eq!(machine.emptied()["summed_up"], 0);
+        assert_eq!(machine.sandbox.run(&["worker"]).code, Some(0));
+        assert_eq!(self::calls(&machine).len(), 1, "{script:?}");
         let child = fs::read_to_string(machine.sandbox.path().join("bin/child")).unwrap_or_default();
         // One that ended may stay a zombie where nobody collects orphans.
         let state = fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
         let runs = state.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']));
         assert!(!runs, "it is left behind");
-        assert_eq!((machine.logs().len(), machine.jobs()), (1, 0), "our own client was recorded: {script:?}");
+        assert_eq!((machine.logs().len(), machine.jobs()), (1, 0), "{script:?}");
+        // A person who asks for it does not wait for that.
+        assert_eq!(machine.emptied()["summed_up"], 0);
+        assert!(script.is_none() || self::calls(&machine).len() == 2, "{script:?}");
+    }
+}
+
+#[test]
+fn what_is_said_for_a_summary_is_not_recorded() {
+    let program = env!("CARGO_BIN_EXE_tidegate");
+    // Without what keeps it out it is recorded: that is what the other one is held against.
+    for (guard, recorded) in [("unset TIDEGATE_GUARD", true), ("", false)] {
+        let inner = tempfile::tempdir().expect("a folder");
+        let transcript = inner.path().join("inner.jsonl");
+        fs::write(&transcript, turn("inner", "summed up")).expect("a transcript");
+        let payload = json!({ "session_id": "inner", "hook_event_name": "Stop", "cwd": inner.path(),
+            "transcript_path": transcript, "last_assistant_message": "summed up" });
+        // Once, as a client with a person before it would; a hook that a busy machine made late is called again.
+        let script = format!(
+            "[ -e \"$at/called\" ] && exit 3\n{guard}\nexport TIDEGATE_ATTENDED=1\n\
+             for try in 1 2 3 4 5 6 7 8 9 10; do\n\
+             echo '{payload}' | '{program}' hook --event Stop\n\
+             ls \"$TIDEGATE_STATE_DIR/spool\" | grep -q inner && break\ndone\n\
+             touch \"$at/called\"\n'{program}' worker\nexit 3"
+        );
+        let machine = with_claude("", Some(&script));
+        machine.turn("s", "u");
+        machine.emptied();
+        let uids: BTreeSet<String> = machine.logs().into_iter().map(|log| log.uid).collect();
+        assert!(machine.sandbox.path().join("bin/called").exists());
+        assert!(uids.contains("u"));
+        assert_eq!(uids.contains("inner"), recorded, "{guard}");
+        let records = machine.sandbox.records();
+        let kept_out = |record: &Value| record["session"] == "inner" && record["ruling"] == "unguarded";
+        assert_eq!(records.iter().any(kept_out), !recorded, "{guard}");
     }
 }
 
@@ -376,7 +473,8 @@ fn calls_are_capped_by_the_hour() {
     let summed_up = machine.emptied()["summed_up"].as_u64().unwrap_or_default();
     // The hour may have ended in between.
     assert!((2..=4).contains(&summed_up), "{summed_up}");
-    assert!(machine.logs().iter().all(|log| !log.summary.again));
+    let waiting = machine.logs().iter().filter(|log| log.summary.again).count();
+    assert_eq!(waiting as u64, 4 - summed_up, "the next hour will come");
 }
 
 #[test]

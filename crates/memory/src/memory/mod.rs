@@ -324,6 +324,10 @@ impl Store for Memory {
         self.with(|store| store.logs(filter, page))
     }
 
+    fn unsummed(&mut self, limit: usize) -> Result<Vec<Uid>> {
+        self.with(|store| store.unsummed(limit))
+    }
+
     fn decision(&mut self, id: i64) -> Result<Option<Decision>> {
         self.with(|store| store.decision(id))
     }

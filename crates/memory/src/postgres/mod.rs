@@ -98,6 +98,10 @@ impl Store for PostgresStore {
         self.link.transaction(For::Reading, &async |at| read::logs(at, filter, page).await)
     }
 
+    fn unsummed(&mut self, limit: usize) -> Result<Vec<Uid>> {
+        self.link.transaction(For::Reading, &async |at| read::unsummed(at, limit).await)
+    }
+
     fn decision(&mut self, id: i64) -> Result<Option<Decision>> {
         self.link.transaction(For::Reading, &async |at| read::decision(at, id).await)
     }

@@ -7,6 +7,7 @@ use super::ask::{Ask, Given};
 use super::link::Failed;
 use super::row::{self, get};
 use crate::error::{Error, ErrorKind};
+use crate::record::Uid;
 use crate::view::{Decision, Filter, Log, Named, Page, Paged, Project, Topic};
 
 /// A decision stands unless it was taken back or another one took its place that was not.
@@ -278,6 +279,15 @@ pub(super) async fn logs(
         ask.add(" AND l.at < ?", [at(until)]);
     }
     page(transaction, ask, wanted, ("l.at", "uid"), log_view).await
+}
+
+pub(super) async fn unsummed(transaction: &Transaction<'_>, limit: usize) -> Result<Vec<Uid>, Failed> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let ask = Ask::of(
+        "SELECT l.uid FROM log l WHERE l.summary_again ORDER BY l.at DESC, l.uid DESC LIMIT ?",
+        [limit.into()],
+    );
+    ask.rows(transaction).await?.iter().map(|row| get(row, "uid")).collect()
 }
 
 pub(super) async fn decisions(

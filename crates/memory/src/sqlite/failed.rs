@@ -44,3 +44,21 @@ pub(super) fn io(path: &Path, error: &io::Error) -> Error {
 pub(super) fn missing(what: &str, uid: &str) -> Error {
     Error::new(ErrorKind::Missing, format!("no {what} {uid}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::Connection;
+
+    #[test]
+    fn a_full_disk_is_said_and_what_to_do_about_it() {
+        let store = Connection::open_in_memory().unwrap();
+        // No more pages are given out than this, as on a disk without room.
+        store.execute_batch("CREATE TABLE t (x); PRAGMA max_page_count = 4").unwrap();
+        let fill = || store.execute("INSERT INTO t VALUES (zeroblob(4000))", []);
+        let error = Error::from((0..9).find_map(|_| fill().err()).unwrap());
+        assert_eq!((error.kind, error.hint.as_deref()), (ErrorKind::Io, Some("make room on the disk")));
+        assert!(error.what.contains("full"), "{error}");
+        assert!(!error.passes(), "waiting does not make room");
+    }
+}

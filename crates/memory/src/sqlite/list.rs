@@ -6,6 +6,7 @@ use rusqlite::{Connection, Row, params_from_iter};
 use super::index;
 use super::row::{self, ms};
 use crate::error::{Error, ErrorKind, Result};
+use crate::record::Uid;
 use crate::view::{Decision, Filter, Log, Page, Paged, Project, Topic};
 
 /// How many rows a page has at most.
@@ -167,6 +168,12 @@ pub(super) fn logs(store: &Connection, filter: &Filter, at: &Page) -> Result<Pag
     page(store, &which, (&select, &format!("{doc} DESC")), at.limit, |row| {
         Ok((row::read_log(row)?, row.get::<_, i64>(0)?.to_string()))
     })
+}
+
+pub(super) fn unsummed(store: &Connection, limit: usize) -> Result<Vec<Uid>> {
+    let mut found = store.prepare_cached("SELECT uid FROM log WHERE again = 1 ORDER BY doc DESC LIMIT ?1")?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    Ok(found.query_map([limit], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
 }
 
 pub(super) fn decisions(store: &Connection, filter: &Filter, at: &Page) -> Result<Paged<Decision>> {

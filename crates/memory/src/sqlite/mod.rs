@@ -279,6 +279,10 @@ impl Store for SqliteStore {
         self.read(|store| list::logs(store, filter, page))
     }
 
+    fn unsummed(&mut self, limit: usize) -> Result<Vec<Uid>> {
+        self.read(|store| list::unsummed(store, limit))
+    }
+
     fn decision(&mut self, id: i64) -> Result<Option<Decision>> {
         self.read(|store| row::decision(store, "decision.id = ?1", [id]))
     }

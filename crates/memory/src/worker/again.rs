@@ -1,9 +1,12 @@
-//! Summaries by a language model: of what is stored already, as often as it takes, and not for ever.
+//! Summaries by a language model: of what is stored already, as often as it takes. The store says of what; the file of retries
+//! only when, and may be lost.
+
+use std::iter;
 
 use tidegate_core::memory::relay::Relay;
 use tidegate_core::memory::summary::{self, Told};
 use tidegate_core::time::Millis;
-use tidegate_state::memory::retries::Retries;
+use tidegate_state::memory::retries::{MOST, Retries, Retry};
 
 use super::keep::LOCAL;
 use super::{NotTold, Progress, Report, Worker};
@@ -11,25 +14,44 @@ use crate::error::Result;
 use crate::record::{Log, Record, Summary};
 use crate::store::Put;
 
-/// How long after each try the next one waits. After the last the summary stays ours.
+/// How long after each try the next one waits. After the last delay it is the last one for ever: once a day.
 const DELAYS_MS: [u64; 5] = [60_000, 600_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000];
 
-/// Who fails so often in a row is left alone until the next worker comes.
+/// Who fails so often in a row is not asked about the rest, which waits as if it had failed.
 const PATIENCE: u32 = 3;
 
+const HOUR_MS: u64 = 3_600_000;
+
 impl Worker<'_> {
+    /// Takes on what the store says is to be summed up, and nothing is known of: the file was lost, or had no room for it.
+    pub(super) fn find_unsummed(&mut self, retries: &mut Retries) -> Result<()> {
+        if self.summarise.is_none() {
+            return Ok(());
+        }
+        let waits = self.with_store(|store| store.unsummed(MOST))?;
+        let (before, now) = (retries.summaries.len(), (self.now)());
+        for uid in waits {
+            if retries.summaries.len() >= MOST {
+                break;
+            }
+            retries.summaries.entry(uid).or_insert(Retry { tries: 0, next: now, lang: None });
+        }
+        if retries.summaries.len() > before { self.write(retries) } else { Ok(()) }
+    }
+
     /// Has everything summed up that is due.
     pub(super) fn sum_up_again(&mut self, retries: &mut Retries, report: &mut Report) -> Result<()> {
         let now = (self.now)();
         let mut due: Vec<(Millis, String)> = retries
             .summaries
             .iter()
-            .filter(|(_, retry)| retry.next <= now)
+            .filter(|(_, retry)| self.at_once || retry.next <= now)
             .map(|(uid, retry)| (retry.next, uid.clone()))
             .collect();
         due.sort_unstable();
+        let mut due = due.into_iter().map(|(_, uid)| uid);
         let mut failures = 0;
-        for (_, uid) in due {
+        while let Some(uid) = due.next() {
             if (self.now)() >= self.until {
                 break;
             }
@@ -46,30 +68,29 @@ impl Worker<'_> {
                 self.settle(&uid, log, None, retries, report)?;
                 continue;
             };
-            if failures >= PATIENCE {
-                break;
-            }
             let name = summarise.name();
             match summarise.sum_up(&relay, summary::language(&relay, lang)) {
                 Ok(told) => {
                     failures = 0;
                     self.settle(&uid, log, Some((told, name)), retries, report)?;
                 }
-                Err(NotTold::Enough) => self.settle(&uid, log, None, retries, report)?,
+                Err(NotTold::Enough) => {
+                    // All of them wait for the next hour, and nothing was tried.
+                    let next = Millis(((self.now)().0 / HOUR_MS + 1) * HOUR_MS);
+                    for uid in iter::once(uid).chain(due.by_ref()) {
+                        retries.summaries.entry(uid).and_modify(|retry| retry.next = next);
+                    }
+                    self.write(retries)?;
+                }
                 Err(NotTold::Failed(why)) => {
                     failures += 1;
                     (self.tell)(Progress::NotToldYet(&why));
                     let now = (self.now)();
-                    let retry = retries.summaries.get_mut(&uid);
-                    let delay = retry.as_ref().and_then(|retry| DELAYS_MS.get(retry.tries as usize));
-                    match (retry, delay) {
-                        (Some(retry), Some(delay)) => {
-                            retry.tries += 1;
-                            retry.next = Millis(now.0 + delay);
-                            self.write(retries)?;
-                        }
-                        _ => self.settle(&uid, log, None, retries, report)?,
+                    let rest = if failures < PATIENCE { 0 } else { usize::MAX };
+                    for uid in iter::once(uid).chain(due.by_ref().take(rest)) {
+                        retries.summaries.entry(uid).and_modify(|retry| put_off(retry, now));
                     }
+                    self.write(retries)?;
                 }
             }
         }
@@ -99,6 +120,14 @@ impl Worker<'_> {
         retries.summaries.remove(uid);
         self.write(retries)
     }
+}
+
+/// One try failed; the next one comes later than this one did.
+fn put_off(retry: &mut Retry, now: Millis) {
+    let last = DELAYS_MS.len() - 1;
+    let delay = DELAYS_MS[last.min(retry.tries as usize)];
+    retry.tries = retry.tries.saturating_add(1);
+    retry.next = Millis(now.0 + delay);
 }
 
 /// A relay from what is stored of it.

@@ -1,4 +1,4 @@
-//! What sessions left that were never ended: the client was killed, or the machine went down.
+//! What sessions left that ended without leaving it: the client was killed, the machine went down, or nothing could be written.
 
 use std::fs;
 use std::path::Path;
@@ -40,8 +40,8 @@ fn of_session(
     let known = marks::read(&folder);
     let Some(known) = known.value() else { return Ok(false) };
     let (Some(transcript), Some(root)) = (&known.transcript, &known.root) else { return Ok(false) };
-    // Who ended it left a job then.
-    if known.detached || cycle::is_live(state, session.as_str(), now) {
+    // One that goes on leaves a job by itself. One that ended may have had no room for it.
+    if cycle::is_live(state, session.as_str(), now) {
         return Ok(false);
     }
     let from = known.spooled.map_or(0, |spooled| spooled.to);

@@ -8,7 +8,9 @@
 mod again;
 mod keep;
 mod left;
+mod order;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
@@ -59,7 +61,7 @@ pub trait Summarise {
 /// Why there is no summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotTold {
-    /// It was asked often enough; what we have is good enough.
+    /// It was asked often enough in this hour.
     Enough,
     /// It failed, and may not fail another time.
     Failed(String),
@@ -81,7 +83,7 @@ pub struct Worker<'a> {
     pub tell: &'a mut dyn FnMut(Progress<'_>),
     /// Nothing is begun after this time.
     pub until: Millis,
-    /// A job that failed is tried again at once, not when its time has come.
+    /// What failed is tried again at once, not when its time has come.
     pub at_once: bool,
 }
 
@@ -103,6 +105,13 @@ pub enum Progress<'a> {
     Later {
         /// The job.
         job: &'a Job,
+        /// What happened.
+        why: &'a str,
+    },
+    /// A file could not be read, and stays where it is.
+    NotRead {
+        /// Where it is.
+        path: &'a std::path::Path,
         /// What happened.
         why: &'a str,
     },
@@ -152,6 +161,7 @@ impl Worker<'_> {
         let mut retries = retries::read(self.state);
         self.forget_old(&mut retries)?;
         let mut passed: Vec<std::path::PathBuf> = Vec::new();
+        let mut waiting: BTreeSet<String> = BTreeSet::new();
         loop {
             // Jobs come while others are done.
             let queue = spool::list(self.state).map_err(|error| failed("the spool", &error))?;
@@ -161,17 +171,25 @@ impl Worker<'_> {
                 break;
             }
             (self.tell)(Progress::Jobs(queue.len()));
-            for queued in queue {
+            for queued in order::of_parts(queue) {
                 if (self.now)() >= self.until {
                     break;
                 }
-                if self.one(&queued, &mut retries, &mut report)? {
+                // A relay may go on in the next job of its session, which would not know it before this one is done.
+                let session = order::part(&queued).map(|(session, _)| session.to_owned());
+                let waits = session.as_ref().is_some_and(|session| waiting.contains(session));
+                if waits || self.one(&queued, &mut retries, &mut report)? {
+                    waiting.extend(session);
                     passed.push(queued.path);
                 }
             }
         }
+        self.find_unsummed(&mut retries)?;
         self.sum_up_again(&mut retries, &mut report)?;
-        report.left = spool::list(self.state).map_err(|error| failed("the spool", &error))?.len();
+        let there = spool::list(self.state).map_err(|error| failed("the spool", &error))?;
+        let over = (self.now)() >= self.until;
+        // What came while others were summed up is not left: nobody looked at it.
+        report.left = there.iter().filter(|queued| over || passed.contains(&queued.path)).count();
         Ok(report)
     }
 
@@ -180,6 +198,10 @@ impl Worker<'_> {
         let job = match &queued.job {
             Ok(job) => job,
             Err(Unread::Newer(_)) => return Ok(true),
+            Err(Unread::NotNow(why)) => {
+                (self.tell)(Progress::NotRead { path: &queued.path, why });
+                return Ok(true);
+            }
             Err(Unread::Damaged(why)) => {
                 let path =
                     spool::set_aside(self.state, queued).map_err(|error| failed("the spool", &error))?;
@@ -241,9 +263,10 @@ impl Worker<'_> {
             Ok(()) => return Ok(None),
             Err(gone) => gone,
         };
-        // Begun anew, it may hold what was said since; whatever that is, it has names.
+        // What is left of the part is stored. Begun anew, the file may hold what was said since; whatever that is, it has names.
         if let Gone::Shorter { length, .. } = gone {
-            let anew = Part { from: 0, to: length, answer: None, ..part.clone() };
+            let from = if length < part.from { 0 } else { part.from };
+            let anew = Part { from, to: length, answer: None, ..part.clone() };
             let read = self.read(job, &anew, retries, report)?;
             return Ok(Some(read.err().unwrap_or(gone)));
         }
@@ -284,24 +307,45 @@ impl Worker<'_> {
                 Ok(reader) => break reader,
             }
         };
-        loop {
+        let mut last = None;
+        let answered = loop {
             match reader.read_on() {
                 Err(gone) => return Ok(Err(gone)),
-                Ok(Next::Relay(found)) => self.keep(job, part, &found, false, retries, report)?,
+                Ok(Next::Relay(found)) => {
+                    self.keep(job, part, &found, false, retries, report)?;
+                    last = Some(found);
+                }
                 Ok(Next::End { answered }) => {
                     let settled = answered && (part.answer.is_some() || part.because == Because::Left);
                     if settled || looks == 0 {
-                        break;
+                        break answered;
                     }
                     looks -= 1;
                     (self.pause)(LOOK);
                 }
             }
-        }
+        };
         if let Some(found) = reader.finish() {
             self.keep(job, part, &found, true, retries, report)?;
+            last = Some(found);
         }
-        Ok(Ok(()))
+        Ok(if answered || self.holds(part, last.as_ref())? { Ok(()) } else { Err(Gone::Replaced) })
+    }
+
+    /// Whether a file in which the answer never came is still the one that the part is of: it ends in a relay of the part, or in one
+    /// that is stored already. Of a part that was empty nothing can be gone.
+    fn holds(&mut self, part: &Part, last: Option<&Found>) -> Result<bool> {
+        if part.from == part.to {
+            return Ok(true);
+        }
+        let Some(found) = last else { return Ok(false) };
+        if found.began >= part.from {
+            return Ok(true);
+        }
+        self.with_store(|store| match store.log(&found.relay.uid) {
+            Err(error) if error.kind == ErrorKind::Refused => Ok(false),
+            stored => Ok(stored?.is_some_and(|log| log.row.uid == found.relay.uid)),
+        })
     }
 
     /// Stores one relay, which is the `last` of its part or not.

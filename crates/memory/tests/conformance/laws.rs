@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use proptest::prelude::*;
 use tidegate_core::time::Millis;
 use tidegate_memory::error::ErrorKind;
-use tidegate_memory::record::{Decision, Log, Project, Record, Session, Source, Status, Topic};
+use tidegate_memory::record::{Decision, Log, Project, Record, Session, Source, Status, Summary, Topic};
 use tidegate_memory::store::{Put, Store};
 use tidegate_memory::text::Question;
 use tidegate_memory::view::{Filter, Forget, Kind, Page, Paged, Query};
@@ -37,6 +37,7 @@ macro_rules! laws {
             topics_move_and_are_never_parts_of_themselves
             a_log_is_found_by_the_beginning_of_its_uid
             every_row_goes_into_another_store
+            what_is_to_be_summed_up_is_listed
             a_log_is_forgotten
             a_session_is_forgotten
             a_project_is_forgotten
@@ -447,6 +448,21 @@ pub(crate) fn every_row_goes_into_another_store(stores: &mut impl Stores) {
     }
     assert_eq!(store.projects(&everything()).unwrap(), other.projects(&everything()).unwrap());
     assert_eq!(found(&mut *store, "設計"), found(&mut *other, "設計"));
+}
+
+pub(crate) fn what_is_to_be_summed_up_is_listed(stores: &mut impl Stores) {
+    let mut store = filled(stores);
+    let summed = |again: bool| Summary { by: "local".to_owned(), again };
+    let waits = |store: &mut dyn Store, limit| store.unsummed(limit).unwrap();
+    assert_eq!(waits(&mut *store, 10), ["l1"]);
+    for (uid, minutes) in [("m1", 80), ("m3", 100), ("m2", 90)] {
+        store.put(&[Record::Log(Log { summary: summed(true), ..log(uid, "t1", minutes) })]).unwrap();
+    }
+    assert_eq!(waits(&mut *store, 10), ["m3", "m2", "m1", "l1"], "newest first");
+    assert_eq!(waits(&mut *store, 2), ["m3", "m2"]);
+    let settled = Log { summary: summed(false), updated: at(999), ..log("m2", "t1", 90) };
+    store.put(&[Record::Log(settled)]).unwrap();
+    assert_eq!(waits(&mut *store, 10), ["m3", "m1", "l1"]);
 }
 
 pub(crate) fn a_log_is_forgotten(stores: &mut impl Stores) {

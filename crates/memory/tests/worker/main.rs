@@ -7,6 +7,8 @@ use std::cell::Cell;
 use std::fs;
 use std::time::Duration;
 
+use tidegate_core::event::SessionId;
+use tidegate_core::facts::marks::Mark;
 use tidegate_core::memory::job::{Because, Work};
 use tidegate_core::memory::relay::Relay;
 use tidegate_core::memory::summary::Told;
@@ -246,6 +248,49 @@ fn what_is_gone_is_said() {
 }
 
 #[test]
+fn what_is_left_of_a_transcript_that_was_cut_is_stored() {
+    let mut world = World::new();
+    world.say(&user("u0", "while nothing was recorded"));
+    let from = world.length();
+    for n in 1..=2 {
+        world.say(&user(&format!("u{n}"), "go"));
+        world.say(&said(&format!("m{n}"), &format!("answer {n}")));
+    }
+    world.stop_from("s1", from, "answer 2");
+    let text = fs::read_to_string(&world.transcript).unwrap();
+    fs::write(&world.transcript, &text[..text.find("u2").unwrap()]).unwrap();
+    let report = world.work();
+    assert_eq!((report.jobs, report.lost, report.new), (0, 1, 1));
+    assert_eq!(world.log("u1").row.answer, "answer 1");
+    assert!(world.told.concat().contains("cut or begun anew"), "{:?}", world.told);
+    // Nothing is left of it.
+    world.told.clear();
+    world.stop_from("s1", 0, "answer 1");
+    fs::write(&world.transcript, "").unwrap();
+    assert_eq!((world.work().lost, world.logs()), (1, 1));
+    assert!(world.told.concat().contains("cut or begun anew (0 bytes"), "{:?}", world.told);
+}
+
+#[test]
+fn a_transcript_that_another_took_the_place_of_is_said() {
+    let mut world = World::new();
+    turn(&mut world, "u1", "go");
+    world.work();
+    turn(&mut world, "u2", "go");
+    let length = world.length();
+    // As rotated: longer, of somebody else, who spoke only before where the part begins.
+    fs::remove_file(&world.transcript).unwrap();
+    world.say(&user("other", "hello"));
+    while world.length() <= length {
+        world.say(&said("m", "something else"));
+    }
+    let report = world.work();
+    assert_eq!((report.jobs, report.lost, world.logs()), (0, 1, 1));
+    assert!(world.told.concat().contains("does not hold what was said"), "{:?}", world.told);
+    assert!(spool::list(&world.state).unwrap().is_empty());
+}
+
+#[test]
 fn what_cannot_be_read_now_is_tried_again_and_not_for_ever() {
     let mut world = World::new();
     world.say(&user("u1", "go"));
@@ -266,7 +311,11 @@ fn what_cannot_be_read_now_is_tried_again_and_not_for_ever() {
     assert!(world.now.get().since(start) > HOUR);
     assert_eq!(retries::read(&world.state).jobs.len(), 0);
     // One that can be read again in time is done.
+    fs::remove_dir(&world.transcript).unwrap();
+    fs::write(&world.transcript, &text).unwrap();
     world.stop_from("s1", 0, "");
+    fs::remove_file(&world.transcript).unwrap();
+    fs::create_dir(&world.transcript).unwrap();
     assert_eq!(world.work().left, 1);
     fs::remove_dir(&world.transcript).unwrap();
     fs::write(&world.transcript, text).unwrap();
@@ -286,6 +335,69 @@ fn files_that_are_no_jobs_hold_nobody_up() {
     let report = world.work();
     assert_eq!((report.jobs, report.set_aside, report.left), (1, 1, 1));
     assert!(spool.join("damaged/0-torn.json").exists() && spool.join("0-newer.json").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_job_that_the_system_does_not_give_out_stays() {
+    let mut world = World::new();
+    turn(&mut world, "u1", "go");
+    // It is opened by nobody as long as it leads back to itself.
+    let job = spool::list(&world.state).unwrap().remove(0).path;
+    let aside = job.with_extension("aside");
+    fs::rename(&job, &aside).unwrap();
+    std::os::unix::fs::symlink(&job, &job).unwrap();
+    let report = world.work();
+    assert_eq!((report.jobs, report.set_aside, report.left), (0, 0, 1));
+    assert!(world.told.concat().starts_with("not read: "), "{:?}", world.told);
+    fs::remove_file(&job).unwrap();
+    fs::rename(&aside, &job).unwrap();
+    let report = world.work();
+    assert_eq!((report.jobs, report.new, report.left), (1, 1, 0));
+}
+
+#[test]
+fn a_relay_across_two_jobs_is_whole_if_the_first_has_to_wait() {
+    let mut world = World::new();
+    world.say(&user("u1", "go"));
+    world.say(&said("m1", "started"));
+    world.stop("s1", "started");
+    let text = fs::read(&world.transcript).unwrap();
+    fs::remove_file(&world.transcript).unwrap();
+    fs::create_dir(&world.transcript).unwrap();
+    assert_eq!(world.work().left, 1);
+    let due = retries::read(&world.state).jobs.values().next().unwrap().next;
+    fs::remove_dir(&world.transcript).unwrap();
+    fs::write(&world.transcript, text).unwrap();
+    // A turn that nobody asked for: the same relay goes on.
+    world.say(&said("m2", "going on"));
+    world.say(&said("m3", "finished"));
+    world.stop("s1", "finished");
+    let other = world.transcript.with_file_name("other.jsonl");
+    let first = std::mem::replace(&mut world.transcript, other);
+    world.say(&user("u2", "go"));
+    world.say(&said("m4", "done"));
+    world.stop_from("s2", 0, "done");
+    world.transcript = first;
+    let report = world.work();
+    assert_eq!((report.jobs, report.left, world.logs()), (1, 2, 1), "only the other session's is done");
+    world.now.set(due);
+    assert_eq!((world.work().left, world.log("u1").row.answer.as_str()), (0, "finished"));
+}
+
+#[test]
+fn a_relay_across_two_jobs_is_whole_if_the_clock_was_set_back() {
+    let mut world = World::new();
+    world.say(&user("u1", "go"));
+    world.say(&said("m1", "started"));
+    world.stop("s1", "started");
+    world.now.set(Millis(NOW.0 - HOUR));
+    world.say(&said("m2", "going on"));
+    world.say(&said("m3", "finished"));
+    world.stop("s1", "finished");
+    let report = world.work();
+    assert_eq!((report.jobs, report.new, report.changed), (2, 1, 1));
+    assert_eq!(world.log("u1").row.answer, "finished");
 }
 
 #[test]
@@ -410,21 +522,26 @@ fn one_that_fails_costs_nothing_but_time() {
     assert_eq!((row.text.as_str(), row.summary.by.as_str()), ("User: go / AI: answer to u1", "local"));
     assert!(row.summary.again);
     assert_eq!(world.told.concat(), "not told: no such program");
-    let mut tries = 1;
     let mut delays = Vec::new();
-    while let Some(retry) = retries::read(&world.state).summaries.get("u1").copied() {
+    for tries in 1..=8 {
+        let retry = retries::read(&world.state).summaries["u1"];
         world.work_with(Some(&mut Model(&fails)), &|_| {});
         assert_eq!(calls.get(), tries, "not before its time");
         delays.push(retry.next.since(world.now.get()));
         world.now.set(retry.next);
-        tries += 1;
         world.work_with(Some(&mut Model(&fails)), &|_| {});
-        assert_eq!(calls.get(), tries);
+        assert_eq!(calls.get(), tries + 1);
     }
-    assert_eq!(tries, 6);
+    let day = 24 * HOUR;
     assert!(delays.is_sorted() && delays[0] == 60_000, "{delays:?}");
+    assert_eq!(delays[4..], [day; 4], "once a day for as long as it takes");
     let row = world.log("u1").row;
-    assert_eq!((row.summary.again, row.text.as_str()), (false, "User: go / AI: answer to u1"));
+    assert_eq!((row.summary.again, row.text.as_str()), (true, "User: go / AI: answer to u1"));
+    let tells = |_: &Relay, _| Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
+    // A person who asks for it does not wait for that.
+    world.at_once = true;
+    assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 1);
+    assert!(!world.log("u1").row.summary.again);
 }
 
 #[test]
@@ -440,27 +557,91 @@ fn one_that_comes_back_is_asked_about_what_waits() {
     }
     world.work_with(Some(&mut Model(&fails)), &|_| {});
     assert_eq!((calls.get(), world.logs()), (3, 9), "whoever fails three times is left alone");
+    world.work_with(Some(&mut Model(&fails)), &|_| {});
+    assert_eq!(calls.get(), 3, "about the rest, too");
     world.now.set(Millis(world.now.get().0 + HOUR));
     let tells = |_: &Relay, _| Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
     assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 9);
 }
 
 #[test]
-fn beyond_the_limit_and_without_anybody_the_summary_is_ours() {
+fn beyond_the_limit_the_next_hour_is_waited_for() {
     let mut world = World::new();
-    let enough = |_: &Relay, _| Err(NotTold::Enough);
+    let (calls, most) = (Cell::new(0), Cell::new(1));
+    let limited = |_: &Relay, _| {
+        calls.set(calls.get() + 1);
+        if calls.get() > most.get() {
+            return Err(NotTold::Enough);
+        }
+        Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() })
+    };
+    for n in 1..=3 {
+        turn(&mut world, &format!("u{n}"), "go");
+    }
+    assert_eq!(world.work_with(Some(&mut Model(&limited)), &|_| {}).summed_up, 1);
+    assert_eq!(calls.get(), 2, "the third would be too many, too");
+    let hour = Millis((NOW.0 / HOUR + 1) * HOUR);
+    for uid in ["u2", "u3"] {
+        assert!(world.log(uid).row.summary.again);
+        let retry = retries::read(&world.state).summaries[uid];
+        assert_eq!((retry.tries, retry.next), (0, hour), "it was not tried");
+    }
+    most.set(100);
+    world.work_with(Some(&mut Model(&limited)), &|_| {});
+    assert_eq!(calls.get(), 2, "not before its time");
+    world.now.set(hour);
+    assert_eq!(world.work_with(Some(&mut Model(&limited)), &|_| {}).summed_up, 2);
+}
+
+#[test]
+fn what_comes_while_somebody_sums_up_is_not_called_left() {
+    let mut world = World::new();
     turn(&mut world, "u1", "go");
-    world.work_with(Some(&mut Model(&enough)), &|_| {});
+    let job = spool::list(&world.state).unwrap().remove(0).job.unwrap();
+    let state = world.state.clone();
+    let slow = |_: &Relay, _| {
+        spool::put(&state, &job).unwrap();
+        Err(NotTold::Failed("x".to_owned()))
+    };
+    let report = world.work_with(Some(&mut Model(&slow)), &|_| {});
+    assert_eq!((report.jobs, report.left, spool::list(&world.state).unwrap().len()), (1, 0, 1));
+    world.until = world.now.get();
+    assert_eq!(world.work().left, 1, "there was no time for it");
+}
+
+#[test]
+fn without_anybody_the_summary_is_ours() {
+    let mut world = World::new();
     let fails = |_: &Relay, _| Err(NotTold::Failed("x".to_owned()));
-    turn(&mut world, "u2", "go");
+    turn(&mut world, "u1", "go");
     world.work_with(Some(&mut Model(&fails)), &|_| {});
     world.now.set(Millis(world.now.get().0 + HOUR));
     world.work();
-    for uid in ["u1", "u2"] {
-        let row = world.log(uid).row;
-        assert_eq!((row.summary.by.as_str(), row.summary.again), ("local", false), "{uid}");
-    }
+    let row = world.log("u1").row;
+    assert_eq!((row.summary.by.as_str(), row.summary.again), ("local", false));
     assert_eq!(retries::read(&world.state), retries::Retries::default());
+}
+
+#[test]
+fn what_waits_is_known_without_the_list_of_it() {
+    for damage in ["", "{", "\u{0}\u{0}", r#"{"summaries": {}}"#] {
+        let mut world = World::new();
+        let fails = |_: &Relay, _| Err(NotTold::Failed("x".to_owned()));
+        for n in 1..=2 {
+            turn(&mut world, &format!("u{n}"), "go");
+        }
+        world.work_with(Some(&mut Model(&fails)), &|_| {});
+        let list = world.state.root().join("memory/retries.json");
+        if damage.is_empty() {
+            fs::remove_file(list).unwrap()
+        } else {
+            fs::write(list, damage).unwrap()
+        }
+        let tells = |_: &Relay, _| Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
+        assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 2, "{damage}");
+        assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 0, "{damage}");
+        assert_eq!(retries::read(&world.state), retries::Retries::default());
+    }
 }
 
 #[test]
@@ -484,6 +665,12 @@ fn what_crashed_sessions_left_is_picked_up_once() {
     let Work::Relays(part) = &job.work else { panic!("{job:?}") };
     assert_eq!((part.because, part.to, part.passed), (Because::Left, world.length(), world.passed));
     assert_eq!(job.session, "crashed");
+    // One that ended may have had no room for its job.
+    world.marks("ended", world.length() / 2);
+    let folder = world.state.session(&SessionId::parse("ended").unwrap());
+    tidegate_state::marks::lock_shared(&folder).unwrap().append(&[Mark::Detached]).unwrap();
+    assert_eq!(pick_up(&world.state, later, &always).unwrap(), 1);
+    assert_eq!(pick_up(&world.state, later, &always).unwrap(), 0);
 }
 
 #[test]

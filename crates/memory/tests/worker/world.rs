@@ -30,6 +30,7 @@ pub(crate) struct World {
     pub(crate) transcript: PathBuf,
     pub(crate) now: Cell<Millis>,
     pub(crate) until: Millis,
+    pub(crate) at_once: bool,
     /// What an MCP call set in the session.
     pub(crate) topic: Option<i64>,
     /// Until when nothing was recorded.
@@ -52,6 +53,7 @@ impl World {
             transcript: folder.path().join("t.jsonl"),
             now: Cell::new(NOW),
             until: Millis(u64::MAX),
+            at_once: false,
             topic: None,
             passed: None,
             told: Vec::new(),
@@ -136,11 +138,12 @@ impl World {
             tell: &mut |progress| match progress {
                 Progress::Lost { why, .. } => told.push(format!("lost: {why}")),
                 Progress::SetAside { why, .. } => told.push(format!("aside: {why}")),
+                Progress::NotRead { why, .. } => told.push(format!("not read: {why}")),
                 Progress::NotToldYet(why) => told.push(format!("not told: {why}")),
                 Progress::Jobs(_) | Progress::Done(_) | Progress::Later { .. } => {}
             },
             until: self.until,
-            at_once: false,
+            at_once: self.at_once,
         };
         worker.run()
     }
@@ -277,6 +280,9 @@ impl Store for Refuses<'_> {
     }
     fn logs(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Log>> {
         self.store.logs(filter, page)
+    }
+    fn unsummed(&mut self, limit: usize) -> Result<Vec<Uid>> {
+        self.store.unsummed(limit)
     }
     fn decision(&mut self, id: i64) -> Result<Option<Decision>> {
         self.store.decision(id)

@@ -29,13 +29,15 @@ const CHUNK: u64 = 256 * 1024;
 pub enum Gone {
     /// There is no such file.
     Deleted,
-    /// The file is shorter than it was: somebody began it anew.
+    /// The file is shorter than it was: somebody cut it or began it anew.
     Shorter {
-        /// Where the part began.
-        from: u64,
-        /// How long the file is.
+        /// How long it was.
+        was: u64,
+        /// How long it is.
         length: u64,
     },
+    /// Neither the turn nor its answer is in the file: it is another one.
+    Replaced,
     /// It cannot be read.
     Unreadable(String),
 }
@@ -44,9 +46,10 @@ impl fmt::Display for Gone {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Gone::Deleted => out.write_str("the transcript is gone"),
-            Gone::Shorter { from, length } => {
-                write!(out, "the transcript was cut or begun anew ({length} bytes, {from} were there)")
+            Gone::Shorter { was, length } => {
+                write!(out, "the transcript was cut or begun anew ({length} bytes, {was} were there)")
             }
+            Gone::Replaced => out.write_str("the transcript does not hold what was said, nor the answer"),
             Gone::Unreadable(why) => write!(out, "the transcript cannot be read ({why})"),
         }
     }
@@ -105,8 +108,9 @@ impl Reader {
             Err(error) => return Err(Gone::Unreadable(error.to_string())),
             Ok(opened) => opened,
         };
-        if length < part.from {
-            return Err(Gone::Shorter { from: part.from, length });
+        let was = part.to.max(part.from);
+        if length < was {
+            return Err(Gone::Shorter { was, length });
         }
         let mut reader = Reader {
             file,
@@ -202,7 +206,7 @@ impl Reader {
         let unreadable = |error: io::Error| Gone::Unreadable(error.to_string());
         let length = self.file.metadata().map_err(unreadable)?.len();
         if length < self.next {
-            return Err(Gone::Shorter { from: self.next, length });
+            return Err(Gone::Shorter { was: self.next, length });
         }
         self.held.drain(..self.line);
         (self.line, self.looked) = (0, self.looked - self.line);
@@ -425,16 +429,18 @@ mod tests {
     fn what_is_gone_is_named() {
         let file = transcript();
         let length = file.add(&user("a"));
-        let open = |from| Reader::open(&file.part(from, from, None)).map(|_| ());
-        assert_eq!(open(length + 1), Err(Gone::Shorter { from: length + 1, length }));
+        let open = |from, to| Reader::open(&file.part(from, to, None)).map(|_| ());
+        let shorter = Err(Gone::Shorter { was: length + 1, length });
+        assert_eq!((open(0, length), open(0, length + 1)), (Ok(()), shorter.clone()));
+        assert_eq!(open(length + 1, length + 1), shorter);
         let mut reader = Reader::open(&file.part(0, length, Some("x"))).unwrap();
         reader.read_on().unwrap();
         fs::write(&file.path, "").unwrap();
-        assert_eq!(reader.read_on(), Err(Gone::Shorter { from: length, length: 0 }));
+        assert_eq!(reader.read_on(), Err(Gone::Shorter { was: length, length: 0 }));
         fs::remove_file(&file.path).unwrap();
-        assert_eq!(open(0), Err(Gone::Deleted));
+        assert_eq!(open(0, 0), Err(Gone::Deleted));
         fs::create_dir(&file.path).unwrap();
-        assert!(matches!(open(0), Err(Gone::Unreadable(_))));
+        assert!(matches!(open(0, 0), Err(Gone::Unreadable(_))));
     }
 
     #[test]

@@ -14,8 +14,8 @@ use crate::{bounded, replace};
 /// More than this is damage.
 const LARGEST: u64 = 16 * 1024 * 1024;
 
-/// More than so many summaries do not wait; the oldest are left as they are.
-const MOST: usize = 10_000;
+/// No more summaries than this are listed; of others the store knows that they wait.
+pub const MOST: usize = 10_000;
 
 /// Everything that waits for another try.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +43,8 @@ pub struct Retry {
     pub lang: Option<Lang>,
 }
 
-/// Reads it. What cannot be read is as good as nothing: all of it would only be tried again.
+/// Reads it. What cannot be read is as good as nothing: the spool and the store know what waits, and all of it is only tried
+/// sooner.
 pub fn read(state: &StateDir) -> Retries {
     let bytes = bounded::read(&file(state), LARGEST).unwrap_or_default();
     serde_json::from_slice(&bytes).unwrap_or_default()

@@ -18,8 +18,17 @@ use crate::{bounded, private, replace};
 /// More than this is damage: the longest thing in a job is a path.
 const LARGEST: u64 = 64 * 1024;
 
-/// A worker is started at most once in this time.
+/// At the end of turns a worker is started at most once in this time.
 const BETWEEN_STARTS_MS: u64 = 60_000;
+
+/// When somebody may start a worker, if none runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Starts {
+    /// Unless one was started within the last minute: another turn will come.
+    OnceAMinute,
+    /// Whenever that was: nobody may come after this for long.
+    AnyTime,
+}
 
 /// A file that lies in the spool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +46,8 @@ pub enum Unread {
     Newer(u32),
     /// It makes no sense.
     Damaged(String),
+    /// The system does not give it out now; another time it may.
+    NotNow(String),
 }
 
 /// Leaves a job.
@@ -74,7 +85,12 @@ pub fn list(state: &StateDir) -> io::Result<Vec<Queued>> {
     let read = paths.into_iter().filter_map(|path| match read(&path) {
         // Another worker was there first.
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => Some(Queued { path, job: Err(Unread::Damaged(error.to_string())) }),
+        Err(error) => {
+            // What the system did not say, we did: too large, or no file.
+            let of_system = error.raw_os_error().is_some();
+            let unread = if of_system { Unread::NotNow } else { Unread::Damaged };
+            Some(Queued { path, job: Err(unread(error.to_string())) })
+        }
         Ok(job) => Some(Queued { path, job }),
     });
     Ok(read.collect())
@@ -144,8 +160,8 @@ pub fn wait_to_work(state: &StateDir) -> io::Result<File> {
     Ok(file)
 }
 
-/// Whether it is for the caller to start a worker: none runs, and none was started within the last minute.
-pub fn worker_is_due(state: &StateDir, now: Millis) -> io::Result<bool> {
+/// Whether it is for the caller to start a worker: none runs, nor was one started too short a time ago.
+pub fn worker_is_due(state: &StateDir, now: Millis, starts: Starts) -> io::Result<bool> {
     let mut stamp = private::to_lock(&folder(state).join("worker-started"))?;
     match stamp.try_lock() {
         Ok(()) => {}
@@ -157,7 +173,7 @@ pub fn worker_is_due(state: &StateDir, now: Millis) -> io::Result<bool> {
     let started = stamp.read_exact(&mut bytes).ok().map(|()| Millis(u64::from_le_bytes(bytes)));
     // A time that has not come yet is a clock that was set back.
     let lately = started.is_some_and(|at| at <= now && now.since(at) < BETWEEN_STARTS_MS);
-    if lately || try_work(state)?.is_none() {
+    if (lately && starts == Starts::OnceAMinute) || try_work(state)?.is_none() {
         return Ok(false);
     }
     stamp.seek(SeekFrom::Start(0))?;
@@ -247,14 +263,20 @@ mod tests {
         fs::write(spool.join("3-empty.json"), "").unwrap();
         fs::write(spool.join("4-huge.json"), " ".repeat(LARGEST as usize + 1)).unwrap();
         fs::write(spool.join(".5.json.77.0.tmp"), "{").unwrap();
+        fs::create_dir(spool.join("6-folder.json")).unwrap();
+        // The system refuses to open what leads back to itself, to anybody.
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("7-loop.json", spool.join("7-loop.json")).unwrap();
         let listed = list(&state).unwrap();
         let of = |n: usize| &listed[n].job;
         assert!(matches!(of(0), Ok(job) if job.at == Millis(5)));
         assert_eq!(of(1), &Err(Unread::Newer(9)));
-        assert!((2..5).all(|n| matches!(of(n), Err(Unread::Damaged(_)))), "{listed:?}");
+        assert!((2..6).all(|n| matches!(of(n), Err(Unread::Damaged(_)))), "{listed:?}");
+        #[cfg(unix)]
+        assert!(matches!(of(6), Err(Unread::NotNow(_))), "{listed:?}");
         let aside = set_aside(&state, &listed[2]).unwrap();
         assert!(aside.ends_with("spool/damaged/2-torn.json"), "{}", aside.display());
-        assert_eq!(list(&state).unwrap().len(), 4);
+        assert_eq!(list(&state).unwrap().len(), listed.len() - 1);
         clear_half_written(&state, crate::clock::now()).unwrap();
         assert!(spool.join(".5.json.77.0.tmp").exists(), "it may be under way");
         clear_half_written(&state, Millis(crate::clock::now().0 + 3_700_000)).unwrap();
@@ -265,13 +287,16 @@ mod tests {
     fn a_worker_is_started_once_a_minute_and_not_while_one_runs() {
         let folder = tempfile::tempdir().unwrap();
         let state = state(&folder);
-        let due = |now| worker_is_due(&state, Millis(now)).unwrap();
+        let due = |now| worker_is_due(&state, Millis(now), Starts::OnceAMinute).unwrap();
+        let at_any_time = |now| worker_is_due(&state, Millis(now), Starts::AnyTime).unwrap();
         assert_eq!([due(100_000), due(100_001), due(159_999), due(160_000)], [true, false, false, true]);
         assert!(due(50_000), "the clock was set back");
         let working = try_work(&state).unwrap();
         assert!(working.is_some() && try_work(&state).unwrap().is_none());
-        assert!(!due(500_000), "one runs");
+        assert!(!due(500_000) && !at_any_time(500_000), "one runs");
         drop(working);
+        assert!(at_any_time(50_001), "one was started just before");
+        assert!(!due(50_002), "that was a start like any other");
         assert!(due(500_000), "one that was not started leaves no stamp");
         drop(wait_to_work(&state).unwrap());
     }

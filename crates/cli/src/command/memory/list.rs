@@ -8,10 +8,11 @@ use tidegate_memory::store::Store;
 use tidegate_memory::view::{Decision, Log, Page, Paged, Project, Topic};
 
 use super::arguments::{List, ListOf};
-use super::{Opened, line, minute};
+use super::{Opened, is_none, line, minute, say_waiting, waiting};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
+use crate::sessions::Here;
 
 /// A page of any kind.
 #[derive(Serialize)]
@@ -28,10 +29,14 @@ struct Listed {
     #[serde(flatten)]
     rows: Rows,
     next: Option<String>,
+    /// Jobs that wait for a worker, if any.
+    #[serde(skip_serializing_if = "is_none")]
+    waiting: usize,
 }
 
 pub(super) fn run(args: &List) -> Outcome {
     let listed = listed(args)?;
+    say_waiting(listed.waiting);
     if args.json {
         print::json(&listed);
         return Ok(ExitCode::SUCCESS);
@@ -64,23 +69,24 @@ fn listed(args: &List) -> Result<Listed, CliError> {
             ListOf::Decisions => Rows::Decisions(Vec::new()),
             ListOf::Projects => Rows::Projects(Vec::new()),
         };
-        return Ok(Listed { rows, next: None });
+        return Ok(Listed { rows, next: None, waiting: waiting(&Here::find()?) });
     };
     let mut filter = opened.filter(&args.of)?;
     filter.all = args.all;
     filter.open = if args.open { Some(true) } else { args.closed.then_some(false) };
     let page = Page { limit: args.limit.into(), after: args.after.clone() };
+    let waiting = waiting(&opened.here);
     let memory = &mut opened.memory;
     Ok(match args.what {
-        ListOf::Topics => with(memory.topics(&filter, &page)?, Rows::Topics),
-        ListOf::Logs => with(memory.logs(&filter, &page)?, Rows::Logs),
-        ListOf::Decisions => with(memory.decisions(&filter, &page)?, Rows::Decisions),
-        ListOf::Projects => with(memory.projects(&page)?, Rows::Projects),
+        ListOf::Topics => with(memory.topics(&filter, &page)?, Rows::Topics, waiting),
+        ListOf::Logs => with(memory.logs(&filter, &page)?, Rows::Logs, waiting),
+        ListOf::Decisions => with(memory.decisions(&filter, &page)?, Rows::Decisions, waiting),
+        ListOf::Projects => with(memory.projects(&page)?, Rows::Projects, waiting),
     })
 }
 
-fn with<T>(page: Paged<T>, rows: fn(Vec<T>) -> Rows) -> Listed {
-    Listed { rows: rows(page.rows), next: page.next }
+fn with<T>(page: Paged<T>, rows: fn(Vec<T>) -> Rows, waiting: usize) -> Listed {
+    Listed { rows: rows(page.rows), next: page.next, waiting }
 }
 
 fn project(project: &Project) -> String {

@@ -22,6 +22,7 @@ use tidegate_memory::act::{self, Acting};
 use tidegate_memory::memory::Memory;
 use tidegate_memory::team::Direction;
 use tidegate_memory::view::Filter;
+use tidegate_state::memory::spool;
 use tidegate_state::project::memory_project;
 
 use super::Outcome;
@@ -110,6 +111,26 @@ impl Opened {
             ..Filter::default()
         })
     }
+}
+
+/// How many jobs wait for a worker: what they are about is not found yet.
+fn waiting(here: &Here) -> usize {
+    spool::list(&here.state).map_or(0, |jobs| jobs.len())
+}
+
+/// Says so to a person who may be looking for that.
+fn say_waiting(jobs: usize) {
+    if jobs > 0 {
+        let (jobs, wait) =
+            if jobs == 1 { ("1 job".to_owned(), "waits") } else { (format!("{jobs} jobs"), "wait") };
+        print::to_stderr(&format!("note: {jobs} {wait} to be stored; `tidegate worker --once` does it now"));
+    }
+}
+
+/// For members that are left out of JSON.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(jobs: &usize) -> bool {
+    *jobs == 0
 }
 
 /// Text that somebody else wrote, as a terminal may have it: what would move the cursor or change colours shows as a mark.

@@ -6,18 +6,22 @@ use serde::Serialize;
 use tidegate_memory::view::{Hit, Kind, Query};
 
 use super::arguments::Search;
-use super::{Opened, line, plain, team};
+use super::{Opened, is_none, line, plain, say_waiting, team, waiting};
 use crate::command::Outcome;
 use crate::print;
+use crate::sessions::Here;
 
 #[derive(Serialize)]
 struct Results {
     results: Vec<Hit>,
+    /// Jobs that wait for a worker, if any.
+    #[serde(skip_serializing_if = "is_none")]
+    waiting: usize,
 }
 
 pub(super) fn run(args: &Search) -> Outcome {
-    let (hits, note) = match Opened::look()? {
-        None => (Vec::new(), None),
+    let (hits, note, waiting) = match Opened::look()? {
+        None => (Vec::new(), None, waiting(&Here::find()?)),
         Some(mut opened) => {
             let filter = opened.filter(&args.of)?;
             // The project's own files may have changed since the worker looked.
@@ -28,14 +32,15 @@ pub(super) fn run(args: &Search) -> Outcome {
             let query = Query { text: args.query.join(" "), kinds, filter, limit: args.limit.into() };
             let found = team::search(&opened.here, &mut opened.memory, &query)?;
             let note = found.note();
-            (found.hits, note)
+            (found.hits, note, waiting(&opened.here))
         }
     };
     if let Some(note) = &note {
         print::to_stderr(&format!("note: {}", plain(note)));
     }
+    say_waiting(waiting);
     if args.json {
-        print::json(&Results { results: hits });
+        print::json(&Results { results: hits, waiting });
         return Ok(ExitCode::SUCCESS);
     }
     if hits.is_empty() {

@@ -6,10 +6,9 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tidegate_memory::memory::Home;
 use tidegate_memory::sqlite::Sizes;
-use tidegate_state::memory::spool;
 
-use super::Opened;
 use super::arguments::Json;
+use super::{Opened, waiting};
 use crate::command::Outcome;
 use crate::print;
 use crate::sessions::Here;
@@ -34,7 +33,7 @@ pub(super) fn run(args: &Json) -> Outcome {
         }
     };
     let home = Home::of(&here.env.place)?;
-    let waiting = spool::list(&here.state).map_or(0, |jobs| jobs.len());
+    let waiting = waiting(&here);
     let stats =
         Stats { store: home.file(), sizes, copies: home.copies(), damaged: home.set_aside(), waiting };
     if args.json {

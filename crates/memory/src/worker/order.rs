@@ -1,0 +1,34 @@
+//! The order of jobs: that of their names, which is that of their times, and within a transcript that of its parts.
+
+use std::collections::BTreeMap;
+
+use tidegate_core::memory::job::{Part, Work};
+use tidegate_state::memory::spool::Queued;
+
+/// The session and the part of a transcript that a job is about.
+pub(super) fn part(queued: &Queued) -> Option<(&str, &Part)> {
+    match queued.job.as_ref().map(|job| (job, &job.work)) {
+        Ok((job, Work::Relays(part))) => Some((&job.session, part)),
+        _ => None,
+    }
+}
+
+/// A clock that was set back gives later parts earlier names: the parts of a transcript change places among each other.
+pub(super) fn of_parts(queue: Vec<Queued>) -> Vec<Queued> {
+    let mut places: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
+    for (place, queued) in queue.iter().enumerate() {
+        if let Some((session, part)) = part(queued) {
+            places.entry((session, &part.transcript)).or_default().push(place);
+        }
+    }
+    let mut order: Vec<usize> = (0..queue.len()).collect();
+    for places in places.into_values() {
+        let mut sorted = places.clone();
+        sorted.sort_by_key(|place| part(&queue[*place]).map(|(_, part)| part.from));
+        for (place, from) in places.into_iter().zip(sorted) {
+            order[place] = from;
+        }
+    }
+    let mut queue: Vec<Option<Queued>> = queue.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|from| queue[from].take()).collect()
+}
