@@ -157,7 +157,7 @@ fn is_password_of_letters(text: &str, keyword: Keyword, style: Style, rest: &[u8
 }
 
 /// Whether nothing else follows on the line, or in the text in quotes that the line stands in.
-fn ends_line(rest: &[u8]) -> bool {
+pub(super) fn ends_line(rest: &[u8]) -> bool {
     let blanks = rest.iter().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     match &rest[blanks..] {
         [] | [b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'#' | 0xe3.., ..] => true,

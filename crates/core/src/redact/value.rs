@@ -25,7 +25,7 @@ const LONGEST_USER: usize = 256;
 const LONGEST_TYPE: usize = 48;
 
 pub(super) fn find(text: &str) -> Vec<Finding> {
-    let mut scan = Scan { text, bytes: text.as_bytes(), findings: Vec::new(), from: 0 };
+    let mut scan = Scan::new(text);
     let mut at = 0;
     while let Some(byte) = scan.bytes.get(at) {
         if class(*byte) & (OPERATOR | DASH | BLANK) == 0 {
@@ -53,21 +53,22 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     scan.findings
 }
 
-struct Scan<'a> {
-    text: &'a str,
-    bytes: &'a [u8],
-    findings: Vec<Finding>,
+/// A text, and what was found in it so far.
+pub(super) struct Scan<'a> {
+    pub(super) text: &'a str,
+    pub(super) bytes: &'a [u8],
+    pub(super) findings: Vec<Finding>,
     /// What stands before this is taken.
-    from: usize,
+    pub(super) from: usize,
 }
 
 /// Where a value stands, as far as it is looked at.
 #[derive(Clone, Debug)]
-struct Value {
-    at: Range<usize>,
-    style: Style,
+pub(super) struct Value {
+    pub(super) at: Range<usize>,
+    pub(super) style: Style,
     /// The quote and how many backslashes are before it.
-    quote: Option<(u8, usize)>,
+    pub(super) quote: Option<(u8, usize)>,
     /// It goes on.
     long: bool,
 }
@@ -80,8 +81,12 @@ struct Indented {
     blanks: usize,
 }
 
-impl Scan<'_> {
-    fn take(&mut self, kind: Kind, at: Range<usize>) {
+impl<'a> Scan<'a> {
+    pub(super) fn new(text: &'a str) -> Scan<'a> {
+        Scan { text, bytes: text.as_bytes(), findings: Vec::new(), from: 0 }
+    }
+
+    pub(super) fn take(&mut self, kind: Kind, at: Range<usize>) {
         self.from = at.end;
         self.findings.push(Finding { kind, at });
     }
@@ -248,7 +253,7 @@ impl Scan<'_> {
                 || matches!(c, '"' | '\'' | '`' | '\\' | ',' | ';' | '<' | '>' | '(' | '[' | '{')
         };
         let whole = rest.char_indices().take(LOOKED_AT).find(|(_, c)| is_end(*c));
-        let whole = &rest[..whole.map_or(rest.len().min(rest.floor_char_boundary(LOOKED_AT)), |(at, _)| at)];
+        let whole = &rest[..whole.map_or(rest.floor_char_boundary(LOOKED_AT), |(at, _)| at)];
         let Some(last) = whole.rfind(|c: char| c.is_ascii_graphic()).map(|at| at + 1) else { return };
         let text = &whole[..last];
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
@@ -306,12 +311,13 @@ impl Scan<'_> {
             if line == end || self.blanks(line) < indented.blanks {
                 break;
             }
-            let (to, _) = self.quoted_end(line, b'"', 0, usize::MAX);
-            let to = search::find(&self.bytes[line..to], b"\\n").map_or(to, |at| line + at);
-            if to == line {
+            let length = (line..self.bytes.len())
+                .take_while(|at| self.line_end(*at) == 0 && self.bytes[*at] != b'"')
+                .count();
+            if length == 0 {
                 break;
             }
-            end = to;
+            end = line + length;
         }
         self.take(keyword.kind, value.at.start..end);
     }
@@ -395,7 +401,7 @@ impl Scan<'_> {
     }
 
     /// What stands behind an operator.
-    fn value_at(&self, mut at: usize, style: Style) -> Option<Value> {
+    pub(super) fn value_at(&self, mut at: usize, style: Style) -> Option<Value> {
         let bytes = self.bytes;
         at += bytes[at..].iter().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         // `r"…"`, `b'…'`, `f"…"`.
@@ -497,7 +503,7 @@ impl Scan<'_> {
         (self.bytes.len(), false)
     }
 
-    fn end_of(&self, value: &Value) -> usize {
+    pub(super) fn end_of(&self, value: &Value) -> usize {
         match value.quote {
             _ if !value.long => value.at.end,
             Some((quote, slashes)) => self.quoted_end(value.at.start, quote, slashes, usize::MAX).0,
