@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
+use serde_json::json;
 use tidegate_core::fnv;
 use tidegate_core::memory::job::Answer;
 use tidegate_core::memory::relay::{Extract, Relay, Step, begins};
@@ -258,6 +259,27 @@ fn secrets_are_gone_before_anything_is_cut() {
     assert!(!relay.prompt.contains("QUJD") && !relay.prompt.contains("hidden"), "{}", relay.prompt);
     assert!(relay.prompt.starts_with("use this") && relay.prompt.ends_with("thanks"), "{}", relay.prompt);
     assert!(!relay.answer.contains("ghp_a") && !relay.texts[0].contains("hunter2"));
+    assert_eq!(relay.redacted.total(), 3, "{:?}", relay.redacted);
+}
+
+#[test]
+fn secrets_are_gone_from_the_names_of_branch_and_files() {
+    let token = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    let prompt = json!({
+        "type": "user", "uuid": "u", "timestamp": "2026-11-15T12:00:01Z", "turnOrigin": "human",
+        "gitBranch": format!("try/{token}"), "message": {"role": "user", "content": "go"},
+    });
+    let write = |path: &str| {
+        let call = json!({"type": "tool_use", "id": path, "name": "Write", "input": {"file_path": path}});
+        json!({"type": "assistant", "message": {"id": path, "model": "m", "content": [call]}}).to_string()
+    };
+    // Cut after 1024 bytes, what is left of the second would be no token any more.
+    let long = format!("/{}/{token}", "a".repeat(1024 - 14));
+    let lines = [prompt.to_string(), write(&format!("/src/{token}.rs")), write(&long), write(&long)];
+    let relay = extract(&lines.each_ref().map(String::as_str)).pop().unwrap();
+    assert_eq!(relay.branch.as_deref(), Some("try/[redacted:github_token]"));
+    assert_eq!(relay.files[0], "/src/[redacted:github_token].rs");
+    assert_eq!((relay.files.len(), relay.files[1].contains("ghp_")), (2, false), "{}", relay.files[1]);
     assert_eq!(relay.redacted.total(), 3, "{:?}", relay.redacted);
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::memory::job::ProjectOf;
+use tidegate_core::redact::redact;
 
 use crate::{bounded, claims};
 
@@ -60,7 +61,8 @@ pub fn memory_project(root: &Path) -> ProjectOf {
         key: key.to_string_lossy().into_owned(),
         name: name.strip_suffix(".git").unwrap_or(&name).to_owned(),
         root: root.to_string_lossy().into_owned(),
-        branch: top.as_deref().and_then(branch),
+        // It becomes part of a title; the other names are looked up by.
+        branch: top.as_deref().and_then(branch).map(|branch| redact(&branch).text.into_owned()),
     }
 }
 
@@ -192,6 +194,8 @@ mod tests {
         assert_eq!(of(&main), (shop.clone(), "shop".into(), branch("main")));
         assert_eq!(of(&main.join("src")), (shop.clone(), "shop".into(), branch("main")));
         assert_eq!(of(&tree), (shop, "shop".into(), branch("feat/search")));
+        fs::write(main.join(".git/HEAD"), "ref: refs/heads/try/password=hunter2hunter2\n").unwrap();
+        assert_eq!(of(&main).2, branch("try/password=[redacted:password]"));
         assert_eq!(of(&base.join("trees/two")), (bare, "store".into(), None));
         assert_eq!(of(&base.join("plain/src")), (base.join("plain/src"), "src".into(), None));
         assert_eq!(of(&base.join("gone")), (base.join("gone"), "gone".into(), None));

@@ -64,7 +64,7 @@ pub struct Relay {
     pub interrupted: bool,
     /// The host could not get an answer, for this reason, and got none since.
     pub failed: Option<String>,
-    /// What was taken out of the prompt and the answer.
+    /// What was taken out of the prompt, the answer and the names of branch and files.
     pub redacted: Found,
 }
 
@@ -88,6 +88,8 @@ struct Building {
     /// What was taken out of the prompt, and out of the answer.
     in_prompt: Found,
     in_answer: Found,
+    /// What was taken out of the branch's name and those of files.
+    in_names: Found,
     /// Calls that write, until their result is known: the call and the file.
     calls: Vec<(String, String)>,
 }
@@ -155,19 +157,22 @@ impl Extract {
         let clean = redact(prompt);
         let text =
             |field: &Field<Cow<'_, str>>| field.get().map(|text| shortened(text)).filter(|t| !t.is_empty());
+        let branch = redact(entry.branch.get().map(AsRef::as_ref).unwrap_or_default());
         let at = entry.at().unwrap_or_default();
         let relay = Relay {
             // Every prompt has one; should it not, what is in the line is as good a name.
             uid: text(&entry.uuid).unwrap_or_else(|| format!("{:016x}", fnv::hash(line.iter().copied()))),
             session: text(&entry.session),
-            branch: text(&entry.branch).filter(|branch| branch != "HEAD"),
+            branch: Some(shortened(&branch.text)).filter(|branch| !matches!(branch.as_str(), "" | "HEAD")),
             at,
             ended: at,
             prompt: cut(&clean.text, PROMPT),
             ..Relay::default()
         };
         self.seen = false;
-        let before = self.current.replace(Building { relay, in_prompt: clean.found, ..Building::default() });
+        let building =
+            Building { relay, in_prompt: clean.found, in_names: branch.found, ..Building::default() };
+        let before = self.current.replace(building);
         Step::Begins(before.map(|building| Box::new(building.done())))
     }
 
@@ -297,7 +302,11 @@ impl Building {
             return;
         };
         let id = block.id.get().map(|id| shortened(id)).unwrap_or_default();
-        let path = shortened(path);
+        let clean = redact(path);
+        let path = shortened(&clean.text);
+        if !clean.found.is_empty() && !self.calls.iter().any(|(_, known)| *known == path) {
+            self.in_names.merge(&clean.found);
+        }
         self.calls.push((id, path));
         // Written again and again, a file is one; the oldest go first.
         if self.calls.len() > 4 * FILES {
@@ -355,6 +364,7 @@ impl Building {
         self.relay.texts = self.texts.into();
         self.relay.redacted = self.in_prompt;
         self.relay.redacted.merge(&self.in_answer);
+        self.relay.redacted.merge(&self.in_names);
         self.relay
     }
 }

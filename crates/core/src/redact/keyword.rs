@@ -42,6 +42,11 @@ static ABOUT: Words = "id ids name names path paths file files filename dir fold
 static KEYS: Words = "apikey accesskey authkey encryptionkey signingkey masterkey sharedkey servicekey sessionkey appkey \
     servicerolekey deploykey secretkey clientkey clientkeydata storagekey licensekey";
 
+/// What a password is called for short, where something is before it that has one.
+static PASSES: Words = "dbpass userpass mysqlpass pgpass postgrespass redispass mongopass rabbitmqpass smtppass mailpass \
+    emailpass adminpass rootpass ftppass sshpass sudopass authpass loginpass proxypass httppass basicpass keypass \
+    storepass keystorepass truststorepass certpass vaultpass";
+
 /// What a name says about its value, if it is one of a secret.
 pub(super) fn of(name: &[u8]) -> Option<Keyword> {
     let name = &name[name.len().saturating_sub(LONGEST)..];
@@ -101,11 +106,16 @@ fn meaning(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
         return Some((Kind::AwsSecretKey, Weight::Likely));
     }
     let of_ending = match name.last()? {
-        // `PWD` is the working folder.
-        b'd' if last == "pwd" && (name != b"pwd" || !capitals) && name != b"oldpwd" => {
-            Some((Kind::Password, Weight::Likely))
+        // `PWD` is the working folder, and `pwd` may be.
+        b'd' if last == "pwd" && name == b"pwd" => (!capitals).then_some((Kind::Password, Weight::Likely)),
+        b'd' if ends("dbpwd") || last == "pwd" && name != b"oldpwd" => Some((Kind::Password, Weight::Sure)),
+        b'w' if last == "pw" || ends("dbpw") => {
+            Some((Kind::Password, if name.len() == 2 { Weight::Likely } else { Weight::Sure }))
         }
-        b's' if last == "pass" || ends("userpass") || ends("dbpass") => {
+        // The lines of a key follow.
+        b's' if ends("privatelines") => Some((Kind::SshPrivateKey, Weight::Likely)),
+        b's' if each(PASSES).any(ends) => Some((Kind::Password, Weight::Sure)),
+        b's' if last == "pass" => {
             Some((Kind::Password, if capitals { Weight::Likely } else { Weight::Doubtful }))
         }
         b'y' | b'n' if heroku && (ends("key") || ends("token")) => Some((Kind::HerokuKey, Weight::Likely)),

@@ -50,6 +50,7 @@ kinds! {
     DiscordWebhook "discord_webhook" "The secret part of a Discord webhook.",
     DockerToken "docker_token" "A token of Docker Hub.",
     DopplerToken "doppler_token" "A token of Doppler.",
+    FacebookToken "facebook_token" "A token of Facebook.",
     FigmaToken "figma_token" "A token of Figma.",
     FlyToken "fly_token" "A token of Fly.io.",
     GithubToken "github_token" "A token of GitHub.",

@@ -2,6 +2,7 @@
 
 use super::keyword::{Keyword, Weight};
 use super::kind::MARKER;
+use super::value::MOST_BLANKS;
 use super::{Kind, is_word};
 use crate::search;
 use crate::shell::{Words, among};
@@ -26,7 +27,10 @@ static NO_VALUE: Words = "null none nil undefined true false yes no on off strin
     object any void never unknown required optional missing invalid expired hidden masked redacted omitted removed empty \
     default example sample placeholder dummy fake changeme todo tbd n/a na secret secrets password passwd passphrase token \
     key value values credential credentials inherit self this args env option options flag argument field prompt the and \
-    for with from when then that this your encrypted plaintext incorrect correct wrong weak strong needed stored set unset";
+    for with from when then that this your encrypted plaintext incorrect correct wrong weak strong needed stored set unset \
+    bytes char varchar buffer float double stdin getpass keyring vault prompted provided generated updated changed rejected \
+    accepted protected mismatch unchanged hashed nullable sensitive input output entered matches valid failed success \
+    enabled disabled forgotten reset ok done nothing always ignored deprecated random unused blank";
 
 /// Names of types and algorithms that have digits in them.
 static NAMED: Words = "sha1 sha224 sha256 sha384 sha512 md5 base64 base32 base58 base64url hs256 hs384 hs512 rs256 rs512 es256 es384 \
@@ -69,40 +73,38 @@ impl Has {
     }
 }
 
-/// Whether this is a secret's value. `next` is the byte behind it.
-pub(super) fn like_a_secret(text: &str, keyword: Keyword, style: Style, next: Option<u8>) -> bool {
+/// Whether this is a secret's value. `rest` is what follows it.
+pub(super) fn like_a_secret(text: &str, keyword: Keyword, style: Style, rest: &[u8]) -> bool {
     let quoted = style == Style::Quoted;
+    let sure = keyword.weight == Weight::Sure;
     // What is cheap to see and frequent comes first.
-    if text.len() < 4 || (!quoted && is_code(text, next)) {
+    if text.len() < 4 || (!quoted && is_code(text, keyword, style, rest.first().copied())) {
         return false;
     }
-    let has = Has::of(text);
-    if !(has.digit || has.letter()) || (!quoted && has.foreign) {
+    let has = Has::of(if sure { text } else { text.trim_end_matches('!') });
+    if !(has.digit || has.letter()) || (!quoted && has.foreign && !(sure && has.digit)) {
         return false;
     }
     if text.contains(MARKER) || is_placeholder(text) || is_address(text, keyword.kind) {
         return false;
     }
     if has.blank {
-        return quoted && keyword.weight == Weight::Sure && is_phrase(text, keyword, has.digit);
+        return quoted && sure && is_phrase(text, keyword, has.digit);
     }
-    if is_measure(text) || (text.len() < 16 && text.split(['-', '_', '.']).all(is_term)) {
-        return has.digit
-            && !has.letter()
-            && keyword.weight == Weight::Sure
-            && text.bytes().all(|b| b.is_ascii_digit());
+    if is_measure(text, sure) || (text.len() < 16 && text.split(['-', '_', '.']).all(is_term)) {
+        return has.digit && !has.letter() && sure && text.bytes().all(|b| b.is_ascii_digit());
     }
     match keyword.weight {
-        _ if style == Style::Prose => text.len() >= 6 && has.digit && has.letter() && !is_name(text),
-        Weight::Sure if !has.letter() => text.len() >= 4 && !text.contains(['.', ':', '/', '-']),
-        Weight::Sure if has.digit || has.sign => text.len() >= 6 || quoted || style != Style::Spaced,
-        // A word: in quotes, or where no code and no prose is written like that.
-        Weight::Sure => match style {
-            Style::Quoted => !has.foreign && !text.contains(['/', ':']) && !is_own_name(text),
-            Style::Tight => keyword.capitals && text.len() >= 6 && !is_own_name(text),
-            Style::Flag => text.len() >= 6 && !text.ends_with(['.', ':', ',']) && !is_own_name(text),
-            _ => false,
-        },
+        _ if style == Style::Prose => {
+            text.len() >= 6 && has.digit && has.letter() && !is_name(text)
+                || text.len() >= 8 && has.small && has.capital && !is_wordy(text)
+        }
+        Weight::Sure if !has.letter() && !has.foreign => !text.contains(['.', ':', '/', '-']),
+        Weight::Sure if has.digit || has.sign => {
+            (text.len() >= 6 || style != Style::Spaced || ends_line(rest))
+                && !(has.sign && text.split(['|', '=', '?', '&']).all(is_placeholder))
+        }
+        Weight::Sure => is_password_of_letters(text, keyword, style, rest),
         Weight::Likely if has.foreign => false,
         Weight::Likely if has.digit && has.letter() => {
             text.len() >= if quoted { 6 } else { 8 } && !is_name(text)
@@ -110,13 +112,90 @@ pub(super) fn like_a_secret(text: &str, keyword: Keyword, style: Style, next: Op
         Weight::Likely if has.digit => text.len() >= 16 && text.bytes().all(|b| b.is_ascii_digit()),
         Weight::Likely => {
             has.small && has.capital && (has.sign || text.len() >= 32) && text.len() >= 16
+                || has.small && has.capital && text.len() >= 12 && !is_wordy(text)
                 || has.sign && quoted && text.len() >= 8 && !text.ends_with(['!', '?'])
         }
         Weight::Doubtful => {
-            let mixed = has.digit && has.letter() && (has.capital && has.small || has.sign);
-            mixed && text.len() >= if keyword.kind == Kind::Password { 8 } else { 20 } && !is_name(text)
+            let password = keyword.kind == Kind::Password;
+            let digits = text.bytes().filter(u8::is_ascii_digit).count();
+            let mixed = has.capital && has.small || has.sign || password && digits >= 3;
+            has.digit
+                && has.letter()
+                && mixed
+                && text.len() >= if password { 8 } else { 20 }
+                && !is_name(text)
         }
     }
+}
+
+/// Whether letters alone, and what words are joined with, are a password: in quotes, where no code and no prose is written
+/// like that, or as no word is.
+fn is_password_of_letters(text: &str, keyword: Keyword, style: Style, rest: &[u8]) -> bool {
+    let wordy = is_wordy(text);
+    if wordy && is_own_name(text) {
+        return false;
+    }
+    match style {
+        Style::Quoted => text.is_ascii() && !text.contains(['/', ':']),
+        Style::Flag => text.len() >= 6 && !text.ends_with(['.', ':', ',']),
+        Style::Tight if keyword.capitals => true,
+        // `login(user, password=value, retry=no)`.
+        Style::Tight => {
+            let argument = matches!(rest, [b')' | b'.' | b'[' | b'?', ..] | [b',', b' ' | b'\n' | b'\r', ..]);
+            text.len() >= 6 && !argument && !text.contains(['_', '.', '/', ':'])
+        }
+        Style::Spaced if !wordy => text.len() >= 8,
+        // A last word on its line, not `givenValue` and not `given_value`.
+        Style::Spaced => {
+            let inner = text.as_bytes().iter().skip(1);
+            text.len() >= 6
+                && ends_line(rest)
+                && inner.copied().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+        }
+        Style::Prose => false,
+    }
+}
+
+/// Whether nothing else follows on the line, or in the text in quotes that the line stands in.
+pub(super) fn ends_line(rest: &[u8]) -> bool {
+    let blanks = rest.iter().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    match &rest[blanks..] {
+        [] | [b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'#' | 0xe3.., ..] => true,
+        [b'\\', next, ..] => matches!(next, b'n' | b'r' | b'"' | b'\\'),
+        _ => false,
+    }
+}
+
+/// Whether letters make up words that could be pronounced, such as those of `parseJSONValue`: not one letter after the other
+/// in another case, and not only consonants.
+fn is_wordy(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let (mut alone, mut length, mut consonants, mut longest, mut capitals) = (0, 0, 0, 0, 0);
+    for (at, byte) in bytes.iter().enumerate() {
+        if byte.is_ascii_alphabetic() {
+            length += 1;
+            capitals += usize::from(byte.is_ascii_uppercase());
+            let vowel = matches!(byte.to_ascii_lowercase(), b'a' | b'e' | b'i' | b'o' | b'u' | b'y');
+            consonants = if vowel { 0 } else { consonants + 1 };
+            longest = consonants.max(longest);
+        }
+        let ends = match (byte, bytes.get(at + 1), bytes.get(at + 2)) {
+            (_, None, _) => true,
+            (_, Some(next), _) if !next.is_ascii_alphabetic() => true,
+            (b'a'..=b'z', Some(b'A'..=b'Z'), _) | (b'A'..=b'Z', Some(b'A'..=b'Z'), Some(b'a'..=b'z')) => true,
+            _ => false,
+        };
+        if !ends || length == 0 {
+            continue;
+        }
+        let acronym = capitals == length && length <= 6;
+        alone += usize::from(length == 1);
+        if alone > 1 || longest > 5 && !acronym {
+            return false;
+        }
+        (length, consonants, longest, capitals) = (0, 0, 0, 0);
+    }
+    true
 }
 
 /// Whether a text is what is written in place of a value.
@@ -185,15 +264,12 @@ fn is_address(text: &str, kind: Kind) -> bool {
         || text.starts_with("arn:")
 }
 
-/// Whether unquoted text is an expression.
-fn is_code(text: &str, next: Option<u8>) -> bool {
+/// Whether unquoted text is an expression. Where a shell reads it, it is none.
+fn is_code(text: &str, keyword: Keyword, style: Style, next: Option<u8>) -> bool {
     let bytes = text.as_bytes();
-    if matches!(next, Some(b'(' | b'<' | b'{' | b'['))
-        || matches!(bytes[0], b'&' | b'*' | b'!' | b'@' | b'|' | b'?' | b'.')
-    {
-        return true;
-    }
-    if text.contains(['(', '{']) || text.contains("::") || text.contains("->") || text.contains("=>") {
+    let of_shell = style == Style::Flag || (style == Style::Tight && keyword.capitals);
+    let leads = matches!(bytes[0], b'&' | b'*' | b'!' | b'@' | b'|' | b'?' | b'.');
+    if matches!(next, Some(b'(' | b'<' | b'{' | b'[')) || (leads && (!of_shell || bytes[0] == b'|')) {
         return true;
     }
     let is_start = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
@@ -201,11 +277,21 @@ fn is_code(text: &str, next: Option<u8>) -> bool {
         part.as_bytes().first().is_some_and(is_start)
             && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     };
+    if text.contains("::") || text.contains("->") || text.contains("=>") {
+        return true;
+    }
+    // `load()`, `self.load()`, `Some(x)`.
+    if let Some((name, _)) = text.split_once(['(', '{'])
+        && (keyword.weight != Weight::Sure
+            || name.split(['.', '!', '?']).all(|part| part.is_empty() || is_identifier(part)))
+    {
+        return true;
+    }
     // `self.token`, `parts[1]`.
     let parted = text.contains('.')
         && text.split('.').all(|part| is_identifier(part.trim_end_matches('?')) && part.len() < 24);
     let indexed = text.split_once('[').is_some_and(|(name, _)| is_identifier(name));
-    parted || indexed
+    !of_shell && (parted || indexed)
 }
 
 /// Words of sentences about passwords.
@@ -230,17 +316,25 @@ fn is_own_name(text: &str) -> bool {
     ["pass", "pwd", "secret", "token", "credential"].iter().any(|word| small.contains(word))
 }
 
-/// Whether it is a number with a unit, a version or a time.
-fn is_measure(text: &str) -> bool {
+/// Units that could follow the number of a password's characters or of its age.
+static UNITS: Words =
+    "b k m g t kb mb gb tb kib mib gib s ms us ns h d w y th st nd rd x px em pt pc hz am pm min sec hrs";
+
+/// Whether it is a number with a unit, a version or a time. Behind a name that is `sure` the unit has to be a known one.
+fn is_measure(text: &str, sure: bool) -> bool {
     let bytes = text.strip_prefix(['v', 'V']).unwrap_or(text).as_bytes();
     let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let rest = &bytes[digits..];
     let unit =
         digits > 0 && rest.len() <= 3 && digits + rest.len() < 10 && rest.iter().all(u8::is_ascii_alphabetic);
+    let known = |rest: &[u8]| {
+        std::str::from_utf8(rest)
+            .is_ok_and(|unit| unit.is_empty() || among(UNITS, &unit.to_ascii_lowercase()))
+    };
     let dated =
         |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b':' | b'.' | b'T' | b'Z' | b'/' | b',');
     let version = bytes.contains(&b'.') || bytes.contains(&b'-') || bytes.contains(&b':');
-    unit || (digits > 0 && version && bytes.iter().all(dated))
+    (unit && (!sure || known(rest))) || (digits > 0 && version && bytes.iter().all(dated))
 }
 
 /// Whether it is letters only, a short number, or the name of a type or an algorithm.

@@ -1,11 +1,12 @@
 //! Secrets taken out of a text before it is stored or leaves the process. What is found, and what is left, is the table
 //! `redact.md`.
 //!
-//! Four passes, each over what the one before left: texts that somebody marked as private, key blocks, tokens that are known
-//! by their own form, values that are known by what stands before them. A later pass sees the markers of an earlier one and
+//! Five passes, each over what the one before left: texts that somebody marked as private, key blocks, tokens that are known
+//! by their own form, values that are known by the name before them, and by the command they stand in. A later pass sees the markers of an earlier one and
 //! leaves a value alone that holds one; that is why a second time finds nothing more. Every pass is linear: it looks a
 //! bounded way ahead and back, and further only into what it takes out.
 
+mod command;
 mod keyword;
 mod kind;
 mod looks;
@@ -52,6 +53,9 @@ pub fn redact(text: &str) -> Redacted<'_> {
     }
     if seen.values {
         redacted.replace(value::find);
+    }
+    if seen.commands {
+        redacted.replace(command::find);
     }
     redacted
 }
@@ -139,12 +143,16 @@ struct Glance {
     keys: bool,
     tokens: bool,
     values: bool,
+    commands: bool,
 }
+
+/// The lengths of the words that are looked at more closely.
+const LENGTHS: u32 = 1 << 2 | command::LENGTHS;
 
 impl Glance {
     /// The usual text has nothing for any pass, and this is all it costs.
     fn at(bytes: &[u8]) -> Glance {
-        let (mut tokens, mut flags, mut is) = (false, false, false);
+        let (mut tokens, mut flags, mut is, mut commands) = (false, false, false, false);
         let (mut run, mut of_run, mut others) = (0, 0, 0);
         for (at, byte) in bytes.iter().enumerate() {
             let class = class(*byte);
@@ -154,14 +162,21 @@ impl Glance {
                 continue;
             }
             tokens |= run >= SHORTEST_TOKEN && of_run & MIXED != 0;
-            flags |= of_run & DASH != 0 && bytes[at - run..].starts_with(b"--");
-            is |= run == 2 && &bytes[at - 2..at] == b"is";
+            if of_run & DASH != 0 && bytes[at - run] == b'-' {
+                flags |= bytes[at - run..].starts_with(b"--");
+                commands |= command::is_flag(&bytes[at - run..at]);
+            }
+            if LENGTHS.wrapping_shr(run as u32) & 1 == 1 {
+                is |= run == 2 && &bytes[at - 2..at] == b"is";
+                commands |= run != 2 && command::is_name(&bytes[at - run..at]);
+            }
             others |= class | of_run & DASH;
             (run, of_run) = (0, 0);
         }
         tokens |= run >= SHORTEST_TOKEN && of_run & MIXED != 0;
+        commands |= of_run & DASH != 0 && command::is_flag(&bytes[bytes.len() - run..]);
         let keys = (others | of_run) & DASH != 0 && search::find(bytes, b"-----").is_some();
         let values = flags || is || others & OPERATOR != 0;
-        Glance { private: others & OPENS != 0, keys, tokens, values }
+        Glance { private: others & OPENS != 0, keys, tokens, values, commands }
     }
 }

@@ -137,7 +137,7 @@ static PREFIXES: [Prefix; 87] = {
 /// Letters at the beginning of a word, and how many bytes make up the rest of it: exactly, or at least.
 struct Letters(Kind, &'static str, Body, usize, bool);
 
-static LETTERS: [Letters; 14] = [
+static LETTERS: [Letters; 16] = [
     Letters(Kind::AwsAccessKey, "AKIA", Body::Capitals, 16, true),
     Letters(Kind::AwsAccessKey, "ASIA", Body::Capitals, 16, true),
     Letters(Kind::AwsAccessKey, "ABIA", Body::Capitals, 16, true),
@@ -147,6 +147,8 @@ static LETTERS: [Letters; 14] = [
     Letters(Kind::CratesIoToken, "cio", Body::Alnum, 32, true),
     Letters(Kind::TwilioKey, "SK", Body::Hex, 32, true),
     Letters(Kind::SquareToken, "EAAA", Body::Word, 56, false),
+    Letters(Kind::FacebookToken, "EAACEdEose0cBA", Body::Alnum, 8, false),
+    Letters(Kind::FacebookToken, "EAA", Body::Alnum, 80, false),
     Letters(Kind::AlibabaKey, "LTAI", Body::Alnum, 20, true),
     Letters(Kind::AlibabaKey, "LTAI", Body::Alnum, 16, true),
     Letters(Kind::AtlassianToken, "ATATT3", Body::Word, 60, false),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::keyword::{self, Keyword};
+use super::keyword::{self, Keyword, Weight};
 use super::kind::{MARKER, marker_at};
 use super::looks::{Style, is_placeholder, like_a_secret};
 use super::{BLANK, DASH, Finding, Kind, OPERATOR, class, is_word};
@@ -13,7 +13,7 @@ use crate::shell::among;
 const LOOKED_AT: usize = 128;
 
 /// More blanks before an operator are no layout.
-const MOST_BLANKS: usize = 40;
+pub(super) const MOST_BLANKS: usize = 40;
 
 /// How far back the program of a command line is looked for.
 const LINE_BEFORE: usize = 256;
@@ -25,7 +25,7 @@ const LONGEST_USER: usize = 256;
 const LONGEST_TYPE: usize = 48;
 
 pub(super) fn find(text: &str) -> Vec<Finding> {
-    let mut scan = Scan { text, bytes: text.as_bytes(), findings: Vec::new(), from: 0 };
+    let mut scan = Scan::new(text);
     let mut at = 0;
     while let Some(byte) = scan.bytes.get(at) {
         if class(*byte) & (OPERATOR | DASH | BLANK) == 0 {
@@ -44,6 +44,8 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
                 scan.operator(at, 3);
             }
             0xe3 if scan.bytes[at..].starts_with("は".as_bytes()) => scan.prose(at, 3),
+            // `パスワード hunter2`.
+            0xe3 if scan.bytes[at..].starts_with("ド ".as_bytes()) => scan.prose(at + "ド".len(), 1),
             _ => {}
         }
         at = (at + 1).max(scan.from);
@@ -51,27 +53,40 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     scan.findings
 }
 
-struct Scan<'a> {
-    text: &'a str,
-    bytes: &'a [u8],
-    findings: Vec<Finding>,
+/// A text, and what was found in it so far.
+pub(super) struct Scan<'a> {
+    pub(super) text: &'a str,
+    pub(super) bytes: &'a [u8],
+    pub(super) findings: Vec<Finding>,
     /// What stands before this is taken.
-    from: usize,
+    pub(super) from: usize,
 }
 
 /// Where a value stands, as far as it is looked at.
 #[derive(Clone, Debug)]
-struct Value {
-    at: Range<usize>,
-    style: Style,
+pub(super) struct Value {
+    pub(super) at: Range<usize>,
+    pub(super) style: Style,
     /// The quote and how many backslashes are before it.
-    quote: Option<(u8, usize)>,
+    pub(super) quote: Option<(u8, usize)>,
     /// It goes on.
     long: bool,
 }
 
-impl Scan<'_> {
-    fn take(&mut self, kind: Kind, at: Range<usize>) {
+/// How a value stands on the line below its name.
+#[derive(Clone, Copy, Debug)]
+struct Indented {
+    /// Of YAML, behind `|` or `>`.
+    block: bool,
+    blanks: usize,
+}
+
+impl<'a> Scan<'a> {
+    pub(super) fn new(text: &'a str) -> Scan<'a> {
+        Scan { text, bytes: text.as_bytes(), findings: Vec::new(), from: 0 }
+    }
+
+    pub(super) fn take(&mut self, kind: Kind, at: Range<usize>) {
         self.from = at.end;
         self.findings.push(Finding { kind, at });
     }
@@ -110,12 +125,7 @@ impl Scan<'_> {
         let signed =
             text == b"sig" && name.start > 0 && matches!(self.bytes[name.start - 1], b'?' | b'&' | b';');
         let keyword = if signed {
-            Some(Keyword {
-                kind: Kind::AzureSas,
-                weight: keyword::Weight::Likely,
-                phrase: false,
-                capitals: false,
-            })
+            Some(Keyword { kind: Kind::AzureSas, weight: Weight::Likely, phrase: false, capitals: false })
         } else {
             keyword::of(text)
         };
@@ -125,8 +135,13 @@ impl Scan<'_> {
             }
             return;
         };
+        if keyword.kind == Kind::SshPrivateKey {
+            return self.lines_of_a_key(after);
+        }
         let style = if tight && self.bytes[at] == b'=' { Style::Tight } else { Style::Spaced };
-        self.value(after, keyword, style);
+        // `--password=…` is for a shell, as `PASSWORD=…` is.
+        let capitals = keyword.capitals || text.starts_with(b"-");
+        self.value(after, Keyword { capitals, ..keyword }, style);
     }
 
     /// `password: &str = "…"`, `var password string = "…"`: the name stands before the type.
@@ -164,8 +179,12 @@ impl Scan<'_> {
         if let Some(keyword) = keyword
             && let Some(mut value) = self.value_at(at + length, Style::Prose)
         {
-            value.style = Style::Prose;
+            if value.style != Style::Quoted || keyword.weight != Weight::Sure {
+                value.style = Style::Prose;
+            }
             self.judge(&value, keyword);
+        } else if let Some(keyword) = keyword {
+            self.foreign(at + length, keyword, true);
         }
     }
 
@@ -204,17 +223,140 @@ impl Scan<'_> {
     }
 
     fn value(&mut self, after: usize, keyword: Keyword, style: Style) {
-        if let Some(value) = self.value_at(after, style) {
-            self.judge(&value, keyword);
+        if let Some((first, indented)) = self.next_line(after) {
+            return self.below(first, indented, keyword);
+        }
+        match self.value_at(after, style) {
+            Some(value) => self.judge(&value, keyword),
+            None => self.foreign(after, keyword, false),
         }
     }
 
-    fn judge(&mut self, value: &Value, keyword: Keyword) {
+    pub(super) fn judge(&mut self, value: &Value, keyword: Keyword) {
         let text = &self.text[value.at.clone()];
-        let next = self.bytes.get(value.at.end).copied();
-        if like_a_secret(text, keyword, value.style, next) {
+        if like_a_secret(text, keyword, value.style, &self.bytes[value.at.end..]) {
             let end = self.end_of(value);
             self.take(keyword.kind, value.at.start..end);
+        }
+    }
+
+    /// Letters that are not ASCII and end with some that are, `さくら2024`, which no counter follows as in `変更から90日`.
+    fn foreign(&mut self, after: usize, keyword: Keyword, prose: bool) {
+        if keyword.weight != Weight::Sure {
+            return;
+        }
+        let blanks = self.blanks(after);
+        let rest = self.text.get(after + blanks..).unwrap_or_default();
+        let is_end = |c: char| {
+            c.is_whitespace()
+                || matches!(c, '\u{3000}'..='\u{303f}' | '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}')
+                || matches!(c, '"' | '\'' | '`' | '\\' | ',' | ';' | '<' | '>' | '(' | '[' | '{')
+        };
+        let whole = rest.char_indices().take(LOOKED_AT).find(|(_, c)| is_end(*c));
+        let whole = &rest[..whole.map_or(rest.floor_char_boundary(LOOKED_AT), |(at, _)| at)];
+        let Some(last) = whole.rfind(|c: char| c.is_ascii_graphic()).map(|at| at + 1) else { return };
+        let text = &whole[..last];
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        let follows = &whole[last..];
+        let ends = follows.is_empty()
+            || ["です", "だ", "でし"].iter().any(|end| follows.starts_with(end))
+            || !prose && follows.starts_with(|c: char| ('\u{3041}'..='\u{309f}').contains(&c));
+        if digits >= 2 && ends && !text.contains(MARKER) && !is_placeholder(text) {
+            let start = after + blanks;
+            self.take(keyword.kind, start..start + last);
+        }
+    }
+
+    /// Where the next line begins and how far it is indented, if nothing or only the sign of a YAML block stands on this one.
+    fn next_line(&self, after: usize) -> Option<(usize, Indented)> {
+        let mut at = after + self.blanks(after);
+        let block = matches!(self.bytes.get(at), Some(b'|' | b'>'));
+        if block {
+            at += 1;
+            at += usize::from(matches!(self.bytes.get(at), Some(b'-' | b'+')));
+            at += self.blanks(at);
+        }
+        let ended = self.line_end(at);
+        let first = at + ended;
+        let blanks = self.blanks(first);
+        (ended > 0 && (!block || blanks > 0)).then_some((first, Indented { block, blanks }))
+    }
+
+    /// A value that stands on the line below its name.
+    fn below(&mut self, first: usize, indented: Indented, keyword: Keyword) {
+        let start = first + indented.blanks;
+        let style = if indented.block { Style::Quoted } else { Style::Prose };
+        let Some(mut value) = self.value_at(start, style) else { return };
+        let alone = self.line_end(value.at.end) > 0
+            || matches!(self.bytes.get(value.at.end), None | Some(b'"' | b'\'' | b'`'));
+        if !alone || value.quote.is_some() || value.long {
+            return;
+        }
+        value.style = style;
+        if !indented.block {
+            // Beneath a word that ends with a colon may stand anything.
+            if value.at.len() >= 8 {
+                self.judge(&value, keyword);
+            }
+            return;
+        }
+        let text = &self.text[value.at.clone()];
+        if !like_a_secret(text, keyword, style, &self.bytes[value.at.end..]) {
+            return;
+        }
+        // The other lines of the block.
+        let mut end = value.at.end;
+        loop {
+            let line = end + self.line_end(end);
+            if line == end || self.blanks(line) < indented.blanks {
+                break;
+            }
+            let length = (line..self.bytes.len())
+                .take_while(|at| self.line_end(*at) == 0 && self.bytes[*at] != b'"')
+                .count();
+            if length == 0 {
+                break;
+            }
+            end = line + length;
+        }
+        self.take(keyword.kind, value.at.start..end);
+    }
+
+    /// The length of a line's end here, as it is or escaped.
+    fn line_end(&self, at: usize) -> usize {
+        match &self.bytes[at..] {
+            [b'\r', b'\n', ..] => 2,
+            [b'\n', ..] => 1,
+            [b'\\', b'r', b'\\', b'n', ..] => 4,
+            [b'\\', b'n', ..] => 2,
+            _ => 0,
+        }
+    }
+
+    fn blanks(&self, at: usize) -> usize {
+        self.bytes[at..].iter().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+    }
+
+    /// `Private-Lines: 14`, and so many lines.
+    fn lines_of_a_key(&mut self, after: usize) {
+        let number = after + self.blanks(after);
+        let digits = self.bytes[number..].iter().take(4).take_while(|byte| byte.is_ascii_digit()).count();
+        let count = self.text[number..number + digits].parse().unwrap_or(0_usize);
+        let first = number + digits + self.line_end(number + digits);
+        let mut end = first;
+        for line in 0..count {
+            let start = if line == 0 { end } else { end + self.line_end(end) };
+            let length = self.bytes[start..]
+                .iter()
+                .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
+                .count();
+            if length == 0 || (line > 0 && start == end) {
+                break;
+            }
+            end = start + length;
+        }
+        if end >= first + 16 {
+            self.take(Kind::SshPrivateKey, first..end);
         }
     }
 
@@ -259,7 +401,7 @@ impl Scan<'_> {
     }
 
     /// What stands behind an operator.
-    fn value_at(&self, mut at: usize, style: Style) -> Option<Value> {
+    pub(super) fn value_at(&self, mut at: usize, style: Style) -> Option<Value> {
         let bytes = self.bytes;
         at += bytes[at..].iter().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         // `r"…"`, `b'…'`, `f"…"`.
@@ -285,7 +427,7 @@ impl Scan<'_> {
                 long,
             });
         }
-        if bytes[at..].starts_with("「".as_bytes()) {
+        if ["「", "『"].iter().any(|open| bytes[at..].starts_with(open.as_bytes())) {
             let start = at + "「".len();
             let end = self.plain_end(start, Style::Quoted, LOOKED_AT).0;
             return (end > start).then_some(Value {
@@ -300,7 +442,8 @@ impl Scan<'_> {
         // The end of a sentence.
         while !long
             && value.at.end > at
-            && matches!(bytes[value.at.end - 1], b'.' | b',' | b';' | b'!' | b':')
+            && (matches!(bytes[value.at.end - 1], b'.' | b',' | b';' | b':')
+                || style == Style::Prose && bytes[value.at.end - 1] == b'!')
         {
             value.at.end -= 1;
         }
@@ -346,7 +489,10 @@ impl Scan<'_> {
                 b',' if style == Style::Tight => true,
                 b',' | b';' | b')' | b'}' | b']' | b'|' => !is_word(next),
                 // `、`, `。`, `」` and their like; in prose and behind a Japanese word every other letter.
-                0xe3.. => style != Style::Quoted || self.bytes[at..].starts_with("」".as_bytes()),
+                0xe3.. => {
+                    style != Style::Quoted
+                        || ["」", "』"].iter().any(|close| self.bytes[at..].starts_with(close.as_bytes()))
+                }
                 0..=0x1f => true,
                 _ => false,
             };
@@ -357,7 +503,7 @@ impl Scan<'_> {
         (self.bytes.len(), false)
     }
 
-    fn end_of(&self, value: &Value) -> usize {
+    pub(super) fn end_of(&self, value: &Value) -> usize {
         match value.quote {
             _ if !value.long => value.at.end,
             Some((quote, slashes)) => self.quoted_end(value.at.start, quote, slashes, usize::MAX).0,

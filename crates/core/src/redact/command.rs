@@ -1,0 +1,201 @@
+//! Secrets that are known by the command or the statement they stand in, without an operator: `sshpass -p …`,
+//! `login me password …`, `IDENTIFIED BY '…'`.
+
+use super::keyword::{self, Weight};
+use super::kind::MARKER;
+use super::looks::{Style, ends_line, is_placeholder};
+use super::value::Scan;
+use super::{Finding, Kind, is_word};
+use crate::shell::among;
+
+/// How far back the words before a flag or a name are looked for.
+const WORDS_BEFORE: usize = 256;
+
+/// How a program takes a password behind a flag of a letter or two.
+#[derive(Clone, Copy)]
+struct Taking {
+    flag: &'static [u8],
+    /// `-pX`.
+    touching: bool,
+    /// `-p X`.
+    apart: bool,
+    /// Only for `login`.
+    login: bool,
+}
+
+fn taking(program: &[u8]) -> Option<Taking> {
+    let by = |flag, touching, apart| Some(Taking { flag, touching, apart, login: false });
+    match program {
+        b"sshpass" => by(b"p", true, true),
+        b"mysql" | b"mysqldump" | b"mysqladmin" | b"mysqlimport" | b"mysqlcheck" | b"mariadb"
+        | b"mariadb-dump" | b"7z" | b"7za" | b"7zz" | b"rar" | b"unrar" => by(b"p", true, false),
+        b"mongo" | b"mongosh" | b"mongodump" | b"mongorestore" | b"mongoexport" | b"mongoimport" => {
+            by(b"p", false, true)
+        }
+        b"sqlcmd" | b"bcp" | b"zip" | b"unzip" => by(b"P", true, true),
+        b"redis-cli" => by(b"a", false, true),
+        b"ldapsearch" | b"ldapadd" | b"ldapmodify" | b"ldapdelete" | b"ldapwhoami" => by(b"w", false, true),
+        b"plink" | b"pscp" | b"psftp" => by(b"pw", false, true),
+        b"docker" | b"podman" | b"nerdctl" | b"buildah" | b"skopeo" | b"helm" | b"oras" | b"az" | b"cf" => {
+            Some(Taking { flag: b"p", touching: true, apart: true, login: true })
+        }
+        _ => None,
+    }
+}
+
+/// Words that a secret follows behind a blank, by their lengths: for the glance at every word of a text.
+pub(super) const LENGTHS: u32 = 1 << 8 | 1 << 10 | 1 << 21;
+
+/// Whether it is such a word.
+pub(super) fn is_name(word: &[u8]) -> bool {
+    word.eq_ignore_ascii_case(b"password")
+        || word.eq_ignore_ascii_case(b"identified")
+        || matches!(word, b"_authToken" | b"aws_secret_access_key")
+}
+
+/// Whether a run of word bytes that begins with `-` could be a flag that a secret follows.
+pub(super) fn is_flag(run: &[u8]) -> bool {
+    matches!(run, [b'-', b'p' | b'P', ..] | [b'-', b'a' | b'w'])
+        || run.len() >= 8 && matches!(run, [b'-', next, ..] if *next != b'-')
+}
+
+pub(super) fn find(text: &str) -> Vec<Finding> {
+    let mut scan = Scan::new(text);
+    let mut at = 0;
+    while at < scan.bytes.len() {
+        let run = scan.bytes[at..].iter().take_while(|byte| is_word(**byte)).count();
+        let word = &scan.bytes[at..at + run];
+        if is_flag(word) && at.checked_sub(1).is_none_or(|before| is_gap(scan.bytes[before])) {
+            scan.short_flag(at, run);
+        } else if LENGTHS >> (run & 31) & 1 == 1 && is_name(word) {
+            scan.name(at, run);
+        }
+        at = (at + run + 1).max(scan.from);
+    }
+    scan.findings
+}
+
+fn is_gap(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`')
+}
+
+impl Scan<'_> {
+    /// `-pX`, `-p X`, `-storepass X`.
+    fn short_flag(&mut self, at: usize, run: usize) {
+        let name = &self.bytes[at + 1..at + run];
+        if let Some(taking) = self.program_before(at)
+            && let Some(rest) = name.strip_prefix(taking.flag)
+        {
+            // A quote or a sign may follow the letter at once.
+            let next = self.bytes.get(at + run).copied().unwrap_or(b' ');
+            let touches = !rest.is_empty() || !next.is_ascii_whitespace();
+            if if touches { taking.touching } else { taking.apart } {
+                return self.behind_flag(at, at + 1 + taking.flag.len(), touches);
+            }
+        }
+        self.long_flag(at, run);
+    }
+
+    fn behind_flag(&mut self, at: usize, start: usize, touches: bool) {
+        let Some(value) = self.value_at(start, Style::Flag) else { return };
+        let text = &self.text[value.at.clone()];
+        let number = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'));
+        // A port, but behind the one program that has no such flag.
+        let number = number && !self.bytes[self.from..at].trim_ascii_end().ends_with(b"sshpass");
+        let fits =
+            text.len() >= if touches { 3 } else { 4 } && (value.quote.is_some() || !text.starts_with('-'));
+        if fits && !number && !is_placeholder(text) && !text.contains(MARKER) {
+            let end = self.end_of(&value);
+            self.take(Kind::Password, value.at.start..end);
+        }
+    }
+
+    /// `keytool -storepass X`, `openssl -passin pass:X`.
+    fn long_flag(&mut self, at: usize, run: usize) {
+        let name = &self.bytes[at + 1..at + run];
+        if run < 5 || !matches!(self.bytes.get(at + run), Some(b' ' | b'\t')) {
+            return;
+        }
+        let passing = matches!(name, b"pass" | b"passin" | b"passout");
+        let keyword = if passing { keyword::of(b"password") } else { keyword::of(name) };
+        let Some(keyword) = keyword.filter(|keyword| keyword.weight == Weight::Sure) else { return };
+        let Some(mut value) = self.value_at(at + run, Style::Flag) else { return };
+        if passing {
+            if !self.bytes[value.at.clone()].starts_with(b"pass:") {
+                return;
+            }
+            value.at.start += b"pass:".len();
+        }
+        if value.at.is_empty() || self.bytes[value.at.start] == b'-' {
+            return;
+        }
+        self.judge(&value, keyword);
+    }
+
+    /// How the program takes passwords that a flag is for.
+    fn program_before(&self, at: usize) -> Option<Taking> {
+        let before = &self.bytes[self.from.max(at.saturating_sub(WORDS_BEFORE))..at];
+        let mut login = false;
+        let mut end = before.len();
+        for (index, byte) in before.iter().enumerate().rev() {
+            let ends =
+                matches!(byte, b';' | b'|' | b'&') || (*byte == b'\n' && !before[..index].ends_with(b"\\"));
+            let word = if ends || is_gap(*byte) || matches!(byte, b'(' | b'$' | b'/') {
+                &before[index + 1..std::mem::replace(&mut end, index)]
+            } else if index == 0 {
+                &before[..end]
+            } else {
+                continue;
+            };
+            login |= word == b"login";
+            if let Some(taking) = taking(word) {
+                return Some(taking).filter(|taking| login || !taking.login);
+            }
+            if ends {
+                break;
+            }
+        }
+        None
+    }
+
+    /// A name that a secret follows behind a blank.
+    fn name(&mut self, at: usize, run: usize) {
+        let name = &self.bytes[at..at + run];
+        let mut after = at + run;
+        let Some(b' ' | b'\t' | b'\n') = self.bytes.get(after) else { return };
+        let mut keyword = keyword::of(name);
+        if name.eq_ignore_ascii_case(b"identified") {
+            let rest = self.bytes.get(after..after + 4).unwrap_or_default();
+            if !rest.eq_ignore_ascii_case(b" by ") {
+                return;
+            }
+            after += rest.len();
+            keyword = keyword::of(b"password");
+        }
+        let Some(keyword) = keyword else { return };
+        let first = self.text.ceil_char_boundary(self.from.max(at.saturating_sub(WORDS_BEFORE)));
+        let before = self.text.get(first..at).unwrap_or_default();
+        let mut words = before.split_ascii_whitespace().rev();
+        let last = words.next().unwrap_or_default().to_ascii_lowercase();
+        let Some(mut value) = self.value_at(after, Style::Prose) else { return };
+        let rest = &self.bytes[value.at.end..];
+        value.style = match value.quote {
+            // `WITH PASSWORD '…'`.
+            Some((b'\'', _)) if keyword.capitals || after > at + run || among("with encrypted", &last) => {
+                Style::Quoted
+            }
+            // `machine x login me password …`.
+            None if keyword.weight == Weight::Sure
+                && words.next().is_some_and(|word| among("login user username account machine", word))
+                && !among("and or the a an name with then for is", &last)
+                && ends_line(rest) =>
+            {
+                Style::Flag
+            }
+            _ => Style::Prose,
+        };
+        if value.style != Style::Prose || value.at.len() >= 8 {
+            self.judge(&value, keyword);
+        }
+    }
+}
