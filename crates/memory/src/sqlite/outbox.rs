@@ -66,9 +66,11 @@ fn is_shared(store: &Connection, kind: &str, uid: &str) -> Result<bool> {
     Ok(store.prepare_cached(sql)?.query_row([uid], |row| row.get(0)).optional()?.unwrap_or(false))
 }
 
-/// What was forgotten is forgotten there, too. `uids` with their kinds, as long as they are still there.
+/// What was forgotten is forgotten there, too: what may have been told, and what may be on its way. As long as the row is
+/// still here.
 pub(super) fn forget(store: &Connection, kind: &str, uid: &str) -> Result<()> {
-    if is_shared(store, kind, uid)? {
+    let was_told = store.prepare_cached("DELETE FROM told WHERE uid = ?1")?.execute([uid])? == 1;
+    if was_told || is_shared(store, kind, uid)? {
         line_up(store, FORGOTTEN, uid)?;
     }
     Ok(())
@@ -153,6 +155,40 @@ impl SqliteStore {
             line.into_iter()
                 .map(|(seq, kind, uid)| Ok(Outgoing { seq, what: sent(store, &kind, &uid)? }))
                 .collect()
+        })
+    }
+
+    /// The first that are to be forgotten, wherever they are in line.
+    pub fn outbox_forgotten(&mut self, limit: usize) -> Result<Vec<(i64, Uid)>> {
+        let mut found = self
+            .connection
+            .prepare_cached("SELECT seq, uid FROM outbox WHERE kind = 'forgotten' ORDER BY seq LIMIT ?1")?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        Ok(found
+            .query_map([limit], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// A team is about to be told of these. Written down before it is: who is stopped in between does not know how far it got.
+    pub fn will_tell<'a>(&mut self, uids: impl IntoIterator<Item = &'a str>) -> Result<()> {
+        self.write(|store| {
+            let mut told = store.prepare_cached("INSERT OR IGNORE INTO told (uid) VALUES (?1)")?;
+            for uid in uids {
+                told.execute([uid])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The same of all there is.
+    pub fn will_tell_all(&mut self) -> Result<()> {
+        self.write(|store| {
+            store.execute(
+                "INSERT OR IGNORE INTO told SELECT uid FROM project UNION ALL SELECT uid FROM session
+                UNION ALL SELECT uid FROM topic UNION ALL SELECT uid FROM log UNION ALL SELECT uid FROM decision",
+                [],
+            )?;
+            Ok(())
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Told, renamed, shared};
+use super::{Told, adopt, renamed};
 use crate::error::{ErrorKind, Result};
 use crate::postgres::{Delivered, PostgresStore};
 use crate::record::{Record, Uid};
@@ -22,27 +22,26 @@ pub(super) fn deliver(
     let mut names: Option<BTreeMap<Uid, Uid>> = None;
     let mut batch = BATCH;
     while told.delivered < most {
-        let line = store.outbox(batch)?;
-        let whole = line.len() < batch;
-        let Some(first) = line.first() else { return Ok(()) };
-        let done: Vec<i64> = if is_forgotten(first) {
+        // What is to be forgotten needs nothing that is before it in line, and waits for nothing there.
+        let (forgotten, uids): (Vec<i64>, Vec<Uid>) = store.outbox_forgotten(BATCH)?.into_iter().unzip();
+        if !uids.is_empty() {
             // With a project its name may have gone; whoever shares one of that name again is asked anew.
             names = None;
-            forget(team, &line)?
-        } else {
-            let known = if let Some(known) = names.take() {
-                known
-            } else {
-                let ids = store.shared()?;
-                team.adopt(&shared(store, &ids)?)?
-            };
-            let rows: Vec<Outgoing> = line.into_iter().take_while(|one| !is_forgotten(one)).collect();
-            // A project may have got another name.
-            let renames = rows.iter().any(|one| matches!(&one.what, Sent::Row(Record::Project(_))));
-            let done = send(team, machine, &known, rows)?;
-            names = Some(known).filter(|_| !renames);
-            done
-        };
+            team.forget_uids(&uids)?;
+            store.delivered(&forgotten)?;
+            told.delivered += forgotten.len();
+            continue;
+        }
+        let line = store.outbox(batch)?;
+        let whole = line.len() < batch;
+        if line.is_empty() {
+            return Ok(());
+        }
+        let known = if let Some(known) = names.take() { known } else { adopt(store, team)?.1 };
+        // A project may have got another name.
+        let renames = line.iter().any(|one| matches!(&one.what, Sent::Row(Record::Project(_))));
+        let done = send(store, team, machine, &known, line)?;
+        names = Some(known).filter(|_| !renames);
         told.delivered += done.len();
         if done.is_empty() {
             if whole {
@@ -58,24 +57,8 @@ pub(super) fn deliver(
     Ok(())
 }
 
-fn is_forgotten(one: &Outgoing) -> bool {
-    matches!(one.what, Sent::Forgotten(_))
-}
-
-/// Those at the head of the line that are to be forgotten.
-fn forget(team: &mut PostgresStore, line: &[Outgoing]) -> Result<Vec<i64>> {
-    let mut uids = Vec::new();
-    let mut done = Vec::new();
-    for one in line {
-        let Sent::Forgotten(uid) = &one.what else { break };
-        uids.push(uid.clone());
-        done.push(one.seq);
-    }
-    team.forget_uids(&uids)?;
-    Ok(done)
-}
-
 fn send(
+    store: &mut SqliteStore,
     team: &mut PostgresStore,
     machine: &str,
     names: &BTreeMap<Uid, Uid>,
@@ -101,10 +84,13 @@ fn send(
                 }
             }
             // A project is told by its name, and nothing else of it.
-            Sent::Row(Record::Project(_)) | Sent::Forgotten(_) | Sent::Nothing => done.push(one.seq),
+            Sent::Row(Record::Project(_)) | Sent::Nothing => done.push(one.seq),
+            // It came into line a moment ago, and goes first the next time.
+            Sent::Forgotten(_) => {}
         }
     }
     let (records, lines): (Vec<Record>, Vec<Vec<i64>>) = records.into_iter().unzip();
+    store.will_tell(records.iter().map(Record::uid))?;
     let became = take(team, machine, &records)?;
     for (line, became) in lines.into_iter().zip(became) {
         if became != Delivered::Waits {

@@ -46,6 +46,7 @@ pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(
         }
         Ok(())
     })?;
+    memory.store().will_tell_all()?;
     let names = team.adopt(&projects)?;
     let mut moving =
         Moving { team, names, machine: standing.machine, batch: Vec::new(), moved: Moved::default() };

@@ -27,6 +27,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Memory;
 use crate::postgres::{Address, Patience, PostgresStore};
 use crate::record::{Project, Record, Uid};
+use crate::sqlite::SqliteStore;
 use crate::store::Store;
 
 /// How many things a worker tells in one run; the rest is for the next one.
@@ -111,6 +112,15 @@ fn shared(store: &mut dyn Store, shared: &[(i64, String)]) -> Result<Vec<Project
         projects.extend(store.project(*id)?.map(|found| found.row));
     }
     Ok(projects)
+}
+
+/// The same, and what the team calls them.
+fn adopt(store: &mut SqliteStore, team: &mut PostgresStore) -> Result<(Vec<Project>, BTreeMap<Uid, Uid>)> {
+    let ids = store.shared()?;
+    let projects = shared(store, &ids)?;
+    store.will_tell(projects.iter().map(|project| project.uid.as_str()))?;
+    let names = team.adopt(&projects)?;
+    Ok((projects, names))
 }
 
 /// A record with its project's other name. `None` if it has none.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Standing, renamed, shared};
+use super::{Standing, adopt, renamed};
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::postgres::PostgresStore;
@@ -14,9 +14,7 @@ const BATCH: usize = 500;
 
 /// Gives how many are new or changed.
 pub(super) fn pull(memory: &mut Memory, team: &mut PostgresStore, standing: &mut Standing) -> Result<usize> {
-    let ids = memory.store().shared()?;
-    let projects = shared(memory.store(), &ids)?;
-    let names = team.adopt(&projects)?;
+    let (projects, names) = adopt(memory.store(), team)?;
     // Several projects here can be one there; then what comes belongs to the first.
     let mut back: BTreeMap<Uid, Uid> = BTreeMap::new();
     for project in projects.iter().rev() {

@@ -337,3 +337,65 @@ fn a_row_that_the_server_cannot_take_holds_up_no_other() {
     ann.talk().unwrap();
     assert_eq!((ann.pending(), in_order(&scene).len()), (0, 8));
 }
+
+#[test]
+fn forgetting_waits_for_no_row() {
+    let Some(scene) = Scene::shared() else { return };
+    let ann = Machine::sharing(&["sea"], scene.address());
+    work(&mut ann.memory(), "ann", "sea", 0..3);
+    ann.talk().unwrap();
+    scene.sql("ALTER TABLE tidegate.log ADD CHECK (title <> 'Log ann-sea-l0003')");
+    work(&mut ann.memory(), "ann", "sea", 3..4);
+    ann.talk().unwrap();
+    assert_eq!(ann.pending(), 1);
+    ann.memory().forget(&Forget::Log("ann-sea-l0001".to_owned())).unwrap();
+    ann.talk().unwrap();
+    assert_eq!((ann.pending(), in_order(&scene)), (1, vec!["ann-sea-l0000".into(), "ann-sea-l0002".into()]));
+}
+
+#[test]
+fn what_the_team_was_told_once_it_is_told_to_forget() {
+    let Some(scene) = Scene::shared() else { return };
+    let project_of = |machine: &Machine, name: &str| {
+        Forget::Project(machine.memory().project_by_name(name).unwrap().unwrap().id)
+    };
+    let rows = "SELECT count(*) FROM tidegate.topic";
+    // No longer listed, and then no server at all: it waits until there is one.
+    let mut ann = Machine::sharing(&["sea"], scene.address());
+    work(&mut ann.memory(), "ann", "sea", 0..2);
+    work(&mut ann.memory(), "ann", "lake", 0..2);
+    ann.talk().unwrap();
+    ann.share(&[]);
+    ann.memory().forget(&Forget::Log("ann-sea-l0001".to_owned())).unwrap();
+    ann.talk().unwrap();
+    assert_eq!(in_order(&scene), ["ann-sea-l0000"]);
+    ann.without_server();
+    ann.memory().forget(&project_of(&ann, "sea")).unwrap();
+    ann.memory().forget(&Forget::Log("ann-lake-l0000".to_owned())).unwrap();
+    ann.talk().unwrap();
+    assert_eq!((scene.sql(rows).as_str(), ann.pending()), ("0", 0));
+    assert_eq!(
+        scene.sql("SELECT count(*) FROM tidegate.forgotten WHERE uid LIKE '%lake%'"),
+        "0",
+        "never told"
+    );
+    // Moved there whole, never listed.
+    let bob = Machine::sharing(&[], scene.address());
+    work(&mut bob.memory(), "bob", "sea", 0..2);
+    team::migrate(&mut bob.memory(), &bob.address, &mut |_| ()).unwrap();
+    assert_eq!(scene.sql(rows), "1");
+    bob.memory().forget(&project_of(&bob, "sea")).unwrap();
+    bob.talk().unwrap();
+    assert_eq!((scene.sql(rows).as_str(), in_order(&scene).len()), ("0", 0));
+    // A topic that went into a project that is not shared.
+    let eve = Machine::sharing(&["sea"], scene.address());
+    work(&mut eve.memory(), "eve", "sea", 0..2);
+    work(&mut eve.memory(), "eve", "private", 0..0);
+    eve.talk().unwrap();
+    eve.memory()
+        .put(&[Record::Topic(Topic { updated: at(9), ..topic("eve-sea-t", "eve-private") })])
+        .unwrap();
+    eve.memory().forget(&project_of(&eve, "private")).unwrap();
+    eve.talk().unwrap();
+    assert_eq!((scene.sql(rows).as_str(), in_order(&scene).len()), ("0", 0));
+}
