@@ -7,6 +7,7 @@ use crate::error::{ErrorKind, Result};
 use crate::postgres::{Delivered, PostgresStore};
 use crate::record::{Record, Uid};
 use crate::sqlite::{Outgoing, Sent, SqliteStore};
+use crate::store::Put;
 
 /// How many things go in one transaction.
 const BATCH: usize = 200;
@@ -21,7 +22,7 @@ pub(super) fn deliver(
 ) -> Result<()> {
     let mut names: Option<BTreeMap<Uid, Uid>> = None;
     let mut batch = BATCH;
-    while told.delivered < most {
+    while told.delivered + told.forgotten < most {
         // What is to be forgotten needs nothing that is before it in line, and waits for nothing there.
         let (forgotten, uids): (Vec<i64>, Vec<Uid>) = store.outbox_forgotten(BATCH)?.into_iter().unzip();
         if !uids.is_empty() {
@@ -40,9 +41,8 @@ pub(super) fn deliver(
         let known = if let Some(known) = names.take() { known } else { adopt(store, team)?.1 };
         // A project may have got another name.
         let renames = line.iter().any(|one| matches!(&one.what, Sent::Row(Record::Project(_))));
-        let done = send(store, team, machine, &known, line)?;
+        let done = send(store, team, machine, &known, line, told)?;
         names = Some(known).filter(|_| !renames);
-        told.delivered += done.len();
         if done.is_empty() {
             if whole {
                 // What they refer to is not in line: it will be once somebody changes it.
@@ -63,6 +63,7 @@ fn send(
     machine: &str,
     names: &BTreeMap<Uid, Uid>,
     rows: Vec<Outgoing>,
+    told: &mut Told,
 ) -> Result<Vec<i64>> {
     let mut done = Vec::new();
     // A row that is in line several times is the same each time: as it is now.
@@ -91,17 +92,27 @@ fn send(
     }
     let (records, lines): (Vec<Record>, Vec<Vec<i64>>) = records.into_iter().unzip();
     store.will_tell(records.iter().map(Record::uid))?;
-    let became = take(team, machine, &records)?;
+    told.refused = None;
+    let became = take(team, machine, &records, &mut told.refused)?;
+    told.delivered += done.len();
     for (line, became) in lines.into_iter().zip(became) {
-        if became != Delivered::Waits {
-            done.extend(line);
+        match became {
+            Delivered::Waits => continue,
+            Delivered::Done(Put::Forgotten) => told.forgotten += line.len(),
+            Delivered::Done(_) => told.delivered += line.len(),
         }
+        done.extend(line);
     }
     Ok(done)
 }
 
 /// Where the server cannot take a row, whatever it is about it, the others must not wait for it.
-fn take(team: &mut PostgresStore, machine: &str, records: &[Record]) -> Result<Vec<Delivered>> {
+fn take(
+    team: &mut PostgresStore,
+    machine: &str,
+    records: &[Record],
+    refused: &mut Option<String>,
+) -> Result<Vec<Delivered>> {
     match team.deliver(machine, records) {
         Err(error) if error.kind == ErrorKind::Other => {}
         done => return done,
@@ -110,7 +121,10 @@ fn take(team: &mut PostgresStore, machine: &str, records: &[Record]) -> Result<V
     for record in records {
         match team.deliver(machine, std::slice::from_ref(record)) {
             Ok(done) => became.extend(done),
-            Err(error) if error.kind == ErrorKind::Other => became.push(Delivered::Waits),
+            Err(error) if error.kind == ErrorKind::Other => {
+                *refused = Some(error.what);
+                became.push(Delivered::Waits);
+            }
             Err(error) => return Err(error),
         }
     }

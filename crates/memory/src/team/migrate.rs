@@ -36,8 +36,7 @@ impl Moved {
 /// Moves everything, and looks afterwards whether all of it is there. `progress` is told how many rows are done.
 pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(usize)) -> Result<Moved> {
     let mut team = PostgresStore::connect(address.clone(), Patience::LONG)?;
-    let mut standing = Standing::read(memory.home());
-    standing.talks_to(team.identity()?);
+    let standing = Standing::read(memory.home());
     standing.write(memory.home())?;
     let mut projects: Vec<Project> = Vec::new();
     memory.each(&mut |record| {

@@ -9,6 +9,7 @@
 //! there, so whoever is stopped in the middle sends it again. A project has one name in a team, and machines call it what
 //! they like: uids of projects are exchanged at the border.
 
+mod bounds;
 mod deliver;
 mod migrate;
 mod pull;
@@ -34,12 +35,16 @@ use crate::store::Store;
 pub const MOST: usize = 5000;
 
 /// What was told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
     /// How many things the team knows now.
     pub delivered: usize,
-    /// How many wait for something that they refer to.
+    /// How many belong to what somebody had the team forget: they stay on this machine.
+    pub forgotten: usize,
+    /// How many wait: for something that they refer to, or because the server does not take them.
     pub waiting: usize,
+    /// What the server said about the last one that it does not take.
+    pub refused: Option<String>,
     /// How many topics and decisions of others are new here.
     pub pulled: usize,
 }
@@ -67,7 +72,13 @@ pub fn exchange(
     let mut standing = Standing::read(memory.home());
     let done = talk(memory, address, direction, most, patience, &mut standing);
     match &done {
-        Ok(_) => standing.succeeded(now),
+        Ok(told) => {
+            standing.succeeded(now);
+            if direction != Direction::Pull {
+                standing.refused.clone_from(&told.refused);
+                standing.forgotten += told.forgotten;
+            }
+        }
         Err(error) => standing.failed(error, now),
     }
     standing.write(memory.home())?;
@@ -94,7 +105,11 @@ fn talk(
     standing: &mut Standing,
 ) -> Result<Told> {
     let mut team = PostgresStore::connect(address.clone(), patience)?;
-    standing.talks_to(team.identity()?);
+    let store = team.identity()?;
+    if standing.is_another(&store) {
+        memory.store().line_up_anew()?;
+        standing.talks_to(store);
+    }
     let mut told = Told::default();
     if direction != Direction::Pull {
         deliver::deliver(memory.store(), &mut team, &standing.machine, most, &mut told)?;

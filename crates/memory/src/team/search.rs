@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Standing, shared};
+use super::{Standing, bounds, shared};
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::postgres::{Address, Patience, PostgresStore};
@@ -48,7 +48,11 @@ pub fn log(memory: &mut Memory, address: Option<&Address>, uid: &str) -> Result<
     let ids = memory.store().shared()?;
     let names: BTreeSet<String> = ids.into_iter().map(|(_, name)| name).collect();
     let found = ask(memory, address, |team| team.log(uid)).ok().flatten();
-    Ok(found.filter(|log| names.contains(&log.in_project.name)))
+    let mut found = found.filter(|log| names.contains(&log.in_project.name));
+    if let Some(found) = &mut found {
+        bounds::log(&mut found.row);
+    }
+    Ok(found)
 }
 
 /// In which projects the team is to be asked. Topics and decisions of others are here anyway.
@@ -93,7 +97,9 @@ fn there(team: &mut PostgresStore, projects: &[crate::record::Project], query: &
         return Ok(Vec::new());
     }
     let filter = Filter { project: None, topic: None, ..query.filter.clone() };
-    team.search_in(&of_team, &Query { kinds: vec![Kind::Log], filter, ..query.clone() })
+    let mut hits = team.search_in(&of_team, &Query { kinds: vec![Kind::Log], filter, ..query.clone() })?;
+    hits.iter_mut().for_each(bounds::hit);
+    Ok(hits)
 }
 
 /// Each once. Scores of two stores say little about each other, so the best of both come first, then the second ones.

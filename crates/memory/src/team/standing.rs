@@ -25,6 +25,12 @@ pub struct Standing {
     /// The last change that it knows of them.
     #[serde(default)]
     pub after: i64,
+    /// How many rows stayed here because they belong to what somebody had the team forget.
+    #[serde(default)]
+    pub forgotten: usize,
+    /// What the server said about a row that it does not take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
     /// When it last worked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub succeeded: Option<Millis>,
@@ -55,6 +61,8 @@ impl Standing {
             store: None,
             projects: Vec::new(),
             after: 0,
+            forgotten: 0,
+            refused: None,
             succeeded: None,
             failure: None,
         })
@@ -75,12 +83,15 @@ impl Standing {
         self.failure.as_ref().is_none_or(|failure| now >= failure.next || now < failure.at)
     }
 
-    /// Another store knows nothing of what the last one told.
+    /// Whether this is another store than the last one: what that one told, and was told, says nothing about this one.
+    pub(super) fn is_another(&self, store: &str) -> bool {
+        self.store.as_deref() != Some(store)
+    }
+
+    /// It knows all that there is to tell now, or has it in line.
     pub(super) fn talks_to(&mut self, store: String) {
-        if self.store.as_ref() != Some(&store) {
-            self.store = Some(store);
-            self.after = 0;
-        }
+        self.store = Some(store);
+        self.after = 0;
     }
 
     pub(super) fn succeeded(&mut self, now: Millis) {
