@@ -1,11 +1,12 @@
 //! Tells the team what happened here, in that order.
 
 use std::collections::BTreeMap;
+use std::path::{Component, Path};
 
 use super::{Told, adopt, renamed};
 use crate::error::{ErrorKind, Result};
 use crate::postgres::{Delivered, PostgresStore};
-use crate::record::{Record, Uid};
+use crate::record::{Log, Record, Uid};
 use crate::sqlite::{Outgoing, Sent, SqliteStore};
 use crate::store::Put;
 
@@ -78,10 +79,17 @@ fn send(
                 };
                 match records.iter_mut().find(|known| same(known)) {
                     Some((_, line)) => line.push(one.seq),
-                    None => match renamed(for_team(record), names) {
-                        Some(record) => records.push((record, vec![one.seq])),
-                        None => done.push(one.seq),
-                    },
+                    None => {
+                        let root = match &record {
+                            Record::Log(Log { session: Some(uid), .. }) => store.session(uid)?,
+                            _ => None,
+                        };
+                        let root = root.as_ref().map(|session| session.root.as_str());
+                        match renamed(for_team(record, root), names) {
+                            Some(record) => records.push((record, vec![one.seq])),
+                            None => done.push(one.seq),
+                        }
+                    }
                 }
             }
             // A project is told by its name, and nothing else of it.
@@ -131,13 +139,41 @@ fn take(
     Ok(became)
 }
 
-/// Without what is this machine's own business: its numbers, and what it offered to its sessions.
-pub(super) fn for_team(mut record: Record) -> Record {
+/// Without what is this machine's own business: its numbers, what it offered to its sessions, where its folders are, and which
+/// servers of other tools it has. `root` is the folder of a log's session.
+pub(super) fn for_team(mut record: Record, root: Option<&str>) -> Record {
     match &mut record {
         Record::Project(row) => (row.id, row.key) = (None, None),
         Record::Topic(row) => (row.id, row.offered, row.offered_at) = (None, 0, None),
         Record::Decision(row) => row.id = None,
-        Record::Session(_) | Record::Log(_) => {}
+        Record::Session(row) => row.root.clear(),
+        Record::Log(row) => {
+            row.files = row.files.iter().filter_map(|path| in_project(path, root)).collect();
+            let tools = std::mem::take(&mut row.tools);
+            for (name, times) in tools {
+                *row.tools.entry(tool(name)).or_default() += times;
+            }
+        }
     }
     record
+}
+
+/// A path from the project's folder on; `None` where it leads elsewhere.
+fn in_project(path: &str, root: Option<&str>) -> Option<String> {
+    let path = Path::new(path);
+    let below = match root.filter(|root| !root.is_empty()) {
+        Some(root) if path.is_absolute() => path.strip_prefix(root).ok()?,
+        _ => path,
+    };
+    let inside = below.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    inside.then(|| below.to_string_lossy().into_owned())
+}
+
+/// What a tool is called; of another server's only that it is one.
+fn tool(name: String) -> String {
+    let ours = ["mcp__tidegate__", "mcp__plugin_tidegate_tidegate__"];
+    if name.starts_with("mcp__") && !ours.iter().any(|ours| name.starts_with(ours)) {
+        return "mcp".to_owned();
+    }
+    name
 }

@@ -585,3 +585,44 @@ fn what_others_wrote_is_bounded_and_redacted() {
     );
     assert!(!format!("{found:?}").contains(secret) && format!("{found:?}").contains("ann-sea-l0000"));
 }
+
+#[test]
+fn where_things_are_on_a_machine_is_nobodys_business() {
+    let Some(scene) = Scene::shared() else { return };
+    let full = |machine: &str| Log {
+        session: Some(format!("{machine}-sea-s")),
+        files: ["/home/me/MACHINE-sea/src/a.rs", "/home/me/.netrc", "/home/me/MACHINE-sea/../b", "docs/c.md"]
+            .map(|path| path.replace("MACHINE", machine))
+            .into(),
+        tools: [
+            ("Bash", 3),
+            ("mcp__payroll__query", 1),
+            ("mcp__wiki__read", 4),
+            ("mcp__tidegate__search", 2),
+            ("mcp__plugin_tidegate_tidegate__add_log", 1),
+        ]
+        .map(|(name, times)| (name.to_owned(), times))
+        .into(),
+        ..log(&format!("{machine}-full"), &format!("{machine}-sea-t"), 5)
+    };
+    let ann = Machine::sharing(&["sea"], scene.address());
+    work(&mut ann.memory(), "ann", "sea", 0..0);
+    ann.memory().put(&[Record::Log(full("ann"))]).unwrap();
+    ann.talk().unwrap();
+    let bob = Machine::sharing(&[], scene.address());
+    work(&mut bob.memory(), "bob", "sea", 0..0);
+    bob.memory().put(&[Record::Log(full("bob"))]).unwrap();
+    team::migrate(&mut bob.memory(), &bob.address, &mut |_| ()).unwrap();
+    for machine in ["ann", "bob"] {
+        let there = scene.store().log(&format!("{machine}-full")).unwrap().unwrap().row;
+        assert_eq!(there.files, ["src/a.rs", "docs/c.md"]);
+        let tools: Vec<(&str, u32)> =
+            there.tools.iter().map(|(name, times)| (name.as_str(), *times)).collect();
+        let ours = [("mcp__plugin_tidegate_tidegate__add_log", 1), ("mcp__tidegate__search", 2)];
+        assert_eq!(tools, [("Bash", 3), ("mcp", 5), ours[0], ours[1]]);
+    }
+    let all = ["project", "topic", "session", "log", "document"]
+        .map(|table| scene.sql(&format!("SELECT to_jsonb(r) FROM tidegate.{table} r")))
+        .concat();
+    assert!(!all.contains("/home/me") && !all.contains("payroll"), "{all}");
+}
