@@ -79,18 +79,18 @@ pub fn exchange(
                 standing.forgotten += told.forgotten;
             }
         }
-        Err(error) => standing.failed(error, now),
+        Err(error) => standing.failed(address.shown(), error, now),
     }
     standing.write(memory.home())?;
     done
 }
 
-/// The same for a worker: only if there is a reason and, after failures, not before its time.
-pub fn exchange_if_due(memory: &mut Memory, address: &Address) -> Result<Option<Told>> {
+/// The same for a worker: only if there is a reason and, after failures, not before its time, unless somebody wants it at once.
+pub fn exchange_if_due(memory: &mut Memory, address: &Address, at_once: bool) -> Result<Option<Told>> {
     if memory.store().shared()?.is_empty() && memory.store().outbox_length()? == 0 {
         return Ok(None);
     }
-    if !Standing::read(memory.home()).is_due(memory.now()) {
+    if !at_once && !Standing::read(memory.home()).is_due(address.shown(), memory.now()) {
         return Ok(None);
     }
     exchange(memory, address, Direction::Both, MOST, Patience::LONG).map(Some)

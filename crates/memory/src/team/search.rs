@@ -75,19 +75,23 @@ fn ask<T>(
 ) -> std::result::Result<T, String> {
     let now = memory.now();
     let mut standing = Standing::read(memory.home());
-    if let Some(failure) =
-        standing.failure.as_ref().filter(|failure| failure.at.0 <= now.0 && now.since(failure.at) < 30_000)
-    {
+    if let Some(failure) = standing.just_failed(address.shown(), now) {
         return Err(failure.what.clone());
     }
     let answer =
         PostgresStore::connect(address.clone(), Patience::SHORT).and_then(|mut team| question(&mut team));
-    answer.map_err(|error| {
-        standing.failed(&error, now);
+    let is_news = match &answer {
+        Ok(_) => standing.search_succeeded(now),
+        Err(error) => {
+            standing.search_failed(address.shown(), error, now);
+            true
+        }
+    };
+    if is_news {
         // What cannot be kept is found out again.
         let _ = standing.write(memory.home());
-        error.what
-    })
+    }
+    answer.map_err(|error| error.what)
 }
 
 fn there(team: &mut PostgresStore, projects: &[crate::record::Project], query: &Query) -> Result<Vec<Hit>> {

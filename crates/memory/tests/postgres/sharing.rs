@@ -190,11 +190,15 @@ fn what_was_written_offline_is_delivered_later() {
             .is_some_and(|note| note.starts_with("team store unreachable: only this machine's memory")),
         "{note:?}"
     );
-    assert_eq!(team::exchange_if_due(&mut ann.memory(), &ann.address).unwrap(), None, "not before its time");
+    assert_eq!(
+        team::exchange_if_due(&mut ann.memory(), &ann.address, false).unwrap(),
+        None,
+        "not before its time"
+    );
     assert_eq!(ann.pending(), 53);
     proxy.set(Way::Open);
     ann.now += 1;
-    let told = team::exchange_if_due(&mut ann.memory(), &ann.address).unwrap().unwrap();
+    let told = team::exchange_if_due(&mut ann.memory(), &ann.address, false).unwrap().unwrap();
     assert_eq!((told.delivered, ann.pending()), (53, 0));
     assert_eq!(in_order(&scene), logs_of("ann", "sea", 0..50));
     assert_eq!((ann.standing().failure, ann.standing().succeeded), (None, Some(ann.now())));
