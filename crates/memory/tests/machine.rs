@@ -423,6 +423,23 @@ fn only_the_index_is_damaged() {
 }
 
 #[test]
+fn of_what_an_older_store_shared_the_team_is_told_the_end() {
+    let machine = Machine::new();
+    let project = machine.filled().project_by_name("p1").unwrap().unwrap().id;
+    let older = rusqlite::Connection::open(machine.home().file()).unwrap();
+    older
+        .execute_batch("DROP TABLE told; UPDATE project SET shared = uid = 'p1'; PRAGMA user_version = 1")
+        .unwrap();
+    drop(older);
+    let mut memory = machine.open();
+    let gone = memory.forget(&Forget::Project(project)).unwrap();
+    let told = memory.store().outbox_forgotten(100).unwrap();
+    assert_eq!(told.into_iter().map(|(_, uid)| uid).collect::<Vec<_>>(), gone);
+    assert!(memory.forget(&Forget::Log("l4".to_owned())).is_ok());
+    assert_eq!(memory.store().outbox_forgotten(100).unwrap().len(), gone.len(), "nobody was told of p2");
+}
+
+#[test]
 fn a_newer_store_is_left_alone() {
     let machine = Machine::new();
     drop(machine.filled());

@@ -135,7 +135,7 @@ fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<
         // What a search finds of files is brought up to date by every search, too.
         let _ = memory.refresh_notes(Path::new(&project.root), &project.key);
     }
-    if let Err(error) = exchange(here, memory) {
+    if let Err(error) = exchange(here, memory, args.once) {
         note(here, "team", &error.what);
         troubles.push(format!("the team's store: {}", error.what));
     }
@@ -149,13 +149,13 @@ fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<
 }
 
 /// Tells the team, where there is one. Whatever becomes of that, everything is in the local store.
-fn exchange(here: &Here, memory: &mut Memory) -> tidegate_memory::error::Result<()> {
+fn exchange(here: &Here, memory: &mut Memory, at_once: bool) -> tidegate_memory::error::Result<()> {
     let variable = |name: &str| std::env::var(name).ok();
     let home = here.env.place.home.as_ref().map(|home| home.to_string_lossy().into_owned());
     let Some(address) = Address::of(&here.config.memory.team, &variable, home.as_deref())? else {
         return Ok(());
     };
-    team::exchange_if_due(memory, &address).map(|_| ())
+    team::exchange_if_due(memory, &address, at_once).map(|_| ())
 }
 
 /// Leaves jobs for what sessions said that were never ended.

@@ -163,8 +163,14 @@ impl Setting for TeamUrl {
     fn taken(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };
         let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"))?;
-        let sound =
-            !rest.is_empty() && text.len() <= 1024 && !text.chars().any(|c| c.is_control() || c == ' ');
+        // Parts are told apart from the end, so an `@` among the options would make a host of a piece of the password.
+        let (login, place) = rest.rsplit_once('@').unwrap_or(("", rest));
+        let place = place.split('?').next().unwrap_or_default();
+        let torn = [login, place].iter().any(|part| part.contains("password="));
+        let sound = !rest.is_empty()
+            && !torn
+            && text.len() <= 1024
+            && !text.chars().any(|c| c.is_control() || c == ' ');
         sound.then(|| TeamUrl(text.clone()))
     }
 
@@ -196,6 +202,13 @@ mod tests {
             refused.contains("postgres://me@db.example.com/memory") && !refused.contains("s3cret"),
             "{refused}"
         );
+        for torn in [
+            "postgres://localhost/m?user=team&password=pa@SEKRETtail",
+            "postgres://localhost/m?user=te@am&password=SEKRET",
+        ] {
+            let refused = TeamUrl::read(&torn.into()).unwrap_err();
+            assert!(!refused.contains("SEKRET") && !refused.contains("am&"), "{refused}");
+        }
         let mut team = Team::default();
         let said = format!("{:?}", crate::config::section::Section::check(&team, "url", &Value::Whole(7)));
         assert!(!said.contains('7'), "{said}");

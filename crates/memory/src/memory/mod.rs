@@ -212,11 +212,7 @@ impl Memory {
 
     /// After a loss nobody knows what a team was told: all of it again, which changes nothing there.
     fn share_anew(&mut self) -> Result<()> {
-        for (id, _) in self.store.shared()? {
-            self.store.set_shared(id, false)?;
-            self.store.set_shared(id, true)?;
-        }
-        Ok(())
+        self.store.line_up_anew()
     }
 
     /// By its name, or by the path of the folder or of its repository.

@@ -1,6 +1,6 @@
 //! Where a team's server is and how it is reached. Nothing here says the password.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,6 +14,9 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Where a password is looked for when neither the address nor the config names a place.
 pub const PASSWORD_VARIABLE: &str = "PGPASSWORD";
+
+/// The port that is meant where none is named.
+const PORT: u16 = 5432;
 
 /// A password.
 #[derive(Clone, PartialEq, Eq)]
@@ -83,7 +86,6 @@ impl Address {
         ca_file: Option<PathBuf>,
     ) -> Result<Address> {
         let mut address = parse(url.secret())?;
-        address.shown = url.shown();
         address.tls = tls;
         address.ca_file = ca_file;
         address.password = address.password.or(password.filter(|text| !text.is_empty()).map(Password));
@@ -118,9 +120,31 @@ impl Address {
         }
     }
 
-    /// Without the password.
+    /// What is really connected to, without the password: it can be read as an address again.
     pub fn shown(&self) -> &str {
         &self.shown
+    }
+
+    fn show(&self) -> String {
+        let mut port_of_socket = None;
+        let host = |host: &Host| match host {
+            Host::Socket(path, port) => {
+                port_of_socket = Some(*port).filter(|port| *port != PORT);
+                encode(path)
+            }
+            Host::Tcp(name, port) => {
+                let name = if name.contains(':') { format!("[{name}]") } else { encode(name) };
+                if *port == PORT { name } else { format!("{name}:{port}") }
+            }
+        };
+        let hosts: Vec<String> = self.hosts.iter().map(host).collect();
+        let user = self.user.as_ref().map(|user| format!("{}@", encode(user))).unwrap_or_default();
+        let database = self.database.as_ref().map(|name| format!("/{}", encode(name))).unwrap_or_default();
+        let port = port_of_socket.map(|port| format!("port={port}"));
+        let options = self.options.as_ref().map(|options| format!("options={}", encode(options)));
+        let query: Vec<String> = port.into_iter().chain(options).collect();
+        let mark = if query.is_empty() { "" } else { "?" };
+        format!("postgres://{user}{}{database}{mark}{}", hosts.join(","), query.join("&"))
     }
 
     /// For the connection: one for each way to the server; none where no host has an address.
@@ -197,6 +221,7 @@ fn parse(url: &str) -> Result<Address> {
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         match name {
+            "host" if !hosts.is_empty() => return Err(wrong("a host before the `?` and one after it")),
             "host" => value.clone_into(&mut hosts),
             "port" => port = value.parse().ok(),
             "user" => user = Some(decoded(value)?),
@@ -219,13 +244,13 @@ fn parse(url: &str) -> Result<Address> {
         let text = decode(text)?;
         if text.starts_with('/') {
             // As the server's own programs write it, a port belongs to a socket, too.
-            return Some(Host::Socket(text, port.unwrap_or(5432)));
+            return Some(Host::Socket(text, port.unwrap_or(PORT)));
         }
         let (name, number) = match text.strip_prefix('[').and_then(|text| text.split_once(']')) {
             Some((name, rest)) => (name, rest.strip_prefix(':')),
             None => text.split_once(':').map_or((text.as_str(), None), |(name, number)| (name, Some(number))),
         };
-        let number = number.map_or(Some(port.unwrap_or(5432)), |number| number.parse().ok())?;
+        let number = number.map_or(Some(port.unwrap_or(PORT)), |number| number.parse().ok())?;
         let name = if name.is_empty() { Ipv4Addr::LOCALHOST.to_string() } else { name.to_owned() };
         Some(Host::Tcp(name, number))
     };
@@ -235,7 +260,7 @@ fn parse(url: &str) -> Result<Address> {
     if sockets != 0 && sockets != hosts.len() {
         return Err(wrong("a socket beside a host"));
     }
-    Ok(Address {
+    let mut address = Address {
         hosts,
         user,
         password: password.map(Password),
@@ -244,7 +269,21 @@ fn parse(url: &str) -> Result<Address> {
         tls: Tls::Verify,
         ca_file: None,
         shown: String::new(),
-    })
+    };
+    address.shown = address.show();
+    Ok(address)
+}
+
+fn encode(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
 }
 
 fn decode(text: &str) -> Option<String> {
@@ -303,7 +342,17 @@ mod tests {
             let found =
                 format!("{} {password} {} {}", or(&address.user), hosts.join(","), or(&address.database));
             assert_eq!(found, parts, "{url}");
+            // What is shown leads to the same place.
+            let again = read(address.shown(), Tls::Verify).unwrap();
+            let place =
+                |address: &Address| (address.hosts.clone(), address.user.clone(), address.database.clone());
+            assert_eq!(place(&again), place(&address), "{}", address.shown());
+            assert!(address.shown() == again.shown() && !address.shown().contains("pw"));
         }
+        let elsewhere =
+            read("postgres://me@db.example.com/m?port=7&user=you&dbname=other", Tls::Verify).unwrap();
+        assert_eq!(elsewhere.shown(), "postgres://you@db.example.com:7/other");
+        assert!(read("postgres://me@db.example.com/m?host=localhost", Tls::Verify).is_err());
     }
 
     #[test]

@@ -92,7 +92,8 @@ async fn delete(transaction: &Transaction<'_>, gone: &[Uid], counters: &mut Coun
     }
     let uids = || gone.to_vec().into();
     let remember = "INSERT INTO forgotten (uid, kind, origin, change) SELECT given.uid, \
-                    CASE WHEN EXISTS (SELECT 1 FROM decision WHERE decision.uid = given.uid) THEN 'decision' END, \
+                    CASE WHEN EXISTS (SELECT 1 FROM decision WHERE decision.uid = given.uid) THEN 'decision' \
+                         WHEN EXISTS (SELECT 1 FROM topic WHERE topic.uid = given.uid) THEN 'topic' END, \
                     coalesce((SELECT origin FROM log WHERE log.uid = given.uid), \
                              (SELECT origin FROM decision WHERE decision.uid = given.uid), \
                              (SELECT origin FROM topic WHERE topic.uid = given.uid)), ? + given.place \

@@ -204,6 +204,15 @@ fn loosened(record: &mut Record) {
     }
 }
 
+/// As a version after the one that came.
+fn changed_here(record: &mut Record) {
+    match record {
+        Record::Topic(row) => row.updated.0 += 1,
+        Record::Decision(row) => row.updated.0 += 1,
+        _ => {}
+    }
+}
+
 /// What is to be written.
 #[derive(Default)]
 struct Writing {
@@ -352,8 +361,10 @@ async fn one(
         && there.circle(transaction, table, &uid, above).await?
     {
         if manner != Manner::Strict {
-            // Two machines each turned it around; what came last loses its reference and no more.
+            // Two machines each turned it around; what came last loses its reference and no more, and whoever sent it is to
+            // learn of that.
             loosened(&mut record);
+            changed_here(&mut record);
         } else if table == Table::Topic {
             return Err(Error::new(ErrorKind::Refused, "a topic cannot be a part of itself")
                 .hint("name another topic that it is a part of")

@@ -13,6 +13,7 @@ use super::link::{Failed, For};
 use super::put::{self, Manner};
 use super::row::{self, Table, get};
 use super::words;
+use crate::act::{LONGEST_TEXT, LONGEST_TITLE};
 use crate::error::Result;
 use crate::record::{Decision, Project, Record, Topic, Uid, new_uid};
 use crate::store::Put;
@@ -32,7 +33,7 @@ pub enum Delivered {
 pub struct Changes {
     /// Topics and decisions, so that what is referred to comes first. What they refer to beside each other is left out.
     pub records: Vec<Record>,
-    /// Decisions that are to be forgotten; none that this machine brought.
+    /// Topics and decisions that are to be forgotten; none that this machine brought.
     pub forgotten: Vec<Uid>,
     /// Where to go on.
     pub next: i64,
@@ -161,7 +162,8 @@ async fn changes(
         "SELECT 'topic' AS kind, t.uid, t.change FROM topic t WHERE t.change > ? AND t.project = ANY(?) AND t.automatic IS NULL \
          UNION ALL SELECT 'decision', d.uid, d.change FROM decision d JOIN topic t ON d.topic = t.uid \
          WHERE d.change > ? AND t.project = ANY(?) \
-         UNION ALL SELECT 'forgotten', f.uid, f.change FROM forgotten f WHERE f.change > ? AND f.kind = 'decision' AND f.origin <> ? \
+         UNION ALL SELECT 'forgotten', f.uid, f.change FROM forgotten f WHERE f.change > ? AND f.kind IN ('decision', 'topic') \
+         AND f.origin <> ? \
          ORDER BY change LIMIT {}",
         limit + 1
     );
@@ -199,8 +201,13 @@ async fn with_above(
 ) -> std::result::Result<Vec<Record>, Failed> {
     let mut records: BTreeMap<Uid, Record> = BTreeMap::new();
     let mut next = wanted;
+    // Of a text that is too long no more comes over than is kept; of two columns of one name the first counts.
+    let cut = match table {
+        Table::Topic => format!("left(title, {}) AS title", LONGEST_TITLE * 4),
+        _ => format!("left(text, {LONGEST_TEXT}) AS text, left(reason, {LONGEST_TEXT}) AS reason"),
+    };
     while !next.is_empty() {
-        let text = format!("SELECT * FROM {} WHERE uid = ANY(?)", table.name());
+        let text = format!("SELECT {cut}, * FROM {} WHERE uid = ANY(?)", table.name());
         let rows =
             Ask::of(&text, [Vec::from_iter(std::mem::take(&mut next)).into()]).rows(transaction).await?;
         for row in &rows {

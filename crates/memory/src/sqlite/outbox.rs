@@ -6,7 +6,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::SqliteStore;
-use super::{put, row};
+use super::{index, put, row};
 use crate::error::Result;
 use crate::record::{Record, Uid};
 use crate::store::Put;
@@ -36,9 +36,9 @@ pub enum Sent {
 const FORGOTTEN: &str = "forgotten";
 
 /// Puts a row in line, if its project is shared.
-pub(super) fn add(store: &Connection, record: &Record) -> Result<()> {
-    if is_shared(store, record.kind(), record.uid())? {
-        line_up(store, record.kind(), record.uid())?;
+pub(super) fn add(store: &Connection, kind: &str, uid: &str) -> Result<()> {
+    if is_shared(store, kind, uid)? {
+        line_up(store, kind, uid)?;
     }
     Ok(())
 }
@@ -66,9 +66,11 @@ fn is_shared(store: &Connection, kind: &str, uid: &str) -> Result<bool> {
     Ok(store.prepare_cached(sql)?.query_row([uid], |row| row.get(0)).optional()?.unwrap_or(false))
 }
 
-/// What was forgotten is forgotten there, too. `uids` with their kinds, as long as they are still there.
+/// What was forgotten is forgotten there, too: what may have been told, and what may be on its way. As long as the row is
+/// still here.
 pub(super) fn forget(store: &Connection, kind: &str, uid: &str) -> Result<()> {
-    if is_shared(store, kind, uid)? {
+    let was_told = store.prepare_cached("DELETE FROM told WHERE uid = ?1")?.execute([uid])? == 1;
+    if was_told || is_shared(store, kind, uid)? {
         line_up(store, FORGOTTEN, uid)?;
     }
     Ok(())
@@ -89,6 +91,28 @@ pub(super) fn moved(store: &Connection, topic: i64) -> Result<()> {
     Ok(())
 }
 
+/// Puts all in line that a project has.
+fn whole(store: &Connection, project: i64) -> Result<()> {
+    let mut all = store.prepare_cached(
+        "WITH RECURSIVE depth (id, deep) AS (
+            SELECT id, 0 FROM topic WHERE project = ?1 AND parent IS NULL
+            UNION ALL SELECT topic.id, deep + 1 FROM topic JOIN depth ON topic.parent = depth.id)
+        INSERT INTO outbox (kind, uid)
+        SELECT kind, uid FROM (
+            SELECT 0 AS part, 'project' AS kind, uid, 0 AS deep, id AS place FROM project WHERE id = ?1
+            UNION ALL SELECT 1, 'topic', uid, coalesce(deep, 0), topic.id FROM topic
+                LEFT JOIN depth ON depth.id = topic.id WHERE project = ?1
+            UNION ALL SELECT 2, 'session', uid, 0, id FROM session WHERE project = ?1
+            UNION ALL SELECT 3, 'log', log.uid, 0, log.doc FROM log JOIN topic ON topic.id = log.topic
+                WHERE topic.project = ?1
+            UNION ALL SELECT 4, 'decision', decision.uid, 0, decision.id FROM decision
+                JOIN topic ON topic.id = decision.topic WHERE topic.project = ?1)
+        ORDER BY part, deep, place",
+    )?;
+    all.execute([project])?;
+    Ok(())
+}
+
 impl SqliteStore {
     /// Says whether a project is shared. When it begins to be, all that it has is put in line.
     pub fn set_shared(&mut self, project: i64, shared: bool) -> Result<()> {
@@ -101,28 +125,21 @@ impl SqliteStore {
             return Ok(());
         }
         self.write(|store| {
-            let mut set = store.prepare_cached("UPDATE project SET shared = ?2 WHERE id = ?1 AND shared <> ?2")?;
+            let mut set =
+                store.prepare_cached("UPDATE project SET shared = ?2 WHERE id = ?1 AND shared <> ?2")?;
             if set.execute(params![project, shared])? == 0 || !shared {
                 return Ok(());
             }
-            let mut all = store.prepare_cached(
-                "WITH RECURSIVE depth (id, deep) AS (
-                    SELECT id, 0 FROM topic WHERE project = ?1 AND parent IS NULL
-                    UNION ALL SELECT topic.id, deep + 1 FROM topic JOIN depth ON topic.parent = depth.id)
-                INSERT INTO outbox (kind, uid)
-                SELECT kind, uid FROM (
-                    SELECT 0 AS part, 'project' AS kind, uid, 0 AS deep, id AS place FROM project WHERE id = ?1
-                    UNION ALL SELECT 1, 'topic', uid, coalesce(deep, 0), topic.id FROM topic
-                        LEFT JOIN depth ON depth.id = topic.id WHERE project = ?1
-                    UNION ALL SELECT 2, 'session', uid, 0, id FROM session WHERE project = ?1
-                    UNION ALL SELECT 3, 'log', log.uid, 0, log.doc FROM log JOIN topic ON topic.id = log.topic
-                        WHERE topic.project = ?1
-                    UNION ALL SELECT 4, 'decision', decision.uid, 0, decision.id FROM decision
-                        JOIN topic ON topic.id = decision.topic WHERE topic.project = ?1)
-                ORDER BY part, deep, place",
-            )?;
-            all.execute([project])?;
-            Ok(())
+            whole(store, project)
+        })
+    }
+
+    /// Puts everything in line that is shared, as if nothing had been told yet.
+    pub fn line_up_anew(&mut self) -> Result<()> {
+        let shared = self.shared()?;
+        self.write(|store| {
+            store.execute("DELETE FROM outbox WHERE kind <> 'forgotten'", [])?;
+            shared.iter().try_for_each(|(project, _)| whole(store, *project))
         })
     }
 
@@ -156,6 +173,40 @@ impl SqliteStore {
         })
     }
 
+    /// The first that are to be forgotten, wherever they are in line.
+    pub fn outbox_forgotten(&mut self, limit: usize) -> Result<Vec<(i64, Uid)>> {
+        let mut found = self
+            .connection
+            .prepare_cached("SELECT seq, uid FROM outbox WHERE kind = 'forgotten' ORDER BY seq LIMIT ?1")?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        Ok(found
+            .query_map([limit], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// A team is about to be told of these. Written down before it is: who is stopped in between does not know how far it got.
+    pub fn will_tell<'a>(&mut self, uids: impl IntoIterator<Item = &'a str>) -> Result<()> {
+        self.write(|store| {
+            let mut told = store.prepare_cached("INSERT OR IGNORE INTO told (uid) VALUES (?1)")?;
+            for uid in uids {
+                told.execute([uid])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The same of all there is.
+    pub fn will_tell_all(&mut self) -> Result<()> {
+        self.write(|store| {
+            store.execute(
+                "INSERT OR IGNORE INTO told SELECT uid FROM project UNION ALL SELECT uid FROM session
+                UNION ALL SELECT uid FROM topic UNION ALL SELECT uid FROM log UNION ALL SELECT uid FROM decision",
+                [],
+            )?;
+            Ok(())
+        })
+    }
+
     /// How much is in line.
     pub fn outbox_length(&mut self) -> Result<u64> {
         let count: i64 = self.connection.query_row("SELECT count(*) FROM outbox", [], |row| row.get(0))?;
@@ -173,9 +224,58 @@ impl SqliteStore {
         })
     }
 
-    /// Puts in what comes from the team: it does not go back there.
+    /// A row as the team is told of it; `None` where it is not.
+    pub fn as_told(&mut self, kind: &str, uid: &str) -> Result<Option<Record>> {
+        self.read(|store| {
+            Ok(match sent(store, kind, uid)? {
+                Sent::Row(record) => Some(record),
+                Sent::Forgotten(_) | Sent::Nothing => None,
+            })
+        })
+    }
+
+    /// Puts in what comes from the team: it does not go back there. The team does not say in which session a decision was
+    /// made; here that stays known.
     pub fn put_from_team(&mut self, records: &[Record]) -> Result<Vec<Put>> {
-        self.write(|store| put::put(store, records, put::Outbox::No))
+        self.write(|store| {
+            let mut records = records.to_vec();
+            for record in &mut records {
+                let Record::Decision(row) = record else { continue };
+                let mut session = store.prepare_cached(
+                    "SELECT session.uid FROM decision JOIN session ON session.id = decision.session WHERE decision.uid = ?1",
+                )?;
+                row.session = session.query_row([&row.uid], |row| row.get(0)).optional()?;
+            }
+            put::put(store, &records, put::Outbox::No)
+        })
+    }
+
+    /// What others took back goes from here, too: decisions, and topics in which nothing is left.
+    pub fn withdraw(&mut self, uids: &[Uid]) -> Result<()> {
+        let topic = |store: &Connection, uid: &Uid| -> Result<Option<(i64, i64)>> {
+            let mut found = store.prepare_cached("SELECT id, doc FROM topic WHERE uid = ?1")?;
+            Ok(found.query_row([uid], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+        };
+        let mut topics = Vec::new();
+        let mut others = Vec::new();
+        for uid in uids {
+            if topic(&self.connection, uid)?.is_some() { &mut topics } else { &mut others }.push(uid.clone());
+        }
+        self.forget_uids(&others)?;
+        self.write(|store| {
+            for uid in topics {
+                let Some((id, doc)) = topic(store, &uid)? else { continue };
+                let used =
+                    "SELECT 1 FROM log WHERE topic = ?1 UNION ALL SELECT 1 FROM decision WHERE topic = ?1";
+                if store.prepare_cached(used)?.exists([id])? {
+                    continue;
+                }
+                index::remove(store, doc)?;
+                store.prepare_cached("DELETE FROM topic WHERE id = ?1")?.execute([id])?;
+                store.prepare_cached("INSERT OR IGNORE INTO forgotten (uid) VALUES (?1)")?.execute([&uid])?;
+            }
+            Ok(())
+        })
     }
 }
 

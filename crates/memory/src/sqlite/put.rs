@@ -32,13 +32,13 @@ fn each(store: &Connection, records: &[Record], to: Outbox) -> Result<Vec<Put>> 
     for record in records {
         let put = match record {
             Record::Project(row) => project(store, row)?,
-            Record::Topic(row) => topic(store, row)?,
+            Record::Topic(row) => topic(store, row, to)?,
             Record::Session(row) => session(store, row)?,
             Record::Log(row) => log(store, row)?,
-            Record::Decision(row) => decision(store, row)?,
+            Record::Decision(row) => decision(store, row, to)?,
         };
         if to == Outbox::Yes && matches!(put, Put::New | Put::Changed) {
-            outbox::add(store, record)?;
+            outbox::add(store, record.kind(), record.uid())?;
         }
         done.push(put);
     }
@@ -51,6 +51,12 @@ type There = Option<(i64, i64)>;
 fn there(store: &Connection, table: &str, number: &str, uid: &str) -> Result<There> {
     let sql = format!("SELECT {number}, updated FROM {table} WHERE uid = ?1");
     Ok(store.prepare_cached(&sql)?.query_row([uid], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
+/// Whether what is there stands against this version. Of two of the same time it does, unless the other is the team's: there
+/// it stands on every machine.
+fn stands(there: There, updated: Millis, to: Outbox) -> bool {
+    there.is_some_and(|(_, there)| there > ms(updated) || (there == ms(updated) && to == Outbox::Yes))
 }
 
 fn is_forgotten(store: &Connection, uid: &str) -> Result<bool> {
@@ -115,12 +121,12 @@ fn project(store: &Connection, row: &record::Project) -> Result<Put> {
     }
 }
 
-fn topic(store: &Connection, row: &record::Topic) -> Result<Put> {
+fn topic(store: &Connection, row: &record::Topic, to: Outbox) -> Result<Put> {
     if is_forgotten(store, &row.uid)? {
         return Ok(Put::Forgotten);
     }
     let known = there(store, "topic", "id", &row.uid)?;
-    if known.is_some_and(|(_, updated)| updated >= ms(row.updated)) {
+    if stands(known, row.updated, to) {
         return Ok(Put::Kept);
     }
     let Some(project) = referred(store, "project", &row.project)? else { return Ok(Put::Forgotten) };
@@ -156,7 +162,7 @@ fn topic(store: &Connection, row: &record::Topic) -> Result<Put> {
         active_project(store, project, row.updated)?;
         return Ok(Put::New);
     };
-    no_circle(store, id, parent)?;
+    no_circle(store, id, parent, to)?;
     let (was_in, doc): (i64, i64) = store
         .prepare_cached("SELECT project, doc FROM topic WHERE id = ?1")?
         .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -188,17 +194,27 @@ fn topic(store: &Connection, row: &record::Topic) -> Result<Put> {
     Ok(Put::Changed)
 }
 
-/// No topic is a part of itself.
-fn no_circle(store: &Connection, topic: i64, parent: Option<i64>) -> Result<()> {
+/// No topic is a part of itself. Where the team's order of topics makes ours a circle, ours is undone, and the team told so.
+fn no_circle(store: &Connection, topic: i64, parent: Option<i64>, to: Outbox) -> Result<()> {
+    let mut below = None;
     let mut above = parent;
     while let Some(one) = above {
-        if one == topic {
+        if one != topic {
+            above = store
+                .prepare_cached("SELECT parent FROM topic WHERE id = ?1")?
+                .query_row([one], |row| row.get(0))?;
+            below = Some(one);
+            continue;
+        }
+        let (Some(below), Outbox::No) = (below, to) else {
             return Err(Error::new(ErrorKind::Refused, "a topic cannot be a part of itself")
                 .hint("name another topic that it is a part of"));
-        }
-        above = store
-            .prepare_cached("SELECT parent FROM topic WHERE id = ?1")?
-            .query_row([one], |row| row.get(0))?;
+        };
+        let mut loosen = store.prepare_cached(
+            "UPDATE topic SET parent = NULL, updated = updated + 1 WHERE id = ?1 RETURNING uid",
+        )?;
+        let uid: String = loosen.query_row([below], |row| row.get(0))?;
+        return outbox::add(store, "topic", &uid);
     }
     Ok(())
 }
@@ -321,19 +337,19 @@ fn log(store: &Connection, row: &record::Log) -> Result<Put> {
     Ok(if known.is_some() { Put::Changed } else { Put::New })
 }
 
-fn decision(store: &Connection, row: &record::Decision) -> Result<Put> {
+fn decision(store: &Connection, row: &record::Decision, to: Outbox) -> Result<Put> {
     if is_forgotten(store, &row.uid)? {
         return Ok(Put::Forgotten);
     }
     let known = there(store, "decision", "id", &row.uid)?;
-    if known.is_some_and(|(_, updated)| updated >= ms(row.updated)) {
+    if stands(known, row.updated, to) {
         return Ok(Put::Kept);
     }
     let Some((topic, session)) = place(store, &row.topic, row.session.as_deref())? else {
         return Ok(Put::Forgotten);
     };
     // What took the place of something forgotten stands for itself.
-    let supersedes = match &row.supersedes {
+    let mut supersedes = match &row.supersedes {
         Some(older) => referred(store, "decision", older)?,
         None => None,
     };
@@ -348,6 +364,11 @@ fn decision(store: &Connection, row: &record::Decision) -> Result<Put> {
     let mut topics = Vec::new();
     let id = if let Some((id, _)) = known {
         topics.extend(touched(id)?);
+        if to == Outbox::No
+            && not_itself(store, id, supersedes).is_err_and(|why| why.kind == ErrorKind::Refused)
+        {
+            supersedes = None;
+        }
         not_itself(store, id, supersedes)?;
         let doc: i64 = store
             .prepare_cached("SELECT doc FROM decision WHERE id = ?1")?

@@ -4,7 +4,7 @@
 pub(super) const APPLICATION: i32 = 0x5449_4445;
 
 /// Each step leads from the version that is its place in the list to the next one.
-pub(super) const STEPS: &[&str] = &[FIRST];
+pub(super) const STEPS: &[&str] = &[FIRST, TOLD];
 
 /// The version that this program writes.
 pub(super) const VERSION: u32 = STEPS.len() as u32;
@@ -137,3 +137,19 @@ CREATE VIRTUAL TABLE find USING fts5 (
 INSERT INTO find (find, rank) VALUES ('secure-delete', 1);
 CREATE VIRTUAL TABLE term USING fts5vocab ('find', 'row');
 "#;
+
+/// What a team may have been told, whether its project is still shared or not: it is to be told of its end, too. Of what was
+/// shared until now nobody knows how far the telling got.
+const TOLD: &str = "
+CREATE TABLE told (
+    uid TEXT PRIMARY KEY
+) WITHOUT ROWID;
+INSERT OR IGNORE INTO told
+    SELECT uid FROM project WHERE shared
+    UNION ALL SELECT session.uid FROM session JOIN project ON project.id = session.project WHERE shared
+    UNION ALL SELECT topic.uid FROM topic JOIN project ON project.id = topic.project WHERE shared
+    UNION ALL SELECT log.uid FROM log JOIN topic ON topic.id = log.topic
+        JOIN project ON project.id = topic.project WHERE shared
+    UNION ALL SELECT decision.uid FROM decision JOIN topic ON topic.id = decision.topic
+        JOIN project ON project.id = topic.project WHERE shared;
+";

@@ -167,12 +167,13 @@ type Kept = (&'static str, &'static str, fn(&Row<'_>) -> rusqlite::Result<Record
 /// were new or newer.
 pub fn salvage(damaged: &Path, into: &mut SqliteStore) -> u64 {
     let Ok(connection) = open_to_read(damaged) else { return 0 };
-    let forgotten = || -> Result<Vec<String>> {
-        let mut found = connection.prepare("SELECT uid FROM forgotten")?;
+    let uids = |table: &str| -> Result<Vec<String>> {
+        let mut found = connection.prepare(&format!("SELECT uid FROM {table}"))?;
         let rows = found.query_map([], |row| row.get(0))?;
         Ok(rows.map_while(std::result::Result::ok).collect())
     };
-    let _ = forgotten().and_then(|uids| into.forget_uids(&uids));
+    let _ = uids("told").and_then(|uids| into.will_tell(uids.iter().map(String::as_str)));
+    let _ = uids("forgotten").and_then(|uids| into.forget_uids(&uids));
     let kept: [Kept; 5] = [
         (row::PROJECT, "project.id", |row| Ok(Record::Project(row::read_project(row)?.row))),
         (row::TOPIC, "topic.id", |row| Ok(Record::Topic(row::read_topic(row)?.row))),

@@ -1,12 +1,14 @@
 //! Tells the team what happened here, in that order.
 
 use std::collections::BTreeMap;
+use std::path::{Component, Path};
 
-use super::{Told, renamed, shared};
+use super::{Told, adopt, renamed};
 use crate::error::{ErrorKind, Result};
 use crate::postgres::{Delivered, PostgresStore};
-use crate::record::{Record, Uid};
+use crate::record::{Log, Record, Uid};
 use crate::sqlite::{Outgoing, Sent, SqliteStore};
+use crate::store::Put;
 
 /// How many things go in one transaction.
 const BATCH: usize = 200;
@@ -21,29 +23,27 @@ pub(super) fn deliver(
 ) -> Result<()> {
     let mut names: Option<BTreeMap<Uid, Uid>> = None;
     let mut batch = BATCH;
-    while told.delivered < most {
-        let line = store.outbox(batch)?;
-        let whole = line.len() < batch;
-        let Some(first) = line.first() else { return Ok(()) };
-        let done: Vec<i64> = if is_forgotten(first) {
+    while told.delivered + told.forgotten < most {
+        // What is to be forgotten needs nothing that is before it in line, and waits for nothing there.
+        let (forgotten, uids): (Vec<i64>, Vec<Uid>) = store.outbox_forgotten(BATCH)?.into_iter().unzip();
+        if !uids.is_empty() {
             // With a project its name may have gone; whoever shares one of that name again is asked anew.
             names = None;
-            forget(team, &line)?
-        } else {
-            let known = if let Some(known) = names.take() {
-                known
-            } else {
-                let ids = store.shared()?;
-                team.adopt(&shared(store, &ids)?)?
-            };
-            let rows: Vec<Outgoing> = line.into_iter().take_while(|one| !is_forgotten(one)).collect();
-            // A project may have got another name.
-            let renames = rows.iter().any(|one| matches!(&one.what, Sent::Row(Record::Project(_))));
-            let done = send(team, machine, &known, rows)?;
-            names = Some(known).filter(|_| !renames);
-            done
-        };
-        told.delivered += done.len();
+            team.forget_uids(&uids)?;
+            store.delivered(&forgotten)?;
+            told.delivered += forgotten.len();
+            continue;
+        }
+        let line = store.outbox(batch)?;
+        let whole = line.len() < batch;
+        if line.is_empty() {
+            return Ok(());
+        }
+        let known = if let Some(known) = names.take() { known } else { adopt(store, team)?.1 };
+        // A project may have got another name.
+        let renames = line.iter().any(|one| matches!(&one.what, Sent::Row(Record::Project(_))));
+        let done = send(store, team, machine, &known, line, told)?;
+        names = Some(known).filter(|_| !renames);
         if done.is_empty() {
             if whole {
                 // What they refer to is not in line: it will be once somebody changes it.
@@ -58,28 +58,13 @@ pub(super) fn deliver(
     Ok(())
 }
 
-fn is_forgotten(one: &Outgoing) -> bool {
-    matches!(one.what, Sent::Forgotten(_))
-}
-
-/// Those at the head of the line that are to be forgotten.
-fn forget(team: &mut PostgresStore, line: &[Outgoing]) -> Result<Vec<i64>> {
-    let mut uids = Vec::new();
-    let mut done = Vec::new();
-    for one in line {
-        let Sent::Forgotten(uid) = &one.what else { break };
-        uids.push(uid.clone());
-        done.push(one.seq);
-    }
-    team.forget_uids(&uids)?;
-    Ok(done)
-}
-
 fn send(
+    store: &mut SqliteStore,
     team: &mut PostgresStore,
     machine: &str,
     names: &BTreeMap<Uid, Uid>,
     rows: Vec<Outgoing>,
+    told: &mut Told,
 ) -> Result<Vec<i64>> {
     let mut done = Vec::new();
     // A row that is in line several times is the same each time: as it is now.
@@ -94,28 +79,48 @@ fn send(
                 };
                 match records.iter_mut().find(|known| same(known)) {
                     Some((_, line)) => line.push(one.seq),
-                    None => match renamed(for_team(record), names) {
-                        Some(record) => records.push((record, vec![one.seq])),
-                        None => done.push(one.seq),
-                    },
+                    None => {
+                        let root = match &record {
+                            Record::Log(Log { session: Some(uid), .. }) => store.session(uid)?,
+                            _ => None,
+                        };
+                        let root = root.as_ref().map(|session| session.root.as_str());
+                        match renamed(for_team(record, root), names) {
+                            Some(record) => records.push((record, vec![one.seq])),
+                            None => done.push(one.seq),
+                        }
+                    }
                 }
             }
             // A project is told by its name, and nothing else of it.
-            Sent::Row(Record::Project(_)) | Sent::Forgotten(_) | Sent::Nothing => done.push(one.seq),
+            Sent::Row(Record::Project(_)) | Sent::Nothing => done.push(one.seq),
+            // It came into line a moment ago, and goes first the next time.
+            Sent::Forgotten(_) => {}
         }
     }
     let (records, lines): (Vec<Record>, Vec<Vec<i64>>) = records.into_iter().unzip();
-    let became = take(team, machine, &records)?;
+    store.will_tell(records.iter().map(Record::uid))?;
+    told.refused = None;
+    let became = take(team, machine, &records, &mut told.refused)?;
+    told.delivered += done.len();
     for (line, became) in lines.into_iter().zip(became) {
-        if became != Delivered::Waits {
-            done.extend(line);
+        match became {
+            Delivered::Waits => continue,
+            Delivered::Done(Put::Forgotten) => told.forgotten += line.len(),
+            Delivered::Done(_) => told.delivered += line.len(),
         }
+        done.extend(line);
     }
     Ok(done)
 }
 
 /// Where the server cannot take a row, whatever it is about it, the others must not wait for it.
-fn take(team: &mut PostgresStore, machine: &str, records: &[Record]) -> Result<Vec<Delivered>> {
+fn take(
+    team: &mut PostgresStore,
+    machine: &str,
+    records: &[Record],
+    refused: &mut Option<String>,
+) -> Result<Vec<Delivered>> {
     match team.deliver(machine, records) {
         Err(error) if error.kind == ErrorKind::Other => {}
         done => return done,
@@ -124,20 +129,51 @@ fn take(team: &mut PostgresStore, machine: &str, records: &[Record]) -> Result<V
     for record in records {
         match team.deliver(machine, std::slice::from_ref(record)) {
             Ok(done) => became.extend(done),
-            Err(error) if error.kind == ErrorKind::Other => became.push(Delivered::Waits),
+            Err(error) if error.kind == ErrorKind::Other => {
+                *refused = Some(error.what);
+                became.push(Delivered::Waits);
+            }
             Err(error) => return Err(error),
         }
     }
     Ok(became)
 }
 
-/// Without what is this machine's own business: its numbers, and what it offered to its sessions.
-pub(super) fn for_team(mut record: Record) -> Record {
+/// Without what is this machine's own business: its numbers, what it offered to its sessions, where its folders are, and which
+/// servers of other tools it has. `root` is the folder of a log's session.
+pub(super) fn for_team(mut record: Record, root: Option<&str>) -> Record {
     match &mut record {
         Record::Project(row) => (row.id, row.key) = (None, None),
         Record::Topic(row) => (row.id, row.offered, row.offered_at) = (None, 0, None),
         Record::Decision(row) => row.id = None,
-        Record::Session(_) | Record::Log(_) => {}
+        Record::Session(row) => row.root.clear(),
+        Record::Log(row) => {
+            row.files = row.files.iter().filter_map(|path| in_project(path, root)).collect();
+            let tools = std::mem::take(&mut row.tools);
+            for (name, times) in tools {
+                *row.tools.entry(tool(name)).or_default() += times;
+            }
+        }
     }
     record
+}
+
+/// A path from the project's folder on; `None` where it leads elsewhere.
+fn in_project(path: &str, root: Option<&str>) -> Option<String> {
+    let path = Path::new(path);
+    let below = match root.filter(|root| !root.is_empty()) {
+        Some(root) if path.is_absolute() => path.strip_prefix(root).ok()?,
+        _ => path,
+    };
+    let inside = below.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    inside.then(|| below.to_string_lossy().into_owned())
+}
+
+/// What a tool is called; of another server's only that it is one.
+fn tool(name: String) -> String {
+    let ours = ["mcp__tidegate__", "mcp__plugin_tidegate_tidegate__"];
+    if name.starts_with("mcp__") && !ours.iter().any(|ours| name.starts_with(ours)) {
+        return "mcp".to_owned();
+    }
+    name
 }

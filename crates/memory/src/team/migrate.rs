@@ -36,8 +36,7 @@ impl Moved {
 /// Moves everything, and looks afterwards whether all of it is there. `progress` is told how many rows are done.
 pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(usize)) -> Result<Moved> {
     let mut team = PostgresStore::connect(address.clone(), Patience::LONG)?;
-    let mut standing = Standing::read(memory.home());
-    standing.talks_to(team.identity()?);
+    let standing = Standing::read(memory.home());
     standing.write(memory.home())?;
     let mut projects: Vec<Project> = Vec::new();
     memory.each(&mut |record| {
@@ -46,9 +45,16 @@ pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(
         }
         Ok(())
     })?;
+    memory.store().will_tell_all()?;
     let names = team.adopt(&projects)?;
-    let mut moving =
-        Moving { team, names, machine: standing.machine, batch: Vec::new(), moved: Moved::default() };
+    let mut moving = Moving {
+        team,
+        names,
+        roots: BTreeMap::new(),
+        machine: standing.machine,
+        batch: Vec::new(),
+        moved: Moved::default(),
+    };
     moving.moved.projects = projects.iter().map(|project| project.name.clone()).collect();
     memory.each(&mut |record| moving.take(record, progress))?;
     moving.send(progress)?;
@@ -58,6 +64,8 @@ pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(
 struct Moving {
     team: PostgresStore,
     names: BTreeMap<Uid, Uid>,
+    /// The folders of sessions.
+    roots: BTreeMap<Uid, String>,
     machine: Uid,
     batch: Vec<Record>,
     moved: Moved,
@@ -66,8 +74,16 @@ struct Moving {
 impl Moving {
     fn take(&mut self, record: Record, progress: &mut dyn FnMut(usize)) -> Result<()> {
         *self.moved.rows.entry(record.kind()).or_default() += 1;
+        let root = match &record {
+            Record::Session(row) => {
+                self.roots.insert(row.uid.clone(), row.root.clone());
+                None
+            }
+            Record::Log(row) => row.session.as_ref().and_then(|session| self.roots.get(session)),
+            _ => None,
+        };
         if !matches!(record, Record::Project(_)) {
-            self.batch.extend(renamed(for_team(record), &self.names));
+            self.batch.extend(renamed(for_team(record, root.map(String::as_str)), &self.names));
         }
         if self.batch.len() >= BATCH { self.send(progress) } else { Ok(()) }
     }

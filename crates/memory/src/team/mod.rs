@@ -9,6 +9,7 @@
 //! there, so whoever is stopped in the middle sends it again. A project has one name in a team, and machines call it what
 //! they like: uids of projects are exchanged at the border.
 
+mod bounds;
 mod deliver;
 mod migrate;
 mod pull;
@@ -27,18 +28,23 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Memory;
 use crate::postgres::{Address, Patience, PostgresStore};
 use crate::record::{Project, Record, Uid};
+use crate::sqlite::SqliteStore;
 use crate::store::Store;
 
 /// How many things a worker tells in one run; the rest is for the next one.
 pub const MOST: usize = 5000;
 
 /// What was told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
     /// How many things the team knows now.
     pub delivered: usize,
-    /// How many wait for something that they refer to.
+    /// How many belong to what somebody had the team forget: they stay on this machine.
+    pub forgotten: usize,
+    /// How many wait: for something that they refer to, or because the server does not take them.
     pub waiting: usize,
+    /// What the server said about the last one that it does not take.
+    pub refused: Option<String>,
     /// How many topics and decisions of others are new here.
     pub pulled: usize,
 }
@@ -66,19 +72,25 @@ pub fn exchange(
     let mut standing = Standing::read(memory.home());
     let done = talk(memory, address, direction, most, patience, &mut standing);
     match &done {
-        Ok(_) => standing.succeeded(now),
-        Err(error) => standing.failed(error, now),
+        Ok(told) => {
+            standing.succeeded(now);
+            if direction != Direction::Pull {
+                standing.refused.clone_from(&told.refused);
+                standing.forgotten += told.forgotten;
+            }
+        }
+        Err(error) => standing.failed(address.shown(), error, now),
     }
     standing.write(memory.home())?;
     done
 }
 
-/// The same for a worker: only if there is a reason and, after failures, not before its time.
-pub fn exchange_if_due(memory: &mut Memory, address: &Address) -> Result<Option<Told>> {
+/// The same for a worker: only if there is a reason and, after failures, not before its time, unless somebody wants it at once.
+pub fn exchange_if_due(memory: &mut Memory, address: &Address, at_once: bool) -> Result<Option<Told>> {
     if memory.store().shared()?.is_empty() && memory.store().outbox_length()? == 0 {
         return Ok(None);
     }
-    if !Standing::read(memory.home()).is_due(memory.now()) {
+    if !at_once && !Standing::read(memory.home()).is_due(address.shown(), memory.now()) {
         return Ok(None);
     }
     exchange(memory, address, Direction::Both, MOST, Patience::LONG).map(Some)
@@ -93,7 +105,11 @@ fn talk(
     standing: &mut Standing,
 ) -> Result<Told> {
     let mut team = PostgresStore::connect(address.clone(), patience)?;
-    standing.talks_to(team.identity()?);
+    let store = team.identity()?;
+    if standing.is_another(&store) {
+        memory.store().line_up_anew()?;
+        standing.talks_to(store);
+    }
     let mut told = Told::default();
     if direction != Direction::Pull {
         deliver::deliver(memory.store(), &mut team, &standing.machine, most, &mut told)?;
@@ -111,6 +127,15 @@ fn shared(store: &mut dyn Store, shared: &[(i64, String)]) -> Result<Vec<Project
         projects.extend(store.project(*id)?.map(|found| found.row));
     }
     Ok(projects)
+}
+
+/// The same, and what the team calls them.
+fn adopt(store: &mut SqliteStore, team: &mut PostgresStore) -> Result<(Vec<Project>, BTreeMap<Uid, Uid>)> {
+    let ids = store.shared()?;
+    let projects = shared(store, &ids)?;
+    store.will_tell(projects.iter().map(|project| project.uid.as_str()))?;
+    let names = team.adopt(&projects)?;
+    Ok((projects, names))
 }
 
 /// A record with its project's other name. `None` if it has none.

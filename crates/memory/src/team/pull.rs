@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Standing, renamed, shared};
+use super::{Standing, adopt, bounds, renamed};
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::postgres::PostgresStore;
@@ -14,9 +14,7 @@ const BATCH: usize = 500;
 
 /// Gives how many are new or changed.
 pub(super) fn pull(memory: &mut Memory, team: &mut PostgresStore, standing: &mut Standing) -> Result<usize> {
-    let ids = memory.store().shared()?;
-    let projects = shared(memory.store(), &ids)?;
-    let names = team.adopt(&projects)?;
+    let (projects, names) = adopt(memory.store(), team)?;
     // Several projects here can be one there; then what comes belongs to the first.
     let mut back: BTreeMap<Uid, Uid> = BTreeMap::new();
     for project in projects.iter().rev() {
@@ -37,7 +35,7 @@ pub(super) fn pull(memory: &mut Memory, team: &mut PostgresStore, standing: &mut
         let puts = memory.put_from_team(&records)?;
         new += puts.iter().filter(|put| matches!(put, Put::New | Put::Changed)).count();
         if !changes.forgotten.is_empty() {
-            memory.store().forget_uids(&changes.forgotten)?;
+            memory.store().withdraw(&changes.forgotten)?;
             memory.publish_all()?;
         }
         standing.after = changes.next;
@@ -53,11 +51,11 @@ fn for_here(memory: &mut Memory, records: Vec<Record>, names: &BTreeMap<Uid, Uid
     let mut topics: BTreeSet<Uid> = BTreeSet::new();
     let mut decisions: BTreeSet<Uid> = BTreeSet::new();
     for record in records {
-        match renamed(record, names) {
+        match renamed(bounds::record(record), names) {
             Some(Record::Topic(mut row)) => {
                 if let Some(parent) = &row.parent
-                    && !topics.contains(parent)
-                    && memory.topic_by_uid(parent)?.is_none()
+                    && (*parent == row.uid
+                        || (!topics.contains(parent) && memory.topic_by_uid(parent)?.is_none()))
                 {
                     row.parent = None;
                 }
@@ -75,5 +73,29 @@ fn for_here(memory: &mut Memory, records: Vec<Record>, names: &BTreeMap<Uid, Uid
             _ => {}
         }
     }
-    Ok(kept)
+    let mut new = Vec::new();
+    for record in kept {
+        let known = memory.store().as_told(record.kind(), record.uid())?;
+        if !known.is_some_and(|known| says_the_same(&bounds::record(known), &record)) {
+            new.push(record);
+        }
+    }
+    Ok(new)
+}
+
+/// Whether two versions have the same time and the same content. Only what both sides know counts.
+fn says_the_same(here: &Record, there: &Record) -> bool {
+    match (here, there) {
+        (Record::Topic(here), Record::Topic(there)) => {
+            here.updated == there.updated
+                && (&here.title, here.status, &here.parent, &here.automatic)
+                    == (&there.title, there.status, &there.parent, &there.automatic)
+        }
+        (Record::Decision(here), Record::Decision(there)) => {
+            here.updated == there.updated
+                && (&here.topic, &here.text, &here.reason, &here.supersedes, here.retracted)
+                    == (&there.topic, &there.text, &there.reason, &there.supersedes, there.retracted)
+        }
+        _ => false,
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Standing, shared};
+use super::{Standing, bounds, shared};
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::postgres::{Address, Patience, PostgresStore};
@@ -48,7 +48,11 @@ pub fn log(memory: &mut Memory, address: Option<&Address>, uid: &str) -> Result<
     let ids = memory.store().shared()?;
     let names: BTreeSet<String> = ids.into_iter().map(|(_, name)| name).collect();
     let found = ask(memory, address, |team| team.log(uid)).ok().flatten();
-    Ok(found.filter(|log| names.contains(&log.in_project.name)))
+    let mut found = found.filter(|log| names.contains(&log.in_project.name));
+    if let Some(found) = &mut found {
+        bounds::log(&mut found.row);
+    }
+    Ok(found)
 }
 
 /// In which projects the team is to be asked. Topics and decisions of others are here anyway.
@@ -71,19 +75,23 @@ fn ask<T>(
 ) -> std::result::Result<T, String> {
     let now = memory.now();
     let mut standing = Standing::read(memory.home());
-    if let Some(failure) =
-        standing.failure.as_ref().filter(|failure| failure.at.0 <= now.0 && now.since(failure.at) < 30_000)
-    {
+    if let Some(failure) = standing.just_failed(address.shown(), now) {
         return Err(failure.what.clone());
     }
     let answer =
         PostgresStore::connect(address.clone(), Patience::SHORT).and_then(|mut team| question(&mut team));
-    answer.map_err(|error| {
-        standing.failed(&error, now);
+    let is_news = match &answer {
+        Ok(_) => standing.search_succeeded(now),
+        Err(error) => {
+            standing.search_failed(address.shown(), error, now);
+            true
+        }
+    };
+    if is_news {
         // What cannot be kept is found out again.
         let _ = standing.write(memory.home());
-        error.what
-    })
+    }
+    answer.map_err(|error| error.what)
 }
 
 fn there(team: &mut PostgresStore, projects: &[crate::record::Project], query: &Query) -> Result<Vec<Hit>> {
@@ -93,7 +101,9 @@ fn there(team: &mut PostgresStore, projects: &[crate::record::Project], query: &
         return Ok(Vec::new());
     }
     let filter = Filter { project: None, topic: None, ..query.filter.clone() };
-    team.search_in(&of_team, &Query { kinds: vec![Kind::Log], filter, ..query.clone() })
+    let mut hits = team.search_in(&of_team, &Query { kinds: vec![Kind::Log], filter, ..query.clone() })?;
+    hits.iter_mut().for_each(bounds::hit);
+    Ok(hits)
 }
 
 /// Each once. Scores of two stores say little about each other, so the best of both come first, then the second ones.

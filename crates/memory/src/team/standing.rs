@@ -25,12 +25,21 @@ pub struct Standing {
     /// The last change that it knows of them.
     #[serde(default)]
     pub after: i64,
+    /// How many rows stayed here because they belong to what somebody had the team forget.
+    #[serde(default)]
+    pub forgotten: usize,
+    /// What the server said about a row that it does not take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
     /// When it last worked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub succeeded: Option<Millis>,
     /// What went wrong since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
+    /// When a search last got no answer, and why. It says nothing about when to deliver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<Failure>,
 }
 
 /// What went wrong.
@@ -40,6 +49,9 @@ pub struct Failure {
     pub at: Millis,
     /// What was said about it, without a password.
     pub what: String,
+    /// The server, as it is shown: of another one it says nothing.
+    #[serde(default)]
+    pub server: String,
     /// How often in a row.
     pub times: u32,
     /// When the next try is due.
@@ -55,8 +67,11 @@ impl Standing {
             store: None,
             projects: Vec::new(),
             after: 0,
+            forgotten: 0,
+            refused: None,
             succeeded: None,
             failure: None,
+            search: None,
         })
     }
 
@@ -69,29 +84,62 @@ impl Standing {
             .map_err(|error| Error::new(ErrorKind::Io, format!("{}: {error}", path.display())))
     }
 
-    /// Whether a worker may try.
-    pub fn is_due(&self, now: Millis) -> bool {
+    /// Whether a worker may try this server.
+    pub fn is_due(&self, server: &str, now: Millis) -> bool {
         // A clock that went back must not keep it from trying.
-        self.failure.as_ref().is_none_or(|failure| now >= failure.next || now < failure.at)
+        let over = |failure: &Failure| failure.server != server || now >= failure.next || now < failure.at;
+        self.failure.as_ref().is_none_or(over)
     }
 
-    /// Another store knows nothing of what the last one told.
+    /// Why nobody should wait for this server again: it failed a moment ago.
+    pub(super) fn just_failed(&self, server: &str, now: Millis) -> Option<&Failure> {
+        let lately = |failure: &&Failure| {
+            failure.server == server && failure.at <= now && now.since(failure.at) < 30_000
+        };
+        self.search.iter().chain(&self.failure).find(lately)
+    }
+
+    /// Whether this is another store than the last one: what that one told, and was told, says nothing about this one.
+    pub(super) fn is_another(&self, store: &str) -> bool {
+        self.store.as_deref() != Some(store)
+    }
+
+    /// It knows all that there is to tell now, or has it in line.
     pub(super) fn talks_to(&mut self, store: String) {
-        if self.store.as_ref() != Some(&store) {
-            self.store = Some(store);
-            self.after = 0;
-        }
+        self.store = Some(store);
+        self.after = 0;
     }
 
     pub(super) fn succeeded(&mut self, now: Millis) {
         self.succeeded = Some(now);
-        self.failure = None;
+        (self.failure, self.search) = (None, None);
     }
 
-    pub(super) fn failed(&mut self, error: &Error, now: Millis) {
-        let times = self.failure.as_ref().map_or(0, |failure| failure.times).saturating_add(1);
-        self.failure =
-            Some(Failure { at: now, what: error.what.clone(), times, next: later(now, pause(times)) });
+    pub(super) fn failed(&mut self, server: &str, error: &Error, now: Millis) {
+        self.failure = Some(Failure::after(self.failure.as_ref(), server, error, now));
+    }
+
+    pub(super) fn search_failed(&mut self, server: &str, error: &Error, now: Millis) {
+        self.search = Some(Failure::after(self.search.as_ref(), server, error, now));
+    }
+
+    /// The server answers again, so a delivery need not wait. Gives whether that is news.
+    pub(super) fn search_succeeded(&mut self, now: Millis) -> bool {
+        let later = self.failure.as_mut().filter(|failure| failure.next > now);
+        let is_news = later.is_some() || self.search.is_some();
+        self.search = None;
+        if let Some(failure) = later {
+            failure.next = now;
+        }
+        is_news
+    }
+}
+
+impl Failure {
+    fn after(last: Option<&Failure>, server: &str, error: &Error, now: Millis) -> Failure {
+        let times = last.filter(|last| last.server == server).map_or(0, |last| last.times).saturating_add(1);
+        let (what, server) = (error.what.clone(), server.to_owned());
+        Failure { at: now, what, server, times, next: later(now, pause(times)) }
     }
 }
 
@@ -107,16 +155,36 @@ mod tests {
         let error = Error::new(ErrorKind::Offline, "gone");
         let mut waits = Vec::new();
         for _ in 0..10 {
-            standing.failed(&error, Millis(1000));
+            standing.failed("there", &error, Millis(1000));
             waits.push(standing.failure.as_ref().unwrap().next.since(Millis(1000)) / 1000);
         }
         assert_eq!(waits, [30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]);
         assert!(
-            !standing.is_due(Millis(2000))
-                && standing.is_due(Millis(3_601_000))
-                && standing.is_due(Millis(0))
+            !standing.is_due("there", Millis(2000))
+                && standing.is_due("there", Millis(3_601_000))
+                && standing.is_due("there", Millis(0))
+                && standing.is_due("elsewhere", Millis(2000))
         );
         standing.succeeded(Millis(5));
-        assert!(standing.is_due(Millis(5)));
+        assert!(standing.is_due("there", Millis(5)));
+    }
+
+    #[test]
+    fn searches_hold_no_delivery_up() {
+        let mut standing = Standing::read(
+            &Home::of(&place::PlaceEnv { xdg_data: Some("/nowhere".into()), ..Default::default() }).unwrap(),
+        );
+        let error = Error::new(ErrorKind::Offline, "gone");
+        for at in 1..9 {
+            standing.search_failed("there", &error, Millis(at));
+        }
+        assert!(standing.is_due("there", Millis(10)), "eight searches are no delivery");
+        assert!(standing.just_failed("there", Millis(10)).is_some());
+        assert!(standing.just_failed("elsewhere", Millis(10)).is_none());
+        assert!(standing.just_failed("there", Millis(40_000)).is_none());
+        standing.failed("there", &error, Millis(10));
+        assert!(!standing.is_due("there", Millis(20)) && standing.just_failed("there", Millis(20)).is_some());
+        assert!(standing.search_succeeded(Millis(20)) && standing.is_due("there", Millis(20)));
+        assert!(!standing.search_succeeded(Millis(20)), "known already");
     }
 }

@@ -39,10 +39,18 @@ impl Machine {
         let state = StateDir::open(&place).expect("it works");
         let mut settings = MemorySettings::default();
         settings.team.url = TeamUrl::taken(&Value::from(address.shown()));
-        settings.team.projects = Listed(
-            projects.iter().map(|name| <TeamProject as Item>::read(name).expect("it works")).collect(),
-        );
+        settings.team.projects = listed(projects);
         Machine { folder, place, state, settings, address, now: 10_000 }
+    }
+
+    /// From now on these are shared, as after a change of the config.
+    pub(crate) fn share(&mut self, projects: &[&str]) {
+        self.settings.team.projects = listed(projects);
+    }
+
+    /// The config names no server any more.
+    pub(crate) fn without_server(&mut self) {
+        self.settings.team.url = None;
     }
 
     pub(crate) fn memory(&self) -> Memory {
@@ -109,6 +117,10 @@ impl Machine {
     pub(crate) fn now(&self) -> Millis {
         at(self.now)
     }
+}
+
+fn listed(projects: &[&str]) -> Listed<TeamProject> {
+    Listed(projects.iter().map(|name| <TeamProject as Item>::read(name).expect("it works")).collect())
 }
 
 pub(crate) fn sorted(uids: impl Iterator<Item = String>) -> Vec<String> {

@@ -36,7 +36,8 @@ fn a_store_moves_whole_and_again_and_on_after_a_break() {
                     Record::Project(row) => (row.id, row.key) = (None, None),
                     Record::Topic(row) => (row.id, row.offered, row.offered_at) = (None, 0, None),
                     Record::Decision(row) => row.id = None,
-                    Record::Session(_) | Record::Log(_) => {}
+                    Record::Session(row) => row.root.clear(),
+                    Record::Log(_) => {}
                 }
                 record
             })

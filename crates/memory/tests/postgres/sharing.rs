@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use tidegate_memory::act;
 use tidegate_memory::error::ErrorKind;
 use tidegate_memory::memory::Memory;
 use tidegate_memory::postgres::Patience;
 use tidegate_memory::record::{Decision, Log, Project, Record, Session, Topic};
 use tidegate_memory::store::Store;
-use tidegate_memory::team;
-use tidegate_memory::view::Forget;
+use tidegate_memory::team::{self, Direction};
+use tidegate_memory::view::{Filter, Forget, Page, Query};
 use tidegate_team_server::{Cluster, Proxy, Shutdown, Way};
 
 use crate::machine::Machine;
@@ -189,11 +190,15 @@ fn what_was_written_offline_is_delivered_later() {
             .is_some_and(|note| note.starts_with("team store unreachable: only this machine's memory")),
         "{note:?}"
     );
-    assert_eq!(team::exchange_if_due(&mut ann.memory(), &ann.address).unwrap(), None, "not before its time");
+    assert_eq!(
+        team::exchange_if_due(&mut ann.memory(), &ann.address, false).unwrap(),
+        None,
+        "not before its time"
+    );
     assert_eq!(ann.pending(), 53);
     proxy.set(Way::Open);
     ann.now += 1;
-    let told = team::exchange_if_due(&mut ann.memory(), &ann.address).unwrap().unwrap();
+    let told = team::exchange_if_due(&mut ann.memory(), &ann.address, false).unwrap().unwrap();
     assert_eq!((told.delivered, ann.pending()), (53, 0));
     assert_eq!(in_order(&scene), logs_of("ann", "sea", 0..50));
     assert_eq!((ann.standing().failure, ann.standing().succeeded), (None, Some(ann.now())));
@@ -326,8 +331,10 @@ fn a_row_that_the_server_cannot_take_holds_up_no_other() {
     };
     work(&mut ann.memory(), "ann", "sea", 3..6);
     ann.memory().put(&[Record::Log(odd), Record::Log(long)]).unwrap();
-    assert_eq!(ann.talk().unwrap().waiting, 1);
-    assert_eq!(ann.pending(), 1);
+    let told = ann.talk().unwrap();
+    assert_eq!((told.waiting, ann.pending()), (1, 1));
+    assert!(told.refused.is_some_and(|why| why.contains("log_title_check")));
+    assert!(ann.standing().refused.is_some());
     assert_eq!(in_order(&scene).len(), 7);
     assert_eq!(
         scene.store().log("odd").unwrap().unwrap().row.text,
@@ -336,4 +343,290 @@ fn a_row_that_the_server_cannot_take_holds_up_no_other() {
     scene.sql("ALTER TABLE tidegate.log DROP CONSTRAINT log_title_check");
     ann.talk().unwrap();
     assert_eq!((ann.pending(), in_order(&scene).len()), (0, 8));
+    assert_eq!(ann.standing().refused, None);
+}
+
+#[test]
+fn forgetting_waits_for_no_row() {
+    let Some(scene) = Scene::shared() else { return };
+    let ann = Machine::sharing(&["sea"], scene.address());
+    work(&mut ann.memory(), "ann", "sea", 0..3);
+    ann.talk().unwrap();
+    scene.sql("ALTER TABLE tidegate.log ADD CHECK (title <> 'Log ann-sea-l0003')");
+    work(&mut ann.memory(), "ann", "sea", 3..4);
+    ann.talk().unwrap();
+    assert_eq!(ann.pending(), 1);
+    ann.memory().forget(&Forget::Log("ann-sea-l0001".to_owned())).unwrap();
+    ann.talk().unwrap();
+    assert_eq!((ann.pending(), in_order(&scene)), (1, vec!["ann-sea-l0000".into(), "ann-sea-l0002".into()]));
+}
+
+#[test]
+fn what_the_team_was_told_once_it_is_told_to_forget() {
+    let Some(scene) = Scene::shared() else { return };
+    let project_of = |machine: &Machine, name: &str| {
+        Forget::Project(machine.memory().project_by_name(name).unwrap().unwrap().id)
+    };
+    let rows = "SELECT count(*) FROM tidegate.topic";
+    // No longer listed, and then no server at all: it waits until there is one.
+    let mut ann = Machine::sharing(&["sea"], scene.address());
+    work(&mut ann.memory(), "ann", "sea", 0..2);
+    work(&mut ann.memory(), "ann", "lake", 0..2);
+    ann.talk().unwrap();
+    ann.share(&[]);
+    ann.memory().forget(&Forget::Log("ann-sea-l0001".to_owned())).unwrap();
+    ann.talk().unwrap();
+    assert_eq!(in_order(&scene), ["ann-sea-l0000"]);
+    ann.without_server();
+    ann.memory().forget(&project_of(&ann, "sea")).unwrap();
+    ann.memory().forget(&Forget::Log("ann-lake-l0000".to_owned())).unwrap();
+    ann.talk().unwrap();
+    assert_eq!((scene.sql(rows).as_str(), ann.pending()), ("0", 0));
+    assert_eq!(
+        scene.sql("SELECT count(*) FROM tidegate.forgotten WHERE uid LIKE '%lake%'"),
+        "0",
+        "never told"
+    );
+    // Moved there whole, never listed.
+    let bob = Machine::sharing(&[], scene.address());
+    work(&mut bob.memory(), "bob", "sea", 0..2);
+    team::migrate(&mut bob.memory(), &bob.address, &mut |_| ()).unwrap();
+    assert_eq!(scene.sql(rows), "1");
+    bob.memory().forget(&project_of(&bob, "sea")).unwrap();
+    bob.talk().unwrap();
+    assert_eq!((scene.sql(rows).as_str(), in_order(&scene).len()), ("0", 0));
+    // A topic that went into a project that is not shared.
+    let eve = Machine::sharing(&["sea"], scene.address());
+    work(&mut eve.memory(), "eve", "sea", 0..2);
+    work(&mut eve.memory(), "eve", "private", 0..0);
+    eve.talk().unwrap();
+    eve.memory()
+        .put(&[Record::Topic(Topic { updated: at(9), ..topic("eve-sea-t", "eve-private") })])
+        .unwrap();
+    eve.memory().forget(&project_of(&eve, "private")).unwrap();
+    eve.talk().unwrap();
+    assert_eq!((scene.sql(rows).as_str(), in_order(&scene).len()), ("0", 0));
+}
+
+#[test]
+fn two_that_nest_topics_the_other_way_round_agree() {
+    // Each pushes before the other pulls, one pulls first, and a circle of three with a part of it there already.
+    for way in 0..3 {
+        let Some(scene) = Scene::shared() else { return };
+        let (ann, bob) =
+            (Machine::sharing(&["sea"], scene.address()), Machine::sharing(&["sea"], scene.address()));
+        let within = |machine: &Machine, uid: &str, parent: &str, minutes: u64| {
+            let old = machine.memory().topic_by_uid(uid).unwrap().unwrap().row;
+            let new = Topic { parent: Some(parent.to_owned()), updated: at(minutes), ..old };
+            machine.memory().put(&[Record::Topic(new)]).unwrap();
+        };
+        let pull = |machine: &Machine| {
+            team::exchange(&mut machine.memory(), &machine.address, Direction::Pull, 9, Patience::LONG)
+        };
+        work(&mut ann.memory(), "ann", "sea", 0..0);
+        ann.memory()
+            .put(&[Record::Topic(topic("t1", "ann-sea")), Record::Topic(topic("t2", "ann-sea"))])
+            .unwrap();
+        work(&mut bob.memory(), "bob", "sea", 0..0);
+        ann.talk().unwrap();
+        bob.talk().unwrap();
+        if way == 2 {
+            within(&bob, "t1", "bob-sea-t", 5);
+            bob.talk().unwrap();
+            ann.talk().unwrap();
+            within(&ann, "bob-sea-t", "t2", 6);
+        } else {
+            within(&ann, "t1", "t2", 6);
+        }
+        within(&bob, "t2", "t1", 7);
+        ann.talk().unwrap();
+        if way > 0 {
+            pull(&bob).unwrap();
+        }
+        for machine in [&bob, &ann, &bob, &ann] {
+            machine.talk().unwrap();
+        }
+        let parents = |machine: &Machine| {
+            ["t1", "t2", "bob-sea-t"]
+                .map(|uid| machine.memory().topic_by_uid(uid).unwrap().unwrap().row.parent)
+        };
+        assert_eq!(parents(&ann), parents(&bob), "{way}");
+        assert_eq!(parents(&ann).iter().flatten().count(), 1, "{way}");
+        assert_eq!((ann.pending(), bob.pending()), (0, 0));
+    }
+}
+
+#[test]
+fn changes_of_the_same_time_come_to_one_version() {
+    let Some(scene) = Scene::shared() else { return };
+    let (ann, bob) =
+        (Machine::sharing(&["sea"], scene.address()), Machine::sharing(&["sea"], scene.address()));
+    work(&mut ann.memory(), "ann", "sea", 0..0);
+    work(&mut bob.memory(), "bob", "sea", 0..0);
+    work(&mut ann.memory(), "ann", "private", 0..0);
+    let said = |who: &str| {
+        Record::Decision(Decision {
+            text: format!("{who} says"),
+            updated: at(9),
+            ..decision("d", "ann-sea-t", 5)
+        })
+    };
+    let called = |who: &str| {
+        Record::Topic(Topic { title: format!("{who}'s"), updated: at(9), ..topic("ann-sea-t", "ann-sea") })
+    };
+    let in_session = Decision { session: Some("ann-sea-s".to_owned()), ..decision("d", "ann-sea-t", 5) };
+    ann.memory().put(&[Record::Decision(in_session)]).unwrap();
+    // What is above it here is not shared, and stays here.
+    let above = Some("ann-private-t".to_owned());
+    let own = Topic { parent: above.clone(), ..topic("own", "ann-sea") };
+    ann.memory().put(&[Record::Topic(own)]).unwrap();
+    ann.talk().unwrap();
+    bob.talk().unwrap();
+    let Record::Decision(of_ann) = said("ann") else { unreachable!() };
+    let of_ann = Decision { session: Some("ann-sea-s".to_owned()), ..of_ann };
+    ann.memory().put(&[Record::Decision(of_ann), called("ann")]).unwrap();
+    let theirs = bob.memory().topic_by_uid("ann-sea-t").unwrap().unwrap().row.project;
+    let Record::Topic(row) = called("bob") else { unreachable!() };
+    bob.memory().put(&[said("bob"), Record::Topic(Topic { project: theirs, ..row })]).unwrap();
+    for machine in [&bob, &ann, &bob] {
+        machine.talk().unwrap();
+    }
+    for machine in [&ann, &bob] {
+        let mut memory = machine.memory();
+        assert_eq!(memory.topic_by_uid("ann-sea-t").unwrap().unwrap().row.title, "bob's");
+        let decisions = memory.decisions(&Filter::default(), &Page { limit: 9, after: None }).unwrap().rows;
+        assert_eq!(decisions[0].row.text, "bob says");
+        assert_eq!(machine.talk().unwrap(), team::Told::default());
+    }
+    assert_eq!(ann.memory().topic_by_uid("own").unwrap().unwrap().row.parent, above);
+    // And it is still known here in which session it was made.
+    assert!(ann.memory().forget(&Forget::Session("ann-sea-s".to_owned())).unwrap().contains(&"d".to_owned()));
+}
+
+#[test]
+fn another_server_is_told_everything() {
+    let (Some(scene), Some(other)) = (Scene::shared(), Scene::shared()) else { return };
+    let mut ann = Machine::sharing(&["sea"], scene.address());
+    work(&mut ann.memory(), "ann", "sea", 0..3);
+    ann.talk().unwrap();
+    ann.address = other.address();
+    work(&mut ann.memory(), "ann", "sea", 3..5);
+    let told = ann.talk().unwrap();
+    assert_eq!((told.delivered, told.waiting, ann.pending()), (8, 0, 0));
+    assert_eq!(in_order(&other), logs_of("ann", "sea", 0..5));
+    // Emptied, and the same address.
+    other.sql("DROP SCHEMA tidegate CASCADE");
+    ann.talk().unwrap();
+    assert_eq!((in_order(&other).len(), ann.talk().unwrap().delivered), (5, 0));
+}
+
+#[test]
+fn what_belongs_to_something_the_team_forgot_is_said_to_stay_here() {
+    let Some(scene) = Scene::shared() else { return };
+    let (ann, bob) =
+        (Machine::sharing(&["sea"], scene.address()), Machine::sharing(&["sea"], scene.address()));
+    work(&mut ann.memory(), "ann", "sea", 0..1);
+    work(&mut bob.memory(), "bob", "sea", 0..1);
+    ann.memory().put(&[Record::Topic(topic("empty", "ann-sea"))]).unwrap();
+    ann.talk().unwrap();
+    bob.talk().unwrap();
+    ann.talk().unwrap();
+    bob.memory().put(&[Record::Log(log("bob-in-anns", "ann-sea-t", 5))]).unwrap();
+    bob.talk().unwrap();
+    assert_eq!(bob.topics(), ["ann-sea-t", "bob-sea-t", "empty"]);
+    let id = ann.memory().project_by_name("sea").unwrap().unwrap().id;
+    ann.memory().forget(&Forget::Project(id)).unwrap();
+    ann.talk().unwrap();
+    work(&mut bob.memory(), "bob", "sea", 1..3);
+    let told = bob.talk().unwrap();
+    assert_eq!((told.delivered, told.forgotten, bob.pending()), (0, 2, 0));
+    assert_eq!(bob.standing().forgotten, 2);
+    // What came from the other one is gone here, but for what holds something of this machine's.
+    assert_eq!(bob.topics(), ["ann-sea-t", "bob-sea-t"]);
+    let own = bob.memory().logs(&Filter::default(), &Page { limit: 9, after: None }).unwrap().rows;
+    assert_eq!(own.len(), 4);
+    // A topic that begins now is shared like any other.
+    bob.memory().put(&[Record::Topic(topic("anew", "bob-sea"))]).unwrap();
+    assert_eq!(bob.talk().unwrap().delivered, 1);
+    assert_eq!(scene.sql("SELECT uid FROM tidegate.topic"), "anew");
+}
+
+#[test]
+fn what_others_wrote_is_bounded_and_redacted() {
+    let Some(scene) = Scene::shared() else { return };
+    let (ann, bob) =
+        (Machine::sharing(&["sea"], scene.address()), Machine::sharing(&["sea"], scene.address()));
+    work(&mut ann.memory(), "ann", "sea", 0..1);
+    ann.memory().put(&[Record::Decision(decision("d", "ann-sea-t", 5))]).unwrap();
+    ann.talk().unwrap();
+    let secret = "ghp_016C7c1BBAdaVbw2vcxDLcwPbFRQaT0gG5tQ";
+    scene.sql(&format!(
+        "UPDATE tidegate.topic SET title = '{secret} ' || repeat('long ', 1000000);
+         UPDATE tidegate.decision SET text = '{secret} ' || repeat('long ', 1000000), reason = repeat('long ', 1000000);
+         UPDATE tidegate.log SET title = '{secret} ' || repeat('long ', 100), text = '{secret} says ' || repeat('long ', 1000000)"
+    ));
+    work(&mut bob.memory(), "bob", "sea", 0..0);
+    bob.talk().unwrap();
+    let topic = bob.memory().topic_by_uid("ann-sea-t").unwrap().unwrap().row.title;
+    let page = Page { limit: 9, after: None };
+    let decision = bob.memory().decisions(&Filter::default(), &page).unwrap().rows.remove(0).row;
+    let log = team::log(&mut bob.memory(), Some(&bob.address), "ann-sea-l0000").unwrap().unwrap().row;
+    for (text, most) in [
+        (&topic, act::LONGEST_TITLE),
+        (&log.title, act::LONGEST_TITLE),
+        (&decision.text, act::LONGEST_TEXT),
+        (&decision.reason, act::LONGEST_TEXT),
+        (&log.text, act::LONGEST_TEXT),
+    ] {
+        assert!(text.chars().count() <= most && text.contains("long long"), "{}", text.len());
+        assert!(!text.contains(secret));
+    }
+    assert_eq!(bob.holding(secret), Vec::<std::path::PathBuf>::new());
+    let found = team::search(
+        &mut bob.memory(),
+        Some(&bob.address),
+        &Query { text: "says".to_owned(), limit: 9, ..Query::default() },
+    );
+    assert!(!format!("{found:?}").contains(secret) && format!("{found:?}").contains("ann-sea-l0000"));
+}
+
+#[test]
+fn where_things_are_on_a_machine_is_nobodys_business() {
+    let Some(scene) = Scene::shared() else { return };
+    let full = |machine: &str| Log {
+        session: Some(format!("{machine}-sea-s")),
+        files: ["/home/me/MACHINE-sea/src/a.rs", "/home/me/.netrc", "/home/me/MACHINE-sea/../b", "docs/c.md"]
+            .map(|path| path.replace("MACHINE", machine))
+            .into(),
+        tools: [
+            ("Bash", 3),
+            ("mcp__payroll__query", 1),
+            ("mcp__wiki__read", 4),
+            ("mcp__tidegate__search", 2),
+            ("mcp__plugin_tidegate_tidegate__add_log", 1),
+        ]
+        .map(|(name, times)| (name.to_owned(), times))
+        .into(),
+        ..log(&format!("{machine}-full"), &format!("{machine}-sea-t"), 5)
+    };
+    let ann = Machine::sharing(&["sea"], scene.address());
+    work(&mut ann.memory(), "ann", "sea", 0..0);
+    ann.memory().put(&[Record::Log(full("ann"))]).unwrap();
+    ann.talk().unwrap();
+    let bob = Machine::sharing(&[], scene.address());
+    work(&mut bob.memory(), "bob", "sea", 0..0);
+    bob.memory().put(&[Record::Log(full("bob"))]).unwrap();
+    team::migrate(&mut bob.memory(), &bob.address, &mut |_| ()).unwrap();
+    for machine in ["ann", "bob"] {
+        let there = scene.store().log(&format!("{machine}-full")).unwrap().unwrap().row;
+        assert_eq!(there.files, ["src/a.rs", "docs/c.md"]);
+        let tools: Vec<(&str, u32)> =
+            there.tools.iter().map(|(name, times)| (name.as_str(), *times)).collect();
+        let ours = [("mcp__plugin_tidegate_tidegate__add_log", 1), ("mcp__tidegate__search", 2)];
+        assert_eq!(tools, [("Bash", 3), ("mcp", 5), ours[0], ours[1]]);
+    }
+    let all = ["project", "topic", "session", "log", "document"]
+        .map(|table| scene.sql(&format!("SELECT to_jsonb(r) FROM tidegate.{table} r")))
+        .concat();
+    assert!(!all.contains("/home/me") && !all.contains("payroll"), "{all}");
 }

@@ -46,14 +46,22 @@ pub(super) fn run(args: &Forget) -> Outcome {
     };
     // First what would bring it back, then it, then its copies.
     let jobs = clear_spool(&opened, &what, key.as_deref())?;
+    let untold = |opened: &mut Opened| opened.memory.store().outbox_forgotten(usize::MAX);
+    let before = untold(&mut opened)?.len();
     let forgotten = opened.memory.forget(&what)?.len();
     approval::record(&opened.here, &request.command, &given, Deeds::default());
-    let team = opened.memory.store().outbox_length()? > 0;
+    let team = untold(&mut opened)?.len() > before;
     if args.json {
         print::json(&Gone { forgotten, jobs, team });
         return Ok(ExitCode::SUCCESS);
     }
-    let later = if team { "; the team's store is told at the next delivery" } else { "" };
+    let later = match (team, opened.here.config.memory.team.url.is_some()) {
+        (false, _) => "",
+        (true, true) => "; the team's store is told at the next delivery",
+        (true, false) => {
+            "; a team's store still has it, and is told once `[memory.team] url` in your own config names it again"
+        }
+    };
     print::line(&format!("{forgotten} rows are forgotten, in the store and in its copies{later}"));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,7 @@
 //! `tidegate memory migrate`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -47,7 +48,7 @@ pub(super) fn run(args: &Migrate) -> Outcome {
     )];
     let request = Request {
         name: "memory migrate",
-        command: format!("memory migrate --to {}", line(address.shown(), 200)),
+        command: command(args, &address),
         about: None,
         would: &would,
         approved: args.approved,
@@ -77,21 +78,63 @@ pub(super) fn run(args: &Migrate) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let kinds: Vec<String> = moved.rows.iter().map(|(kind, count)| format!("{count} {kind}s")).collect();
-    print::line(&format!("all {} rows are on {}: {}", moved.all(), plain(address.shown()), kinds.join(", ")));
-    print::line(&format!("{} of them are new there", moved.new));
-    if moved.forgotten > 0 {
-        print::line(&format!("{} were forgotten there and stay so", moved.forgotten));
+    let (all, kinds) = (moved.all(), kinds.join(", "));
+    if moved.forgotten == 0 {
+        print::line(&format!("all {all} rows are on {}: {kinds}", plain(address.shown())));
+    } else {
+        print::line(&format!(
+            "{} of {all} rows are on {}; {} were forgotten there and stay so; here are {kinds}",
+            all - moved.forgotten,
+            plain(address.shown()),
+            moved.forgotten
+        ));
     }
+    print::line(&format!("{} of them are new there", moved.new));
     print::line("the store of this machine is as it was; to share what comes, in your own config:");
     print::line("");
     print::line("  [memory.team]");
     print::line(&format!("  url = {}", Value::from(address.shown())));
-    if let Some(name) = &args.password_variable {
-        print::line(&format!("  password_variable = {}", Value::from(name.as_str())));
+    let team = &opened.here.config.memory.team;
+    let named = args.password_variable.as_deref();
+    if let Some(name) = named.or(team.password_variable.as_ref().map(|named| named.0.as_str())) {
+        print::line(&format!("  password_variable = {}", Value::from(name)));
+    }
+    let given = args.ca_file.as_ref().map(|path| path.display().to_string());
+    if let Some(path) = given.or_else(|| team.ca_file.as_ref().map(|path| path.0.clone())) {
+        print::line(&format!("  ca_file = {}", Value::from(path.as_str())));
+    }
+    if tls(&opened.here, args) == Tls::Off {
+        print::line("  tls = \"off\"");
     }
     let projects = Value::List(moved.projects.iter().map(|name| Value::from(name.as_str())).collect());
     print::line(&format!("  projects = {projects}"));
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is approved: where to, and how it is known to be that.
+fn command(args: &Migrate, address: &Address) -> String {
+    let mut command = format!("memory migrate --to {}", line(address.shown(), 400));
+    let tls = args.tls.as_ref().map(|tls| match tls {
+        TlsName::Verify => "verify".to_owned(),
+        TlsName::Off => "off".to_owned(),
+    });
+    let ca_file = args.ca_file.as_ref().map(|path| path.display().to_string());
+    for (option, value) in
+        [("tls", tls), ("ca-file", ca_file), ("password-variable", args.password_variable.clone())]
+    {
+        if let Some(value) = value {
+            let _ = write!(command, " --{option} {}", line(&value, 400));
+        }
+    }
+    command
+}
+
+fn tls(here: &Here, args: &Migrate) -> Tls {
+    match args.tls {
+        None => here.config.memory.team.tls,
+        Some(TlsName::Verify) => Tls::Verify,
+        Some(TlsName::Off) => Tls::Off,
+    }
 }
 
 fn address(here: &Here, args: &Migrate) -> Result<Address, CliError> {
@@ -104,11 +147,7 @@ fn address(here: &Here, args: &Migrate) -> Result<Address, CliError> {
     let named =
         args.password_variable.as_deref().or(team.password_variable.as_ref().map(|named| named.0.as_str()));
     let password = std::env::var(named.unwrap_or(PASSWORD_VARIABLE)).ok();
-    let tls = match args.tls {
-        None => team.tls,
-        Some(TlsName::Verify) => Tls::Verify,
-        Some(TlsName::Off) => Tls::Off,
-    };
+    let tls = tls(here, args);
     let home = here.env.place.home.as_deref();
     let ca_file = args.ca_file.clone().or_else(|| {
         let named = team.ca_file.as_ref()?;

@@ -45,6 +45,10 @@ struct Team {
     pending: u64,
     succeeded: Option<String>,
     failure: Option<Failure>,
+    /// What the server said about a row that it does not take.
+    refused: Option<String>,
+    /// How many rows stayed here because they belong to what somebody had the team forget.
+    forgotten: usize,
 }
 
 pub(super) fn show(args: &Json) -> Outcome {
@@ -68,6 +72,8 @@ pub(super) fn show(args: &Json) -> Outcome {
         pending,
         succeeded: standing.succeeded.map(tidegate_core::time::Millis::iso_seconds),
         failure: standing.failure,
+        refused: standing.refused,
+        forgotten: standing.forgotten,
     };
     if args.json {
         print::json(&team);
@@ -75,7 +81,10 @@ pub(super) fn show(args: &Json) -> Outcome {
     }
     let Some(server) = &team.server else {
         print::line("no team store is configured");
-        print::to_stderr("hint: docs/team.md says how to share projects with a team");
+        if here.config.problems.is_empty() {
+            print::to_stderr("hint: docs/team.md says how to share projects with a team");
+        }
+        say_problems(&here);
         return Ok(ExitCode::SUCCESS);
     };
     let list = |names: &[String]| {
@@ -99,22 +108,45 @@ pub(super) fn show(args: &Json) -> Outcome {
         ));
         print::line(&format!("next try   {}", minute(failure.next)));
     }
+    if let Some(why) = &team.refused {
+        print::line(&format!("refused    {}", line(why, 300)));
+    }
+    if team.forgotten > 0 {
+        print::line(&format!("kept here  {}", of_forgotten(team.forgotten)));
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A section with a mistake in it does not count; whoever wrote it thinks that it does.
+fn say_problems(here: &Here) {
+    for problem in &here.config.problems {
+        print::to_stderr(&format!("warning: {}", plain(problem)));
+    }
+}
+
+fn of_forgotten(count: usize) -> String {
+    format!("{count} rows that belong to what somebody had the team forget")
 }
 
 #[derive(Serialize)]
 struct Done {
     delivered: usize,
+    forgotten: usize,
+    refused: Option<String>,
     pulled: usize,
     pending: u64,
 }
 
 pub(super) fn exchange(args: &Json, direction: Direction) -> Outcome {
     let mut opened = Opened::open()?;
-    let address = address(&opened.here)?.ok_or_else(team::no_team)?;
+    let Some(address) = address(&opened.here)? else {
+        say_problems(&opened.here);
+        return Err(team::no_team().into());
+    };
     let told = team::exchange(&mut opened.memory, &address, direction, usize::MAX, Patience::LONG)?;
     let pending = opened.memory.store().outbox_length()?;
-    let done = Done { delivered: told.delivered, pulled: told.pulled, pending };
+    let (delivered, forgotten, pulled) = (told.delivered, told.forgotten, told.pulled);
+    let done = Done { delivered, forgotten, refused: told.refused, pulled, pending };
     if args.json {
         print::json(&done);
     } else if direction == Direction::Pull {
@@ -122,8 +154,16 @@ pub(super) fn exchange(args: &Json, direction: Direction) -> Outcome {
     } else {
         print::line(&format!("{} rows were delivered to {}", done.delivered, plain(address.shown())));
     }
+    if done.forgotten > 0 {
+        print::to_stderr(&format!("note: kept here: {}", of_forgotten(done.forgotten)));
+    }
     if pending > 0 && direction == Direction::Push {
-        print::to_stderr(&format!("note: {pending} rows wait for something that they refer to"));
+        print::to_stderr(&match &done.refused {
+            Some(why) => {
+                format!("note: {pending} rows wait; the server did not take one of them: {}", line(why, 300))
+            }
+            None => format!("note: {pending} rows wait for something that they refer to"),
+        });
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+#[cfg(unix)]
+use tidegate_memory::postgres::Address;
 use tidegate_state::bounded;
 use tidegate_state::host_settings::variables_of_project;
 use toml_edit::{DocumentMut, Item};
@@ -12,6 +14,8 @@ use toml_edit::{DocumentMut, Item};
 use super::super::finding::Findings;
 use super::super::gathered::Gathered;
 use crate::host::settings_file::Scope;
+#[cfg(unix)]
+use crate::install::shell::quoted;
 
 /// More than this is no config.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -43,6 +47,13 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         );
     }
     of_user(seen, found);
+    #[cfg(unix)]
+    if let Some(path) = path.as_deref().filter(|path| holds_password(seen) && is_open(path)) {
+        found.warning(
+            format!("{file} holds the password of the team's server and is open to other users"),
+            format!("`chmod go-rwx {}` makes it yours alone; `[memory.team] password_variable` names a better place", quoted(path)),
+        );
+    }
     for root in path.as_deref().map(lost_projects).unwrap_or_default() {
         found.note_with(
             format!("{file}: `[project.\"{root}\"]` is of a folder that is gone"),
@@ -53,6 +64,19 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         let there = path.is_some_and(|path| path.exists());
         found.ok(if there { file } else { "defaults only".to_owned() });
     }
+}
+
+#[cfg(unix)]
+fn holds_password(seen: &Gathered) -> bool {
+    let team = &seen.config.memory.team;
+    let read = |url| Address::read(url, None, team.tls, None).ok();
+    team.url.as_ref().and_then(read).is_some_and(|address| address.has_password())
+}
+
+#[cfg(unix)]
+fn is_open(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
 }
 
 /// Variables in the user's own settings count in every client, and not in this terminal.

@@ -1,0 +1,52 @@
+//! What comes from others is no longer than what is written here, and redacted like it: nobody knows who wrote it.
+
+use tidegate_core::redact::redact;
+
+use crate::act::{LONGEST_TEXT, LONGEST_TITLE};
+use crate::record::{Log, Record};
+use crate::text::one_line;
+use crate::view::Hit;
+
+/// A topic or a decision.
+pub(super) fn record(mut record: Record) -> Record {
+    match &mut record {
+        Record::Topic(row) => row.title = title(&row.title),
+        Record::Decision(row) => {
+            row.text = text(&row.text);
+            row.reason = text(&row.reason);
+        }
+        Record::Project(_) | Record::Session(_) | Record::Log(_) => {}
+    }
+    record
+}
+
+/// A log that is shown from there.
+pub(super) fn log(row: &mut Log) {
+    row.title = title(&row.title);
+    for part in [&mut row.text, &mut row.prompt, &mut row.answer] {
+        *part = text(part);
+    }
+}
+
+/// What a search there found.
+pub(super) fn hit(hit: &mut Hit) {
+    hit.title = title(&hit.title);
+    hit.snippet = redact(&hit.snippet).text.into_owned();
+    for name in [&mut hit.project, &mut hit.topic].into_iter().flatten() {
+        *name = title(name);
+    }
+}
+
+fn title(text: &str) -> String {
+    one_line(&redact(cut(text, LONGEST_TITLE * 4)).text, LONGEST_TITLE)
+}
+
+fn text(text: &str) -> String {
+    let clean = redact(cut(text, LONGEST_TEXT)).text;
+    let plain: String = clean.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
+    cut(&plain, LONGEST_TEXT).trim().to_owned()
+}
+
+fn cut(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
