@@ -71,6 +71,10 @@ pub(super) fn heal(
             .map_err(|error| home.failed(&error))?;
     }
     let mut store = SqliteStore::open(&home.file())?.store;
+    // A copy that was made after something was forgotten holds nothing of it, only the mark.
+    if let Some(left) = store.left()? {
+        store.nothing_left(&left)?;
+    }
     let saved = salvage(&aside.join("memory.db"), &mut store);
     let healed = Healed { why: error.what.clone(), aside, copy, saved };
     write_down(state, now, &healed);

@@ -90,6 +90,9 @@ pub struct Memory {
     user_home: Option<PathBuf>,
     /// What became of a damaged file since this was opened. Whoever opened it says so.
     pub healed: Option<Healed>,
+    /// Why something that was forgotten may still be in copies, or in bytes that nothing refers to. Whoever opened it says so;
+    /// the next one tries again.
+    pub unfinished: Option<Error>,
 }
 
 impl Memory {
@@ -113,7 +116,8 @@ impl Memory {
         };
         let file = identity(&home.file());
         let (state, settings, user_home) = (state.clone(), settings.clone(), place.home.clone());
-        let mut memory = Memory { home, state, settings, store, file, now, user_home, healed };
+        let mut memory =
+            Memory { home, state, settings, store, file, now, user_home, healed, unfinished: None };
         memory.share()?;
         if memory.healed.is_some() {
             memory.share_anew()?;
@@ -121,7 +125,29 @@ impl Memory {
         if memory.healed.is_some() || how != How::Found || !publish::is_there(&memory.state) {
             memory.publish_all()?;
         }
+        // A damaged file that was just set aside is not to be gone before anybody knows of it.
+        if memory.healed.is_none() {
+            memory.unfinished = memory.finish_forgetting(SqliteStore::clear_log_now).err();
+        }
         Ok(memory)
+    }
+
+    /// What is forgotten goes from every copy, too: the backups are made anew, and what was set aside as damaged is deleted.
+    /// Whoever is killed in the middle has left a mark, and the next one goes on.
+    fn finish_forgetting(&mut self, clear_log: fn(&mut SqliteStore) -> Result<bool>) -> Result<()> {
+        let Some(mut left) = self.with(SqliteStore::left)? else { return Ok(()) };
+        let is_clear = clear_log(&mut self.store)?;
+        if left.copies {
+            self.copies_anew()?;
+            left = self.store.without_copies(left)?;
+        }
+        if !is_clear {
+            return Err(Error::new(
+                ErrorKind::Busy,
+                "another process reads the memory, so that bytes of it may still be in the store's file",
+            ));
+        }
+        self.store.nothing_left(&left)
     }
 
     /// Opens it where there is one: looking for something is no reason to make it.
@@ -336,15 +362,17 @@ impl Store for Memory {
         self.with(|store| store.search(query))
     }
 
-    /// Also from every copy: the backups are made anew, and what was set aside as damaged is deleted.
+    /// Also from every copy. What keeps that from being done now is in `unfinished`.
     fn forget(&mut self, what: &Forget) -> Result<Vec<Uid>> {
-        let gone = self.with(|store| store.forget(what))?;
+        let gone = self.with(|store| store.forget_rows(what))?;
+        self.unfinished = self.finish_forgetting(SqliteStore::clear_log).err();
         self.publish_all()?;
-        self.copies_anew()?;
         Ok(gone)
     }
 
     fn each(&mut self, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
+        // Nothing is given twice, so damage has to show before.
+        self.with(|store| store.each(&mut |_| Ok(())))?;
         self.store.each(take)
     }
 }

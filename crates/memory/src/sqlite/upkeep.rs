@@ -1,7 +1,7 @@
 //! Upkeep: whether the file is sound, copies of it, and what can be saved of a damaged one.
 
-use std::fs::{self, File};
-use std::path::Path;
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Row};
@@ -99,9 +99,22 @@ fn of_check(connection: &Connection) -> Result<Vec<String>> {
     Ok(found.into_iter().filter(|line| line != "ok").collect())
 }
 
+/// What makes whoever makes a copy of a store the only one to do so, as long as it is held.
+pub fn lock_copies(store: &Path) -> Result<File> {
+    let path = store.with_file_name("lock.copies");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let locked = options.open(&path).and_then(|file| file.lock().map(|()| file));
+    locked.map_err(|error| failed::io(&path, &error))
+}
+
 /// A copy in a new file: whole, and on disk before it has its name. Of what was deleted nothing is in it.
 pub fn backup_to(connection: &Connection, to: &Path) -> Result<()> {
-    let half = to.with_extension(format!("{}.tmp", std::process::id()));
+    let mut half = to.as_os_str().to_owned();
+    half.push(".tidegate-half");
+    let half = PathBuf::from(half);
     let _ = fs::remove_file(&half);
     let made = (|| {
         // SQLite writes into a file that is there if it is empty; this one is private from the beginning.
@@ -117,10 +130,13 @@ pub fn backup_to(connection: &Connection, to: &Path) -> Result<()> {
     made
 }
 
+/// How long a look waits for others.
+const LOOKS: Duration = Duration::from_secs(5);
+
 fn open_to_read(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.busy_timeout(LOOKS)?;
     Ok(connection)
 }
 
@@ -145,7 +161,7 @@ pub struct Looked {
 
 /// Looks at a store without changing it, and without going through all of it: only gross damage shows.
 pub fn look(path: &Path) -> Result<Looked> {
-    let store = SqliteStore { connection: open_to_read(path)?, path: path.to_owned() };
+    let store = SqliteStore { connection: open_to_read(path)?, path: path.to_owned(), patience: LOOKS };
     store.check_version()?;
     if store.version()? == 0 {
         return Err(Error::new(ErrorKind::Damaged, format!("{} is empty", path.display())));
