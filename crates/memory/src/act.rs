@@ -66,6 +66,36 @@ pub fn project(store: &mut dyn Store, named: &str) -> Result<Project> {
     Err(Error::new(ErrorKind::Missing, format!("there is no project `{}`", one_line(named, 80))).hint(hint))
 }
 
+/// The same, but no guess: a name that several projects have is refused.
+pub fn the_project(store: &mut dyn Store, named: &str) -> Result<Project> {
+    let found = project(store, named)?;
+    if found.row.name != named || found.id.to_string() == named {
+        return Ok(found);
+    }
+    let mut page = Page { limit: 1000, after: None };
+    let mut same = Vec::new();
+    loop {
+        let projects = store.projects(&page)?;
+        same.extend(projects.rows.into_iter().filter(|project| project.row.name == named));
+        page.after = projects.next;
+        if page.after.is_none() {
+            break;
+        }
+    }
+    if same.len() < 2 {
+        return Ok(found);
+    }
+    let each: Vec<String> = same
+        .iter()
+        .map(|project| {
+            let folder = project.row.key.as_deref().unwrap_or("no folder of this machine");
+            format!("id {} ({})", project.id, one_line(folder, 200))
+        })
+        .collect();
+    let what = format!("{} projects are called `{}`", same.len(), one_line(named, 80));
+    Err(Error::new(ErrorKind::Refused, what).hint(format!("name one by its id: {}", each.join(", "))))
+}
+
 /// The project of a folder, if something has been recorded of it.
 pub fn own_project(store: &mut dyn Store, own: Option<&ProjectOf>) -> Result<Option<Project>> {
     match own {

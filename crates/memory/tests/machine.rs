@@ -117,7 +117,7 @@ fn files_are_private() {
 #[test]
 fn hooks_are_told() {
     let machine = Machine::new();
-    assert!(!machine.home().is_there());
+    assert!(!machine.home().is_there().unwrap());
     let mut memory = machine.open();
     assert_eq!(catalogue::undecided(&machine.state), Known::Value(Undecided::default()));
     let own = machine.own();

@@ -17,7 +17,7 @@ use tidegate_state::place::{self, PlaceEnv, StateDir};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Record, Uid};
-use crate::sqlite::{How, SqliteStore};
+use crate::sqlite::{How, Sizes, SqliteStore};
 use crate::store::{Put, Store};
 use crate::view::{Decision, Filter, Forget, Hit, Log, Page, Paged, Project, Query, Topic};
 
@@ -57,8 +57,8 @@ impl Home {
     }
 
     /// Whether anything has been remembered yet.
-    pub fn is_there(&self) -> bool {
-        self.file().exists()
+    pub fn is_there(&self) -> Result<bool> {
+        self.file().try_exists().map_err(|error| self.failed(&error))
     }
 
     /// What makes whoever rebuilds the store the only one there. Others hold it together while they open the store.
@@ -157,7 +157,7 @@ impl Memory {
         settings: &MemorySettings,
         now: Millis,
     ) -> Result<Option<Memory>> {
-        if !Home::of(place)?.is_there() {
+        if !Home::of(place)?.is_there()? {
             return Ok(None);
         }
         Memory::open(place, state, settings, now).map(Some)
@@ -187,6 +187,11 @@ impl Memory {
         }
     }
 
+    /// How much there is of what.
+    pub fn sizes(&mut self) -> Result<Sizes> {
+        self.with(SqliteStore::sizes)
+    }
+
     /// A session by its id.
     pub fn session(&mut self, uid: &str) -> Result<Option<crate::record::Session>> {
         self.with(|store| store.session(uid))
@@ -213,6 +218,11 @@ impl Memory {
         self.share()?;
         self.share_anew()?;
         self.publish_all()
+    }
+
+    /// A session of which nothing has been stored is not to be stored later, either.
+    pub fn forget_unseen_session(&mut self, uid: &str) -> Result<()> {
+        self.with(|store| store.forget_uids(&[uid.to_owned()]))
     }
 
     /// Puts in what comes from the team: it does not go back there.

@@ -135,6 +135,7 @@ fn forget_each(store: &Connection, what: &Forget) -> Result<Vec<Uid>> {
                 }
             }
             gone.row("project", &uid)?;
+            put::forget_same_projects(store, &uid)?;
         }
     }
     gone.finish()

@@ -1,21 +1,22 @@
 //! Search: the newest texts that hold what is asked for, the best of them first.
 //!
 //! The index gives texts in the order of their time, so what is looked at is bounded however common a word is: of logs the
-//! newest with the words in their title, and the newest with them anywhere; of the few other texts the newest by themselves.
+//! newest with the words in their title, and the newest with them anywhere; of each other sort the newest by themselves, so that
+//! none hides behind another.
 
 use std::collections::BTreeSet;
 
 use rusqlite::{Connection, params_from_iter, types::Value};
 use tidegate_core::time::Millis;
 
-use super::index::{self, NO_LOG, Table};
+use super::index::{self, Table};
 use super::note;
 use super::row::{self, More, of_ms};
 use crate::error::Result;
 use crate::text::{self, Document, Part, Question, Weights};
 use crate::view::{Hit, Kind, Query};
 
-/// How many texts are looked at: anything but logs, logs by their title, and logs.
+/// How many texts are looked at: of each sort but logs, logs by their title, and logs.
 const FEW: usize = 120;
 const BY_TITLE: usize = 80;
 const LOGS: usize = 240;
@@ -52,8 +53,8 @@ struct Scope {
     tokens: Vec<String>,
     /// Logs, too.
     logs: bool,
-    /// Which others; `None` for none of them.
-    few: Option<Vec<String>>,
+    /// Which others, by sorts.
+    few: Vec<Vec<Kind>>,
     since: Option<Millis>,
     until: Option<Millis>,
 }
@@ -65,23 +66,20 @@ impl Scope {
         tokens.extend(filter.project.map(index::of_project));
         tokens.extend(filter.topic.map(index::of_topic));
         tokens.extend(filter.session.as_deref().map(index::of_session));
-        let others = |kinds: &[Kind]| -> Vec<String> {
-            kinds
-                .iter()
-                .filter(|kind| **kind != Kind::Log)
-                .map(|kind| index::of_kind(kind_name(*kind)))
-                .collect()
-        };
-        let few = match others(&query.kinds) {
-            _ if query.kinds.is_empty() => Some(vec![NO_LOG.to_owned()]),
-            kinds if kinds.is_empty() => None,
-            kinds => Some(kinds),
-        };
-        let logs = query.kinds.is_empty() || query.kinds.contains(&Kind::Log);
+        let is_wanted = |kind: &Kind| query.kinds.is_empty() || query.kinds.contains(kind);
+        let few = SORTS
+            .iter()
+            .map(|sort| sort.iter().copied().filter(is_wanted).collect::<Vec<Kind>>())
+            .filter(|sort| !sort.is_empty())
+            .collect();
+        let logs = is_wanted(&Kind::Log);
         let is_possible = filter.since.zip(filter.until).is_none_or(|(since, until)| since < until);
         is_possible.then_some(Scope { tokens, logs, few, since: filter.since, until: filter.until })
     }
 }
+
+/// What is looked for together: every session has a topic, while decisions are few.
+const SORTS: [&[Kind]; 3] = [&[Kind::Decision], &[Kind::Stock, Kind::Progress], &[Kind::Topic]];
 
 fn kind_name(kind: Kind) -> &'static str {
     match kind {
@@ -237,8 +235,9 @@ impl Search<'_> {
             all.join(" AND ")
         };
         let weights = Weights::of(&self.counts, self.all);
-        if let Some(kinds) = &self.scope.few {
-            let kinds: Vec<String> = kinds.iter().map(|kind| quoted(kind)).collect();
+        for sort in self.scope.few.clone() {
+            let kinds: Vec<String> =
+                sort.iter().map(|kind| quoted(&index::of_kind(kind_name(*kind)))).collect();
             let mut all = wanted(false);
             all.push(format!("({})", kinds.join(" OR ")));
             let docs = self.docs(&joined(all), false, None, FEW)?;

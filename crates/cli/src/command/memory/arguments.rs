@@ -93,10 +93,12 @@ What is there already stays; of two versions the newer counts; what was forgotte
 stays forgotten. Secrets are taken out. If a line makes no sense, nothing is taken
 in, and the line is named.")]
     Import(Import),
-    /// Deletes a log, a session or a project for good
+    /// Deletes a log, a decision, a topic, a session or a project for good
     #[command(after_help = "\
 Examples:
   tidegate memory forget log 3f9a2c
+  tidegate memory forget decision 7
+  tidegate memory forget topic 12
   tidegate memory forget session 91b38a40-…
   tidegate memory forget project shop
 
@@ -104,7 +106,7 @@ From the store, its copies, the spool and, with the next delivery, from the team
 store. Nothing brings it back but a new conversation. At a terminal it asks; called
 by an agent it prints a code that only a person can approve.
 
-Exit codes: 0 gone, 4 waits for a person's approval.")]
+Exit codes: 0 gone, 1 not yet gone from everywhere, or an error, 4 waits for a person's approval.")]
     Forget(Forget),
     /// Shows how much there is, and what waits
     #[command(after_help = "Examples:\n  tidegate memory stats\n  tidegate memory stats --json")]
@@ -529,6 +531,8 @@ pub(crate) struct Forget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ForgetOf {
     Log,
+    Decision,
+    Topic,
     Session,
     Project,
 }
@@ -537,6 +541,8 @@ impl ForgetOf {
     pub(crate) fn name(self) -> &'static str {
         match self {
             ForgetOf::Log => "log",
+            ForgetOf::Decision => "decision",
+            ForgetOf::Topic => "topic",
             ForgetOf::Session => "session",
             ForgetOf::Project => "project",
         }

@@ -8,7 +8,7 @@ use tidegate_memory::store::Store;
 use tidegate_memory::view::{Decision, Log, Page, Paged, Project, Topic};
 
 use super::arguments::{List, ListOf};
-use super::{Opened, line, minute};
+use super::{Opened, folder, line, minute};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -85,12 +85,13 @@ fn with<T>(page: Paged<T>, rows: fn(Vec<T>) -> Rows) -> Listed {
 
 fn project(project: &Project) -> String {
     format!(
-        "{:>4}  {}  {} topics, {} decisions, {} logs",
+        "{:>4}  {}  {} topics, {} decisions, {} logs  ({})",
         project.id,
         line(&project.row.name, 40),
         project.topics,
         project.decisions,
-        project.logs
+        project.logs,
+        folder(project)
     )
 }
 

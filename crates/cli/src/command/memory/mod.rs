@@ -19,9 +19,9 @@ use std::io::Read;
 
 use tidegate_core::memory::job::ProjectOf;
 use tidegate_memory::act::{self, Acting};
-use tidegate_memory::memory::Memory;
+use tidegate_memory::memory::{Healed, Memory};
 use tidegate_memory::team::Direction;
-use tidegate_memory::view::Filter;
+use tidegate_memory::view::{Filter, Project};
 use tidegate_state::project::memory_project;
 
 use super::Outcome;
@@ -56,6 +56,15 @@ struct Opened {
     here: Here,
     memory: Memory,
     own: Option<ProjectOf>,
+    /// What has been said of damage.
+    said: Option<Healed>,
+}
+
+/// Some damage shows only in use.
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.say_healed();
+    }
 }
 
 impl Opened {
@@ -74,11 +83,23 @@ impl Opened {
     }
 
     fn of(here: Here, memory: Memory) -> Opened {
-        if let Some(healed) = &memory.healed {
-            print::to_stderr(&format!("warning: {}", plain(&healed.line())));
+        if let Some(error) = &memory.unfinished {
+            print::to_stderr(&format!("warning: {}", plain(&not_finished(error))));
         }
         let own = here.root.as_deref().map(memory_project);
-        Opened { here, memory, own }
+        let mut opened = Opened { here, memory, own, said: None };
+        opened.say_healed();
+        opened
+    }
+
+    /// Says that the store was damaged and rebuilt, where that has not been said.
+    fn say_healed(&mut self) {
+        if let Some(healed) = &self.memory.healed
+            && self.said.as_ref() != Some(healed)
+        {
+            print::to_stderr(&format!("warning: {}", plain(&healed.line())));
+            self.said = Some(healed.clone());
+        }
     }
 
     /// Who acts here.
@@ -109,6 +130,19 @@ impl Opened {
             until: of.until.map(|when| when.until(now)),
             ..Filter::default()
         })
+    }
+}
+
+/// That something which was forgotten is not gone from everywhere yet.
+fn not_finished(error: &tidegate_memory::error::Error) -> String {
+    format!("what was forgotten is gone from the store, but not from everywhere: {}", error.what)
+}
+
+/// Where a project is on this machine.
+fn folder(project: &Project) -> String {
+    match &project.row.key {
+        Some(key) => line(key.strip_suffix("/.git").unwrap_or(key), 300),
+        None => "no folder of this machine".to_owned(),
     }
 }
 
