@@ -564,3 +564,31 @@ fn another_programs_database_is_left_alone() {
     drop(other);
     assert_eq!(machine.open_at(at(1)).unwrap_err().kind, ErrorKind::Refused);
 }
+
+/// Whatever a check finds is mended: by a new index where that is enough, else from the copy and the rest of the file.
+#[test]
+fn what_a_check_finds_is_mended() {
+    for (damage, rebuilt) in [
+        ("INSERT INTO find (find) VALUES ('delete-all')", false),
+        ("INSERT INTO find (rowid, tokens) VALUES (99, 'p:7')", false),
+        ("PRAGMA foreign_keys = OFF; DELETE FROM topic WHERE uid = 't4'", true),
+    ] {
+        for with_copy in [true, false] {
+            let machine = Machine::new();
+            let mut memory = machine.filled();
+            if with_copy {
+                memory.backup().unwrap();
+            }
+            rusqlite::Connection::open(machine.home().file()).unwrap().execute_batch(damage).unwrap();
+            let wrong = memory.check().unwrap();
+            assert!(!wrong.is_empty(), "{damage}");
+            memory.mend(&wrong.join("; ")).unwrap();
+            assert_eq!(memory.check().unwrap(), Vec::<String>::new(), "{damage}");
+            assert_eq!(memory.healed.is_some(), rebuilt, "{damage}");
+            assert_eq!(found(&mut memory, "設計"), ["l2"], "{damage}");
+            if with_copy || !rebuilt {
+                assert_eq!(logs(&mut memory), 8, "{damage}");
+            }
+        }
+    }
+}

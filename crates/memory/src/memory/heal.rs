@@ -47,16 +47,18 @@ pub(super) fn was_emptied(home: &Home) -> bool {
     fs::metadata(home.file()).is_ok_and(|found| found.len() == 0) && !home.copies().is_empty()
 }
 
-/// Rebuilds the store, alone. `None` where somebody else did so just before.
+/// Rebuilds the store, alone. `None` where somebody else did so just before, unless it is known that nobody did.
 pub(super) fn heal(
     home: &Home,
     state: &StateDir,
     now: Millis,
     error: &Error,
+    surely: bool,
 ) -> Result<(SqliteStore, Option<Healed>)> {
     let lock = home.lock()?;
     lock.lock().map_err(|error| home.failed(&error))?;
-    if !was_emptied(home)
+    if !surely
+        && !was_emptied(home)
         && is_sound(&home.file())
         && let Ok(opened) = SqliteStore::open(&home.file())
     {

@@ -108,7 +108,7 @@ impl Memory {
         let (store, how) = match open_store(&home) {
             Ok(opened) => opened,
             Err(error) if error.kind == ErrorKind::Damaged => {
-                let (store, what) = heal::heal(&home, state, now, &error)?;
+                let (store, what) = heal::heal(&home, state, now, &error, false)?;
                 healed = what;
                 (store, How::Found)
             }
@@ -180,7 +180,7 @@ impl Memory {
         }
         match act(&mut self.store) {
             Err(error) if error.kind == ErrorKind::Damaged => {
-                self.rebuild(&error)?;
+                self.rebuild(&error, false)?;
                 act(&mut self.store)
             }
             done => done,
@@ -205,13 +205,16 @@ impl Memory {
         }
     }
 
-    /// Rebuilds the store, which a check found damaged.
+    /// Mends the store, which a check found damaged: the index alone where that is all, else everything.
     pub fn mend(&mut self, why: &str) -> Result<()> {
-        self.rebuild(&Error::new(ErrorKind::Damaged, why))
+        if self.store.index_anew().is_ok() && self.check()?.is_empty() {
+            return Ok(());
+        }
+        self.rebuild(&Error::new(ErrorKind::Damaged, why), true)
     }
 
-    fn rebuild(&mut self, why: &Error) -> Result<()> {
-        let (store, healed) = heal::heal(&self.home, &self.state, self.now, why)?;
+    fn rebuild(&mut self, why: &Error, surely: bool) -> Result<()> {
+        let (store, healed) = heal::heal(&self.home, &self.state, self.now, why, surely)?;
         self.store = store;
         self.file = identity(&self.home.file());
         self.healed = healed.or_else(|| self.healed.take());

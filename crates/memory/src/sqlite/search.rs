@@ -136,7 +136,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Nothing has all of it. A last word that no text has may go on; then what says least is left out, step by step.
+    /// Nothing has all of it. A last word that no text has may go on, and a name may be within a longer one; then what says least
+    /// is left out, step by step.
     fn with_less(&mut self) -> Result<()> {
         let last = self.question.parts.len() - 1;
         if self.counts[last] == 0.0
@@ -144,6 +145,14 @@ impl Search<'_> {
         {
             self.question.parts[last] = going_on;
             self.counts[last] = self.count_of(last)?;
+        }
+        for at in 0..self.question.parts.len() {
+            if self.counts[at] == 0.0
+                && let Some(pieces) = self.question.parts[at].in_pieces()
+            {
+                self.question.parts[at] = pieces;
+                self.counts[at] = self.count_of(at)?;
+            }
         }
         let counted = self.question.parts.iter().cloned().zip(self.counts.iter().copied());
         let mut known: Vec<(Part, f64)> = counted.filter(|(_, count)| *count > 0.0).collect();
@@ -156,7 +165,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Words of the index that begin like this part.
+    /// Words of the index that begin like this part, or whose forms do.
     fn going_on(&self, at: usize) -> Result<Option<Part>> {
         let Some(prefix) = self.question.parts[at].prefix.as_deref().filter(|word| word.chars().count() >= 3)
         else {
@@ -166,9 +175,15 @@ impl Search<'_> {
             .store
             .prepare_cached("SELECT term FROM term WHERE term >= ?1 AND term < ?2 ORDER BY term LIMIT ?3")?;
         let after = format!("{prefix}\u{10ffff}");
-        let tokens = terms
+        let mut tokens = terms
             .query_map(rusqlite::params![prefix, after, text::GOING_ON], |row| row.get(0))?
             .collect::<rusqlite::Result<Vec<String>>>()?;
+        for stem in text::begun(prefix) {
+            let mut found = terms.query(rusqlite::params![stem, format!("{stem}\u{1}"), 1])?;
+            if found.next()?.is_some() {
+                tokens.push(stem);
+            }
+        }
         Ok((!tokens.is_empty()).then(|| Part::any_of(tokens)))
     }
 

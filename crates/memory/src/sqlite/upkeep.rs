@@ -4,10 +4,11 @@ use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, OpenFlags, Row, Transaction};
 use serde::Serialize;
 
 use super::failed;
+use super::index;
 use super::row;
 use super::{SqliteStore, schema};
 use crate::error::{Error, ErrorKind, Result};
@@ -43,26 +44,20 @@ impl SqliteStore {
     /// Goes through the whole file. Gives what is wrong with it.
     pub fn check(&mut self) -> Result<Vec<String>> {
         let mut wrong = of_check(&self.connection)?;
-        let mut broken = self.connection.prepare("PRAGMA foreign_key_check")?;
-        let mut rows = broken.query([])?;
-        while let Some(row) = rows.next()? {
-            wrong.push(format!(
-                "{} refers to a {} that is not there",
-                row.get::<_, String>(0)?,
-                row.get::<_, String>(2)?
-            ));
-        }
         // The index checks itself; an error is what it found.
         if let Err(error) = self.connection.execute("INSERT INTO find (find) VALUES ('integrity-check')", [])
         {
             wrong.push(format!("the index: {error}"));
+        }
+        if wrong.is_empty() {
+            wrong.extend(self.read(not_indexed)?);
         }
         Ok(wrong)
     }
 
     /// Makes the index anew from the texts.
     pub fn index_anew(&mut self) -> Result<()> {
-        self.write(|store| super::index::index_anew(store))
+        self.write(|store| index::index_anew(store))
     }
 
     /// A copy of the whole store, as of one moment.
@@ -96,7 +91,34 @@ impl SqliteStore {
 fn of_check(connection: &Connection) -> Result<Vec<String>> {
     let mut check = connection.prepare("PRAGMA integrity_check(20)")?;
     let found = check.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
-    Ok(found.into_iter().filter(|line| line != "ok").collect())
+    let mut wrong: Vec<String> = found.into_iter().filter(|line| line != "ok").collect();
+    let mut broken = connection.prepare("PRAGMA foreign_key_check")?;
+    let mut rows = broken.query([])?;
+    while let Some(row) = rows.next()? {
+        let (from, to): (String, String) = (row.get(0)?, row.get(2)?);
+        wrong.push(format!("{from} refers to a {to} that is not there"));
+    }
+    Ok(wrong)
+}
+
+/// Where the index has more or fewer texts than there are.
+fn not_indexed(store: &Transaction<'_>) -> Result<Option<String>> {
+    let mut texts = store.prepare(
+        "SELECT id, (SELECT count(*) FROM topic WHERE topic.project = project.id)
+            + (SELECT count(*) FROM log JOIN topic ON topic.id = log.topic WHERE topic.project = project.id)
+            + (SELECT count(*) FROM decision JOIN topic ON topic.id = decision.topic WHERE topic.project = project.id)
+            + (SELECT count(*) FROM note WHERE note.project = project.id)
+        FROM project",
+    )?;
+    let mut found = store.prepare("SELECT count(*) FROM find WHERE find MATCH ?1")?;
+    let mut rows = texts.query([])?;
+    let (mut there, mut indexed) = (0, 0);
+    while let Some(row) = rows.next()? {
+        there += row.get::<_, i64>(1)?;
+        indexed += found
+            .query_row([format!("\"{}\"", index::of_project(row.get(0)?))], |row| row.get::<_, i64>(0))?;
+    }
+    Ok((there != indexed).then(|| format!("the index holds {indexed} texts, and there are {there}")))
 }
 
 /// What makes whoever makes a copy of a store the only one to do so, as long as it is held.

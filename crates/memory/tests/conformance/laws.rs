@@ -820,3 +820,33 @@ pub(crate) fn decisions_are_found_among_many_topics(stores: &mut impl Stores) {
         assert!(hits.len() > 50);
     }
 }
+
+/// Of the last word the beginning is enough, also of a name and of a form of a word; and of a name some of its words.
+pub(crate) fn beginnings_and_parts_of_names_are_found(stores: &mut impl Stores) {
+    let mut store = filled(stores);
+    let titled = |uid: &str, title: &str, minutes| {
+        Record::Log(Log { title: title.to_owned(), ..log(uid, "t1", minutes) })
+    };
+    store
+        .put(&[
+            titled("camel", "Call readTranscriptTail", 80),
+            titled("snake", "Rename snake_case_name", 81),
+            titled("form", "Queries that are processed", 82),
+        ])
+        .unwrap();
+    for (words, uid) in [
+        ("readTr", "camel"),
+        ("readTranscript", "camel"),
+        ("readtranscriptt", "camel"),
+        ("TranscriptTail", "camel"),
+        ("transcript_tail call", "camel"),
+        ("snake_cas", "snake"),
+        ("case_name", "snake"),
+        ("processi", "form"),
+        ("queri", "form"),
+        ("queries proce", "form"),
+    ] {
+        assert_eq!(found(&mut *store, words), [uid], "{words}");
+    }
+    assert_eq!(found(&mut *store, "TailTranscript"), Vec::<String>::new());
+}

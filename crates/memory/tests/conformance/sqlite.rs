@@ -31,4 +31,5 @@ laws! { Sqlite:
     a_topic_called_by_a_forgotten_log
     topics_and_decisions_are_forgotten
     decisions_are_found_among_many_topics
+    beginnings_and_parts_of_names_are_found
 }

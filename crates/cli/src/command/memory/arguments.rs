@@ -32,7 +32,8 @@ Examples:
   tidegate memory list decisions --topic 12 --all
   tidegate memory list logs --limit 100 --json | jq -r .next
 
-A list comes in pages: `--after` takes what the page before said was next.")]
+A list comes in pages: `--after` takes what the page before said was next. Times are
+in UTC.")]
     List(List),
     /// Shows one topic, log, decision, session or project
     #[command(after_help = "\
@@ -90,8 +91,9 @@ Examples:
   ssh other tidegate memory export | tidegate memory import
 
 What is there already stays; of two versions the newer counts; what was forgotten
-stays forgotten. Secrets are taken out. If a line makes no sense, nothing is taken
-in, and the line is named.")]
+stays forgotten. A project of the same name and folder as one that is there is that
+one. Secrets are taken out. If a line makes no sense, nothing is taken in, and the
+line is named.")]
     Import(Import),
     /// Deletes a log, a decision, a topic, a session or a project for good
     #[command(after_help = "\
@@ -212,7 +214,7 @@ pub(crate) struct Of {
     /// Only of this session
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// Only from then on: `2026-11-01`, or `7d` ago
+    /// Only from then on: `2026-11-01`, or `7d` ago; days are those of UTC
     #[arg(long, value_name = "WHEN")]
     pub(crate) since: Option<When>,
     /// Only until then, a day included
@@ -426,8 +428,8 @@ pub(crate) struct DecisionEdit {
     /// The decision
     #[arg(value_name = "ID")]
     pub(crate) id: i64,
-    /// What was decided
-    #[arg(long, value_name = "TEXT")]
+    /// What was decided; `-` reads it from stdin
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) text: Option<String>,
     /// Why
     #[arg(long, value_name = "TEXT")]

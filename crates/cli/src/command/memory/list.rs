@@ -28,6 +28,9 @@ struct Listed {
     #[serde(flatten)]
     rows: Rows,
     next: Option<String>,
+    /// There would be automatic topics.
+    #[serde(skip)]
+    automatic: bool,
 }
 
 pub(super) fn run(args: &List) -> Outcome {
@@ -44,6 +47,11 @@ pub(super) fn run(args: &List) -> Outcome {
     };
     if lines.is_empty() {
         print::to_stderr("there is nothing to list");
+        if listed.automatic {
+            print::to_stderr(
+                "hint: `--all` lists the topics that were made for sessions; `tidegate memory list logs` what was said",
+            );
+        }
     }
     for line in lines {
         if !print::line(&line) {
@@ -56,7 +64,34 @@ pub(super) fn run(args: &List) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Refuses what does not narrow this list: to pass over it would show more than was asked for.
+fn check(args: &List) -> Result<(), CliError> {
+    let of = &args.of;
+    let given = [
+        ("--project", of.project.is_some()),
+        ("--topic", of.topic.is_some()),
+        ("--session", of.session.is_some()),
+        ("--since", of.since.is_some()),
+        ("--until", of.until.is_some()),
+        ("--open", args.open),
+        ("--closed", args.closed),
+    ];
+    let (what, not_for): (&str, &[&str]) = match args.what {
+        ListOf::Topics | ListOf::Decisions => return Ok(()),
+        ListOf::Logs => ("logs", &["--open", "--closed"]),
+        ListOf::Projects => {
+            ("projects", &["--project", "--topic", "--session", "--since", "--until", "--open", "--closed"])
+        }
+    };
+    match given.iter().find(|(name, is_given)| *is_given && not_for.contains(name)) {
+        Some((name, _)) => Err(CliError::new(format!("`{name}` does not narrow a list of {what}"))
+            .hint(format!("leave `{name}` out"))),
+        None => Ok(()),
+    }
+}
+
 fn listed(args: &List) -> Result<Listed, CliError> {
+    check(args)?;
     let Some(mut opened) = Opened::look()? else {
         let rows = match args.what {
             ListOf::Topics => Rows::Topics(Vec::new()),
@@ -64,23 +99,28 @@ fn listed(args: &List) -> Result<Listed, CliError> {
             ListOf::Decisions => Rows::Decisions(Vec::new()),
             ListOf::Projects => Rows::Projects(Vec::new()),
         };
-        return Ok(Listed { rows, next: None });
+        return Ok(Listed { rows, next: None, automatic: false });
     };
     let mut filter = opened.filter(&args.of)?;
     filter.all = args.all;
     filter.open = if args.open { Some(true) } else { args.closed.then_some(false) };
     let page = Page { limit: args.limit.into(), after: args.after.clone() };
     let memory = &mut opened.memory;
-    Ok(match args.what {
+    let mut listed = match args.what {
         ListOf::Topics => with(memory.topics(&filter, &page)?, Rows::Topics),
         ListOf::Logs => with(memory.logs(&filter, &page)?, Rows::Logs),
         ListOf::Decisions => with(memory.decisions(&filter, &page)?, Rows::Decisions),
         ListOf::Projects => with(memory.projects(&page)?, Rows::Projects),
-    })
+    };
+    if matches!(&listed.rows, Rows::Topics(rows) if rows.is_empty()) && !args.all {
+        filter.all = true;
+        listed.automatic = !memory.topics(&filter, &Page { limit: 1, after: None })?.rows.is_empty();
+    }
+    Ok(listed)
 }
 
 fn with<T>(page: Paged<T>, rows: fn(Vec<T>) -> Rows) -> Listed {
-    Listed { rows: rows(page.rows), next: page.next }
+    Listed { rows: rows(page.rows), next: page.next, automatic: false }
 }
 
 fn project(project: &Project) -> String {

@@ -170,14 +170,19 @@ fn given(text: &str) -> Result<String, CliError> {
     if text != "-" {
         return Ok(text.to_owned());
     }
-    let mut read = String::new();
-    let most = tidegate_memory::act::LONGEST_TEXT as u64 * 2;
+    let mut read = Vec::new();
+    // What is far too long is not read to its end.
+    let most = act::LONGEST_TEXT * 2;
     std::io::stdin()
         .lock()
-        .take(most)
-        .read_to_string(&mut read)
+        .take(most as u64 + 1)
+        .read_to_end(&mut read)
         .map_err(|error| CliError::new(format!("stdin: {error}")))?;
-    Ok(read)
+    if read.len() > most {
+        return Err(CliError::new(format!("the text is longer than {} bytes", act::LONGEST_TEXT))
+            .hint("say what matters, and name the file that holds the rest"));
+    }
+    String::from_utf8(read).map_err(|_| CliError::new("stdin: the text is not UTF-8"))
 }
 
 #[cfg(test)]
