@@ -66,6 +66,36 @@ pub fn project(store: &mut dyn Store, named: &str) -> Result<Project> {
     Err(Error::new(ErrorKind::Missing, format!("there is no project `{}`", one_line(named, 80))).hint(hint))
 }
 
+/// The same, but no guess: a name that several projects have is refused.
+pub fn the_project(store: &mut dyn Store, named: &str) -> Result<Project> {
+    let found = project(store, named)?;
+    if found.row.name != named || found.id.to_string() == named {
+        return Ok(found);
+    }
+    let mut page = Page { limit: 1000, after: None };
+    let mut same = Vec::new();
+    loop {
+        let projects = store.projects(&page)?;
+        same.extend(projects.rows.into_iter().filter(|project| project.row.name == named));
+        page.after = projects.next;
+        if page.after.is_none() {
+            break;
+        }
+    }
+    if same.len() < 2 {
+        return Ok(found);
+    }
+    let each: Vec<String> = same
+        .iter()
+        .map(|project| {
+            let folder = project.row.key.as_deref().unwrap_or("no folder of this machine");
+            format!("id {} ({})", project.id, one_line(folder, 200))
+        })
+        .collect();
+    let what = format!("{} projects are called `{}`", same.len(), one_line(named, 80));
+    Err(Error::new(ErrorKind::Refused, what).hint(format!("name one by its id: {}", each.join(", "))))
+}
+
 /// The project of a folder, if something has been recorded of it.
 pub fn own_project(store: &mut dyn Store, own: Option<&ProjectOf>) -> Result<Option<Project>> {
     match own {
@@ -218,7 +248,7 @@ pub fn edit_topic(store: &mut dyn Store, now: Millis, id: i64, edit: &TopicEdit)
     row.offered = 0;
     row.offered_at = None;
     row.updated = after(now, old.row.updated);
-    store.put(&[Record::Topic(row)])?;
+    changed(&store.put(&[Record::Topic(row)])?)?;
     topic(store, id)
 }
 
@@ -308,7 +338,7 @@ fn put_decision(
         id: None,
         topic,
         text: clean("the decision", text, &mut redacted)?,
-        reason: reason.map(|reason| cleaned(reason, &mut redacted)).unwrap_or_default(),
+        reason: reason.map(|reason| clean_reason(reason, &mut redacted)).transpose()?.unwrap_or_default(),
         supersedes,
         retracted: None,
         session,
@@ -327,7 +357,8 @@ pub fn retract(store: &mut dyn Store, now: Millis, id: i64) -> Result<Decision> 
         return Ok(old);
     }
     let updated = after(now, old.row.updated);
-    store.put(&[Record::Decision(record::Decision { retracted: Some(now), updated, ..old.row })])?;
+    let row = record::Decision { retracted: Some(now), updated, ..old.row };
+    changed(&store.put(&[Record::Decision(row)])?)?;
     decision(store, id)
 }
 
@@ -351,7 +382,7 @@ pub fn edit_decision(store: &mut dyn Store, now: Millis, id: i64, edit: &Decisio
         row.text = clean("the decision", text, &mut redacted)?;
     }
     if let Some(reason) = &edit.reason {
-        row.reason = cleaned(reason, &mut redacted);
+        row.reason = clean_reason(reason, &mut redacted)?;
     }
     if let Some(to) = edit.topic {
         row.topic = topic(store, to)?.row.uid;
@@ -360,7 +391,7 @@ pub fn edit_decision(store: &mut dyn Store, now: Millis, id: i64, edit: &Decisio
         return Ok(old);
     }
     row.updated = after(now, old.row.updated);
-    store.put(&[Record::Decision(row)])?;
+    changed(&store.put(&[Record::Decision(row)])?)?;
     decision(store, id)
 }
 
@@ -427,6 +458,16 @@ fn stored(puts: &[Put]) -> Result<()> {
     Ok(())
 }
 
+/// Another version may have come meanwhile, or the one that is there says that it is of the end of time.
+fn changed(puts: &[Put]) -> Result<()> {
+    stored(puts)?;
+    if puts.contains(&Put::Kept) {
+        return Err(Error::new(ErrorKind::Refused, "a newer version is there; nothing was changed")
+            .hint("look at it and try again"));
+    }
+    Ok(())
+}
+
 fn by_uid(store: &mut dyn Store, uid: &str) -> Result<Decision> {
     let all = Filter { all: true, ..Filter::default() };
     let mut page = Page { limit: 50, after: None };
@@ -462,11 +503,20 @@ fn clean(what: &str, text: &str, redacted: &mut BTreeMap<String, u32>) -> Result
     if clean.is_empty() {
         return Err(Error::new(ErrorKind::Refused, format!("{what} is empty")));
     }
-    if clean.len() > LONGEST_TEXT {
+    short_enough(what, clean)
+}
+
+/// A reason may be empty.
+fn clean_reason(text: &str, redacted: &mut BTreeMap<String, u32>) -> Result<String> {
+    short_enough("the reason", cleaned(text, redacted))
+}
+
+fn short_enough(what: &str, text: String) -> Result<String> {
+    if text.len() > LONGEST_TEXT {
         return Err(Error::new(ErrorKind::Refused, format!("{what} is longer than {LONGEST_TEXT} bytes"))
             .hint("say what matters, and name the file that holds the rest"));
     }
-    Ok(clean)
+    Ok(text)
 }
 
 fn cleaned(text: &str, redacted: &mut BTreeMap<String, u32>) -> String {

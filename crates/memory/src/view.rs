@@ -188,8 +188,12 @@ pub struct Hit {
 /// What is to be deleted for good.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Forget {
-    /// A log.
+    /// A log, and with it the title that it gave to its session's automatic topic.
     Log(Uid),
+    /// A decision.
+    Decision(i64),
+    /// A topic and all that is in it.
+    Topic(i64),
     /// A session and its logs, its automatic topic, and decisions recorded in it.
     Session(String),
     /// A project and all that is in it.

@@ -7,6 +7,7 @@ mod rows;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tidegate_core::facts::Known;
 use tidegate_core::memory::catalogue::Undecided;
@@ -16,9 +17,9 @@ use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, Acting, TopicEdit};
 use tidegate_memory::error::ErrorKind;
 use tidegate_memory::memory::{Home, Memory};
-use tidegate_memory::record::{Log, Record, Status};
+use tidegate_memory::record::{Decision, Log, Record, Status, Topic};
 use tidegate_memory::sqlite::is_sound;
-use tidegate_memory::store::Store;
+use tidegate_memory::store::{Put, Store};
 use tidegate_memory::view::{Filter, Forget, Kind, Page, Query};
 use tidegate_state::memory::catalogue;
 use tidegate_state::place::{PlaceEnv, StateDir};
@@ -116,7 +117,7 @@ fn files_are_private() {
 #[test]
 fn hooks_are_told() {
     let machine = Machine::new();
-    assert!(!machine.home().is_there());
+    assert!(!machine.home().is_there().unwrap());
     let mut memory = machine.open();
     assert_eq!(catalogue::undecided(&machine.state), Known::Value(Undecided::default()));
     let own = machine.own();
@@ -276,6 +277,146 @@ fn what_is_forgotten_is_gone_from_every_byte() {
     assert_eq!(logs(&mut memory), 588);
     assert_eq!(found(&mut memory, "word9"), ["l9"]);
     assert_eq!(machine.home().copies().len(), 1);
+}
+
+/// A log takes the title along that it gave to its session's topic; topics and decisions go without the rest.
+#[test]
+fn what_is_forgotten_singly_is_gone_from_every_byte() {
+    let cases: [(&str, fn(&mut Memory) -> Forget); 4] = [
+        ("the first log of a session", |_| Forget::Log("first".to_owned())),
+        ("the first log of a session, which went elsewhere since", |memory| {
+            let moved = Log { topic: "t1".to_owned(), updated: at(9000), ..secret() };
+            memory.put(&[Record::Log(moved)]).unwrap();
+            Forget::Log("first".to_owned())
+        }),
+        ("a topic", |memory| {
+            memory.forget(&Forget::Log("first".to_owned())).unwrap();
+            let titled = Topic { title: "xylophonist 秘密鍵匣".to_owned(), ..topic("t9", "p1") };
+            memory.put(&[Record::Topic(titled), Record::Log(log("l9", "t9", 9))]).unwrap();
+            memory.backup().unwrap();
+            Forget::Topic(memory.topic_by_uid("t9").unwrap().unwrap().id)
+        }),
+        ("a decision", |memory| {
+            memory.forget(&Forget::Log("first".to_owned())).unwrap();
+            let decided = Decision {
+                reason: "xylophonist 秘密鍵匣".to_owned(),
+                id: Some(70),
+                ..decision("d9", "t1", 9)
+            };
+            memory.put(&[Record::Decision(decided)]).unwrap();
+            memory.backup().unwrap();
+            Forget::Decision(70)
+        }),
+    ];
+    fn secret() -> Log {
+        let title = "xylophonist 秘密鍵匣".to_owned();
+        Log { prompt: title.clone(), title, session: Some("s9".to_owned()), ..log("first", "own", 80) }
+    }
+    for (case, forget) in cases {
+        let machine = Machine::new();
+        let mut memory = machine.filled();
+        let own = Topic {
+            title: "xylophonist 秘密鍵匣 (feat/x)".to_owned(),
+            automatic: Some("s9".to_owned()),
+            created: at(80),
+            updated: at(80),
+            ..topic("own", "p1")
+        };
+        let rows = [Record::Topic(own), Record::Session(session("s9", "p1")), Record::Log(secret())];
+        memory.put(&rows).unwrap();
+        memory
+            .put(&[Record::Log(Log { session: Some("s9".to_owned()), ..log("second", "own", 81) })])
+            .unwrap();
+        memory.backup().unwrap();
+        let what = forget(&mut memory);
+        assert!(machine.holding("xylophonist").len() >= 2, "{case}");
+        memory.forget(&what).unwrap();
+        assert_eq!(memory.unfinished, None, "{case}");
+        for word in ["xylophonist", "秘密"] {
+            assert_eq!(machine.holding(word), Vec::<PathBuf>::new(), "{case}: {word}");
+            assert_eq!(found(&mut memory, word), Vec::<String>::new(), "{case}");
+        }
+        let kept = memory.topic_by_uid("own").unwrap().unwrap();
+        assert_eq!((kept.row.title.as_str(), kept.logs), ("session of 2026-09-21", 1), "{case}");
+        // The title does not come back from elsewhere, and the session goes on.
+        memory.put(&rows).unwrap();
+        assert_eq!(found(&mut memory, "xylophonist"), Vec::<String>::new(), "{case}");
+        let third = Log { session: Some("s9".to_owned()), ..log("third", "own", 90) };
+        assert_eq!(memory.put(&[Record::Log(third)]).unwrap(), [Put::New], "{case}");
+        assert!(memory.store().check().unwrap().is_empty(), "{case}");
+    }
+}
+
+/// A copy that cannot be written, a reader in the way: it is said, and the next one who opens the store goes on.
+#[test]
+fn forgetting_is_finished_later() {
+    let machine = Machine::new();
+    let mut memory = machine.filled();
+    memory.put(&[Record::Log(Log { text: "xylophonist".to_owned(), ..log("x", "t1", 80) })]).unwrap();
+    memory.backup().unwrap();
+    let in_the_way = machine.home().backups().join("new.tmp.tidegate-half");
+    fs::create_dir_all(in_the_way.join("x")).unwrap();
+    memory.forget(&Forget::Log("x".to_owned())).unwrap();
+    assert_eq!(memory.unfinished.as_ref().map(|error| error.kind), Some(ErrorKind::Io));
+    drop(memory);
+    let memory = machine.open();
+    assert!(memory.unfinished.is_some(), "still in the way");
+    assert_ne!(machine.holding("xylophonist"), Vec::<PathBuf>::new());
+    drop(memory);
+    fs::remove_dir_all(in_the_way).unwrap();
+    let mut memory = machine.open();
+    assert_eq!(memory.unfinished, None);
+    assert_eq!(machine.holding("xylophonist"), Vec::<PathBuf>::new());
+
+    memory.put(&[Record::Log(Log { text: "xylophonist".to_owned(), ..log("y", "t1", 81) })]).unwrap();
+    let reader = rusqlite::Connection::open(machine.home().file()).unwrap();
+    let reads = reader.unchecked_transaction().unwrap();
+    let _: i64 = reads.query_row("SELECT count(*) FROM log", [], |row| row.get(0)).unwrap();
+    memory.store().set_patience(Duration::ZERO).unwrap();
+    memory.forget(&Forget::Log("y".to_owned())).unwrap();
+    assert_eq!(memory.unfinished.as_ref().map(|error| error.kind), Some(ErrorKind::Busy));
+    drop(memory);
+    drop(reads);
+    drop(reader);
+    assert_eq!(machine.open().unfinished, None);
+    assert_eq!(machine.holding("xylophonist"), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn what_a_killed_backup_left_is_cleared_away() {
+    let machine = Machine::new();
+    let mut memory = machine.filled();
+    let backups = machine.home().backups();
+    let left = [
+        "new.tmp",
+        "new.1004.tmp",
+        "new.tmp.tidegate-half",
+        "new.tmp-journal",
+        "memory-2026-01-01.db-journal",
+    ];
+    type Clears = fn(&mut Memory);
+    let clears: [Clears; 2] = [
+        |memory| {
+            memory.backup().unwrap();
+        },
+        |memory| {
+            memory.forget(&Forget::Log("l1".to_owned())).unwrap();
+        },
+    ];
+    for clears in clears {
+        fs::create_dir_all(&backups).unwrap();
+        for name in left {
+            fs::write(backups.join(name), "half").unwrap();
+        }
+        fs::write(backups.join("notes.txt"), "somebody's own").unwrap();
+        clears(&mut memory);
+        let mut names: Vec<String> = fs::read_dir(&backups)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        assert_eq!(names, [format!("memory-{}.db", at(10_000).day()), "notes.txt".to_owned()]);
+    }
 }
 
 #[test]
@@ -462,4 +603,32 @@ fn another_programs_database_is_left_alone() {
     other.execute_batch("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)").unwrap();
     drop(other);
     assert_eq!(machine.open_at(at(1)).unwrap_err().kind, ErrorKind::Refused);
+}
+
+/// Whatever a check finds is mended: by a new index where that is enough, else from the copy and the rest of the file.
+#[test]
+fn what_a_check_finds_is_mended() {
+    for (damage, rebuilt) in [
+        ("INSERT INTO find (find) VALUES ('delete-all')", false),
+        ("INSERT INTO find (rowid, tokens) VALUES (99, 'p:7')", false),
+        ("PRAGMA foreign_keys = OFF; DELETE FROM topic WHERE uid = 't4'", true),
+    ] {
+        for with_copy in [true, false] {
+            let machine = Machine::new();
+            let mut memory = machine.filled();
+            if with_copy {
+                memory.backup().unwrap();
+            }
+            rusqlite::Connection::open(machine.home().file()).unwrap().execute_batch(damage).unwrap();
+            let wrong = memory.check().unwrap();
+            assert!(!wrong.is_empty(), "{damage}");
+            memory.mend(&wrong.join("; ")).unwrap();
+            assert_eq!(memory.check().unwrap(), Vec::<String>::new(), "{damage}");
+            assert_eq!(memory.healed.is_some(), rebuilt, "{damage}");
+            assert_eq!(found(&mut memory, "設計"), ["l2"], "{damage}");
+            if with_copy || !rebuilt {
+                assert_eq!(logs(&mut memory), 8, "{damage}");
+            }
+        }
+    }
 }

@@ -94,6 +94,7 @@ fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<
         Some(Memory::open(place, state, settings, here.now)?)
     };
     let Some(memory) = &mut memory else { return Ok(Report::default()) };
+    let was_healed = memory.healed.is_some();
     if let Some(healed) = &memory.healed {
         note(here, "memory", &healed.line());
         troubles.push(healed.line());
@@ -144,6 +145,11 @@ fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<
     {
         note(here, "copy", &error.what);
         troubles.push(format!("no copy of the store was made: {}", error.what));
+    }
+    // Some damage shows only in use.
+    if let Some(healed) = memory.healed.as_ref().filter(|_| !was_healed) {
+        note(here, "memory", &healed.line());
+        troubles.push(healed.line());
     }
     Ok(report)
 }

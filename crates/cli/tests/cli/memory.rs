@@ -10,6 +10,7 @@ use crate::answer::Ran;
 use crate::people::at_terminal;
 use crate::people::{attended, by_agent, code_of, types};
 use crate::sandbox::{Running, Sandbox};
+use crate::worker::Machine;
 
 fn memory(sandbox: &Sandbox, args: &[&str]) -> Ran {
     sandbox.run(&[&["memory"], args].concat())
@@ -393,4 +394,164 @@ fn a_full_disk_is_said_and_costs_nothing() {
     assert!(ok(&memory(&sandbox, &["check"])).stdout.ends_with("is sound\n"));
     let ran = sandbox.run_with(&["memory", "import"], lines.join("\n").as_bytes());
     assert!(ok(&ran).stdout.starts_with("3000 rows are new"), "{ran:?}");
+}
+
+/// Overwrites the page that the table of logs begins with: opening the store does not show it.
+fn damage_logs(store: &Path) {
+    let mut bytes = fs::read(store).unwrap();
+    let place = |bytes: &[u8], text: &[u8]| bytes.windows(text.len()).position(|part| part == text).unwrap();
+    // In the list of tables the number of that page stands between these words.
+    let after_name = place(&bytes, b"tableloglog") + b"tableloglog".len();
+    let length = place(&bytes[after_name..], b"CREATE TABLE log");
+    let page =
+        bytes[after_name..after_name + length].iter().fold(0, |page, byte| page << 8 | usize::from(*byte));
+    bytes[(page - 1) * 4096..page * 4096].fill(0xa5);
+    fs::write(store, bytes).unwrap();
+}
+
+#[test]
+fn damage_that_shows_in_use_is_said() {
+    let to = |sandbox: &Sandbox| sandbox.path().join("copy.db").to_str().unwrap().to_owned();
+    let commands: [(&str, fn(&str) -> Vec<&str>); 7] = [
+        ("list", |_| vec!["list", "logs"]),
+        ("search", |_| vec!["search", "timeout"]),
+        ("log add", |_| vec!["log", "add", "1", "x"]),
+        ("export", |_| vec!["export"]),
+        ("backup", |_| vec!["backup"]),
+        ("backup --to", |to| vec!["backup", "--to", to]),
+        ("forget", |_| vec!["forget", "log", "a1"]),
+    ];
+    for (name, args) in commands {
+        let sandbox = Sandbox::new();
+        sandbox.config("[approval]\nunattended = [\"memory forget\"]\n");
+        filled(&sandbox);
+        ok(&memory(&sandbox, &["backup"]));
+        damage_logs(&sandbox.home().join(".local/share/tidegate/memory/memory.db"));
+        let ran = memory(&sandbox, &args(&to(&sandbox)));
+        assert_eq!(ran.code, Some(0), "{name}: {ran:?}");
+        assert_eq!(ran.stderr.matches("warning: the memory was damaged").count(), 1, "{name}: {ran:?}");
+        if name == "export" {
+            assert_eq!(ran.stdout.lines().count(), 7, "each row once");
+        }
+    }
+}
+
+#[test]
+fn the_worker_says_that_damage_showed() {
+    let machine = Machine::new();
+    machine.turn("s1", "u1");
+    machine.emptied();
+    damage_logs(&machine.sandbox.home().join(".local/share/tidegate/memory/memory.db"));
+    machine.turn("s1", "u2");
+    let told = machine.emptied();
+    assert!(told["troubles"].to_string().contains("the memory was damaged"), "{told}");
+}
+
+#[test]
+fn a_log_is_forgotten_with_the_title_that_it_gave() {
+    let machine = Machine::new();
+    let sandbox = &machine.sandbox;
+    sandbox.config("[approval]\nunattended = [\"memory forget\"]\n");
+    for uid in ["u1", "u2"] {
+        machine.turn("s1", uid);
+        machine.emptied();
+    }
+    ok(&memory(sandbox, &["backup"]));
+    let title = ok(&memory(sandbox, &["list", "--all", "--json"])).json()["topics"][0]["title"].clone();
+    let title = title.as_str().unwrap();
+    ok(&memory(sandbox, &["forget", "log", "u1"]));
+    let data = sandbox.home().join(".local/share/tidegate");
+    assert_eq!(holding(&data, title), Vec::<PathBuf>::new(), "{title}");
+    assert_eq!(ok(&memory(sandbox, &["list", "logs"])).stdout.lines().count(), 1);
+}
+
+#[test]
+fn topics_and_decisions_are_forgotten() {
+    let sandbox = Sandbox::new();
+    sandbox.config("[approval]\nunattended = [\"memory forget\"]\n");
+    filled(&sandbox);
+    ok(&memory(&sandbox, &["decision", "add", "1", "Bigrams"]));
+    assert!(refused(&memory(&sandbox, &["forget", "decision", "x"])).contains("no number"));
+    assert!(ok(&memory(&sandbox, &["forget", "decision", "1"])).stdout.starts_with("1 rows"));
+    assert!(ok(&memory(&sandbox, &["forget", "topic", "1"])).stdout.starts_with("4 rows"));
+    assert!(refused(&memory(&sandbox, &["forget", "topic", "1"])).contains("no topic 1"));
+    let machine = Machine::new();
+    machine.turn("s1", "u1");
+    machine.emptied();
+    let error = refused(&memory(&machine.sandbox, &["forget", "topic", "1"]));
+    assert!(error.contains("made for a session") && error.contains("`s1`"), "{error}");
+}
+
+#[test]
+fn a_name_that_two_projects_have_is_not_guessed() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    let other = json!({"kind": "project", "uid": "p2", "key": "/elsewhere/shop/.git", "name": "shop", "created": 1, "updated": 9});
+    ok(&sandbox.run_with(&["memory", "import"], other.to_string().as_bytes()));
+    let error = refused(&memory(&sandbox, &["forget", "project", "shop"]));
+    let here = sandbox.project();
+    for part in ["2 projects are called `shop`", "id 1", "id 2", "/elsewhere/shop", here.to_str().unwrap()] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    let listed = ok(&memory(&sandbox, &["list", "projects"])).stdout.clone();
+    assert!(listed.contains("(/elsewhere/shop)") && listed.contains(here.to_str().unwrap()), "{listed}");
+    sandbox.config("[approval]\nunattended = [\"memory forget\"]\n");
+    ok(&memory(&sandbox, &["forget", "project", "2"]));
+    assert_eq!(exported(&sandbox).len(), 7);
+}
+
+/// A session that only the spool knows is forgotten: what waits is taken away, and nothing of it is stored later.
+#[test]
+fn a_session_that_waits_is_forgotten() {
+    for stored in [false, true] {
+        let machine = Machine::new();
+        let sandbox = &machine.sandbox;
+        sandbox.config("[approval]\nunattended = [\"memory forget\"]\n");
+        if stored {
+            machine.turn("other", "u0");
+            machine.emptied();
+        }
+        machine.turn("s1", "u1");
+        assert!(refused(&memory(sandbox, &["forget", "session", "s2"])).contains("no"));
+        let ran = memory(sandbox, &["forget", "session", "s1", "--json"]);
+        assert_eq!(ok(&ran).json()["jobs"], json!(1));
+        assert_eq!(machine.jobs(), 0);
+        machine.turn("s1", "u2");
+        machine.emptied();
+        let kinds = exported(sandbox);
+        assert!(!kinds.iter().any(|row| row.to_string().contains("s1") || row["uid"] == "u2"), "{kinds:?}");
+    }
+}
+
+#[test]
+fn forgetting_that_is_not_finished_is_said() {
+    let sandbox = Sandbox::new();
+    sandbox.config("[approval]\nunattended = [\"memory forget\"]\n");
+    filled(&sandbox);
+    let copy = PathBuf::from(ok(&memory(&sandbox, &["backup"])).stdout.trim());
+    let in_the_way = copy.with_file_name("new.tmp.tidegate-half");
+    fs::create_dir(&in_the_way).unwrap();
+    fs::write(in_the_way.join("x"), "").unwrap();
+    let error = refused(&memory(&sandbox, &["forget", "log", "a1"]));
+    assert!(error.contains("not from everywhere") && error.contains("goes on with it"), "{error}");
+    let ran = memory(&sandbox, &["stats"]);
+    assert!(ran.stderr.starts_with("warning: what was forgotten is gone from the store, but not"), "{ran:?}");
+    fs::remove_dir_all(&in_the_way).unwrap();
+    ok(&memory(&sandbox, &["stats"]));
+    assert_eq!(holding(sandbox.path(), "busy timeout"), Vec::<PathBuf>::new());
+}
+
+/// Twelve commands in a folder that nothing is known of yet: it is one project.
+#[test]
+fn a_folder_that_many_meet_at_once_is_one_project() {
+    let sandbox = Sandbox::new();
+    let running: Vec<Running> = (0..12)
+        .map(|n| Running::start(sandbox.command(&["memory", "topic", "add", &format!("Topic {n}")])))
+        .collect();
+    for process in running {
+        ok(&process.end());
+    }
+    let projects = ok(&memory(&sandbox, &["list", "projects", "--json"])).json();
+    let projects = projects["projects"].as_array().unwrap();
+    assert_eq!((projects.len(), &projects[0]["topics"]), (1, &json!(12)), "{projects:?}");
 }

@@ -3,6 +3,7 @@
 use super::relay::Relay;
 use super::summary;
 use crate::fnv;
+use crate::time::Millis;
 
 /// Branches that say nothing about what is done on them.
 const SAY_NOTHING: [&str; 5] = ["main", "master", "trunk", "develop", "HEAD"];
@@ -35,6 +36,11 @@ pub fn topic_title(first: &Relay, branch: Option<&str>) -> String {
         (false, None) => title,
         (false, Some(branch)) => format!("{title} ({branch})"),
     }
+}
+
+/// What it is called once the question that it was called by is forgotten.
+pub fn title_without_question(begun: Millis) -> String {
+    format!("session of {}", begun.day())
 }
 
 #[cfg(test)]

@@ -47,16 +47,18 @@ pub(super) fn was_emptied(home: &Home) -> bool {
     fs::metadata(home.file()).is_ok_and(|found| found.len() == 0) && !home.copies().is_empty()
 }
 
-/// Rebuilds the store, alone. `None` where somebody else did so just before.
+/// Rebuilds the store, alone. `None` where somebody else did so just before, unless it is known that nobody did.
 pub(super) fn heal(
     home: &Home,
     state: &StateDir,
     now: Millis,
     error: &Error,
+    surely: bool,
 ) -> Result<(SqliteStore, Option<Healed>)> {
     let lock = home.lock()?;
     lock.lock().map_err(|error| home.failed(&error))?;
-    if !was_emptied(home)
+    if !surely
+        && !was_emptied(home)
         && is_sound(&home.file())
         && let Ok(opened) = SqliteStore::open(&home.file())
     {
@@ -71,6 +73,10 @@ pub(super) fn heal(
             .map_err(|error| home.failed(&error))?;
     }
     let mut store = SqliteStore::open(&home.file())?.store;
+    // A copy that was made after something was forgotten holds nothing of it, only the mark.
+    if let Some(left) = store.left()? {
+        store.nothing_left(&left)?;
+    }
     let saved = salvage(&aside.join("memory.db"), &mut store);
     let healed = Healed { why: error.what.clone(), aside, copy, saved };
     write_down(state, now, &healed);

@@ -17,7 +17,7 @@ use tidegate_state::place::{self, PlaceEnv, StateDir};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Record, Uid};
-use crate::sqlite::{How, SqliteStore};
+use crate::sqlite::{How, Sizes, SqliteStore};
 use crate::store::{Put, Store};
 use crate::view::{Decision, Filter, Forget, Hit, Log, Page, Paged, Project, Query, Topic};
 
@@ -57,8 +57,8 @@ impl Home {
     }
 
     /// Whether anything has been remembered yet.
-    pub fn is_there(&self) -> bool {
-        self.file().exists()
+    pub fn is_there(&self) -> Result<bool> {
+        self.file().try_exists().map_err(|error| self.failed(&error))
     }
 
     /// What makes whoever rebuilds the store the only one there. Others hold it together while they open the store.
@@ -90,6 +90,9 @@ pub struct Memory {
     user_home: Option<PathBuf>,
     /// What became of a damaged file since this was opened. Whoever opened it says so.
     pub healed: Option<Healed>,
+    /// Why something that was forgotten may still be in copies, or in bytes that nothing refers to. Whoever opened it says so;
+    /// the next one tries again.
+    pub unfinished: Option<Error>,
 }
 
 impl Memory {
@@ -105,7 +108,7 @@ impl Memory {
         let (store, how) = match open_store(&home) {
             Ok(opened) => opened,
             Err(error) if error.kind == ErrorKind::Damaged => {
-                let (store, what) = heal::heal(&home, state, now, &error)?;
+                let (store, what) = heal::heal(&home, state, now, &error, false)?;
                 healed = what;
                 (store, How::Found)
             }
@@ -113,7 +116,8 @@ impl Memory {
         };
         let file = identity(&home.file());
         let (state, settings, user_home) = (state.clone(), settings.clone(), place.home.clone());
-        let mut memory = Memory { home, state, settings, store, file, now, user_home, healed };
+        let mut memory =
+            Memory { home, state, settings, store, file, now, user_home, healed, unfinished: None };
         memory.share()?;
         if memory.healed.is_some() {
             memory.share_anew()?;
@@ -121,7 +125,29 @@ impl Memory {
         if memory.healed.is_some() || how != How::Found || !publish::is_there(&memory.state) {
             memory.publish_all()?;
         }
+        // A damaged file that was just set aside is not to be gone before anybody knows of it.
+        if memory.healed.is_none() {
+            memory.unfinished = memory.finish_forgetting(SqliteStore::clear_log_now).err();
+        }
         Ok(memory)
+    }
+
+    /// What is forgotten goes from every copy, too: the backups are made anew, and what was set aside as damaged is deleted.
+    /// Whoever is killed in the middle has left a mark, and the next one goes on.
+    fn finish_forgetting(&mut self, clear_log: fn(&mut SqliteStore) -> Result<bool>) -> Result<()> {
+        let Some(mut left) = self.with(SqliteStore::left)? else { return Ok(()) };
+        let is_clear = clear_log(&mut self.store)?;
+        if left.copies {
+            self.copies_anew()?;
+            left = self.store.without_copies(left)?;
+        }
+        if !is_clear {
+            return Err(Error::new(
+                ErrorKind::Busy,
+                "another process reads the memory, so that bytes of it may still be in the store's file",
+            ));
+        }
+        self.store.nothing_left(&left)
     }
 
     /// Opens it where there is one: looking for something is no reason to make it.
@@ -131,7 +157,7 @@ impl Memory {
         settings: &MemorySettings,
         now: Millis,
     ) -> Result<Option<Memory>> {
-        if !Home::of(place)?.is_there() {
+        if !Home::of(place)?.is_there()? {
             return Ok(None);
         }
         Memory::open(place, state, settings, now).map(Some)
@@ -154,11 +180,16 @@ impl Memory {
         }
         match act(&mut self.store) {
             Err(error) if error.kind == ErrorKind::Damaged => {
-                self.rebuild(&error)?;
+                self.rebuild(&error, false)?;
                 act(&mut self.store)
             }
             done => done,
         }
+    }
+
+    /// How much there is of what.
+    pub fn sizes(&mut self) -> Result<Sizes> {
+        self.with(SqliteStore::sizes)
     }
 
     /// A session by its id.
@@ -174,19 +205,27 @@ impl Memory {
         }
     }
 
-    /// Rebuilds the store, which a check found damaged.
+    /// Mends the store, which a check found damaged: the index alone where that is all, else everything.
     pub fn mend(&mut self, why: &str) -> Result<()> {
-        self.rebuild(&Error::new(ErrorKind::Damaged, why))
+        if self.store.index_anew().is_ok() && self.check()?.is_empty() {
+            return Ok(());
+        }
+        self.rebuild(&Error::new(ErrorKind::Damaged, why), true)
     }
 
-    fn rebuild(&mut self, why: &Error) -> Result<()> {
-        let (store, healed) = heal::heal(&self.home, &self.state, self.now, why)?;
+    fn rebuild(&mut self, why: &Error, surely: bool) -> Result<()> {
+        let (store, healed) = heal::heal(&self.home, &self.state, self.now, why, surely)?;
         self.store = store;
         self.file = identity(&self.home.file());
         self.healed = healed.or_else(|| self.healed.take());
         self.share()?;
         self.share_anew()?;
         self.publish_all()
+    }
+
+    /// A session of which nothing has been stored is not to be stored later, either.
+    pub fn forget_unseen_session(&mut self, uid: &str) -> Result<()> {
+        self.with(|store| store.forget_uids(&[uid.to_owned()]))
     }
 
     /// Puts in what comes from the team: it does not go back there.
@@ -336,15 +375,17 @@ impl Store for Memory {
         self.with(|store| store.search(query))
     }
 
-    /// Also from every copy: the backups are made anew, and what was set aside as damaged is deleted.
+    /// Also from every copy. What keeps that from being done now is in `unfinished`.
     fn forget(&mut self, what: &Forget) -> Result<Vec<Uid>> {
-        let gone = self.with(|store| store.forget(what))?;
+        let gone = self.with(|store| store.forget_rows(what))?;
+        self.unfinished = self.finish_forgetting(SqliteStore::clear_log).err();
         self.publish_all()?;
-        self.copies_anew()?;
         Ok(gone)
     }
 
     fn each(&mut self, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
+        // Nothing is given twice, so damage has to show before.
+        self.with(|store| store.each(&mut |_| Ok(())))?;
         self.store.each(take)
     }
 }

@@ -35,10 +35,15 @@ pub(super) async fn forget(transaction: &Transaction<'_>, what: &Forget) -> Resu
             found.insert(uid.clone());
             found
         }
-        Forget::Project(id) => {
-            let row =
-                Ask::of("SELECT uid FROM project WHERE id = ?", [(*id).into()]).row(transaction).await?;
-            let row = row.ok_or_else(|| missing(format!("no project with the id {id}")))?;
+        Forget::Decision(id) | Forget::Topic(id) | Forget::Project(id) => {
+            let table = match what {
+                Forget::Decision(_) => "decision",
+                Forget::Topic(_) => "topic",
+                _ => "project",
+            };
+            let text = format!("SELECT uid FROM {table} WHERE id = ?");
+            let row = Ask::of(&text, [(*id).into()]).row(transaction).await?;
+            let row = row.ok_or_else(|| missing(format!("no {table} with the id {id}")))?;
             BTreeSet::from([get::<Uid>(&row, "uid")?])
         }
     };

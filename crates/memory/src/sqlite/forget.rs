@@ -1,7 +1,12 @@
 //! Forgetting: rows are deleted and their bytes overwritten; what is left is that these uids are not to come back.
 
-use rusqlite::Connection;
+use std::collections::BTreeSet;
+use std::time::Duration;
 
+use rusqlite::{Connection, OptionalExtension, params};
+use tidegate_core::memory::automatic;
+
+use super::row::of_ms;
 use super::{SqliteStore, index, outbox, put};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::Uid;
@@ -10,9 +15,26 @@ use crate::view::Forget;
 /// More texts than this are not taken out of the index one by one.
 const MANY: i64 = 500;
 
+/// The mark that copies, and bytes outside of the tables, still hold what is forgotten.
+const LEFT: &str = "forgotten";
+
+/// What the mark ends with once it is not about copies any more.
+const BUT_LOG: &str = " log";
+
+/// What is left to do about what was forgotten.
+#[derive(Debug)]
+pub(crate) struct Left {
+    mark: String,
+    /// Copies hold it, too.
+    pub(crate) copies: bool,
+}
+
 pub(super) fn forget(store: &Connection, what: &Forget) -> Result<Vec<Uid>> {
     let many = match what {
-        Forget::Log(_) => 0,
+        Forget::Log(_) | Forget::Decision(_) => 0,
+        Forget::Topic(id) => {
+            count(store, "SELECT coalesce(sum(logs + decisions), 0) FROM topic WHERE id = ?1", id)?
+        }
         Forget::Session(uid) => count(
             store,
             "SELECT count(*) FROM log WHERE session = (SELECT id FROM session WHERE uid = ?1)",
@@ -22,11 +44,19 @@ pub(super) fn forget(store: &Connection, what: &Forget) -> Result<Vec<Uid>> {
             count(store, "SELECT coalesce(sum(logs + decisions + 1), 0) FROM topic WHERE project = ?1", id)?
         }
     };
-    if many > MANY {
-        index::without_many(store, || forget_each(store, what))
+    let gone = if many > MANY {
+        index::without_many(store, || forget_each(store, what))?
     } else {
-        forget_each(store, what)
-    }
+        forget_each(store, what)?
+    };
+    mark(store)?;
+    Ok(gone)
+}
+
+/// Each time another one: whoever has dealt with what was forgotten before takes away only the mark of that.
+fn mark(store: &Connection) -> Result<()> {
+    store.execute("INSERT OR REPLACE INTO about SELECT ?1, count(*) FROM forgotten", [LEFT])?;
+    Ok(())
 }
 
 fn count(store: &Connection, sql: &str, of: impl rusqlite::ToSql) -> Result<i64> {
@@ -34,7 +64,7 @@ fn count(store: &Connection, sql: &str, of: impl rusqlite::ToSql) -> Result<i64>
 }
 
 fn forget_each(store: &Connection, what: &Forget) -> Result<Vec<Uid>> {
-    let mut gone = Gone { store, uids: Vec::new(), topics: Vec::new() };
+    let mut gone = Gone::new(store);
     match what {
         Forget::Log(uid) => {
             let docs = numbers(store, "SELECT doc FROM log WHERE uid = ?1", uid)?;
@@ -42,6 +72,18 @@ fn forget_each(store: &Connection, what: &Forget) -> Result<Vec<Uid>> {
                 return Err(Error::new(ErrorKind::Missing, format!("no log {uid}")));
             }
             gone.logs(&docs)?;
+        }
+        Forget::Decision(id) => {
+            if numbers(store, "SELECT id FROM decision WHERE id = ?1", id)?.is_empty() {
+                return Err(Error::new(ErrorKind::Missing, format!("no decision with the id {id}")));
+            }
+            gone.decisions(&[*id])?;
+        }
+        Forget::Topic(id) => {
+            if numbers(store, "SELECT id FROM topic WHERE id = ?1", id)?.is_empty() {
+                return Err(Error::new(ErrorKind::Missing, format!("no topic with the id {id}")));
+            }
+            gone.whole_topic(*id)?;
         }
         Forget::Session(uid) => {
             let sessions = numbers(store, "SELECT id FROM session WHERE uid = ?1", uid)?;
@@ -93,6 +135,7 @@ fn forget_each(store: &Connection, what: &Forget) -> Result<Vec<Uid>> {
                 }
             }
             gone.row("project", &uid)?;
+            put::forget_same_projects(store, &uid)?;
         }
     }
     gone.finish()
@@ -104,7 +147,6 @@ fn numbers(store: &Connection, sql: &str, of: impl rusqlite::ToSql) -> Result<Ve
 }
 
 fn text(store: &Connection, sql: &str, of: i64) -> Result<Option<String>> {
-    use rusqlite::OptionalExtension;
     Ok(store.prepare_cached(sql)?.query_row([of], |row| row.get(0)).optional()?)
 }
 
@@ -114,15 +156,54 @@ struct Gone<'a> {
     uids: Vec<Uid>,
     /// Topics that have less now.
     topics: Vec<i64>,
+    logs: Vec<GoneLog>,
 }
 
-impl Gone<'_> {
+/// What of a log that is gone tells which topic was called by it.
+struct GoneLog {
+    topic: i64,
+    at: i64,
+    title: String,
+    session: Option<String>,
+}
+
+impl GoneLog {
+    /// Whether an automatic topic has its title from this log, which may have gone to another topic since.
+    fn gave_title(&self, topic: &Automatic) -> bool {
+        (self.topic == topic.id || self.session.as_deref() == Some(&topic.session))
+            && (self.at == topic.created || (!self.title.is_empty() && topic.title.starts_with(&self.title)))
+    }
+}
+
+/// An automatic topic.
+struct Automatic {
+    id: i64,
+    uid: Uid,
+    doc: i64,
+    session: String,
+    title: String,
+    created: i64,
+}
+
+impl<'a> Gone<'a> {
+    fn new(store: &'a Connection) -> Gone<'a> {
+        Gone { store, uids: Vec::new(), topics: Vec::new(), logs: Vec::new() }
+    }
+
     fn logs(&mut self, docs: &[i64]) -> Result<()> {
         for doc in docs {
-            let mut found = self.store.prepare_cached("SELECT uid, topic FROM log WHERE doc = ?1")?;
-            let (uid, topic): (String, i64) = found.query_row([doc], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let mut found = self.store.prepare_cached(
+                "SELECT log.uid, topic, at, title, session.uid FROM log LEFT JOIN session ON session.id = log.session
+                WHERE doc = ?1",
+            )?;
+            let (uid, log): (String, GoneLog) = found.query_row([doc], |row| {
+                let log =
+                    GoneLog { topic: row.get(1)?, at: row.get(2)?, title: row.get(3)?, session: row.get(4)? };
+                Ok((row.get(0)?, log))
+            })?;
             index::remove(self.store, *doc)?;
-            self.topics.push(topic);
+            self.topics.push(log.topic);
+            self.logs.push(log);
             self.row("log", &uid)?;
         }
         Ok(())
@@ -173,7 +254,51 @@ impl Gone<'_> {
         for topic in &self.topics {
             put::recount(self.store, *topic)?;
         }
+        if !self.logs.is_empty() {
+            for topic in self.automatic()? {
+                if self.logs.iter().any(|log| log.gave_title(&topic)) {
+                    self.call_otherwise(&topic)?;
+                }
+            }
+        }
         Ok(self.uids)
+    }
+
+    /// Automatic topics of sessions that logs are gone from, or that had one of them.
+    fn automatic(&self) -> Result<Vec<Automatic>> {
+        let sessions: BTreeSet<&str> = self.logs.iter().filter_map(|log| log.session.as_deref()).collect();
+        let mut found = self.store.prepare_cached(
+            "SELECT id, doc, automatic, title, created, uid FROM topic WHERE automatic IS NOT NULL",
+        )?;
+        let mut rows = found.query([])?;
+        let mut topics = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (id, session): (i64, String) = (row.get(0)?, row.get(2)?);
+            if self.topics.binary_search(&id).is_ok() || sessions.contains(session.as_str()) {
+                topics.push(Automatic {
+                    id,
+                    doc: row.get(1)?,
+                    session,
+                    title: row.get(3)?,
+                    created: row.get(4)?,
+                    uid: row.get(5)?,
+                });
+            }
+        }
+        Ok(topics)
+    }
+
+    /// Takes a question out of a topic's title. As a newer version, which stands against the old one wherever that still is.
+    fn call_otherwise(&self, topic: &Automatic) -> Result<()> {
+        let (id, title) = (topic.id, automatic::title_without_question(of_ms(topic.created)));
+        index::change(self.store, &[topic.doc], || {
+            let mut change = self.store.prepare_cached(
+                "UPDATE topic SET title = ?2, updated = min(updated, ?3 - 1) + 1 WHERE id = ?1",
+            )?;
+            change.execute(params![id, title, i64::MAX])?;
+            Ok(())
+        })?;
+        outbox::add(self.store, "topic", &topic.uid)
     }
 }
 
@@ -181,23 +306,59 @@ impl SqliteStore {
     /// Remembers that these are not to come back, here or from elsewhere; what is there of them is deleted.
     pub fn forget_uids(&mut self, uids: &[Uid]) -> Result<()> {
         self.write(|store| {
+            let mut gone = Gone::new(store);
             for uid in uids {
-                let log = numbers(store, "SELECT doc FROM log WHERE uid = ?1", uid)?;
-                let mut gone = Gone { store, uids: Vec::new(), topics: Vec::new() };
-                gone.logs(&log)?;
+                gone.logs(&numbers(store, "SELECT doc FROM log WHERE uid = ?1", uid)?)?;
                 gone.decisions(&numbers(store, "SELECT id FROM decision WHERE uid = ?1", uid)?)?;
-                gone.finish()?;
                 store.prepare_cached("INSERT OR IGNORE INTO forgotten (uid) VALUES (?1)")?.execute([uid])?;
             }
-            Ok(())
+            if gone.finish()?.is_empty() { Ok(()) } else { mark(store) }
         })?;
-        self.clear_log()
+        self.clear_log().map(|_| ())
     }
 
-    /// Writes what the write-ahead log holds into the file and empties it: old bytes of what was deleted may be in it. While
-    /// somebody reads, that has to wait for the next time.
-    pub(super) fn clear_log(&mut self) -> Result<()> {
-        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    /// Deletes rows; their bytes may still be in the write-ahead log, and in copies.
+    pub(crate) fn forget_rows(&mut self, what: &Forget) -> Result<Vec<Uid>> {
+        self.write(|store| forget(store, what))
+    }
+
+    /// Writes what the write-ahead log holds into the file and empties it: old bytes of what was deleted may be in it. `false`
+    /// while somebody reads: then it has to wait for the next time.
+    pub(crate) fn clear_log(&mut self) -> Result<bool> {
+        let busy: bool =
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        Ok(!busy)
+    }
+
+    /// The same, without waiting for anybody.
+    pub(crate) fn clear_log_now(&mut self) -> Result<bool> {
+        let patience = self.patience;
+        self.set_patience(Duration::ZERO)?;
+        let cleared = self.clear_log();
+        self.set_patience(patience)?;
+        cleared
+    }
+
+    /// What is left to do about what was forgotten; `None` where all of it is gone.
+    pub(crate) fn left(&mut self) -> Result<Option<Left>> {
+        let mut found = self.connection.prepare_cached("SELECT value FROM about WHERE name = ?1")?;
+        let mark: Option<String> = found.query_row([LEFT], |row| row.get(0)).optional()?;
+        Ok(mark.map(|mark| Left { copies: !mark.ends_with(BUT_LOG), mark }))
+    }
+
+    /// Copies have been dealt with, unless something else has been forgotten since.
+    pub(crate) fn without_copies(&mut self, left: Left) -> Result<Left> {
+        let mark = format!("{}{BUT_LOG}", left.mark);
+        self.connection.execute(
+            "UPDATE about SET value = ?3 WHERE name = ?1 AND value = ?2",
+            [LEFT, &left.mark, &mark],
+        )?;
+        Ok(Left { mark, copies: false })
+    }
+
+    /// All has been dealt with, unless something else has been forgotten since.
+    pub(crate) fn nothing_left(&mut self, left: &Left) -> Result<()> {
+        self.connection.execute("DELETE FROM about WHERE name = ?1 AND value = ?2", [LEFT, &left.mark])?;
         Ok(())
     }
 }

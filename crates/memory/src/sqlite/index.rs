@@ -101,7 +101,7 @@ pub(super) fn of_kind(kind: &str) -> String {
 }
 
 /// What all kinds but logs have in common: there are few of them.
-pub(super) const NO_LOG: &str = "k:few";
+const NO_LOG: &str = "k:few";
 
 /// A word of a title.
 pub(super) fn of_title(token: &str) -> String {

@@ -31,7 +31,7 @@ use crate::view::{Decision, Filter, Forget, Hit, Log, Page, Paged, Project, Quer
 
 pub use note::Note;
 pub use outbox::{Outgoing, Sent};
-pub use upkeep::{Looked, Sizes, backup_to, is_sound, look, salvage};
+pub use upkeep::{Looked, Sizes, backup_to, is_sound, lock_copies, look, salvage};
 
 /// How long a writer waits for others.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -41,6 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct SqliteStore {
     connection: Connection,
     path: PathBuf,
+    patience: Duration,
 }
 
 /// A store, and what opening it took.
@@ -80,7 +81,7 @@ impl SqliteStore {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(patience)?;
-        let mut store = SqliteStore { connection, path: path.to_owned() };
+        let mut store = SqliteStore { connection, path: path.to_owned(), patience };
         // While somebody else makes the file, SQLite does not wait by itself.
         let start = Instant::now();
         loop {
@@ -94,6 +95,13 @@ impl SqliteStore {
         let how = store.migrate()?;
         store.index_anew_if_needed()?;
         Ok(Opened { store, how })
+    }
+
+    /// Waits so long for others from now on.
+    pub fn set_patience(&mut self, patience: Duration) -> Result<()> {
+        self.connection.busy_timeout(patience)?;
+        self.patience = patience;
+        Ok(())
     }
 
     /// Where it is.
@@ -165,6 +173,7 @@ impl SqliteStore {
             from => {
                 let folder = self.path.with_file_name("backups");
                 place::make_private(&folder).map_err(|error| failed::io(&folder, &error))?;
+                let _alone = lock_copies(&self.path)?;
                 let backup = folder.join(format!("before-version-{}-{from}.db", schema::VERSION));
                 backup_to(&self.connection, &backup)?;
                 Some(backup)
@@ -296,7 +305,7 @@ impl Store for SqliteStore {
     }
 
     fn forget(&mut self, what: &Forget) -> Result<Vec<Uid>> {
-        let gone = self.write(|store| forget::forget(store, what))?;
+        let gone = self.forget_rows(what)?;
         self.clear_log()?;
         Ok(gone)
     }

@@ -66,12 +66,43 @@ fn is_forgotten(store: &Connection, uid: &str) -> Result<bool> {
 /// What a row refers to; `None` where that was forgotten, and the row with it.
 fn referred(store: &Connection, table: &str, uid: &str) -> Result<Option<i64>> {
     let sql = format!("SELECT id FROM {table} WHERE uid = ?1");
-    let found = store.prepare_cached(&sql)?.query_row([uid], |row| row.get(0)).optional()?;
-    match found {
-        Some(id) => Ok(Some(id)),
-        None if is_forgotten(store, uid)? => Ok(None),
+    let mut find = store.prepare_cached(&sql)?;
+    let found = find.query_row([uid], |row| row.get(0)).optional()?;
+    if let Some(id) = found {
+        return Ok(Some(id));
+    }
+    if is_forgotten(store, uid)? {
+        return Ok(None);
+    }
+    let other = if table == "project" { same_project(store, uid)? } else { None };
+    match other {
+        Some(other) => Ok(find.query_row([other], |row| row.get(0)).optional()?),
         None => Err(missing(table, uid)),
     }
+}
+
+/// The mark of a project that another one had been made for before.
+fn same_mark(uid: &str) -> String {
+    format!("{SAME}{uid}")
+}
+
+const SAME: &str = "project ";
+
+/// What turned out to be a project that is forgotten is forgotten with it.
+pub(super) fn forget_same_projects(store: &Connection, uid: &str) -> Result<()> {
+    let same = "FROM about WHERE value = ?1 AND substr(name, 1, length(?2)) = ?2";
+    store.execute(
+        &format!("INSERT OR IGNORE INTO forgotten (uid) SELECT substr(name, length(?2) + 1) {same}"),
+        [uid, SAME],
+    )?;
+    store.execute(&format!("DELETE {same}"), [uid, SAME])?;
+    Ok(())
+}
+
+/// The project that this one turned out to be.
+fn same_project(store: &Connection, uid: &str) -> Result<Option<String>> {
+    let mut found = store.prepare_cached("SELECT value FROM about WHERE name = ?1")?;
+    Ok(found.query_row([same_mark(uid)], |row| row.get(0)).optional()?)
 }
 
 /// The topic and the session that a row refers to; `None` where either was forgotten, and the row with it.
@@ -101,6 +132,8 @@ fn project(store: &Connection, row: &record::Project) -> Result<Put> {
         None => None,
     };
     match there(store, "project", "id", &row.uid)? {
+        // Two who met the folder for the first time at once, or on two machines, mean one project.
+        None if key.is_none() && is_known_otherwise(store, row)? => Ok(Put::Kept),
         None => {
             let id = free_id(store, "project", row.id)?;
             let mut new = store.prepare_cached(
@@ -121,8 +154,26 @@ fn project(store: &Connection, row: &record::Project) -> Result<Put> {
     }
 }
 
+/// Whether a project of the same folder and name is there. What refers to this one is then about that.
+fn is_known_otherwise(store: &Connection, row: &record::Project) -> Result<bool> {
+    let mut same = store.prepare_cached("SELECT uid FROM project WHERE key = ?1 AND name = ?2")?;
+    let same: Option<String> = same.query_row(params![row.key, row.name], |row| row.get(0)).optional()?;
+    let Some(same) = same else { return Ok(false) };
+    store
+        .prepare_cached("INSERT OR REPLACE INTO about (name, value) VALUES (?1, ?2)")?
+        .execute([same_mark(&row.uid), same])?;
+    Ok(true)
+}
+
 fn topic(store: &Connection, row: &record::Topic, to: Outbox) -> Result<Put> {
     if is_forgotten(store, &row.uid)? {
+        return Ok(Put::Forgotten);
+    }
+    // With its session its own topic is forgotten, even if it was never there.
+    if let Some(session) = &row.automatic
+        && is_forgotten(store, session)?
+    {
+        store.prepare_cached("INSERT OR IGNORE INTO forgotten (uid) VALUES (?1)")?.execute([&row.uid])?;
         return Ok(Put::Forgotten);
     }
     let known = there(store, "topic", "id", &row.uid)?;

@@ -1,21 +1,22 @@
 //! Search: the newest texts that hold what is asked for, the best of them first.
 //!
 //! The index gives texts in the order of their time, so what is looked at is bounded however common a word is: of logs the
-//! newest with the words in their title, and the newest with them anywhere; of the few other texts the newest by themselves.
+//! newest with the words in their title, and the newest with them anywhere; of each other sort the newest by themselves, so that
+//! none hides behind another.
 
 use std::collections::BTreeSet;
 
 use rusqlite::{Connection, params_from_iter, types::Value};
 use tidegate_core::time::Millis;
 
-use super::index::{self, NO_LOG, Table};
+use super::index::{self, Table};
 use super::note;
 use super::row::{self, More, of_ms};
 use crate::error::Result;
 use crate::text::{self, Document, Part, Question, Weights};
 use crate::view::{Hit, Kind, Query};
 
-/// How many texts are looked at: anything but logs, logs by their title, and logs.
+/// How many texts are looked at: of each sort but logs, logs by their title, and logs.
 const FEW: usize = 120;
 const BY_TITLE: usize = 80;
 const LOGS: usize = 240;
@@ -52,8 +53,8 @@ struct Scope {
     tokens: Vec<String>,
     /// Logs, too.
     logs: bool,
-    /// Which others; `None` for none of them.
-    few: Option<Vec<String>>,
+    /// Which others, by sorts.
+    few: Vec<Vec<Kind>>,
     since: Option<Millis>,
     until: Option<Millis>,
 }
@@ -65,23 +66,20 @@ impl Scope {
         tokens.extend(filter.project.map(index::of_project));
         tokens.extend(filter.topic.map(index::of_topic));
         tokens.extend(filter.session.as_deref().map(index::of_session));
-        let others = |kinds: &[Kind]| -> Vec<String> {
-            kinds
-                .iter()
-                .filter(|kind| **kind != Kind::Log)
-                .map(|kind| index::of_kind(kind_name(*kind)))
-                .collect()
-        };
-        let few = match others(&query.kinds) {
-            _ if query.kinds.is_empty() => Some(vec![NO_LOG.to_owned()]),
-            kinds if kinds.is_empty() => None,
-            kinds => Some(kinds),
-        };
-        let logs = query.kinds.is_empty() || query.kinds.contains(&Kind::Log);
+        let is_wanted = |kind: &Kind| query.kinds.is_empty() || query.kinds.contains(kind);
+        let few = SORTS
+            .iter()
+            .map(|sort| sort.iter().copied().filter(is_wanted).collect::<Vec<Kind>>())
+            .filter(|sort| !sort.is_empty())
+            .collect();
+        let logs = is_wanted(&Kind::Log);
         let is_possible = filter.since.zip(filter.until).is_none_or(|(since, until)| since < until);
         is_possible.then_some(Scope { tokens, logs, few, since: filter.since, until: filter.until })
     }
 }
+
+/// What is looked for together: every session has a topic, while decisions are few.
+const SORTS: [&[Kind]; 3] = [&[Kind::Decision], &[Kind::Stock, Kind::Progress], &[Kind::Topic]];
 
 fn kind_name(kind: Kind) -> &'static str {
     match kind {
@@ -138,7 +136,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Nothing has all of it. A last word that no text has may go on; then what says least is left out, step by step.
+    /// Nothing has all of it. A last word that no text has may go on, and a name may be within a longer one; then what says least
+    /// is left out, step by step.
     fn with_less(&mut self) -> Result<()> {
         let last = self.question.parts.len() - 1;
         if self.counts[last] == 0.0
@@ -146,6 +145,14 @@ impl Search<'_> {
         {
             self.question.parts[last] = going_on;
             self.counts[last] = self.count_of(last)?;
+        }
+        for at in 0..self.question.parts.len() {
+            if self.counts[at] == 0.0
+                && let Some(pieces) = self.question.parts[at].in_pieces()
+            {
+                self.question.parts[at] = pieces;
+                self.counts[at] = self.count_of(at)?;
+            }
         }
         let counted = self.question.parts.iter().cloned().zip(self.counts.iter().copied());
         let mut known: Vec<(Part, f64)> = counted.filter(|(_, count)| *count > 0.0).collect();
@@ -158,7 +165,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Words of the index that begin like this part.
+    /// Words of the index that begin like this part, or whose forms do.
     fn going_on(&self, at: usize) -> Result<Option<Part>> {
         let Some(prefix) = self.question.parts[at].prefix.as_deref().filter(|word| word.chars().count() >= 3)
         else {
@@ -168,9 +175,15 @@ impl Search<'_> {
             .store
             .prepare_cached("SELECT term FROM term WHERE term >= ?1 AND term < ?2 ORDER BY term LIMIT ?3")?;
         let after = format!("{prefix}\u{10ffff}");
-        let tokens = terms
+        let mut tokens = terms
             .query_map(rusqlite::params![prefix, after, text::GOING_ON], |row| row.get(0))?
             .collect::<rusqlite::Result<Vec<String>>>()?;
+        for stem in text::begun(prefix) {
+            let mut found = terms.query(rusqlite::params![stem, format!("{stem}\u{1}"), 1])?;
+            if found.next()?.is_some() {
+                tokens.push(stem);
+            }
+        }
         Ok((!tokens.is_empty()).then(|| Part::any_of(tokens)))
     }
 
@@ -237,8 +250,9 @@ impl Search<'_> {
             all.join(" AND ")
         };
         let weights = Weights::of(&self.counts, self.all);
-        if let Some(kinds) = &self.scope.few {
-            let kinds: Vec<String> = kinds.iter().map(|kind| quoted(kind)).collect();
+        for sort in self.scope.few.clone() {
+            let kinds: Vec<String> =
+                sort.iter().map(|kind| quoted(&index::of_kind(kind_name(*kind)))).collect();
             let mut all = wanted(false);
             all.push(format!("({})", kinds.join(" OR ")));
             let docs = self.docs(&joined(all), false, None, FEW)?;

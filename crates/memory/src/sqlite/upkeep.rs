@@ -1,13 +1,14 @@
 //! Upkeep: whether the file is sound, copies of it, and what can be saved of a damaged one.
 
-use std::fs::{self, File};
-use std::path::Path;
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, OpenFlags, Row, Transaction};
 use serde::Serialize;
 
 use super::failed;
+use super::index;
 use super::row;
 use super::{SqliteStore, schema};
 use crate::error::{Error, ErrorKind, Result};
@@ -43,26 +44,20 @@ impl SqliteStore {
     /// Goes through the whole file. Gives what is wrong with it.
     pub fn check(&mut self) -> Result<Vec<String>> {
         let mut wrong = of_check(&self.connection)?;
-        let mut broken = self.connection.prepare("PRAGMA foreign_key_check")?;
-        let mut rows = broken.query([])?;
-        while let Some(row) = rows.next()? {
-            wrong.push(format!(
-                "{} refers to a {} that is not there",
-                row.get::<_, String>(0)?,
-                row.get::<_, String>(2)?
-            ));
-        }
         // The index checks itself; an error is what it found.
         if let Err(error) = self.connection.execute("INSERT INTO find (find) VALUES ('integrity-check')", [])
         {
             wrong.push(format!("the index: {error}"));
+        }
+        if wrong.is_empty() {
+            wrong.extend(self.read(not_indexed)?);
         }
         Ok(wrong)
     }
 
     /// Makes the index anew from the texts.
     pub fn index_anew(&mut self) -> Result<()> {
-        self.write(|store| super::index::index_anew(store))
+        self.write(|store| index::index_anew(store))
     }
 
     /// A copy of the whole store, as of one moment.
@@ -96,12 +91,52 @@ impl SqliteStore {
 fn of_check(connection: &Connection) -> Result<Vec<String>> {
     let mut check = connection.prepare("PRAGMA integrity_check(20)")?;
     let found = check.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
-    Ok(found.into_iter().filter(|line| line != "ok").collect())
+    let mut wrong: Vec<String> = found.into_iter().filter(|line| line != "ok").collect();
+    let mut broken = connection.prepare("PRAGMA foreign_key_check")?;
+    let mut rows = broken.query([])?;
+    while let Some(row) = rows.next()? {
+        let (from, to): (String, String) = (row.get(0)?, row.get(2)?);
+        wrong.push(format!("{from} refers to a {to} that is not there"));
+    }
+    Ok(wrong)
+}
+
+/// Where the index has more or fewer texts than there are.
+fn not_indexed(store: &Transaction<'_>) -> Result<Option<String>> {
+    let mut texts = store.prepare(
+        "SELECT id, (SELECT count(*) FROM topic WHERE topic.project = project.id)
+            + (SELECT count(*) FROM log JOIN topic ON topic.id = log.topic WHERE topic.project = project.id)
+            + (SELECT count(*) FROM decision JOIN topic ON topic.id = decision.topic WHERE topic.project = project.id)
+            + (SELECT count(*) FROM note WHERE note.project = project.id)
+        FROM project",
+    )?;
+    let mut found = store.prepare("SELECT count(*) FROM find WHERE find MATCH ?1")?;
+    let mut rows = texts.query([])?;
+    let (mut there, mut indexed) = (0, 0);
+    while let Some(row) = rows.next()? {
+        there += row.get::<_, i64>(1)?;
+        indexed += found
+            .query_row([format!("\"{}\"", index::of_project(row.get(0)?))], |row| row.get::<_, i64>(0))?;
+    }
+    Ok((there != indexed).then(|| format!("the index holds {indexed} texts, and there are {there}")))
+}
+
+/// What makes whoever makes a copy of a store the only one to do so, as long as it is held.
+pub fn lock_copies(store: &Path) -> Result<File> {
+    let path = store.with_file_name("lock.copies");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let locked = options.open(&path).and_then(|file| file.lock().map(|()| file));
+    locked.map_err(|error| failed::io(&path, &error))
 }
 
 /// A copy in a new file: whole, and on disk before it has its name. Of what was deleted nothing is in it.
 pub fn backup_to(connection: &Connection, to: &Path) -> Result<()> {
-    let half = to.with_extension(format!("{}.tmp", std::process::id()));
+    let mut half = to.as_os_str().to_owned();
+    half.push(".tidegate-half");
+    let half = PathBuf::from(half);
     let _ = fs::remove_file(&half);
     let made = (|| {
         // SQLite writes into a file that is there if it is empty; this one is private from the beginning.
@@ -117,10 +152,13 @@ pub fn backup_to(connection: &Connection, to: &Path) -> Result<()> {
     made
 }
 
+/// How long a look waits for others.
+const LOOKS: Duration = Duration::from_secs(5);
+
 fn open_to_read(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.busy_timeout(LOOKS)?;
     Ok(connection)
 }
 
@@ -145,7 +183,7 @@ pub struct Looked {
 
 /// Looks at a store without changing it, and without going through all of it: only gross damage shows.
 pub fn look(path: &Path) -> Result<Looked> {
-    let store = SqliteStore { connection: open_to_read(path)?, path: path.to_owned() };
+    let store = SqliteStore { connection: open_to_read(path)?, path: path.to_owned(), patience: LOOKS };
     store.check_version()?;
     if store.version()? == 0 {
         return Err(Error::new(ErrorKind::Damaged, format!("{} is empty", path.display())));

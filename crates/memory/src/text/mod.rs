@@ -17,6 +17,7 @@ mod stem;
 pub use question::{Part, Question};
 pub use rank::{Document, Weights, freshness, score, snippet};
 pub use scan::{Atom, atoms, tokens};
+pub use stem::begun;
 
 /// The version of the way from text to tokens. An index of another version is made anew.
 pub const VERSION: u32 = 1;

@@ -22,20 +22,29 @@ pub struct Part {
     pub(crate) atoms: Vec<u64>,
     /// The word as it was typed, where it is one that could go on.
     pub prefix: Option<String>,
+    /// Of a name that consists of several words: these, by their stems.
+    pieces: Vec<String>,
     /// Whether any token does, and not only all.
     pub any: bool,
 }
 
 impl Part {
-    fn of(tokens: Vec<String>, atoms: Vec<u64>) -> Part {
-        Part { tokens, atoms, prefix: None, any: false }
+    pub(crate) fn of(tokens: Vec<String>, atoms: Vec<u64>) -> Part {
+        Part { tokens, atoms, prefix: None, pieces: Vec::new(), any: false }
+    }
+
+    /// The words of a name, one after another: what a longer name may hold of it.
+    #[must_use]
+    pub fn in_pieces(&self) -> Option<Part> {
+        let atoms = self.pieces.iter().map(|piece| hash(piece)).collect();
+        (!self.pieces.is_empty()).then(|| Part::of(self.pieces.clone(), atoms))
     }
 
     /// Any of these words of the index, in place of one that it does not have.
     #[must_use]
     pub fn any_of(tokens: Vec<String>) -> Part {
         let atoms = tokens.iter().map(|token| hash(token)).collect();
-        Part { tokens, atoms, prefix: None, any: true }
+        Part { any: true, ..Part::of(tokens, atoms) }
     }
 }
 
@@ -77,7 +86,9 @@ impl Question {
             }
         }
         let small: Vec<&str> = SMALL_WORDS.split_whitespace().collect();
-        let says_little = |part: &Part| part.prefix.as_deref().is_some_and(|word| small.contains(&word));
+        let says_little = |part: &Part| {
+            part.pieces.is_empty() && part.prefix.as_deref().is_some_and(|word| small.contains(&word))
+        };
         for parts in [&mut question.parts, &mut strict] {
             if parts.iter().any(|part| !says_little(part)) {
                 parts.retain(|part| !says_little(part));
@@ -145,14 +156,15 @@ fn loose(text: &str, question: &mut Question, strict: &mut Vec<Part>, all: &mut 
         }
         Found::Word { parts, whole } => {
             all.push(hash(whole));
-            let prefix = match parts {
-                [(_, start, end)] => text.get(*start..*end),
-                _ => None,
+            let typed = parts.first().zip(parts.last()).and_then(|(first, last)| text.get(first.1..last.2));
+            let is_of_word = |c: &char| *c != '_' && class(*c) != Class::Mark;
+            let prefix =
+                typed.map(|word| word.chars().filter(is_of_word).map(super::fold::of_word).collect());
+            let pieces = match parts {
+                [_] => Vec::new(),
+                parts => parts.iter().map(|(piece, ..)| piece.clone()).collect(),
             };
-            let prefix = prefix.map(|word| {
-                word.chars().filter(|c| class(*c) != Class::Mark).map(super::fold::of_word).collect()
-            });
-            let part = Part { prefix, ..Part::of(vec![whole.to_owned()], vec![hash(whole)]) };
+            let part = Part { prefix, pieces, ..Part::of(vec![whole.to_owned()], vec![hash(whole)]) };
             question.parts.push(part.clone());
             strict.push(part);
         }

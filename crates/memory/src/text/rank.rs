@@ -74,7 +74,7 @@ pub fn score(
         possible += weight;
     }
     for phrase in &question.phrases {
-        let whole = Part { tokens: Vec::new(), atoms: phrase.clone(), prefix: None, any: false };
+        let whole = Part::of(Vec::new(), phrase.clone());
         if count(&whole, &title) > 0 {
             sum += possible * 0.6;
         } else if texts.iter().any(|text| count(&whole, text) > 0) {

@@ -23,6 +23,24 @@ pub(crate) fn stem(word: &mut String) {
     }
 }
 
+/// Stems of words that begin like this and end as forms of words do. What is typed of such an ending is longer than what is
+/// left of the word.
+pub fn begun(word: &str) -> Vec<String> {
+    let mut stems = Vec::new();
+    for end in ["ing", "ed", "ies", "ied", "es"] {
+        for typed in 1..end.len() {
+            if word.ends_with(&end[..typed]) {
+                let mut whole = format!("{word}{}", &end[typed..]);
+                stem(&mut whole);
+                stems.push(whole);
+            }
+        }
+    }
+    stems.sort_unstable();
+    stems.dedup();
+    stems
+}
+
 fn plural(word: &mut String) {
     if word.ends_with("ies") && word.len() > 4 {
         word.truncate(word.len() - 3);
@@ -88,6 +106,21 @@ mod tests {
             let stems: Vec<String> = forms.split(' ').map(of).collect();
             assert!(stems.windows(2).all(|pair| pair[0] == pair[1]), "{forms}: {stems:?}");
         }
+    }
+
+    #[test]
+    fn what_is_typed_of_an_ending_is_no_other_word() {
+        for (typed, whole) in [
+            ("processi", "processing"),
+            ("processin", "process"),
+            ("queri", "query"),
+            ("querie", "queries"),
+            ("stoppe", "stop"),
+            ("matche", "matches"),
+        ] {
+            assert!(begun(typed).contains(&of(whole)), "{typed}: {:?}", begun(typed));
+        }
+        assert_eq!(begun("tidal"), Vec::<String>::new());
     }
 
     #[test]

@@ -732,3 +732,137 @@ pub(crate) fn any_word_of_a_text_finds_it(stores: &mut impl Stores) {
         })
         .unwrap();
 }
+
+/// Two who meet a folder for the first time at once make one project, and what they say of it belongs to that.
+pub(crate) fn one_folder_is_one_project(stores: &mut impl Stores) {
+    let mut store = filled(stores);
+    let same = Project { uid: "p1-again".to_owned(), ..project("p1") };
+    let rows = [
+        Record::Project(same.clone()),
+        Record::Topic(topic("t9", "p1-again")),
+        Record::Session(session("s9", "p1-again")),
+        Record::Log(Log { session: Some("s9".to_owned()), ..log("l9", "t9", 80) }),
+    ];
+    assert_eq!(store.put(&rows).unwrap(), [Put::Kept, Put::New, Put::New, Put::New]);
+    let named: Vec<String> =
+        store.projects(&everything()).unwrap().rows.into_iter().map(|project| project.row.uid).collect();
+    assert_eq!(named, ["p1", "p2"]);
+    let found = store.topic_by_uid("t9").unwrap().unwrap();
+    assert_eq!(found.row.project, "p1");
+    // Also what comes later, and alone.
+    assert_eq!(store.put(&[Record::Topic(topic("t10", "p1-again"))]).unwrap(), [Put::New]);
+    // A folder that is called otherwise elsewhere is another project, which has no folder here.
+    let other = Project { name: "other".to_owned(), uid: "p3".to_owned(), ..project("p1") };
+    assert_eq!(store.put(&[Record::Project(other)]).unwrap(), [Put::New]);
+    let folder = store.project_by_key("/home/me/p1/.git").unwrap().unwrap();
+    assert_eq!(folder.row.uid, "p1");
+    store.forget(&Forget::Project(folder.id)).unwrap();
+    assert_eq!(store.put(&[Record::Topic(topic("t11", "p1-again"))]).unwrap(), [Put::Forgotten]);
+    assert_eq!(store.put(&[Record::Project(same)]).unwrap(), [Put::Forgotten]);
+}
+
+/// A session that was forgotten before anything of it was stored is not stored later: not even its title.
+pub(crate) fn a_forgotten_session_leaves_no_topic(stores: &mut impl Stores) {
+    let mut store = filled(stores);
+    store.forget(&Forget::Session("s1".to_owned())).unwrap();
+    let rows = [
+        Record::Topic(Topic { automatic: Some("s1".to_owned()), ..topic("never seen", "p1") }),
+        Record::Session(session("s1", "p1")),
+        Record::Log(Log { session: Some("s1".to_owned()), ..log("l9", "never seen", 80) }),
+    ];
+    assert_eq!(store.put(&rows).unwrap(), [Put::Forgotten; 3]);
+    assert_eq!(found(&mut *store, "seen"), Vec::<String>::new());
+}
+
+/// A log takes along the title that it gave to its session's own topic.
+pub(crate) fn a_topic_called_by_a_forgotten_log(stores: &mut impl Stores) {
+    let mut store = filled(stores);
+    let own = Topic {
+        automatic: Some("s1".to_owned()),
+        title: "Zebras (main)".to_owned(),
+        created: at(80),
+        updated: at(80),
+        ..topic("own", "p1")
+    };
+    let first = Log { session: Some("s1".to_owned()), title: "Zebras".to_owned(), ..log("l9", "own", 80) };
+    store.put(&[Record::Topic(own.clone()), Record::Log(first)]).unwrap();
+    assert_eq!(store.forget(&Forget::Log("l9".to_owned())).unwrap(), ["l9"]);
+    assert_eq!(found(&mut *store, "zebra"), Vec::<String>::new());
+    let left = store.topic_by_uid("own").unwrap().unwrap();
+    assert_eq!((left.row.title.as_str(), left.logs), ("session of 2026-09-21", 0));
+    assert_eq!(store.put(&[Record::Topic(own)]).unwrap(), [Put::Kept], "an older version");
+}
+
+pub(crate) fn topics_and_decisions_are_forgotten(stores: &mut impl Stores) {
+    let mut store = filled(stores);
+    let superseding = store.decisions(&all(), &everything()).unwrap().rows;
+    let d2 = superseding.iter().find(|one| one.row.uid == "d2").unwrap().id;
+    assert_eq!(store.forget(&Forget::Decision(d2)).unwrap(), ["d2"]);
+    assert_eq!(store.decision(d2).unwrap(), None);
+    let t1 = store.topic_by_uid("t1").unwrap().unwrap();
+    assert_eq!(t1.decisions, 1, "what it took the place of stands again");
+    let mut gone = store.forget(&Forget::Topic(t1.id)).unwrap();
+    gone.sort();
+    assert_eq!(gone, ["d1", "l1", "l3", "l5", "t1"]);
+    assert_eq!(store.topic_by_uid("t2").unwrap().unwrap().part_of, None);
+    assert_eq!(found(&mut *store, "CRLF"), Vec::<String>::new());
+    assert_eq!(store.put(&[Record::Topic(topic("t1", "p1"))]).unwrap(), [Put::Forgotten]);
+    for missing in [Forget::Topic(t1.id), Forget::Decision(d2)] {
+        assert_eq!(store.forget(&missing).unwrap_err().kind, ErrorKind::Missing);
+    }
+}
+
+/// However many sessions were called by a word, a decision with it is found.
+pub(crate) fn decisions_are_found_among_many_topics(stores: &mut impl Stores) {
+    let mut store = filled(stores);
+    let mut rows = vec![Record::Decision(Decision {
+        text: "The lexer is written by hand".to_owned(),
+        ..decision("d9", "t1", 1)
+    })];
+    rows.extend((0..150).map(|n| {
+        Record::Topic(Topic {
+            title: format!("fix the lexer case {n}"),
+            automatic: Some(format!("s{n}")),
+            created: at(100 + n),
+            updated: at(100 + n),
+            ..topic(&format!("auto{n}"), "p1")
+        })
+    }));
+    store.put(&rows).unwrap();
+    for kinds in [vec![], vec![Kind::Decision, Kind::Topic]] {
+        let query = Query { text: "lexer".to_owned(), kinds, limit: 200, ..Query::default() };
+        let hits = store.search(&query).unwrap();
+        assert_eq!(hits.first().map(|hit| hit.uid.as_str()), Some("d9"));
+        assert!(hits.len() > 50);
+    }
+}
+
+/// Of the last word the beginning is enough, also of a name and of a form of a word; and of a name some of its words.
+pub(crate) fn beginnings_and_parts_of_names_are_found(stores: &mut impl Stores) {
+    let mut store = filled(stores);
+    let titled = |uid: &str, title: &str, minutes| {
+        Record::Log(Log { title: title.to_owned(), ..log(uid, "t1", minutes) })
+    };
+    store
+        .put(&[
+            titled("camel", "Call readTranscriptTail", 80),
+            titled("snake", "Rename snake_case_name", 81),
+            titled("form", "Queries that are processed", 82),
+        ])
+        .unwrap();
+    for (words, uid) in [
+        ("readTr", "camel"),
+        ("readTranscript", "camel"),
+        ("readtranscriptt", "camel"),
+        ("TranscriptTail", "camel"),
+        ("transcript_tail call", "camel"),
+        ("snake_cas", "snake"),
+        ("case_name", "snake"),
+        ("processi", "form"),
+        ("queri", "form"),
+        ("queries proce", "form"),
+    ] {
+        assert_eq!(found(&mut *store, words), [uid], "{words}");
+    }
+    assert_eq!(found(&mut *store, "TailTranscript"), Vec::<String>::new());
+}

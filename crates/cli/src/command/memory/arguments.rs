@@ -32,7 +32,8 @@ Examples:
   tidegate memory list decisions --topic 12 --all
   tidegate memory list logs --limit 100 --json | jq -r .next
 
-A list comes in pages: `--after` takes what the page before said was next.")]
+A list comes in pages: `--after` takes what the page before said was next. Times are
+in UTC.")]
     List(List),
     /// Shows one topic, log, decision, session or project
     #[command(after_help = "\
@@ -90,13 +91,16 @@ Examples:
   ssh other tidegate memory export | tidegate memory import
 
 What is there already stays; of two versions the newer counts; what was forgotten
-stays forgotten. Secrets are taken out. If a line makes no sense, nothing is taken
-in, and the line is named.")]
+stays forgotten. A project of the same name and folder as one that is there is that
+one. Secrets are taken out. If a line makes no sense, nothing is taken in, and the
+line is named.")]
     Import(Import),
-    /// Deletes a log, a session or a project for good
+    /// Deletes a log, a decision, a topic, a session or a project for good
     #[command(after_help = "\
 Examples:
   tidegate memory forget log 3f9a2c
+  tidegate memory forget decision 7
+  tidegate memory forget topic 12
   tidegate memory forget session 91b38a40-…
   tidegate memory forget project shop
 
@@ -104,7 +108,7 @@ From the store, its copies, the spool and, with the next delivery, from the team
 store. Nothing brings it back but a new conversation. At a terminal it asks; called
 by an agent it prints a code that only a person can approve.
 
-Exit codes: 0 gone, 4 waits for a person's approval.")]
+Exit codes: 0 gone, 1 not yet gone from everywhere, or an error, 4 waits for a person's approval.")]
     Forget(Forget),
     /// Shows how much there is, and what waits
     #[command(after_help = "Examples:\n  tidegate memory stats\n  tidegate memory stats --json")]
@@ -210,7 +214,7 @@ pub(crate) struct Of {
     /// Only of this session
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// Only from then on: `2026-11-01`, or `7d` ago
+    /// Only from then on: `2026-11-01`, or `7d` ago; days are those of UTC
     #[arg(long, value_name = "WHEN")]
     pub(crate) since: Option<When>,
     /// Only until then, a day included
@@ -424,8 +428,8 @@ pub(crate) struct DecisionEdit {
     /// The decision
     #[arg(value_name = "ID")]
     pub(crate) id: i64,
-    /// What was decided
-    #[arg(long, value_name = "TEXT")]
+    /// What was decided; `-` reads it from stdin
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) text: Option<String>,
     /// Why
     #[arg(long, value_name = "TEXT")]
@@ -529,6 +533,8 @@ pub(crate) struct Forget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ForgetOf {
     Log,
+    Decision,
+    Topic,
     Session,
     Project,
 }
@@ -537,6 +543,8 @@ impl ForgetOf {
     pub(crate) fn name(self) -> &'static str {
         match self {
             ForgetOf::Log => "log",
+            ForgetOf::Decision => "decision",
+            ForgetOf::Topic => "topic",
             ForgetOf::Session => "session",
             ForgetOf::Project => "project",
         }

@@ -32,6 +32,7 @@ pub(super) fn check(args: &Check) -> Outcome {
     let mut wrong = opened.memory.check()?;
     if args.mend && !wrong.is_empty() {
         opened.memory.mend(&wrong.join("; "))?;
+        opened.said.clone_from(&opened.memory.healed);
         wrong = opened.memory.check()?;
     }
     let store = opened.memory.home().file().display().to_string();
@@ -68,7 +69,7 @@ pub(super) fn backup(args: &Backup) -> Outcome {
         }
         Some(to) => {
             let to = std::path::absolute(to).map_err(CliError::new)?;
-            opened.memory.store().backup(&to)?;
+            opened.memory.backup_to(&to)?;
             to
         }
     };

@@ -19,8 +19,8 @@ pub(super) fn run(command: &DecisionCommand) -> Outcome {
             (made, "written down".to_owned(), args.json)
         }
         DecisionCommand::Edit(args) => {
-            let edit =
-                act::DecisionEdit { text: args.text.clone(), reason: args.reason.clone(), topic: args.topic };
+            let text = args.text.as_deref().map(given).transpose()?;
+            let edit = act::DecisionEdit { text, reason: args.reason.clone(), topic: args.topic };
             let changed =
                 opened.act(|memory, acting| act::edit_decision(memory, acting.now, args.id, &edit))?;
             (changed, "changed".to_owned(), args.json)

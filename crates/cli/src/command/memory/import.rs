@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::redact::redact_in_place;
+use tidegate_core::time::Millis;
 use tidegate_memory::record::Record;
 use tidegate_memory::store::{Put, Store};
 
@@ -89,15 +90,31 @@ fn read(from: &mut impl BufRead) -> Result<(Vec<Record>, Vec<Bad>), CliError> {
             continue;
         }
         match serde_json::from_slice::<Record>(&bytes) {
-            Ok(mut record) if is_named(&record) => {
+            Ok(record) if !is_named(&record) => bad.push((number, "the uid is empty or too long".to_owned())),
+            Ok(record) if times(&record).into_iter().any(|at| at > LATEST) => {
+                bad.push((number, "a time is thousands of years from now".to_owned()));
+            }
+            Ok(mut record) => {
                 clean(&mut record);
                 records.push(record);
             }
-            Ok(_) => bad.push((number, "the uid is empty or too long".to_owned())),
             Err(error) => bad.push((number, line(&error.to_string(), 200))),
         }
     }
     Ok((records, bad))
+}
+
+/// The end of the year 9999. Of two versions the later counts, so nothing could ever be changed that is later than any.
+const LATEST: Millis = Millis(253_402_300_799_999);
+
+fn times(record: &Record) -> [Millis; 3] {
+    match record {
+        Record::Project(row) => [row.created, row.updated, row.updated],
+        Record::Topic(row) => [row.created, row.updated, row.offered_at.unwrap_or_default()],
+        Record::Session(row) => [row.created, row.updated, row.updated],
+        Record::Log(row) => [row.at, row.updated, row.updated],
+        Record::Decision(row) => [row.created, row.updated, row.retracted.unwrap_or_default()],
+    }
 }
 
 fn is_named(record: &Record) -> bool {

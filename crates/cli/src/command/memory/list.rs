@@ -8,7 +8,7 @@ use tidegate_memory::store::Store;
 use tidegate_memory::view::{Decision, Log, Page, Paged, Project, Topic};
 
 use super::arguments::{List, ListOf};
-use super::{Opened, is_none, line, minute, say_waiting, waiting};
+use super::{Opened, folder, is_none, line, minute, say_waiting, waiting};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -32,6 +32,9 @@ struct Listed {
     /// Jobs that wait for a worker, if any.
     #[serde(skip_serializing_if = "is_none")]
     waiting: usize,
+    /// There would be automatic topics.
+    #[serde(skip)]
+    automatic: bool,
 }
 
 pub(super) fn run(args: &List) -> Outcome {
@@ -49,6 +52,11 @@ pub(super) fn run(args: &List) -> Outcome {
     };
     if lines.is_empty() {
         print::to_stderr("there is nothing to list");
+        if listed.automatic {
+            print::to_stderr(
+                "hint: `--all` lists the topics that were made for sessions; `tidegate memory list logs` what was said",
+            );
+        }
     }
     for line in lines {
         if !print::line(&line) {
@@ -61,7 +69,34 @@ pub(super) fn run(args: &List) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Refuses what does not narrow this list: to pass over it would show more than was asked for.
+fn check(args: &List) -> Result<(), CliError> {
+    let of = &args.of;
+    let given = [
+        ("--project", of.project.is_some()),
+        ("--topic", of.topic.is_some()),
+        ("--session", of.session.is_some()),
+        ("--since", of.since.is_some()),
+        ("--until", of.until.is_some()),
+        ("--open", args.open),
+        ("--closed", args.closed),
+    ];
+    let (what, not_for): (&str, &[&str]) = match args.what {
+        ListOf::Topics | ListOf::Decisions => return Ok(()),
+        ListOf::Logs => ("logs", &["--open", "--closed"]),
+        ListOf::Projects => {
+            ("projects", &["--project", "--topic", "--session", "--since", "--until", "--open", "--closed"])
+        }
+    };
+    match given.iter().find(|(name, is_given)| *is_given && not_for.contains(name)) {
+        Some((name, _)) => Err(CliError::new(format!("`{name}` does not narrow a list of {what}"))
+            .hint(format!("leave `{name}` out"))),
+        None => Ok(()),
+    }
+}
+
 fn listed(args: &List) -> Result<Listed, CliError> {
+    check(args)?;
     let Some(mut opened) = Opened::look()? else {
         let rows = match args.what {
             ListOf::Topics => Rows::Topics(Vec::new()),
@@ -69,7 +104,7 @@ fn listed(args: &List) -> Result<Listed, CliError> {
             ListOf::Decisions => Rows::Decisions(Vec::new()),
             ListOf::Projects => Rows::Projects(Vec::new()),
         };
-        return Ok(Listed { rows, next: None, waiting: waiting(&Here::find()?) });
+        return Ok(Listed { rows, next: None, waiting: waiting(&Here::find()?), automatic: false });
     };
     let mut filter = opened.filter(&args.of)?;
     filter.all = args.all;
@@ -77,26 +112,32 @@ fn listed(args: &List) -> Result<Listed, CliError> {
     let page = Page { limit: args.limit.into(), after: args.after.clone() };
     let waiting = waiting(&opened.here);
     let memory = &mut opened.memory;
-    Ok(match args.what {
+    let mut listed = match args.what {
         ListOf::Topics => with(memory.topics(&filter, &page)?, Rows::Topics, waiting),
         ListOf::Logs => with(memory.logs(&filter, &page)?, Rows::Logs, waiting),
         ListOf::Decisions => with(memory.decisions(&filter, &page)?, Rows::Decisions, waiting),
         ListOf::Projects => with(memory.projects(&page)?, Rows::Projects, waiting),
-    })
+    };
+    if matches!(&listed.rows, Rows::Topics(rows) if rows.is_empty()) && !args.all {
+        filter.all = true;
+        listed.automatic = !memory.topics(&filter, &Page { limit: 1, after: None })?.rows.is_empty();
+    }
+    Ok(listed)
 }
 
 fn with<T>(page: Paged<T>, rows: fn(Vec<T>) -> Rows, waiting: usize) -> Listed {
-    Listed { rows: rows(page.rows), next: page.next, waiting }
+    Listed { rows: rows(page.rows), next: page.next, waiting, automatic: false }
 }
 
 fn project(project: &Project) -> String {
     format!(
-        "{:>4}  {}  {} topics, {} decisions, {} logs",
+        "{:>4}  {}  {} topics, {} decisions, {} logs  ({})",
         project.id,
         line(&project.row.name, 40),
         project.topics,
         project.decisions,
-        project.logs
+        project.logs,
+        folder(project)
     )
 }
 

@@ -19,9 +19,9 @@ use std::io::Read;
 
 use tidegate_core::memory::job::ProjectOf;
 use tidegate_memory::act::{self, Acting};
-use tidegate_memory::memory::Memory;
+use tidegate_memory::memory::{Healed, Memory};
 use tidegate_memory::team::Direction;
-use tidegate_memory::view::Filter;
+use tidegate_memory::view::{Filter, Project};
 use tidegate_state::memory::spool;
 use tidegate_state::project::memory_project;
 
@@ -57,6 +57,15 @@ struct Opened {
     here: Here,
     memory: Memory,
     own: Option<ProjectOf>,
+    /// What has been said of damage.
+    said: Option<Healed>,
+}
+
+/// Some damage shows only in use.
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.say_healed();
+    }
 }
 
 impl Opened {
@@ -75,11 +84,23 @@ impl Opened {
     }
 
     fn of(here: Here, memory: Memory) -> Opened {
-        if let Some(healed) = &memory.healed {
-            print::to_stderr(&format!("warning: {}", plain(&healed.line())));
+        if let Some(error) = &memory.unfinished {
+            print::to_stderr(&format!("warning: {}", plain(&not_finished(error))));
         }
         let own = here.root.as_deref().map(memory_project);
-        Opened { here, memory, own }
+        let mut opened = Opened { here, memory, own, said: None };
+        opened.say_healed();
+        opened
+    }
+
+    /// Says that the store was damaged and rebuilt, where that has not been said.
+    fn say_healed(&mut self) {
+        if let Some(healed) = &self.memory.healed
+            && self.said.as_ref() != Some(healed)
+        {
+            print::to_stderr(&format!("warning: {}", plain(&healed.line())));
+            self.said = Some(healed.clone());
+        }
     }
 
     /// Who acts here.
@@ -133,6 +154,19 @@ fn is_none(jobs: &usize) -> bool {
     *jobs == 0
 }
 
+/// That something which was forgotten is not gone from everywhere yet.
+fn not_finished(error: &tidegate_memory::error::Error) -> String {
+    format!("what was forgotten is gone from the store, but not from everywhere: {}", error.what)
+}
+
+/// Where a project is on this machine.
+fn folder(project: &Project) -> String {
+    match &project.row.key {
+        Some(key) => line(key.strip_suffix("/.git").unwrap_or(key), 300),
+        None => "no folder of this machine".to_owned(),
+    }
+}
+
 /// Text that somebody else wrote, as a terminal may have it: what would move the cursor or change colours shows as a mark.
 fn plain(text: &str) -> String {
     let is_harmless = |c: char| {
@@ -157,14 +191,19 @@ fn given(text: &str) -> Result<String, CliError> {
     if text != "-" {
         return Ok(text.to_owned());
     }
-    let mut read = String::new();
-    let most = tidegate_memory::act::LONGEST_TEXT as u64 * 2;
+    let mut read = Vec::new();
+    // What is far too long is not read to its end.
+    let most = act::LONGEST_TEXT * 2;
     std::io::stdin()
         .lock()
-        .take(most)
-        .read_to_string(&mut read)
+        .take(most as u64 + 1)
+        .read_to_end(&mut read)
         .map_err(|error| CliError::new(format!("stdin: {error}")))?;
-    Ok(read)
+    if read.len() > most {
+        return Err(CliError::new(format!("the text is longer than {} bytes", act::LONGEST_TEXT))
+            .hint("say what matters, and name the file that holds the rest"));
+    }
+    String::from_utf8(read).map_err(|_| CliError::new("stdin: the text is not UTF-8"))
 }
 
 #[cfg(test)]

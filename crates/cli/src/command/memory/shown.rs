@@ -83,7 +83,7 @@ fn show<T: Serialize>(json: bool, row: &T, lines: fn(&T) -> Vec<String>) {
     }
 }
 
-fn number(text: &str) -> Result<i64, CliError> {
+pub(super) fn number(text: &str) -> Result<i64, CliError> {
     text.parse().map_err(|_| {
         CliError::new(format!("`{}` is no number", line(text, 40))).hint("lists give the numbers")
     })

@@ -25,13 +25,9 @@ struct Stats {
 }
 
 pub(super) fn run(args: &Json) -> Outcome {
-    let (here, sizes) = match Opened::look()? {
-        None => (Here::find()?, None),
-        Some(mut opened) => {
-            let sizes = opened.memory.store().sizes()?;
-            (opened.here, Some(sizes))
-        }
-    };
+    let mut opened = Opened::look()?;
+    let sizes = opened.as_mut().map(|opened| opened.memory.sizes()).transpose()?;
+    let here = Here::find()?;
     let home = Home::of(&here.env.place)?;
     let waiting = waiting(&here);
     let stats =

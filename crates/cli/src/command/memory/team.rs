@@ -59,7 +59,7 @@ pub(super) fn show(args: &Json) -> Outcome {
             let store = opened.memory.store();
             let shared = store.shared()?.into_iter().map(|(_, name)| name).collect();
             let pending = store.outbox_length()?;
-            (opened.here, shared, pending)
+            (Here::find()?, shared, pending)
         }
     };
     let address = address(&here)?;

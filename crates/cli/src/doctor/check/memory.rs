@@ -47,7 +47,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         }
     };
     folder(home.folder(), found);
-    let looked = home.is_there().then(|| store(&home, found));
+    let looked = home.is_there().unwrap_or(false).then(|| store(&home, found));
     waiting(state, seen.now, found);
     failures(seen, found);
     if let Some(Some(looked)) = &looked {
