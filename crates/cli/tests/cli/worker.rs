@@ -136,7 +136,7 @@ fn kill(machine: &Machine, over_jobs: usize, over_summaries: usize) -> BTreeSet<
     let mut uids = BTreeSet::new();
     // How long one takes that is left alone is found out on the way: whoever survives makes it shorter.
     let mut longest = Duration::from_millis(30);
-    let (mut jobs, mut between, mut summaries, mut rounds, mut seed) = (0, 0, 0, 0, 7_u64);
+    let (mut jobs, mut summaries, mut rounds, mut seed) = (0, 0, 0, 7_u64);
     while jobs < over_jobs || summaries < over_summaries {
         rounds += 1;
         assert!(
@@ -161,10 +161,8 @@ fn kill(machine: &Machine, over_jobs: usize, over_summaries: usize) -> BTreeSet<
         let over_summary = killed && left == 0 && !retries::read(&machine.state).summaries.is_empty();
         longest = longest.mul_f64(if over_job || over_summary { 1.03 } else { 0.9 });
         jobs += usize::from(over_job);
-        between += usize::from(over_job && left < JOBS);
         summaries += usize::from(over_summary);
     }
-    println!("in {rounds} rounds {jobs} died over a job ({between} between two), {summaries} over a summary");
     uids
 }
 

@@ -35,7 +35,7 @@ section! {
         endpoint: Option<Endpoint> = None, Never;
         /// The environment variable that holds the endpoint's key. Unset: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`.
         key_variable: Option<Variable> = None, Never;
-        /// How often it is asked in one hour, over all sessions. What is beyond that is summed up locally.
+        /// How often it is asked in one hour, over all sessions. What is beyond that waits for the next hour.
         calls_per_hour: Whole<0, 10_000> = Whole::new(30), Never;
         /// How many seconds an answer may take.
         timeout_s: Whole<1, 600> = Whole::new(60), Never;
