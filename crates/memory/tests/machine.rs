@@ -189,6 +189,20 @@ fn what_people_do() {
     let id = act::project(&mut memory, "shop").unwrap().id.to_string();
     assert_eq!(act::project(&mut memory, &id).unwrap().row.name, "shop");
     assert!(act::project(&mut memory, "harbour").unwrap_err().hint.unwrap().contains("shop"));
+    // Nothing is later than the end of time: that nothing changed is not said to be a change.
+    let updated = Millis(u64::MAX);
+    let last = [
+        Record::Topic(Topic { updated, ..rows::topic("t9", &child.row.project) }),
+        Record::Decision(Decision { updated, id: Some(90), ..decision("d9", "t9", 1) }),
+    ];
+    memory.put(&last).unwrap();
+    let id = memory.topic_by_uid("t9").unwrap().unwrap().id;
+    let closed = TopicEdit { status: Some(Status::Closed), ..TopicEdit::default() };
+    let edit = act::DecisionEdit { reason: Some("another".to_owned()), ..act::DecisionEdit::default() };
+    assert_eq!(act::edit_topic(&mut memory, at(4), id, &closed).unwrap_err().kind, ErrorKind::Refused);
+    assert_eq!(act::edit_decision(&mut memory, at(4), 90, &edit).unwrap_err().kind, ErrorKind::Refused);
+    assert_eq!(act::retract(&mut memory, at(4), 90).unwrap_err().kind, ErrorKind::Refused);
+    memory.forget(&Forget::Topic(id)).unwrap();
     let startup = act::startup(&mut memory, &machine.settings, Some(&own), None).unwrap();
     assert_eq!((startup.undecided.len(), startup.decisions.len()), (1, 1));
 }
