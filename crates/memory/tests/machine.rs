@@ -296,7 +296,12 @@ fn what_is_forgotten_is_gone_from_every_byte() {
 /// A log takes the title along that it gave to its session's topic; topics and decisions go without the rest.
 #[test]
 fn what_is_forgotten_singly_is_gone_from_every_byte() {
-    let cases: [(&str, fn(&mut Memory) -> Forget); 4] = [
+    type Forgets = fn(&mut Memory) -> Forget;
+    fn secret() -> Log {
+        let title = "xylophonist 秘密鍵匣".to_owned();
+        Log { prompt: title.clone(), title, session: Some("s9".to_owned()), ..log("first", "own", 80) }
+    }
+    let cases: [(&str, Forgets); 4] = [
         ("the first log of a session", |_| Forget::Log("first".to_owned())),
         ("the first log of a session, which went elsewhere since", |memory| {
             let moved = Log { topic: "t1".to_owned(), updated: at(9000), ..secret() };
@@ -322,10 +327,6 @@ fn what_is_forgotten_singly_is_gone_from_every_byte() {
             Forget::Decision(70)
         }),
     ];
-    fn secret() -> Log {
-        let title = "xylophonist 秘密鍵匣".to_owned();
-        Log { prompt: title.clone(), title, session: Some("s9".to_owned()), ..log("first", "own", 80) }
-    }
     for (case, forget) in cases {
         let machine = Machine::new();
         let mut memory = machine.filled();
@@ -398,6 +399,7 @@ fn forgetting_is_finished_later() {
 
 #[test]
 fn what_a_killed_backup_left_is_cleared_away() {
+    type Clears = fn(&mut Memory);
     let machine = Machine::new();
     let mut memory = machine.filled();
     let backups = machine.home().backups();
@@ -408,7 +410,6 @@ fn what_a_killed_backup_left_is_cleared_away() {
         "new.tmp-journal",
         "memory-2026-01-01.db-journal",
     ];
-    type Clears = fn(&mut Memory);
     let clears: [Clears; 2] = [
         |memory| {
             memory.backup().unwrap();

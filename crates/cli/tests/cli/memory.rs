@@ -400,21 +400,24 @@ fn a_full_disk_is_said_and_costs_nothing() {
 
 /// Overwrites the page that the table of logs begins with: opening the store does not show it.
 fn damage_logs(store: &Path) {
-    let mut bytes = fs::read(store).unwrap();
-    let place = |bytes: &[u8], text: &[u8]| bytes.windows(text.len()).position(|part| part == text).unwrap();
+    let mut bytes = fs::read(store).expect("a store");
+    let place = |bytes: &[u8], text: &[u8]| {
+        bytes.windows(text.len()).position(|part| part == text).expect("a list of tables")
+    };
     // In the list of tables the number of that page stands between these words.
     let after_name = place(&bytes, b"tableloglog") + b"tableloglog".len();
     let length = place(&bytes[after_name..], b"CREATE TABLE log");
     let page =
         bytes[after_name..after_name + length].iter().fold(0, |page, byte| page << 8 | usize::from(*byte));
     bytes[(page - 1) * 4096..page * 4096].fill(0xa5);
-    fs::write(store, bytes).unwrap();
+    fs::write(store, bytes).expect("a damaged store");
 }
 
 #[test]
 fn damage_that_shows_in_use_is_said() {
+    type Args = fn(&str) -> Vec<&str>;
     let to = |sandbox: &Sandbox| sandbox.path().join("copy.db").to_str().unwrap().to_owned();
-    let commands: [(&str, fn(&str) -> Vec<&str>); 7] = [
+    let commands: [(&str, Args); 7] = [
         ("list", |_| vec!["list", "logs"]),
         ("search", |_| vec!["search", "timeout"]),
         ("log add", |_| vec!["log", "add", "1", "x"]),
