@@ -189,6 +189,20 @@ fn what_people_do() {
     let id = act::project(&mut memory, "shop").unwrap().id.to_string();
     assert_eq!(act::project(&mut memory, &id).unwrap().row.name, "shop");
     assert!(act::project(&mut memory, "harbour").unwrap_err().hint.unwrap().contains("shop"));
+    // Nothing is later than the end of time: that nothing changed is not said to be a change.
+    let updated = Millis(u64::MAX);
+    let last = [
+        Record::Topic(Topic { updated, ..rows::topic("t9", &child.row.project) }),
+        Record::Decision(Decision { updated, id: Some(90), ..decision("d9", "t9", 1) }),
+    ];
+    memory.put(&last).unwrap();
+    let id = memory.topic_by_uid("t9").unwrap().unwrap().id;
+    let closed = TopicEdit { status: Some(Status::Closed), ..TopicEdit::default() };
+    let edit = act::DecisionEdit { reason: Some("another".to_owned()), ..act::DecisionEdit::default() };
+    assert_eq!(act::edit_topic(&mut memory, at(4), id, &closed).unwrap_err().kind, ErrorKind::Refused);
+    assert_eq!(act::edit_decision(&mut memory, at(4), 90, &edit).unwrap_err().kind, ErrorKind::Refused);
+    assert_eq!(act::retract(&mut memory, at(4), 90).unwrap_err().kind, ErrorKind::Refused);
+    memory.forget(&Forget::Topic(id)).unwrap();
     let startup = act::startup(&mut memory, &machine.settings, Some(&own), None).unwrap();
     assert_eq!((startup.undecided.len(), startup.decisions.len()), (1, 1));
 }
@@ -282,7 +296,12 @@ fn what_is_forgotten_is_gone_from_every_byte() {
 /// A log takes the title along that it gave to its session's topic; topics and decisions go without the rest.
 #[test]
 fn what_is_forgotten_singly_is_gone_from_every_byte() {
-    let cases: [(&str, fn(&mut Memory) -> Forget); 4] = [
+    type Forgets = fn(&mut Memory) -> Forget;
+    fn secret() -> Log {
+        let title = "xylophonist 秘密鍵匣".to_owned();
+        Log { prompt: title.clone(), title, session: Some("s9".to_owned()), ..log("first", "own", 80) }
+    }
+    let cases: [(&str, Forgets); 4] = [
         ("the first log of a session", |_| Forget::Log("first".to_owned())),
         ("the first log of a session, which went elsewhere since", |memory| {
             let moved = Log { topic: "t1".to_owned(), updated: at(9000), ..secret() };
@@ -308,10 +327,6 @@ fn what_is_forgotten_singly_is_gone_from_every_byte() {
             Forget::Decision(70)
         }),
     ];
-    fn secret() -> Log {
-        let title = "xylophonist 秘密鍵匣".to_owned();
-        Log { prompt: title.clone(), title, session: Some("s9".to_owned()), ..log("first", "own", 80) }
-    }
     for (case, forget) in cases {
         let machine = Machine::new();
         let mut memory = machine.filled();
@@ -384,6 +399,7 @@ fn forgetting_is_finished_later() {
 
 #[test]
 fn what_a_killed_backup_left_is_cleared_away() {
+    type Clears = fn(&mut Memory);
     let machine = Machine::new();
     let mut memory = machine.filled();
     let backups = machine.home().backups();
@@ -394,7 +410,6 @@ fn what_a_killed_backup_left_is_cleared_away() {
         "new.tmp-journal",
         "memory-2026-01-01.db-journal",
     ];
-    type Clears = fn(&mut Memory);
     let clears: [Clears; 2] = [
         |memory| {
             memory.backup().unwrap();

@@ -325,8 +325,10 @@ fn a_folder_that_cannot_be_written_is_named() {
     let data = sandbox.path().join("data");
     fs::write(&data, "a file").unwrap();
     let sandbox = sandbox.with("TIDEGATE_DATA_DIR", data.as_os_str());
-    let error = refused(&memory(&sandbox, &["topic", "add", "x"]));
-    assert!(error.contains(data.to_str().unwrap()), "{error}");
+    for args in [&["topic", "add", "x"][..], &["list"]] {
+        let error = refused(&memory(&sandbox, args));
+        assert!(error.contains(data.to_str().unwrap()), "{error}");
+    }
     fs::remove_file(&data).unwrap();
     fs::create_dir(&data).unwrap();
     ok(&memory(&sandbox, &["topic", "add", "x"]));
@@ -398,21 +400,24 @@ fn a_full_disk_is_said_and_costs_nothing() {
 
 /// Overwrites the page that the table of logs begins with: opening the store does not show it.
 fn damage_logs(store: &Path) {
-    let mut bytes = fs::read(store).unwrap();
-    let place = |bytes: &[u8], text: &[u8]| bytes.windows(text.len()).position(|part| part == text).unwrap();
+    let mut bytes = fs::read(store).expect("a store");
+    let place = |bytes: &[u8], text: &[u8]| {
+        bytes.windows(text.len()).position(|part| part == text).expect("a list of tables")
+    };
     // In the list of tables the number of that page stands between these words.
     let after_name = place(&bytes, b"tableloglog") + b"tableloglog".len();
     let length = place(&bytes[after_name..], b"CREATE TABLE log");
     let page =
         bytes[after_name..after_name + length].iter().fold(0, |page, byte| page << 8 | usize::from(*byte));
     bytes[(page - 1) * 4096..page * 4096].fill(0xa5);
-    fs::write(store, bytes).unwrap();
+    fs::write(store, bytes).expect("a damaged store");
 }
 
 #[test]
 fn damage_that_shows_in_use_is_said() {
+    type Args = fn(&str) -> Vec<&str>;
     let to = |sandbox: &Sandbox| sandbox.path().join("copy.db").to_str().unwrap().to_owned();
-    let commands: [(&str, fn(&str) -> Vec<&str>); 7] = [
+    let commands: [(&str, Args); 7] = [
         ("list", |_| vec!["list", "logs"]),
         ("search", |_| vec!["search", "timeout"]),
         ("log add", |_| vec!["log", "add", "1", "x"]),
@@ -554,4 +559,96 @@ fn a_folder_that_many_meet_at_once_is_one_project() {
     let projects = ok(&memory(&sandbox, &["list", "projects", "--json"])).json();
     let projects = projects["projects"].as_array().unwrap();
     assert_eq!((projects.len(), &projects[0]["topics"]), (1, &json!(12)), "{projects:?}");
+}
+
+#[test]
+fn a_list_says_what_it_leaves_out() {
+    let machine = Machine::new();
+    machine.turn("s1", "u1");
+    machine.emptied();
+    let ran = memory(&machine.sandbox, &["list"]);
+    assert!(
+        ran.code == Some(0) && ran.stderr.contains("`--all`") && ran.stderr.contains("list logs"),
+        "{ran:?}"
+    );
+    let ran = memory(&machine.sandbox, &["list", "--project", ".", "--since", "2030-01-01"]);
+    assert_eq!(ran.stderr, "there is nothing to list\n");
+    for args in [
+        &["projects", "--since", "2030-01-01"][..],
+        &["projects", "--project", "."],
+        &["projects", "--open"],
+        &["logs", "--closed"],
+    ] {
+        let error = refused(&memory(&machine.sandbox, &[&["list"], args].concat()));
+        assert!(error.contains(args[1]) && error.contains("does not narrow"), "{error}");
+    }
+    for args in [&["list", "logs", "--all"][..], &["list", "projects", "--all"]] {
+        assert_eq!(ok(&memory(&machine.sandbox, args)).stdout.lines().count(), 1);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_read_is_not_empty() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    if crate::sandbox::is_root(&sandbox) {
+        return;
+    }
+    let folder = sandbox.home().join(".local/share/tidegate/memory");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).unwrap();
+    let ran = memory(&sandbox, &["list", "logs"]);
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    assert!(refused(&ran).contains(folder.to_str().unwrap()), "{ran:?}");
+}
+
+#[test]
+fn texts_have_their_limits() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    let long = "x".repeat(70_000);
+    let error = refused(&memory(&sandbox, &["decision", "add", "1", "Bigrams", "--reason", &long]));
+    assert!(error.contains("the reason is longer than 65536 bytes"), "{error}");
+    ok(&memory(&sandbox, &["decision", "add", "1", "Bigrams"]));
+    assert!(refused(&memory(&sandbox, &["decision", "edit", "1", "--reason", &long])).contains("the reason"));
+    // Of three bytes each: cut anywhere, it would be no text.
+    let japanese = "設".repeat(60_000);
+    let ran = sandbox.run_with(&["memory", "log", "add", "1", "-"], japanese.as_bytes());
+    assert!(refused(&ran).contains("longer than 65536 bytes"), "{ran:?}");
+    let ran = sandbox.run_with(&["memory", "log", "add", "1", "-"], b"\xff\xfe");
+    assert!(refused(&ran).contains("not UTF-8"), "{ran:?}");
+    ok(&sandbox.run_with(&["memory", "decision", "edit", "1", "--text", "-"], b"Bigrams for both\n"));
+    assert!(ok(&memory(&sandbox, &["show", "decision", "1"])).stdout.contains("Bigrams for both"));
+}
+
+#[test]
+fn a_time_beyond_all_times_is_not_imported() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    for (member, at) in [("updated", u64::MAX), ("created", 253_402_300_800_000)] {
+        let mut topic = json!({"kind": "topic", "uid": "t9", "project": "p", "title": "Late", "status": "open",
+            "created": 2, "updated": 2});
+        topic[member] = json!(at);
+        let ran = sandbox.run_with(&["memory", "import"], topic.to_string().as_bytes());
+        assert!(refused(&ran).contains("line 1: a time is thousands of years from now"), "{ran:?}");
+    }
+}
+
+/// A project at the same place on another machine is the same one.
+#[test]
+fn what_is_imported_is_found_in_its_project() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    let key = sandbox.project().join(".git");
+    let lines = [
+        json!({"kind": "project", "uid": "q", "key": key, "name": "shop", "created": 1, "updated": 5}).to_string(),
+        json!({"kind": "topic", "uid": "qt", "project": "q", "title": "Prices", "status": "open", "created": 2, "updated": 2})
+            .to_string(),
+    ];
+    let ran = sandbox.run_with(&["memory", "import"], lines.join("\n").as_bytes());
+    assert_eq!(ok(&ran).stdout, "1 rows are new, 0 changed, 1 were there, 0 stay forgotten\n");
+    let listed = ok(&memory(&sandbox, &["list", "--project", "shop"])).stdout.clone();
+    assert!(listed.contains("Prices") && listed.contains("Search"), "{listed}");
+    assert_eq!(ok(&memory(&sandbox, &["list", "projects"])).stdout.lines().count(), 1);
 }

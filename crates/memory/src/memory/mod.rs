@@ -139,7 +139,7 @@ impl Memory {
         let is_clear = clear_log(&mut self.store)?;
         if left.copies {
             self.copies_anew()?;
-            left = self.store.without_copies(left)?;
+            left = self.store.without_copies(&left)?;
         }
         if !is_clear {
             return Err(Error::new(

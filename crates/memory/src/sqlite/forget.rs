@@ -347,7 +347,7 @@ impl SqliteStore {
     }
 
     /// Copies have been dealt with, unless something else has been forgotten since.
-    pub(crate) fn without_copies(&mut self, left: Left) -> Result<Left> {
+    pub(crate) fn without_copies(&mut self, left: &Left) -> Result<Left> {
         let mark = format!("{}{BUT_LOG}", left.mark);
         self.connection.execute(
             "UPDATE about SET value = ?3 WHERE name = ?1 AND value = ?2",

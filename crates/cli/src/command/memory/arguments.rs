@@ -62,7 +62,8 @@ Examples:
 
 A file that turns out to be damaged in use is set aside and rebuilt from the newest
 copy, from what can still be read of it and from what waits in the spool. --mend
-does so for damage that only this check finds.
+does so for damage that only this check finds; an index that does not fit the texts
+is made anew.
 
 Exit codes: 0 sound, 1 something is wrong.")]
     Check(Check),

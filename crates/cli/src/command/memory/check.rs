@@ -30,7 +30,8 @@ pub(super) fn check(args: &Check) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     };
     let mut wrong = opened.memory.check()?;
-    if args.mend && !wrong.is_empty() {
+    let mended = args.mend && !wrong.is_empty();
+    if mended {
         opened.memory.mend(&wrong.join("; "))?;
         opened.said.clone_from(&opened.memory.healed);
         wrong = opened.memory.check()?;
@@ -43,8 +44,14 @@ pub(super) fn check(args: &Check) -> Outcome {
         print::json(&Checked { store, sound, wrong, rebuilt });
         return Ok(code);
     }
-    if let Some(healed) = rebuilt.filter(|_| args.mend) {
-        print::line(&plain(&healed.line()));
+    match rebuilt.filter(|_| args.mend) {
+        Some(healed) => {
+            print::line(&plain(&healed.line()));
+        }
+        None if mended && sound => {
+            print::line("the index was made anew from the texts");
+        }
+        None => {}
     }
     if sound {
         print::line(&format!("{store} is sound"));
@@ -53,7 +60,15 @@ pub(super) fn check(args: &Check) -> Outcome {
         for one in &wrong {
             print::line(&format!("  {}", line(one, 300)));
         }
-        print::to_stderr("hint: `tidegate memory check --mend` sets it aside and rebuilds it");
+        if args.mend {
+            print::to_stderr(
+                "hint: a copy in `backups`, beside the store, may be sound; put it in the store's place",
+            );
+        } else {
+            print::to_stderr(
+                "hint: `tidegate memory check --mend` mends it, or sets it aside and rebuilds it",
+            );
+        }
     }
     Ok(code)
 }
