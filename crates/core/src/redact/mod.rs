@@ -146,9 +146,6 @@ struct Glance {
     commands: bool,
 }
 
-/// The lengths of the words that are looked at more closely.
-const LENGTHS: u32 = 1 << 2 | command::LENGTHS;
-
 impl Glance {
     /// The usual text has nothing for any pass, and this is all it costs.
     fn at(bytes: &[u8]) -> Glance {
@@ -161,14 +158,15 @@ impl Glance {
                 of_run |= class;
                 continue;
             }
-            tokens |= run >= SHORTEST_TOKEN && of_run & MIXED != 0;
+            if run >= command::SHORTEST_NAME {
+                tokens |= run >= SHORTEST_TOKEN && of_run & MIXED != 0;
+                commands |= command::LENGTHS >> (run % 32) & 1 == 1 && command::is_name(&bytes[at - run..at]);
+            } else if run == 2 {
+                is |= &bytes[at - 2..at] == b"is";
+            }
             if of_run & DASH != 0 && bytes[at - run] == b'-' {
                 flags |= bytes[at - run..].starts_with(b"--");
                 commands |= command::is_flag(&bytes[at - run..at]);
-            }
-            if LENGTHS.wrapping_shr(run as u32) & 1 == 1 {
-                is |= run == 2 && &bytes[at - 2..at] == b"is";
-                commands |= run != 2 && command::is_name(&bytes[at - run..at]);
             }
             others |= class | of_run & DASH;
             (run, of_run) = (0, 0);
