@@ -53,27 +53,35 @@ fn taking(program: &[u8]) -> Option<Taking> {
     }
 }
 
-/// Words that a secret follows behind a blank, by their lengths: for the glance at every word of a text.
-pub(super) const LENGTHS: u32 = 1 << SHORTEST_NAME | 1 << 10 | 1 << 21;
-
-/// The shortest of them.
+/// The shortest word that a secret follows behind a blank.
 pub(super) const SHORTEST_NAME: usize = 8;
 
-/// Whether it is such a word.
-#[cold]
-#[inline(never)]
-pub(super) fn is_name(word: &[u8]) -> bool {
+/// Whether it could be such a word; for the glance at every long word of a text.
+#[inline]
+pub(super) fn could_be_name(word: &[u8]) -> bool {
+    let end = |word: &[u8]| word[word.len() - 1] | 0x20;
+    match word.len() {
+        8 => word[0] | 0x20 == b'p' && end(word) == b'd',
+        10 => matches!((word[0], end(word)), (b'i' | b'I', b'd') | (b'_', b'n')),
+        21 => (word[0], end(word)) == (b'a', b'y'),
+        _ => false,
+    }
+}
+
+fn is_name(word: &[u8]) -> bool {
     word.eq_ignore_ascii_case(b"password")
         || word.eq_ignore_ascii_case(b"identified")
         || matches!(word, b"_authToken" | b"aws_secret_access_key")
 }
 
 /// Whether a run of word bytes that begins with `-` could be a flag that a secret follows.
-#[cold]
-#[inline(never)]
+#[inline]
 pub(super) fn is_flag(run: &[u8]) -> bool {
-    matches!(run, [b'-', b'p' | b'P', ..] | [b'-', b'a' | b'w'])
-        || run.len() >= 8 && matches!(run, [b'-', next, ..] if *next != b'-')
+    match run {
+        [b'-', b'p' | b'P', ..] | [b'-', b'a' | b'w'] => true,
+        [b'-', next, ..] => run.len() >= 8 && *next != b'-',
+        _ => false,
+    }
 }
 
 pub(super) fn find(text: &str) -> Vec<Finding> {
@@ -84,7 +92,7 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         let word = &scan.bytes[at..at + run];
         if is_flag(word) && at.checked_sub(1).is_none_or(|before| is_gap(scan.bytes[before])) {
             scan.short_flag(at, run);
-        } else if LENGTHS >> (run % 32) & 1 == 1 && is_name(word) {
+        } else if run >= SHORTEST_NAME && is_name(word) {
             scan.name(at, run);
         }
         at = (at + run + 1).max(scan.from);
