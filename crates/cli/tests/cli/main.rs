@@ -31,6 +31,7 @@ mod phase_llm;
 mod plugin;
 mod pressure;
 mod registrations;
+mod secrets;
 mod selector;
 mod state;
 mod statusline;

@@ -23,40 +23,65 @@ struct Taking {
     login: bool,
 }
 
+/// By the first letter, since most words of most commands are none of these programs.
 fn taking(program: &[u8]) -> Option<Taking> {
     let by = |flag, touching, apart| Some(Taking { flag, touching, apart, login: false });
-    match program {
-        b"sshpass" => by(b"p", true, true),
-        b"mysql" | b"mysqldump" | b"mysqladmin" | b"mysqlimport" | b"mysqlcheck" | b"mariadb"
-        | b"mariadb-dump" | b"7z" | b"7za" | b"7zz" | b"rar" | b"unrar" => by(b"p", true, false),
-        b"mongo" | b"mongosh" | b"mongodump" | b"mongorestore" | b"mongoexport" | b"mongoimport" => {
-            by(b"p", false, true)
+    let login = Some(Taking { flag: b"p", touching: true, apart: true, login: true });
+    match (program.first()?, program) {
+        (b's', b"sshpass") => by(b"p", true, true),
+        (b's', b"sqlcmd") => by(b"P", true, true),
+        (b's', b"skopeo") => login,
+        (b'm', _) => match program {
+            b"mysql" | b"mysqldump" | b"mysqladmin" | b"mysqlimport" | b"mariadb" | b"mariadb-dump" => {
+                by(b"p", true, false)
+            }
+            b"mongo" | b"mongosh" | b"mongodump" | b"mongorestore" | b"mongoexport" | b"mongoimport" => {
+                by(b"p", false, true)
+            }
+            _ => None,
+        },
+        (b'7', b"7z" | b"7za" | b"7zz") | (b'r', b"rar") | (b'u', b"unrar") => by(b"p", true, false),
+        (b'b', b"bcp") | (b'z', b"zip") | (b'u', b"unzip") => by(b"P", true, true),
+        (b'r', b"redis-cli") => by(b"a", false, true),
+        (b'l', b"ldapsearch" | b"ldapadd" | b"ldapmodify" | b"ldapdelete" | b"ldapwhoami") => {
+            by(b"w", false, true)
         }
-        b"sqlcmd" | b"bcp" | b"zip" | b"unzip" => by(b"P", true, true),
-        b"redis-cli" => by(b"a", false, true),
-        b"ldapsearch" | b"ldapadd" | b"ldapmodify" | b"ldapdelete" | b"ldapwhoami" => by(b"w", false, true),
-        b"plink" | b"pscp" | b"psftp" => by(b"pw", false, true),
-        b"docker" | b"podman" | b"nerdctl" | b"buildah" | b"skopeo" | b"helm" | b"oras" | b"az" | b"cf" => {
-            Some(Taking { flag: b"p", touching: true, apart: true, login: true })
-        }
+        (b'p', b"plink" | b"pscp" | b"psftp") => by(b"pw", false, true),
+        (b'd', b"docker") | (b'p', b"podman") | (b'n', b"nerdctl") | (b'b', b"buildah") => login,
+        (b'h', b"helm") | (b'o', b"oras") | (b'a', b"az") | (b'c', b"cf") => login,
         _ => None,
     }
 }
 
-/// Words that a secret follows behind a blank, by their lengths: for the glance at every word of a text.
-pub(super) const LENGTHS: u32 = 1 << 8 | 1 << 10 | 1 << 21;
+/// The shortest word that a secret follows behind a blank.
+pub(super) const SHORTEST_NAME: usize = 8;
 
-/// Whether it is such a word.
-pub(super) fn is_name(word: &[u8]) -> bool {
+/// Whether it could be such a word; for the glance at every long word of a text.
+#[inline]
+pub(super) fn could_be_name(word: &[u8]) -> bool {
+    let end = |word: &[u8]| word[word.len() - 1] | 0x20;
+    match word.len() {
+        8 => word[0] | 0x20 == b'p' && end(word) == b'd',
+        10 => matches!((word[0], end(word)), (b'i' | b'I', b'd') | (b'_', b'n')),
+        21 => (word[0], end(word)) == (b'a', b'y'),
+        _ => false,
+    }
+}
+
+fn is_name(word: &[u8]) -> bool {
     word.eq_ignore_ascii_case(b"password")
         || word.eq_ignore_ascii_case(b"identified")
         || matches!(word, b"_authToken" | b"aws_secret_access_key")
 }
 
 /// Whether a run of word bytes that begins with `-` could be a flag that a secret follows.
+#[inline]
 pub(super) fn is_flag(run: &[u8]) -> bool {
-    matches!(run, [b'-', b'p' | b'P', ..] | [b'-', b'a' | b'w'])
-        || run.len() >= 8 && matches!(run, [b'-', next, ..] if *next != b'-')
+    match run {
+        [b'-', b'p' | b'P', ..] | [b'-', b'a' | b'w'] => true,
+        [b'-', next, ..] => run.len() >= 8 && *next != b'-',
+        _ => false,
+    }
 }
 
 pub(super) fn find(text: &str) -> Vec<Finding> {
@@ -67,7 +92,7 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         let word = &scan.bytes[at..at + run];
         if is_flag(word) && at.checked_sub(1).is_none_or(|before| is_gap(scan.bytes[before])) {
             scan.short_flag(at, run);
-        } else if LENGTHS >> (run & 31) & 1 == 1 && is_name(word) {
+        } else if run >= SHORTEST_NAME && is_name(word) {
             scan.name(at, run);
         }
         at = (at + run + 1).max(scan.from);

@@ -114,7 +114,7 @@ fn meaning(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
         }
         // The lines of a key follow.
         b's' if ends("privatelines") => Some((Kind::SshPrivateKey, Weight::Likely)),
-        b's' if each(PASSES).any(ends) => Some((Kind::Password, Weight::Sure)),
+        b's' if ends("pass") && each(PASSES).any(ends) => Some((Kind::Password, Weight::Sure)),
         b's' if last == "pass" => {
             Some((Kind::Password, if capitals { Weight::Likely } else { Weight::Doubtful }))
         }
@@ -126,7 +126,9 @@ fn meaning(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
             Some((Kind::AzureStorageKey, Weight::Likely))
         }
         b'y' if ends("privatekey") => Some((Kind::Secret, Weight::Likely)),
-        b'y' | b'a' if each(KEYS).any(ends) => Some((Kind::ApiKey, Weight::Likely)),
+        b'y' | b'a' if (ends("key") || ends("data")) && each(KEYS).any(ends) => {
+            Some((Kind::ApiKey, Weight::Likely))
+        }
         b'e' if matches!(name, b"xamzsignature" | b"xgoogsignature") => {
             Some((Kind::SignedUrl, Weight::Likely))
         }

@@ -146,13 +146,10 @@ struct Glance {
     commands: bool,
 }
 
-/// The lengths of the words that are looked at more closely.
-const LENGTHS: u32 = 1 << 2 | command::LENGTHS;
-
 impl Glance {
     /// The usual text has nothing for any pass, and this is all it costs.
     fn at(bytes: &[u8]) -> Glance {
-        let (mut tokens, mut flags, mut is, mut commands) = (false, false, false, false);
+        let (mut tokens, mut values, mut commands) = (false, false, false);
         let (mut run, mut of_run, mut others) = (0, 0, 0);
         for (at, byte) in bytes.iter().enumerate() {
             let class = class(*byte);
@@ -161,22 +158,23 @@ impl Glance {
                 of_run |= class;
                 continue;
             }
-            tokens |= run >= SHORTEST_TOKEN && of_run & MIXED != 0;
-            if of_run & DASH != 0 && bytes[at - run] == b'-' {
-                flags |= bytes[at - run..].starts_with(b"--");
-                commands |= command::is_flag(&bytes[at - run..at]);
+            if run >= command::SHORTEST_NAME {
+                tokens |= run >= SHORTEST_TOKEN && of_run & MIXED != 0;
+                commands |= command::could_be_name(&bytes[at - run..at]);
+            } else if run == 2 {
+                values |= &bytes[at - 2..at] == b"is";
             }
-            if LENGTHS.wrapping_shr(run as u32) & 1 == 1 {
-                is |= run == 2 && &bytes[at - 2..at] == b"is";
-                commands |= run != 2 && command::is_name(&bytes[at - run..at]);
+            if of_run & DASH != 0 && bytes[at - run] == b'-' {
+                values |= bytes[at - run..].starts_with(b"--");
+                commands |= command::is_flag(&bytes[at - run..at]);
             }
             others |= class | of_run & DASH;
             (run, of_run) = (0, 0);
         }
         tokens |= run >= SHORTEST_TOKEN && of_run & MIXED != 0;
-        commands |= of_run & DASH != 0 && command::is_flag(&bytes[bytes.len() - run..]);
         let keys = (others | of_run) & DASH != 0 && search::find(bytes, b"-----").is_some();
-        let values = flags || is || others & OPERATOR != 0;
+        values |= others & OPERATOR != 0;
+        commands |= of_run & DASH != 0 && command::is_flag(&bytes[bytes.len() - run..]);
         Glance { private: others & OPENS != 0, keys, tokens, values, commands }
     }
 }
