@@ -172,6 +172,8 @@ fn a_team_that_is_not_told() {
     sandbox.config(
         "[memory.team]\nurl = \"postgres://me:s3cret@127.0.0.1:1/memory\"\nprojects = [\"project\"]\n",
     );
+    let config = sandbox.home().join(".config/tidegate/config.toml");
+    fs::set_permissions(config, fs::Permissions::from_mode(0o600)).expect("our own");
     let now = clock::now().0;
     let standing = |told: u64, times: u32| {
         let failure = json!({ "at": now - 1000, "what": "127.0.0.1: connection refused", "times": times, "next": now + HOUR });
