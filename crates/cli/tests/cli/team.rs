@@ -202,6 +202,8 @@ fn the_password_is_in_no_output_and_in_no_file() {
         format!("postgres://team:{secret}%@{host}/{database}"),
         format!("postgres://team:{secret} @{host}/{database}"),
         format!("postgres://team:{secret}@db.invalid/{database}"),
+        format!("postgres://{host}/{database}?user=team&password=pa@{secret}"),
+        format!("postgres://{host}/{database}?user=te@am&password={secret}"),
     ] {
         let machine = Machine::new(cluster, &database);
         machine.fill("ann");
@@ -225,6 +227,110 @@ fn the_password_is_in_no_output_and_in_no_file() {
         all.lines().filter(|line| line.contains(secret) && !line.starts_with("$ ")).collect();
     assert!(lines.is_empty(), "{}", lines.join("\n"));
     assert!(all.contains("password authentication failed") && all.contains("cannot be read"), "{all}");
+}
+
+#[test]
+fn what_is_approved_is_what_is_connected_to() {
+    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let database = cluster.database();
+    let ann = Machine::new(cluster, &database);
+    ann.fill("ann");
+    let (user, port) = (Cluster::USER, cluster.port());
+    let two = ann.run(&format!(
+        "memory migrate --to postgres://{user}@db.trusted.example/m?host=localhost&port={port}"
+    ));
+    assert!(
+        two.code == Some(1) && two.stderr.contains("a host before the `?` and one after it"),
+        "{}",
+        two.stderr
+    );
+    // With nobody there to ask, the answer says what a person would agree to.
+    ann.sandbox.config("");
+    let agent = Machine { sandbox: ann.sandbox.with("CLAUDECODE", "1").with("CLAUDE_CODE_SESSION_ID", "s") };
+    let ca = cluster.ca_file().display().to_string();
+    let options = format!("--tls verify --ca-file {ca} --password-variable DB_PASSWORD");
+    let url = format!("postgres://{user}@localhost/other?port={port}&dbname={database}");
+    let waits = agent.run(&format!("memory migrate --to {url} {options}"));
+    let all = format!("{}{}", waits.stdout, waits.stderr);
+    let shown = format!("postgres://{user}@localhost:{port}/{database}");
+    assert!(all.contains(&format!("memory migrate --to {shown} {options}")), "{all}");
+}
+
+#[test]
+fn what_is_said_of_a_team_is_so() {
+    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let database = cluster.database();
+    let ann = Machine::new(cluster, &database);
+    ann.fill("ann");
+    let config = ann.sandbox.home().join(".config/tidegate/config.toml");
+    let sound = format!("{}[approval]\n", fs::read_to_string(&config).unwrap());
+    let sound = sound.replacen("[approval]\nunattended = [\"memory migrate\"]", "", 1)
+        + "unattended = [\"memory migrate\", \"memory forget\"]\n";
+    ann.sandbox.config(&sound);
+    // Nothing was delivered of what is not shared, though something waits.
+    let private = ann.ok("memory forget log ann-private-l1");
+    assert!(!private.contains("team"), "{private}");
+    assert!(
+        ann.ok("memory forget log ann-harbour-l1").contains("the team's store is told at the next delivery")
+    );
+    ann.ok("memory push");
+    // A row that the server does not take, and what it said.
+    cluster.sql(&database, "ALTER TABLE tidegate.topic ADD CHECK (title <> 'Unlucky')").unwrap();
+    ann.ok("memory topic add Unlucky --project harbour");
+    let refused = ann.run("memory push");
+    assert!(refused.code == Some(1) && refused.stderr.contains("topic_title_check"), "{}", refused.stderr);
+    assert!(ann.ok("memory team").contains("refused    postgres://"));
+    // Moved there, what was forgotten there is not said to be there; the config to come names all that is needed.
+    let url = format!("postgres://{}@localhost:{}/{database}", Cluster::USER, cluster.port());
+    cluster.sql(&database, "ALTER TABLE tidegate.topic DROP CONSTRAINT topic_title_check").unwrap();
+    cluster
+        .sql(&database, "INSERT INTO tidegate.forgotten (uid, change) VALUES ('ann-private-l2', 1)")
+        .unwrap();
+    let moved = ann.ok(&format!("memory migrate --to {url}"));
+    assert!(moved.contains("8 of 9 rows are on postgres://"), "{moved}");
+    assert!(moved.contains("1 were forgotten there and stay so"), "{moved}");
+    assert!(moved.contains(&format!("ca_file = \"{}\"", cluster.ca_file().display())), "{moved}");
+    assert!(moved.contains("password_variable = \"DB_PASSWORD\""), "{moved}");
+    // A mistake takes the section away; it is named where the section is missed.
+    ann.sandbox.config(sound.replace("projects = [\"harbour\"]", "projects = 5"));
+    let (team, push) = (ann.run("memory team"), ann.run("memory push"));
+    for ran in [&team, &push] {
+        assert!(ran.stderr.contains("projects"), "{}{}", ran.stdout, ran.stderr);
+    }
+    let untold = ann.ok("memory forget log ann-harbour-l2");
+    assert!(untold.contains("a team's store still has it"), "{untold}");
+    ann.sandbox.config(&sound);
+    ann.ok("memory push");
+    assert_eq!(cluster.sql(&database, "SELECT count(*) FROM tidegate.log").unwrap(), "0");
+    // What the team forgot is said not to have been delivered.
+    cluster
+        .sql(&database, "INSERT INTO tidegate.forgotten (uid, change) SELECT uid, 1 FROM tidegate.topic")
+        .unwrap();
+    ann.ok("memory log add 1 again");
+    let kept = ann.run("memory push");
+    assert!(kept.stdout.starts_with("0 rows were delivered"), "{}", kept.stdout);
+    assert!(
+        kept.stderr.contains("1 rows that belong to what somebody had the team forget"),
+        "{}",
+        kept.stderr
+    );
+    assert!(ann.ok("memory team").contains("kept here  1 rows"));
+}
+
+#[test]
+fn a_worker_that_is_asked_delivers_at_once() {
+    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let database = cluster.database();
+    let proxy = Proxy::before(cluster.port()).unwrap();
+    proxy.set(Way::Cut);
+    let ann = Machine::by(cluster, &database, proxy.port(), Cluster::PASSWORD);
+    ann.fill("ann");
+    assert_eq!(ann.run("memory search cranes").code, Some(0));
+    let failed = ann.run("worker --once");
+    assert!(failed.stderr.contains("the team's store: "), "{}", failed.stderr);
+    proxy.set(Way::Open);
+    ann.ok("worker --once");
+    assert!(ann.ok("memory team").contains("pending    0\n"));
 }
 
 fn holding(folder: &Path, needle: &str) -> Vec<String> {

@@ -16,7 +16,8 @@ use crate::record::{Record, Uid};
 use crate::text::{self, Document, Part, Question, Weights};
 use crate::view::{Hit, Kind, Query};
 
-/// How many texts are looked at, each time the newest: logs by their title, logs, anything else. They come over the network.
+/// How many texts are looked at, each time the newest: logs by their title, logs, decisions and topics, each apart: of topics
+/// there is one for every session. They come over the network.
 const BY_TITLE: i64 = 50;
 const LOGS: i64 = 200;
 const FEW: i64 = 100;
@@ -217,12 +218,17 @@ impl Search<'_> {
              left(coalesce(l.answer, ''), ?::int) AS answer FROM (",
             [LOOKED_AT.into(), LOOKED_AT.into(), LOOKED_AT.into()],
         );
-        let sets = [(in_title, "=", BY_TITLE), (anywhere, "=", LOGS), (anywhere, "<>", FEW)];
-        for (place, (words, is, limit)) in sets.into_iter().enumerate() {
+        let sets = [
+            (in_title, "log", BY_TITLE),
+            (anywhere, "log", LOGS),
+            (anywhere, "decision", FEW),
+            (anywhere, "topic", FEW),
+        ];
+        for (place, (words, kind, limit)) in sets.into_iter().enumerate() {
             let union = if place == 0 { "" } else { " UNION " };
             let text = format!(
                 "{union}(SELECT d.uid, d.kind, d.at, d.topic FROM document d JOIN topic t ON d.topic = t.uid \
-                 WHERE d.words @@ ?::tsquery AND d.kind {is} 'log'"
+                 WHERE d.words @@ ?::tsquery AND d.kind = '{kind}'"
             );
             ask.add(&text, [words.into()]);
             filter(&mut ask, self.query);

@@ -77,19 +77,18 @@ fn send(
                 let same = |(known, _): &(Record, Vec<i64>)| {
                     known.kind() == record.kind() && known.uid() == record.uid()
                 };
-                match records.iter_mut().find(|known| same(known)) {
-                    Some((_, line)) => line.push(one.seq),
-                    None => {
-                        let root = match &record {
-                            Record::Log(Log { session: Some(uid), .. }) => store.session(uid)?,
-                            _ => None,
-                        };
-                        let root = root.as_ref().map(|session| session.root.as_str());
-                        match renamed(for_team(record, root), names) {
-                            Some(record) => records.push((record, vec![one.seq])),
-                            None => done.push(one.seq),
-                        }
-                    }
+                if let Some((_, line)) = records.iter_mut().find(|known| same(known)) {
+                    line.push(one.seq);
+                    continue;
+                }
+                let session = match &record {
+                    Record::Log(Log { session: Some(uid), .. }) => store.session(uid)?,
+                    _ => None,
+                };
+                let root = session.as_ref().map(|session| session.root.as_str());
+                match renamed(for_team(record, root), names) {
+                    Some(record) => records.push((record, vec![one.seq])),
+                    None => done.push(one.seq),
                 }
             }
             // A project is told by its name, and nothing else of it.

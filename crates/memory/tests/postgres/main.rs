@@ -7,4 +7,5 @@ mod moving;
 #[path = "../conformance/rows.rs"]
 mod rows;
 mod scene;
+mod searching;
 mod sharing;

@@ -8,9 +8,11 @@ mod resource;
 mod server;
 mod session;
 mod tool;
+mod under_way;
 mod wire;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use rmcp::service::serve_directly;
 use tokio::runtime::Builder;
@@ -20,6 +22,9 @@ use crate::error::CliError;
 
 /// So many calls at once; more wait. A client rarely has more than a few under way.
 const CALLS: usize = 4;
+
+/// How long calls are waited for when the input has ended: a little longer than they wait for a store.
+const LAST_CALLS: Duration = Duration::from_secs(11);
 
 /// Serves until the input ends or nobody reads the answers any more; neither is an error.
 pub(crate) fn run() -> Outcome {
@@ -35,6 +40,8 @@ pub(crate) fn run() -> Outcome {
         // It ends with the input; how does not matter to anybody.
         drop(running.waiting().await);
     });
+    // Whoever left does not know that a store was busy: what was asked for is still written down.
+    under_way::UNDER_WAY.wait(LAST_CALLS);
     // The thread that reads may wait for a line that never comes.
     runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)

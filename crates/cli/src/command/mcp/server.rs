@@ -12,6 +12,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
+use super::under_way::UNDER_WAY;
 use super::{resource, tool};
 
 /// The revisions we speak. The newest has no `initialize`: a client learns of it by `server/discover`, and names it with
@@ -162,7 +163,13 @@ fn misfit(method: &str, params: Option<Value>) -> String {
 /// Reading files and asking stores is not done where messages are waited for: a ping is answered meanwhile, and a call can
 /// be taken back.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ErrorData> {
-    tokio::task::spawn_blocking(work)
+    let call = UNDER_WAY.begin();
+    let counted = move || {
+        let done = work();
+        drop(call);
+        done
+    };
+    tokio::task::spawn_blocking(counted)
         .await
         .map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }

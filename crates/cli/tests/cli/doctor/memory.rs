@@ -96,6 +96,20 @@ fn a_folder_that_others_can_read_or_nobody_can_write() {
 }
 
 #[test]
+fn a_password_in_a_config_that_others_can_read() {
+    let sandbox = healthy();
+    let config = sandbox.home().join(".config/tidegate/config.toml");
+    let set = |mode| fs::set_permissions(&config, fs::Permissions::from_mode(mode)).expect("our own");
+    sandbox.config("[memory.team]\nurl = \"postgres://me@localhost/m\"\n");
+    set(0o644);
+    assert_eq!(wrong(&sandbox), [""; 0], "there is none in it");
+    sandbox.config("[memory.team]\nurl = \"postgres://me:s3cret@localhost/m\"\n");
+    only(&sandbox, "config warning", &["holds the password of the team's server", "chmod go-rwx"]);
+    set(0o600);
+    assert_eq!(wrong(&sandbox), [""; 0]);
+}
+
+#[test]
 fn jobs_that_nobody_takes() {
     let sandbox = healthy();
     leave(&sandbox, 2 * HOUR);
@@ -158,6 +172,8 @@ fn a_team_that_is_not_told() {
     sandbox.config(
         "[memory.team]\nurl = \"postgres://me:s3cret@127.0.0.1:1/memory\"\nprojects = [\"project\"]\n",
     );
+    let config = sandbox.home().join(".config/tidegate/config.toml");
+    fs::set_permissions(config, fs::Permissions::from_mode(0o600)).expect("our own");
     let now = clock::now().0;
     let standing = |told: u64, times: u32| {
         let failure = json!({ "at": now - 1000, "what": "127.0.0.1: connection refused", "times": times, "next": now + HOUR });

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Server;
+use super::{Server, request};
 use crate::sandbox::Sandbox;
 
 /// The ids of rows.
@@ -326,4 +326,31 @@ fn projects_are_told_apart() {
         2
     );
     server.end();
+}
+
+#[test]
+fn what_was_asked_for_is_written_down_after_the_client_left() {
+    let sandbox = Sandbox::new();
+    let mut server = Server::start(&sandbox);
+    server.gives("add_topic", &json!({ "title": "before" }));
+    // Somebody rebuilds the store meanwhile, for longer than the protocol waits for answers.
+    let lock = sandbox.home().join(".local/share/tidegate/memory/lock");
+    let lock = std::fs::OpenOptions::new().write(true).open(lock).expect("ours");
+    lock.lock().expect("nobody else has it");
+    server.write(&request(
+        99,
+        "tools/call",
+        &json!({ "name": "add_topic", "arguments": { "title": "after" } }),
+    ));
+    let (ended, ends) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        server.end();
+        let _ = ended.send(());
+    });
+    let early = ends.recv_timeout(std::time::Duration::from_secs(6));
+    assert!(early.is_err(), "it ended with a call under way");
+    lock.unlock().expect("ours");
+    ends.recv().expect("it ends");
+    let listed = sandbox.run(&["memory", "list", "topics"]);
+    assert!(listed.stdout.contains("after"), "{}", listed.stdout);
 }

@@ -93,7 +93,7 @@ fn supersede_definition() -> Value {
     json!({
         "title": "Supersede a decision",
         "description": "Records a decision that takes the place of an earlier one. The earlier one is kept, and does not stand \
-            any more.",
+            any more; the new one belongs to the same topic, in the same project.",
         "inputSchema": schema::object(json!({
             "decision_id": schema::id("The earlier decision's id, as `list_decisions` or `search` gives it"),
             "text": schema::written("What was decided instead", TEXT_CHARS),
