@@ -108,6 +108,7 @@ fn job(sandbox: &Sandbox, state: &StateDir, row: &Row) {
         because: Because::Stop,
         answer: Some(Answer { bytes: row.text.len() as u64, hash: fnv::hash(row.text.bytes()) }),
         topic: None,
+        passed: None,
         project: ProjectOf { key: root.clone(), name: "project".to_owned(), root, branch: None },
         lang: None,
     };

@@ -24,12 +24,3 @@ impl Stores for Sqlite {
 }
 
 laws!(Sqlite);
-
-laws! { Sqlite:
-    one_folder_is_one_project
-    a_forgotten_session_leaves_no_topic
-    a_topic_called_by_a_forgotten_log
-    topics_and_decisions_are_forgotten
-    decisions_are_found_among_many_topics
-    beginnings_and_parts_of_names_are_found
-}
