@@ -93,7 +93,7 @@ fn transcript(row: &Row) -> String {
         json!({ "type": "assistant", "timestamp": at(4),
             "message": { "id": "m2", "content": [{ "type": "text", "text": text }] } }),
     ];
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
 }
 
 fn job(sandbox: &Sandbox, state: &StateDir, row: &Row) {

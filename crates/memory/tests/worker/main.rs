@@ -633,9 +633,9 @@ fn what_waits_is_known_without_the_list_of_it() {
         world.work_with(Some(&mut Model(&fails)), &|_| {});
         let list = world.state.root().join("memory/retries.json");
         if damage.is_empty() {
-            fs::remove_file(list).unwrap()
+            fs::remove_file(list).unwrap();
         } else {
-            fs::write(list, damage).unwrap()
+            fs::write(list, damage).unwrap();
         }
         let tells = |_: &Relay, _| Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
         assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 2, "{damage}");
