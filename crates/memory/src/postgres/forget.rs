@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::{Value, json};
+use tidegate_core::memory::automatic;
 use tokio_postgres::Transaction;
 
 use super::ask::Ask;
 use super::counters::Counters;
 use super::link::Failed;
-use super::row::{Table, get};
+use super::row::{self, Table, get};
+use super::words;
 use crate::error::{Error, ErrorKind};
-use crate::record::Uid;
+use crate::record::{Record, Uid};
 use crate::view::Forget;
 
 /// See [`crate::store::Store::forget`].
@@ -95,6 +98,7 @@ async fn delete(transaction: &Transaction<'_>, gone: &[Uid], counters: &mut Coun
     if gone.is_empty() {
         return Ok(());
     }
+    call_otherwise(transaction, gone, counters).await?;
     let uids = || gone.to_vec().into();
     let remember = "INSERT INTO forgotten (uid, kind, origin, change) SELECT given.uid, \
                     CASE WHEN EXISTS (SELECT 1 FROM decision WHERE decision.uid = given.uid) THEN 'decision' \
@@ -126,4 +130,38 @@ async fn delete(transaction: &Transaction<'_>, gone: &[Uid], counters: &mut Coun
         Ask::of(&text, [uids()]).run(transaction).await?;
     }
     Ok(())
+}
+
+/// Takes the questions of logs that will be gone out of titles of automatic topics that stay; a log may have gone to another topic
+/// since it gave one. As newer versions, which stand against the old ones wherever those still are.
+async fn call_otherwise(
+    transaction: &Transaction<'_>,
+    gone: &[Uid],
+    counters: &mut Counters,
+) -> Result<(), Failed> {
+    let called = "log.uid = ANY(?) AND topic.automatic IS NOT NULL AND (log.at = topic.created \
+                  OR log.title <> '' AND left(topic.title, length(log.title)) = log.title)";
+    let text = format!(
+        "SELECT * FROM topic WHERE NOT uid = ANY(?) AND uid IN \
+         (SELECT topic.uid FROM log JOIN topic ON topic.uid = log.topic WHERE {called} \
+          UNION SELECT topic.uid FROM log JOIN topic ON topic.automatic = log.session WHERE {called})"
+    );
+    let uids = || gone.to_vec().into();
+    let rows = Ask::of(&text, [uids(), uids(), uids()]).rows(transaction).await?;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut topics = rows.iter().map(row::topic).collect::<Result<Vec<_>, _>>()?;
+    let mut titles = Vec::new();
+    for topic in &mut topics {
+        topic.title = automatic::title_without_question(topic.created);
+        titles.push(json!({ "uid": topic.uid, "title": topic.title, "change": counters.change() }));
+    }
+    let change = format!(
+        "UPDATE topic SET title = given.title, updated = least(topic.updated, {}) + 1, change = given.change \
+         FROM json_to_recordset(?::json) AS given (uid text, title text, change bigint) WHERE topic.uid = given.uid",
+        i64::MAX - 1
+    );
+    Ask::of(&change, [Value::from(titles).to_string().as_str().into()]).run(transaction).await?;
+    words::index(transaction, topics.into_iter().map(Record::Topic)).await
 }

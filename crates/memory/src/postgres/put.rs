@@ -84,8 +84,10 @@ impl There {
             uids.insert(record.uid().to_owned());
             uids.extend(References::of(record).all().map(|(_, uid)| uid.clone()));
             ids.extend(wanted_id(record));
-            if let Record::Project(row) = record {
-                keys.extend(row.key.clone());
+            match record {
+                Record::Project(row) => keys.extend(row.key.clone()),
+                Record::Topic(row) => uids.extend(row.automatic.clone()),
+                _ => {}
             }
         }
         let (uids, ids) = (Vec::from_iter(uids), Vec::from_iter(ids));
@@ -221,6 +223,8 @@ struct Writing {
     /// When something last happened to a topic, and to a project.
     topics: BTreeMap<Uid, u64>,
     projects: BTreeMap<Uid, u64>,
+    /// What was never there and never will be.
+    forgotten: Vec<Uid>,
 }
 
 impl Writing {
@@ -241,7 +245,18 @@ impl Writing {
         self.latest.insert((table, uid), record);
     }
 
-    async fn write(self, transaction: &Transaction<'_>, manner: Manner<'_>) -> Result<(), Failed> {
+    async fn write(
+        self,
+        transaction: &Transaction<'_>,
+        manner: Manner<'_>,
+        counters: &mut Counters,
+    ) -> Result<(), Failed> {
+        if !self.forgotten.is_empty() {
+            let before = counters.changes(self.forgotten.len());
+            let remember = "INSERT INTO forgotten (uid, change) SELECT given.uid, ? + given.place \
+                            FROM unnest(?) WITH ORDINALITY AS given (uid, place) ON CONFLICT DO NOTHING";
+            Ask::of(remember, [before.into(), self.forgotten.into()]).run(transaction).await?;
+        }
         for (table, rows) in self.rows {
             let rows = rows.into_values().collect::<Value>().to_string();
             Ask::of(&table.upsert(manner != Manner::Strict), [rows.as_str().into()]).run(transaction).await?;
@@ -315,7 +330,7 @@ pub(super) async fn put_in(
             break;
         }
     }
-    writing.write(transaction, manner).await?;
+    writing.write(transaction, manner, &mut counters).await?;
     counters.unlock(transaction).await?;
     Ok(puts)
 }
@@ -333,6 +348,15 @@ async fn one(
         return Ok(Some(Put::Forgotten));
     }
     let known = there.rows.get(&(table, uid.clone())).copied();
+    // With its session its own topic is forgotten, even if it was never there.
+    if let Record::Topic(row) = record
+        && known.is_none()
+        && row.automatic.as_ref().is_some_and(|session| there.forgotten.contains(session))
+    {
+        there.forgotten.insert(uid.clone());
+        writing.forgotten.push(uid);
+        return Ok(Some(Put::Forgotten));
+    }
     if known.is_some_and(|(_, before)| updated(record) <= before) {
         return Ok(Some(Put::Kept));
     }

@@ -151,13 +151,7 @@ impl Search<'_> {
             self.gather(&question, &counts, &parts, &mut hits).await?;
         }
         if hits.is_empty() {
-            let last = question.parts.len() - 1;
-            if counts[last] == 0.0
-                && let Some(going_on) = self.going_on(&question.parts[last]).await?
-            {
-                question.parts[last] = going_on;
-                counts[last] = 1.0;
-            }
+            self.widen(&mut question.parts, &mut counts).await?;
             let counted = question.parts.iter().cloned().zip(counts.iter().copied());
             let mut known: Vec<(Part, f64)> = counted.filter(|(_, count)| *count > 0.0).collect();
             known.sort_by(|one, other| one.1.total_cmp(&other.1));
@@ -170,6 +164,24 @@ impl Search<'_> {
         hits.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| other.at.cmp(&one.at)));
         hits.truncate(self.limit);
         Ok(hits)
+    }
+
+    /// A last word that no text has may go on, and a name may be within a longer one.
+    async fn widen(&self, parts: &mut [Part], known: &mut [f64]) -> Result<(), Failed> {
+        let mut others = Vec::new();
+        if let ([.., last], [.., 0.0]) = (&*parts, &*known) {
+            others.extend(self.going_on(last).await?.map(|going_on| (parts.len() - 1, going_on)));
+        }
+        let unknown = parts.iter().enumerate().filter(|(place, _)| known[*place] == 0.0);
+        others.extend(unknown.filter_map(|(place, part)| Some((place, part.in_pieces()?))));
+        let (places, others): (Vec<usize>, Vec<Part>) = others.into_iter().unzip();
+        let found = counts(self.transaction, &others).await?;
+        for ((place, other), count) in places.into_iter().zip(others).zip(found) {
+            if known[place] == 0.0 && count > 0.0 {
+                (parts[place], known[place]) = (other, count);
+            }
+        }
+        Ok(())
     }
 
     /// Looks at the newest texts that hold these parts.
@@ -246,7 +258,7 @@ impl Search<'_> {
         ask.rows(self.transaction).await
     }
 
-    /// Words of the newest texts that hold one which begins like this part.
+    /// Words of the newest texts that hold one which begins like this part, or whose forms do.
     async fn going_on(&self, part: &Part) -> Result<Option<Part>, Failed> {
         let Some(prefix) = part.prefix.as_deref().filter(|word| word.chars().count() >= 3) else {
             return Ok(None);
@@ -259,11 +271,8 @@ impl Search<'_> {
                 text::tokens(part, &mut tokens);
             }
         }
-        let tokens: Vec<String> = tokens
-            .into_iter()
-            .filter(|token| token.starts_with(prefix))
-            .take(text::GOING_ON.into())
-            .collect();
+        let begin_so = tokens.into_iter().filter(|token| token.starts_with(prefix));
+        let tokens: Vec<String> = begin_so.take(text::GOING_ON.into()).chain(text::begun(prefix)).collect();
         Ok((!tokens.is_empty()).then(|| Part::any_of(tokens)))
     }
 }
@@ -320,6 +329,9 @@ impl Loaded {
 
 /// How many texts hold each part, about.
 async fn counts(transaction: &Transaction<'_>, parts: &[Part]) -> Result<Vec<f64>, Failed> {
+    if parts.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut ask = Ask::new("SELECT ARRAY[");
     for (place, part) in parts.iter().enumerate() {
         let comma = if place == 0 { "" } else { ", " };

@@ -47,7 +47,6 @@ macro_rules! laws {
             filters_hold_for_a_search
             what_changed_is_found_by_what_it_is_now
             any_word_of_a_text_finds_it
-            one_folder_is_one_project
             a_forgotten_session_leaves_no_topic
             a_topic_called_by_a_forgotten_log
             topics_and_decisions_are_forgotten

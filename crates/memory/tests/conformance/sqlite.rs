@@ -24,3 +24,6 @@ impl Stores for Sqlite {
 }
 
 laws!(Sqlite);
+
+// A team's store knows a project by its name and keeps no folder of any machine: uids are exchanged where it is delivered to.
+laws!(Sqlite: one_folder_is_one_project);
