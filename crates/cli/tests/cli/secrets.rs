@@ -56,8 +56,15 @@ fn secrets(text: &str, result: &str) -> Vec<String> {
 
 /// Pieces by which a secret is known in any file: long enough, and in nothing that is left of any row.
 fn pieces(rows: &[Row]) -> Vec<(usize, String)> {
-    let left: String =
-        rows.iter().flat_map(|row| [row.result.to_ascii_lowercase(), "\n".to_owned()]).collect();
+    // As it stands in a path, and in JSON.
+    let left: Vec<String> =
+        rows.iter().map(|row| json!(format!("/src/{}", row.result)).to_string()).collect();
+    let left = left
+        .join(
+            "
+",
+        )
+        .to_ascii_lowercase();
     let mut pieces = Vec::new();
     for row in rows {
         for secret in &row.secrets {
@@ -93,7 +100,7 @@ fn transcript(row: &Row) -> String {
         json!({ "type": "assistant", "timestamp": at(4),
             "message": { "id": "m2", "content": [{ "type": "text", "text": text }] } }),
     ];
-    lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
+    lines.map(|line| line.to_string() + "\n").concat()
 }
 
 fn job(sandbox: &Sandbox, state: &StateDir, row: &Row) {
@@ -148,13 +155,12 @@ fn no_secret_of_a_conversation_is_in_what_is_kept() {
     let state = StateDir::open(&env).expect("a state directory");
     for row in &rows {
         job(&sandbox, &state, row);
-        // What a policy may write down is the same everywhere: one event with a name and a command is enough.
         let payload = json!({
-            "session_id": format!("session-{}", row.number), "hook_event_name": "PostToolUse", "cwd": sandbox.project(),
-            "tool_name": "Write", "tool_input": { "file_path": format!("/src/{}", row.text), "content": row.text },
+            "session_id": format!("session-{}", row.number), "hook_event_name": "PostToolUse",
+            "cwd": sandbox.project(), "tool_name": "Skill", "tool_input": { "skill": row.text },
             "tool_response": { "stdout": row.text },
         });
-        sandbox.hook_once(&["--event", "PostToolUse"], payload.to_string()).check("PostToolUse");
+        sandbox.event(&payload).silent();
     }
     let ran = sandbox.run(&["worker", "--once", "--json"]);
     assert_eq!(ran.code, Some(0), "{} {}", ran.stdout, ran.stderr);
@@ -169,9 +175,17 @@ fn no_secret_of_a_conversation_is_in_what_is_kept() {
     let mut kept = vec![("the export".to_owned(), export.stdout.to_ascii_lowercase().into_bytes())];
     files(&sandbox.home().join(".local/share/tidegate"), &mut kept);
     files(&sandbox.state().join("journal"), &mut kept);
-    // What is left of the texts is there to be found: the store, a copy of it, the export.
-    let holding = kept.iter().filter(|(_, bytes)| contains(bytes, "[redacted:planetscale_token]")).count();
-    assert!(holding >= 3, "{:?}", kept.iter().map(|(name, _)| name).collect::<Vec<_>>());
+    // What is left of the texts is there to be found: in the store, a copy of it, the export and the journal.
+    for place in ["memory.db", "backups/", "the export", "/journal/"] {
+        let holds = |(name, bytes): &(String, Vec<u8>)| {
+            name.contains(place) && contains(bytes, "[redacted:planetscale_token]")
+        };
+        assert!(
+            kept.iter().any(holds),
+            "{place}: {:?}",
+            kept.iter().map(|(name, _)| name).collect::<Vec<_>>()
+        );
+    }
     let mut leaks: Vec<String> = Vec::new();
     for (name, bytes) in &kept {
         let leaked = pieces.iter().filter(|(_, piece)| contains(bytes, piece));
