@@ -584,10 +584,14 @@ fn of_what_an_older_store_shared_the_team_is_told_the_end() {
     let project = machine.filled().project_by_name("p1").unwrap().unwrap().id;
     let older = rusqlite::Connection::open(machine.home().file()).unwrap();
     older
-        .execute_batch("DROP TABLE told; UPDATE project SET shared = uid = 'p1'; PRAGMA user_version = 1")
+        .execute_batch(
+            "DROP TABLE told; DROP TABLE few_term; DROP TABLE few; UPDATE about SET value = '1' WHERE name = 'tokens';
+            UPDATE project SET shared = uid = 'p1'; PRAGMA user_version = 1",
+        )
         .unwrap();
     drop(older);
     let mut memory = machine.open();
+    assert!(memory.store().check().unwrap().is_empty(), "what is no log has an index now");
     let gone = memory.forget(&Forget::Project(project)).unwrap();
     let told = memory.store().outbox_forgotten(100).unwrap();
     assert_eq!(told.into_iter().map(|(_, uid)| uid).collect::<Vec<_>>(), gone);
@@ -625,6 +629,7 @@ fn another_programs_database_is_left_alone() {
 fn what_a_check_finds_is_mended() {
     for (damage, rebuilt) in [
         ("INSERT INTO find (find) VALUES ('delete-all')", false),
+        ("INSERT INTO few (few) VALUES ('delete-all')", false),
         ("INSERT INTO find (rowid, tokens) VALUES (99, 'p:7')", false),
         ("PRAGMA foreign_keys = OFF; DELETE FROM topic WHERE uid = 't4'", true),
     ] {

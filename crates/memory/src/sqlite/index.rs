@@ -11,6 +11,9 @@ use super::row::{self, More, of_ms};
 use crate::error::{Error, ErrorKind, Result};
 use crate::text;
 
+/// The version of what is in which index. One of another version, or with tokens of another, is made anew.
+const LAYOUT: u32 = 2;
+
 /// The tables that hold texts; the last two bits of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Table {
@@ -100,9 +103,6 @@ pub(super) fn of_kind(kind: &str) -> String {
     format!("k:{kind}")
 }
 
-/// What all kinds but logs have in common: there are few of them.
-const NO_LOG: &str = "k:few";
-
 /// A word of a title.
 pub(super) fn of_title(token: &str) -> String {
     format!("t:{token}")
@@ -123,7 +123,6 @@ impl Text<'_> {
         all.extend(self.session.map(of_session));
         if self.kind != "log" {
             all.insert(of_kind(self.kind));
-            all.insert(NO_LOG.to_owned());
         }
         all
     }
@@ -139,16 +138,25 @@ fn line<'a>(tokens: impl Iterator<Item = &'a String>) -> String {
     line
 }
 
+/// The two indexes: of logs, and of what there is less of.
+pub(super) const INDEXES: [&str; 2] = ["find", "few"];
+
+fn index_of(doc: i64) -> &'static str {
+    INDEXES[usize::from(Table::of(doc) != Table::Log)]
+}
+
 fn insert(store: &Connection, doc: i64, tokens: &str) -> Result<()> {
-    let mut insert = store.prepare_cached("INSERT INTO find (rowid, tokens) VALUES (?1, ?2)")?;
+    let mut insert =
+        store.prepare_cached(&format!("INSERT INTO {} (rowid, tokens) VALUES (?1, ?2)", index_of(doc)))?;
     insert.execute(params![doc, tokens])?;
     Ok(())
 }
 
 /// Takes tokens out. They have to be what was put in, to the letter: the index keeps no copy of a text.
 fn delete(store: &Connection, doc: i64, tokens: &str) -> Result<()> {
-    let mut delete =
-        store.prepare_cached("INSERT INTO find (find, rowid, tokens) VALUES ('delete', ?1, ?2)")?;
+    let index = index_of(doc);
+    let sql = format!("INSERT INTO {index} ({index}, rowid, tokens) VALUES ('delete', ?1, ?2)");
+    let mut delete = store.prepare_cached(&sql)?;
     delete.execute(params![doc, tokens])?;
     Ok(())
 }
@@ -270,21 +278,36 @@ const GATHERS_IN_BULK: i64 = 64 << 20;
 
 /// Does what puts very many texts in.
 pub(super) fn in_bulk<T>(store: &Connection, act: impl FnOnce() -> Result<T>) -> Result<T> {
-    let set = |size: i64| store.execute("INSERT INTO find (find, rank) VALUES ('hashsize', ?1)", [size]);
-    set(GATHERS_IN_BULK)?;
+    set(store, "hashsize", GATHERS_IN_BULK)?;
     let done = act()?;
-    set(GATHERS)?;
+    set(store, "hashsize", GATHERS)?;
     Ok(done)
 }
 
 /// Does what takes very many texts out. One by one that would take hours; to write all that is left anew takes minutes.
 pub(super) fn without_many<T>(store: &Connection, act: impl FnOnce() -> Result<T>) -> Result<T> {
-    let set = |on: bool| store.execute("INSERT INTO find (find, rank) VALUES ('secure-delete', ?1)", [on]);
-    set(false)?;
+    set(store, "secure-delete", 0)?;
     let done = act()?;
-    store.execute("INSERT INTO find (find) VALUES ('optimize')", [])?;
-    set(true)?;
+    tell(store, "optimize")?;
+    set(store, "secure-delete", 1)?;
     Ok(done)
+}
+
+/// Changes a setting of the indexes.
+fn set(store: &Connection, what: &str, value: i64) -> Result<()> {
+    for index in INDEXES {
+        store
+            .execute(&format!("INSERT INTO {index} ({index}, rank) VALUES (?1, ?2)"), params![what, value])?;
+    }
+    Ok(())
+}
+
+/// Has the indexes do something.
+pub(super) fn tell(store: &Connection, what: &str) -> Result<()> {
+    for index in INDEXES {
+        store.execute(&format!("INSERT INTO {index} ({index}) VALUES (?1)"), [what])?;
+    }
+    Ok(())
 }
 
 /// Every text of a topic, itself first.
@@ -299,7 +322,7 @@ pub(super) fn of_whole_topic(store: &Connection, topic: i64) -> Result<Vec<i64>>
 impl SqliteStore {
     /// Makes the index anew where it is not what this version would make.
     pub(super) fn index_anew_if_needed(&mut self) -> Result<()> {
-        let wanted = text::VERSION.to_string();
+        let wanted = format!("{}.{LAYOUT}", text::VERSION);
         let is_wanted = |store: &Connection| -> Result<bool> {
             let mut found = store.prepare("SELECT value FROM about WHERE name = 'tokens'")?;
             let mut rows = found.query([])?;
@@ -323,7 +346,7 @@ impl SqliteStore {
 
 /// Makes the whole index anew.
 pub(super) fn index_anew(store: &Connection) -> Result<()> {
-    store.execute("INSERT INTO find (find) VALUES ('delete-all')", [])?;
+    tell(store, "delete-all")?;
     in_bulk(store, || each_anew(store))
 }
 

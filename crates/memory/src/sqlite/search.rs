@@ -16,6 +16,9 @@ use crate::error::Result;
 use crate::text::{self, Document, Part, Question, Weights};
 use crate::view::{Hit, Kind, Query};
 
+const LOG_INDEX: &str = index::INDEXES[0];
+const FEW_INDEX: &str = index::INDEXES[1];
+
 /// How many texts are looked at: of each sort but logs, logs by their title, and logs.
 const FEW: usize = 120;
 const BY_TITLE: usize = 80;
@@ -171,9 +174,11 @@ impl Search<'_> {
         else {
             return Ok(None);
         };
-        let mut terms = self
-            .store
-            .prepare_cached("SELECT term FROM term WHERE term >= ?1 AND term < ?2 ORDER BY term LIMIT ?3")?;
+        let mut terms = self.store.prepare_cached(
+            "SELECT term FROM (SELECT term FROM term WHERE term >= ?1 AND term < ?2 ORDER BY term LIMIT ?3)
+            UNION SELECT term FROM (SELECT term FROM few_term WHERE term >= ?1 AND term < ?2 ORDER BY term LIMIT ?3)
+            ORDER BY term LIMIT ?3",
+        )?;
         let after = format!("{prefix}\u{10ffff}");
         let mut tokens = terms
             .query_map(rusqlite::params![prefix, after, text::GOING_ON], |row| row.get(0))?
@@ -201,7 +206,10 @@ impl Search<'_> {
     /// From the newest texts with it: if they are many, then from how far back they reach.
     fn count_of(&self, at: usize) -> Result<f64> {
         let expression = expression(&self.question.parts[at], false);
-        let docs = self.docs(&expression, false, None, SAMPLE)?;
+        let docs = self.docs(LOG_INDEX, &expression, None, SAMPLE)?;
+        if docs.is_empty() {
+            return Ok(self.docs(FEW_INDEX, &expression, None, SAMPLE)?.len() as f64);
+        }
         if docs.len() < SAMPLE {
             return Ok(docs.len() as f64);
         }
@@ -217,8 +225,8 @@ impl Search<'_> {
     }
 
     /// The newest texts that hold what an expression says.
-    fn docs(&self, expression: &str, only_logs: bool, before: Option<i64>, limit: usize) -> Result<Vec<i64>> {
-        let mut sql = "SELECT rowid FROM find WHERE find MATCH ?".to_owned();
+    fn docs(&self, index: &str, expression: &str, before: Option<i64>, limit: usize) -> Result<Vec<i64>> {
+        let mut sql = format!("SELECT rowid FROM {index} WHERE {index} MATCH ?");
         let mut values: Vec<Value> = vec![expression.to_owned().into()];
         if let Some(since) = self.scope.since {
             sql.push_str(" AND rowid >= ?");
@@ -228,9 +236,6 @@ impl Search<'_> {
         if let Some(before) = until.into_iter().chain(before).min() {
             sql.push_str(" AND rowid < ?");
             values.push(before.into());
-        }
-        if only_logs {
-            sql.push_str(" AND rowid & 3 = 0");
         }
         sql.push_str(" ORDER BY rowid DESC LIMIT ?");
         values.push(i64::try_from(limit).unwrap_or(i64::MAX).into());
@@ -255,18 +260,18 @@ impl Search<'_> {
                 sort.iter().map(|kind| quoted(&index::of_kind(kind_name(*kind)))).collect();
             let mut all = wanted(false);
             all.push(format!("({})", kinds.join(" OR ")));
-            let docs = self.docs(&joined(all), false, None, FEW)?;
+            let docs = self.docs(FEW_INDEX, &joined(all), None, FEW)?;
             self.look(&docs, parts, &weights)?;
         }
         if !self.scope.logs {
             return Ok(());
         }
-        let docs = self.docs(&joined(wanted(true)), true, None, BY_TITLE)?;
+        let docs = self.docs(LOG_INDEX, &joined(wanted(true)), None, BY_TITLE)?;
         self.look(&docs, parts, &weights)?;
         let expression = joined(wanted(false));
         let mut before = None;
         for _ in 0..ROUNDS {
-            let docs = self.docs(&expression, true, before, LOGS)?;
+            let docs = self.docs(LOG_INDEX, &expression, before, LOGS)?;
             self.look(&docs, parts, &weights)?;
             if docs.len() < LOGS || self.found.len() >= self.limit {
                 break;

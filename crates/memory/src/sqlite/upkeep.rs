@@ -45,8 +45,7 @@ impl SqliteStore {
     pub fn check(&mut self) -> Result<Vec<String>> {
         let mut wrong = of_check(&self.connection)?;
         // The index checks itself; an error is what it found.
-        if let Err(error) = self.connection.execute("INSERT INTO find (find) VALUES ('integrity-check')", [])
-        {
+        if let Err(error) = index::tell(&self.connection, "integrity-check") {
             wrong.push(format!("the index: {error}"));
         }
         if wrong.is_empty() {
@@ -110,7 +109,9 @@ fn not_indexed(store: &Transaction<'_>) -> Result<Option<String>> {
             + (SELECT count(*) FROM note WHERE note.project = project.id)
         FROM project",
     )?;
-    let mut found = store.prepare("SELECT count(*) FROM find WHERE find MATCH ?1")?;
+    let mut found = store.prepare(
+        "SELECT (SELECT count(*) FROM find WHERE find MATCH ?1) + (SELECT count(*) FROM few WHERE few MATCH ?1)",
+    )?;
     let mut rows = texts.query([])?;
     let (mut there, mut indexed) = (0, 0);
     while let Some(row) = rows.next()? {
@@ -193,7 +194,7 @@ pub fn look(path: &Path) -> Result<Looked> {
         number(&format!("SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT 1)"))?;
     }
     // The index can be asked for words, and for nothing else.
-    number("SELECT count(*) FROM (SELECT 1 FROM find WHERE find MATCH '\"k:few\"' LIMIT 1)")?;
+    number("SELECT count(*) FROM (SELECT 1 FROM find WHERE find MATCH '\"p:1\"' LIMIT 1)")?;
     let logs = number("SELECT coalesce(sum(logs), 0) FROM topic")? as u64;
     Ok(Looked { logs, outbox: number("SELECT count(*) FROM outbox")? as u64 })
 }

@@ -19,7 +19,7 @@ pub use rank::{Document, Weights, freshness, score, snippet};
 pub use scan::{Atom, atoms, tokens};
 pub use stem::begun;
 
-/// The version of the way from text to tokens. An index of another version is made anew.
+/// The version of the way from text to tokens.
 pub const VERSION: u32 = 1;
 
 /// How many words that begin as typed stand for one that is not there.
