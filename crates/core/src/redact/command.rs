@@ -8,7 +8,7 @@ use super::value::Scan;
 use super::{Finding, Kind, is_word};
 use crate::shell::among;
 
-/// How far back the words before a flag or a name are looked for.
+/// How far back the words before a name are looked for.
 const WORDS_BEFORE: usize = 256;
 
 /// How a program takes a password behind a flag of a letter or two.
@@ -86,16 +86,36 @@ pub(super) fn is_flag(run: &[u8]) -> bool {
 
 pub(super) fn find(text: &str) -> Vec<Finding> {
     let mut scan = Scan::new(text);
+    // The program of the command that is read, and whether `login` stands behind it.
+    let (mut program, mut login): (Option<Taking>, bool) = (None, false);
     let mut at = 0;
-    while at < scan.bytes.len() {
+    while let Some(byte) = scan.bytes.get(at) {
+        if !is_word(*byte) {
+            let ends = match byte {
+                b';' | b'|' | b'&' => true,
+                b'\n' => at == 0 || scan.bytes[at - 1] != b'\\',
+                _ => false,
+            };
+            if ends {
+                (program, login) = (None, false);
+            }
+            at += 1;
+            continue;
+        }
         let run = scan.bytes[at..].iter().take_while(|byte| is_word(**byte)).count();
         let word = &scan.bytes[at..at + run];
-        if is_flag(word) && at.checked_sub(1).is_none_or(|before| is_gap(scan.bytes[before])) {
-            scan.short_flag(at, run);
+        let before = if at == 0 { b' ' } else { scan.bytes[at - 1] };
+        if is_flag(word) && is_gap(before) {
+            scan.short_flag(at, run, program.filter(|taking| login || !taking.login));
         } else if run >= SHORTEST_NAME && is_name(word) {
             scan.name(at, run);
+        } else if is_gap(before) || matches!(before, b'(' | b'/') {
+            if let Some(taking) = taking(word) {
+                (program, login) = (Some(taking), false);
+            }
+            login |= word == b"login";
         }
-        at = (at + run + 1).max(scan.from);
+        at = (at + run).max(scan.from);
     }
     scan.findings
 }
@@ -106,9 +126,9 @@ fn is_gap(byte: u8) -> bool {
 
 impl Scan<'_> {
     /// `-pX`, `-p X`, `-storepass X`.
-    fn short_flag(&mut self, at: usize, run: usize) {
+    fn short_flag(&mut self, at: usize, run: usize, program: Option<Taking>) {
         let name = &self.bytes[at + 1..at + run];
-        if let Some(taking) = self.program_before(at)
+        if let Some(taking) = program
             && let Some(rest) = name.strip_prefix(taking.flag)
         {
             // A quote or a sign may follow the letter at once.
@@ -126,7 +146,7 @@ impl Scan<'_> {
         let text = &self.text[value.at.clone()];
         let number = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'));
         // A port, but behind the one program that has no such flag.
-        let number = number && !self.bytes[self.from..at].trim_ascii_end().ends_with(b"sshpass");
+        let number = number && !self.bytes[..at].trim_ascii_end().ends_with(b"sshpass");
         let fits =
             text.len() >= if touches { 3 } else { 4 } && (value.quote.is_some() || !text.starts_with('-'));
         if fits && !number && !is_placeholder(text) && !text.contains(MARKER) {
@@ -157,32 +177,6 @@ impl Scan<'_> {
         self.judge(&value, keyword);
     }
 
-    /// How the program takes passwords that a flag is for.
-    fn program_before(&self, at: usize) -> Option<Taking> {
-        let before = &self.bytes[self.from.max(at.saturating_sub(WORDS_BEFORE))..at];
-        let mut login = false;
-        let mut end = before.len();
-        for (index, byte) in before.iter().enumerate().rev() {
-            let ends =
-                matches!(byte, b';' | b'|' | b'&') || (*byte == b'\n' && !before[..index].ends_with(b"\\"));
-            let word = if ends || is_gap(*byte) || matches!(byte, b'(' | b'$' | b'/') {
-                &before[index + 1..std::mem::replace(&mut end, index)]
-            } else if index == 0 {
-                &before[..end]
-            } else {
-                continue;
-            };
-            login |= word == b"login";
-            if let Some(taking) = taking(word) {
-                return Some(taking).filter(|taking| login || !taking.login);
-            }
-            if ends {
-                break;
-            }
-        }
-        None
-    }
-
     /// A name that a secret follows behind a blank.
     fn name(&mut self, at: usize, run: usize) {
         let name = &self.bytes[at..at + run];
@@ -201,7 +195,9 @@ impl Scan<'_> {
         let first = self.text.ceil_char_boundary(self.from.max(at.saturating_sub(WORDS_BEFORE)));
         let before = self.text.get(first..at).unwrap_or_default();
         let mut words = before.split_ascii_whitespace().rev();
-        let last = words.next().unwrap_or_default().to_ascii_lowercase();
+        // What is taken is no word, now or later.
+        let last =
+            words.next().filter(|word| !word.contains(MARKER)).unwrap_or_default().to_ascii_lowercase();
         let Some(mut value) = self.value_at(after, Style::Prose) else { return };
         let rest = &self.bytes[value.at.end..];
         value.style = match value.quote {
@@ -212,6 +208,7 @@ impl Scan<'_> {
             // `machine x login me password …`.
             None if keyword.weight == Weight::Sure
                 && words.next().is_some_and(|word| among("login user username account machine", word))
+                && !last.is_empty()
                 && !among("and or the a an name with then for is", &last)
                 && ends_line(rest) =>
             {

@@ -566,7 +566,9 @@ impl<'a> Scan<'a> {
         if !is_flag {
             return false;
         }
-        let line = &flag[flag.len().saturating_sub(LINE_BEFORE)..];
+        // The program may stand before what was taken.
+        let flag_end = self.from + flag.len();
+        let line = &self.bytes[flag_end.saturating_sub(LINE_BEFORE)..flag_end];
         let names_program = |name: &[u8]| search::find(line, name).is_some();
         if !(names_program(b"curl") || names_program(b"wget") || names_program(b"xh ")) {
             return false;
