@@ -310,6 +310,22 @@ pub(super) fn tell(store: &Connection, what: &str) -> Result<()> {
     Ok(())
 }
 
+/// How many logs there are. The index counts its texts; a table would have to be gone through.
+pub(super) fn logs(store: &Connection) -> Result<u64> {
+    let mut averages = store.prepare_cached("SELECT block FROM find_data WHERE id = 1")?;
+    let mut rows = averages.query([])?;
+    let Some(row) = rows.next()? else { return Ok(0) };
+    // The first number of that record: seven bits a byte, and one that says whether it goes on.
+    let mut count = 0_u64;
+    for byte in row.get_ref(0)?.as_blob().unwrap_or_default().iter().take(8) {
+        count = count << 7 | u64::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            break;
+        }
+    }
+    Ok(count)
+}
+
 /// Every text of a topic, itself first.
 pub(super) fn of_whole_topic(store: &Connection, topic: i64) -> Result<Vec<i64>> {
     let mut docs = store.prepare_cached(
@@ -364,6 +380,19 @@ fn each_anew(store: &Connection) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_index_counts_its_logs() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = SqliteStore::open(&folder.path().join("memory.db")).unwrap().store;
+        let counted = |store: &mut SqliteStore| logs(&store.connection).unwrap();
+        assert_eq!(counted(&mut store), 0);
+        store.write(|store| (1..=300).try_for_each(|number| insert(store, number << 2, "word"))).unwrap();
+        assert_eq!(counted(&mut store), 300);
+        store.write(|store| (1..=9).try_for_each(|number| delete(store, number << 2, "word"))).unwrap();
+        store.write(|store| insert(store, 1 << 2 | 1, "decided")).unwrap();
+        assert_eq!(counted(&mut store), 291);
+    }
 
     #[test]
     fn a_number_holds_its_time() {

@@ -20,9 +20,9 @@ const LOG_INDEX: &str = index::INDEXES[0];
 const FEW_INDEX: &str = index::INDEXES[1];
 
 /// How many texts are looked at: of each sort but logs, logs by their title, and logs.
-const FEW: usize = 120;
-const BY_TITLE: usize = 80;
-const LOGS: usize = 240;
+const FEW: usize = 60;
+const BY_TITLE: usize = 60;
+const LOGS: usize = 160;
 
 /// How often more logs are looked at where most of them held the words elsewhere than asked.
 const ROUNDS: usize = 4;
@@ -194,11 +194,7 @@ impl Search<'_> {
 
     /// Finds out how common each part is.
     fn count(&mut self) -> Result<()> {
-        let all: i64 = self
-            .store
-            .prepare_cached("SELECT coalesce(sum(logs), 0) FROM topic")?
-            .query_row([], |row| row.get(0))?;
-        self.all = (all as f64).max(1.0);
+        self.all = (index::logs(self.store)? as f64).max(1.0);
         self.counts = (0..self.question.parts.len()).map(|at| self.count_of(at)).collect::<Result<_>>()?;
         Ok(())
     }
@@ -287,19 +283,47 @@ impl Search<'_> {
             if self.seen.contains(doc) {
                 continue;
             }
-            let Some(text) = load(self.store, *doc)? else { continue };
-            let in_time = self.scope.since.is_none_or(|since| text.at >= since)
-                && self.scope.until.is_none_or(|until| text.at < until);
-            let score = in_time
-                .then(|| text.with(|document| text::score(&self.question, weights, required, document)))
-                .flatten();
-            if let Some(score) = score {
+            let looked = if Table::of(*doc) == Table::Log {
+                self.look_at_log(*doc, required, weights)?
+            } else {
+                load(self.store, *doc)?.and_then(|text| {
+                    let score = text.with(|document| self.score(text.at, required, weights, document))?;
+                    Some((score * text.worth, text.at))
+                })
+            };
+            if let Some((score, at)) = looked {
                 self.seen.insert(*doc);
-                let fresh = text::freshness(text.at, newest);
-                self.found.push((score * fresh * text.worth, *doc));
+                self.found.push((score * text::freshness(at, newest), *doc));
             }
         }
         Ok(())
+    }
+
+    /// The score of a log and its time. Most of what is looked at are logs, and most of them are not shown: nothing is copied.
+    fn look_at_log(&self, doc: i64, required: &[Part], weights: &Weights) -> Result<Option<(f64, Millis)>> {
+        let mut found = self
+            .store
+            .prepare_cached("SELECT title, text, prompt, answer, more, at FROM log WHERE doc = ?1")?;
+        let mut rows = found.query([doc])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let at = of_ms(row.get(5)?);
+        let text = |column: usize| -> Result<&str> { Ok(row.get_ref(column)?.as_str().unwrap_or_default()) };
+        let more: More = serde_json::from_str(text(4)?).unwrap_or_default();
+        let files = more.files.join(" ");
+        let document = Document { title: text(0)?, texts: &[text(1)?, text(2)?, text(3)?, &files] };
+        Ok(self.score(at, required, weights, &document).map(|score| (score, at)))
+    }
+
+    fn score(
+        &self,
+        at: Millis,
+        required: &[Part],
+        weights: &Weights,
+        document: &Document<'_>,
+    ) -> Option<f64> {
+        let in_time = self.scope.since.is_none_or(|since| at >= since)
+            && self.scope.until.is_none_or(|until| at < until);
+        in_time.then(|| text::score(&self.question, weights, required, document)).flatten()
     }
 
     fn newest(&self) -> Result<Millis> {
