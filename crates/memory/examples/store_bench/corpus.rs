@@ -109,7 +109,7 @@ impl Corpus {
             into.push(Record::Project(Project {
                 uid: uid("project", project),
                 id: Some(project.cast_signed() as i64 + 1),
-                key: Some(format!("/work/project-{project}/.git")),
+                key: Some(format!("/code/project-{project}/.git")),
                 name: format!("project-{project}"),
                 created: at,
                 updated: at,
@@ -137,7 +137,7 @@ impl Corpus {
             into.push(Record::Session(Session {
                 uid: uid("session", session),
                 project: uid("project", project),
-                root: format!("/work/project-{project}"),
+                root: format!("/code/project-{project}"),
                 branch: Some("main".to_owned()),
                 created: at,
                 updated: at,
