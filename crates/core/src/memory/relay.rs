@@ -185,14 +185,17 @@ impl Extract {
 
 /// Whether a relay begins at this line.
 pub fn begins(line: &[u8]) -> bool {
-    if search::find(line, b"\"user\"").is_none() {
-        return false;
-    }
-    read_object::<Entry<'_>>(line).is_ok_and(|entry| {
-        entry.kind.get().is_some_and(|kind| kind == "user")
-            && entry.sidechain.get() != Some(&true)
-            && entry.prompt().is_some()
-    })
+    beginning(line).is_some()
+}
+
+/// When the prompt was given with which a relay begins at this line. Without a time in it that is later than everything.
+pub fn beginning(line: &[u8]) -> Option<Millis> {
+    search::find(line, b"\"user\"")?;
+    let entry = read_object::<Entry<'_>>(line).ok()?;
+    let begins = entry.kind.get().is_some_and(|kind| kind == "user")
+        && entry.sidechain.get() != Some(&true)
+        && entry.prompt().is_some();
+    begins.then(|| entry.at().unwrap_or(Millis(u64::MAX)))
 }
 
 impl Building {

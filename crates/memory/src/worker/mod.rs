@@ -297,7 +297,7 @@ impl Worker<'_> {
         // Counted, not timed: a clock that is set back does not make it wait longer.
         let mut looks = wait.saturating_sub(age) / LOOK.as_millis() as u64;
         let mut reader = loop {
-            match Reader::open(part) {
+            match Reader::open(part, job.at) {
                 // The first lines of a session may still be on their way.
                 Err(Gone::Deleted) if looks > 0 => {
                     looks -= 1;

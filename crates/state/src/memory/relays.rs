@@ -11,6 +11,7 @@ use std::path::Path;
 use tidegate_core::memory::job::Part;
 use tidegate_core::memory::relay::{self, Extract, Relay, Step};
 use tidegate_core::search;
+use tidegate_core::time::Millis;
 
 use crate::bounded;
 
@@ -60,8 +61,9 @@ impl fmt::Display for Gone {
 pub struct Reader {
     file: File,
     extract: Extract,
-    /// Where the part ended when the job was left.
+    /// Where the part ended when the job was left, and when that was.
     to: u64,
+    left: Millis,
     /// An answer is expected.
     expects: bool,
     /// What was read: the line at `line` is not taken yet, and up to `looked` it does not end.
@@ -101,8 +103,9 @@ pub enum Next {
 }
 
 impl Reader {
-    /// Opens the transcript and finds where to begin: at the last prompt before the part, since that relay may go on in it.
-    pub fn open(part: &Part) -> Result<Reader, Gone> {
+    /// Opens the transcript and finds where to begin: at the last prompt before the part, since that relay may go on in it. The job
+    /// was left at the time `left`.
+    pub fn open(part: &Part, left: Millis) -> Result<Reader, Gone> {
         let (file, length) = match bounded::open_sized(Path::new(&part.transcript)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Gone::Deleted),
             Err(error) => return Err(Gone::Unreadable(error.to_string())),
@@ -116,6 +119,7 @@ impl Reader {
             file,
             extract: Extract::new(part.answer),
             to: part.to,
+            left,
             expects: part.answer.is_some(),
             held: Vec::new(),
             line: 0,
@@ -164,10 +168,6 @@ impl Reader {
         if !self.over && !self.skipping && !relay::begins(line) {
             self.extract.line(line);
         }
-        // It came late and its answer is not the one that is expected: a later job's.
-        if self.began.is_some_and(|began| began >= self.to) && self.expects && !self.extract.answered() {
-            return None;
-        }
         let began = self.began.unwrap_or_default();
         self.extract.finish().map(|relay| Found { relay: Box::new(relay), began })
     }
@@ -183,7 +183,9 @@ impl Reader {
         let mut whole = None;
         if self.skipping {
             self.skipping = false;
-        } else if self.at >= self.to && relay::begins(line) && !self.may_be_late() {
+        } else if self.at >= self.to && relay::beginning(line).is_some_and(|given| given > self.left) {
+            // The host writes behind its hooks: what was asked before the job was left may stand after its part, and with a fork all
+            // that was said before it.
             self.over = true;
             return None;
         } else if let Step::Begins(before) = self.extract.line(line) {
@@ -193,12 +195,6 @@ impl Reader {
         self.at += (end + 1 - self.line) as u64;
         (self.line, self.looked) = (end + 1, end + 1);
         whole
-    }
-
-    /// Whether a prompt after the part may still be its own: the host writes behind its hooks, so a turn may have ended before its
-    /// prompt was in the file. What is asked next stands after the answer, and that was not seen.
-    fn may_be_late(&self) -> bool {
-        self.expects && !self.extract.answered() && self.began.is_none_or(|began| began < self.to)
     }
 
     /// Reads a little more; `false` at the end.
@@ -267,6 +263,9 @@ mod tests {
     use tidegate_core::fnv;
     use tidegate_core::memory::job::{Answer, Because, ProjectOf};
 
+    /// When every job here was left.
+    const LEFT: Millis = Millis(1_000_000);
+
     struct Transcript {
         _folder: tempfile::TempDir,
         path: PathBuf,
@@ -309,6 +308,11 @@ mod tests {
         format!("{{\"type\":\"user\",\"uuid\":\"{uuid}\",\"message\":{{\"content\":\"{uuid}?\"}}}}\n")
     }
 
+    /// A prompt with the time at which it was given.
+    fn user_at(uuid: &str, at: u64) -> String {
+        user(uuid).replace("\"uuid\"", &format!("\"timestamp\":\"{}\",\"uuid\"", Millis(at).iso()))
+    }
+
     fn said(text: &str) -> String {
         format!(
             "{{\"type\":\"assistant\",\"message\":{{\"id\":\"{text}\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}}}\n"
@@ -321,7 +325,7 @@ mod tests {
 
     /// All relays as `prompt answer`, and whether the expected answer is there.
     fn read(part: &Part) -> (Vec<String>, bool) {
-        let mut reader = Reader::open(part).unwrap();
+        let mut reader = Reader::open(part, LEFT).unwrap();
         let mut relays = Vec::new();
         loop {
             match reader.read_on().unwrap() {
@@ -372,7 +376,7 @@ mod tests {
     fn an_answer_that_comes_late_is_read_on_to() {
         let file = transcript();
         let to = file.add(&user("a"));
-        let mut reader = Reader::open(&file.part(0, to, Some("done"))).unwrap();
+        let mut reader = Reader::open(&file.part(0, to, Some("done")), LEFT).unwrap();
         assert_eq!(reader.read_on(), Ok(Next::End { answered: false }));
         let answer = said("done");
         let (half, rest) = answer.split_at(30);
@@ -384,23 +388,41 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_that_comes_late_is_known_by_its_answer() {
+    fn what_was_asked_before_the_job_was_left_may_come_after_its_part() {
         let file = transcript();
         let part = file.part(0, 0, Some("one"));
         assert_eq!(read(&part), (vec![], false), "a turn may end before anything is written");
-        file.add(&user("a"));
-        assert_eq!(read(&part), (vec![], false), "whose it is shows when its answer comes");
+        file.add(&user_at("a", LEFT.0));
+        assert_eq!(read(&part), (vec!["a? ".into()], false));
         let to = file.add(&said("one"));
         assert_eq!(read(&part), (vec!["a? one".into()], true));
-        file.add(&(user("b") + &said("two") + &user("c") + &said("three")));
+        file.add(&(user_at("b", LEFT.0 + 1) + &said("one") + &user("c") + &said("three")));
         assert_eq!(read(&part), (vec!["a? one".into()], true));
-        assert_eq!(read(&file.part(0, to, Some("two"))), (vec!["a? one".into(), "b? two".into()], true));
         assert_eq!(
-            read(&file.part(0, to, Some("three"))),
+            read(&file.part(0, 0, Some("never"))),
             (vec!["a? one".into()], false),
-            "one prompt may be late, not two"
+            "b was asked later"
         );
-        assert_eq!(read(&file.part(to, to, None)).0, ["a? one"], "nothing that it could be known by");
+        assert_eq!(read(&file.part(to, to, None)).0, ["a? one"]);
+    }
+
+    #[test]
+    fn a_fork_brings_all_that_was_said_before_it() {
+        let file = transcript();
+        let to = file.add(&padding(10));
+        for (asked, answer) in [("a", "one"), ("b", "two"), ("c", "three")] {
+            file.add(&(user_at(asked, 5) + &said(answer)));
+        }
+        file.add(&(user_at("d", LEFT.0 + 1) + &said("four")));
+        let all = vec!["a? one".to_owned(), "b? two".to_owned(), "c? three".to_owned()];
+        for (part, answered) in [
+            (file.part(0, to, Some("three")), true),
+            (file.part(0, 0, Some("three")), true),
+            (file.part(0, to, None), true),
+            (file.part(0, to, Some("never")), false),
+        ] {
+            assert_eq!(read(&part), (all.clone(), answered), "{part:?}");
+        }
     }
 
     #[test]
@@ -429,11 +451,11 @@ mod tests {
     fn what_is_gone_is_named() {
         let file = transcript();
         let length = file.add(&user("a"));
-        let open = |from, to| Reader::open(&file.part(from, to, None)).map(|_| ());
+        let open = |from, to| Reader::open(&file.part(from, to, None), LEFT).map(|_| ());
         let shorter = Err(Gone::Shorter { was: length + 1, length });
         assert_eq!((open(0, length), open(0, length + 1)), (Ok(()), shorter.clone()));
         assert_eq!(open(length + 1, length + 1), shorter);
-        let mut reader = Reader::open(&file.part(0, length, Some("x"))).unwrap();
+        let mut reader = Reader::open(&file.part(0, length, Some("x")), LEFT).unwrap();
         reader.read_on().unwrap();
         fs::write(&file.path, "").unwrap();
         assert_eq!(reader.read_on(), Err(Gone::Shorter { was: length, length: 0 }));
@@ -452,7 +474,7 @@ mod tests {
         sparse.set_len(length).unwrap();
         sparse.write_all(b"\n").unwrap();
         let to = file.add(&said("done"));
-        let mut reader = Reader::open(&file.part(0, to, Some("done"))).unwrap();
+        let mut reader = Reader::open(&file.part(0, to, Some("done")), LEFT).unwrap();
         assert_eq!(reader.read_on(), Ok(Next::End { answered: true }));
         assert!(reader.held.capacity() < LONGEST_LINE / 2, "{}", reader.held.capacity());
         assert_eq!(reader.finish().unwrap().relay.answer, "done");
@@ -467,14 +489,14 @@ mod tests {
         file.add(&("\n".to_owned() + &user("a") + &said("one")));
         let from = file.add(&user("b"));
         let to = file.add(&said("two"));
-        let mut reader = Reader::open(&file.part(from, to, Some("two"))).unwrap();
+        let mut reader = Reader::open(&file.part(from, to, Some("two")), LEFT).unwrap();
         assert_eq!(reader.read_on(), Ok(Next::End { answered: true }));
         assert!(reader.bytes_read() < 100_000, "{}", reader.bytes_read());
         assert_eq!(reader.finish().unwrap().relay.prompt, "b?");
         // Nothing but nothing before it: given up after a while.
         let empty = transcript();
         OpenOptions::new().append(true).open(&empty.path).unwrap().set_len(500 << 20).unwrap();
-        let reader = Reader::open(&empty.part(400 << 20, 400 << 20, None)).unwrap();
+        let reader = Reader::open(&empty.part(400 << 20, 400 << 20, None), LEFT).unwrap();
         assert!(reader.bytes_read() <= FURTHEST, "{}", reader.bytes_read());
     }
 }
