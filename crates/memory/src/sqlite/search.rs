@@ -143,11 +143,13 @@ impl Search<'_> {
     /// is left out, step by step.
     fn with_less(&mut self) -> Result<()> {
         let last = self.question.parts.len() - 1;
+        let mut changed = false;
         if self.counts[last] == 0.0
             && let Some(going_on) = self.going_on(last)?
         {
             self.question.parts[last] = going_on;
             self.counts[last] = self.count_of(last)?;
+            changed = true;
         }
         for at in 0..self.question.parts.len() {
             if self.counts[at] == 0.0
@@ -155,12 +157,17 @@ impl Search<'_> {
             {
                 self.question.parts[at] = pieces;
                 self.counts[at] = self.count_of(at)?;
+                changed = true;
             }
         }
         let counted = self.question.parts.iter().cloned().zip(self.counts.iter().copied());
         let mut known: Vec<(Part, f64)> = counted.filter(|(_, count)| *count > 0.0).collect();
         known.sort_by(|one, other| one.1.total_cmp(&other.1));
         let mut known: Vec<Part> = known.into_iter().map(|(part, _)| part).collect();
+        // All of them, as they were asked for, stand together nowhere: that is known.
+        if !changed && known.len() == self.question.parts.len() {
+            known.pop();
+        }
         while !known.is_empty() && self.found.is_empty() {
             self.gather(&known)?;
             known.pop();
@@ -251,7 +258,17 @@ impl Search<'_> {
             all.join(" AND ")
         };
         let weights = Weights::of(&self.counts, self.all);
-        for sort in self.scope.few.clone() {
+        let sorts = self.scope.few.clone();
+        // Where there are not many of all sorts together, that is one question instead of one for each.
+        let all: usize = SORTS.iter().map(|sort| sort.len()).sum();
+        let together = sorts.iter().map(Vec::len).sum::<usize>() == all;
+        let few =
+            if together { self.docs(FEW_INDEX, &joined(wanted(false)), None, FEW)? } else { Vec::new() };
+        let alone = !together || few.len() == FEW;
+        if !alone {
+            self.look(&few, parts, &weights)?;
+        }
+        for sort in sorts.into_iter().filter(|_| alone) {
             let kinds: Vec<String> =
                 sort.iter().map(|kind| quoted(&index::of_kind(kind_name(*kind)))).collect();
             let mut all = wanted(false);
@@ -262,14 +279,20 @@ impl Search<'_> {
         if !self.scope.logs {
             return Ok(());
         }
-        let docs = self.docs(LOG_INDEX, &joined(wanted(true)), None, BY_TITLE)?;
-        self.look(&docs, parts, &weights)?;
         let expression = joined(wanted(false));
         let mut before = None;
-        for _ in 0..ROUNDS {
+        for round in 0..ROUNDS {
             let docs = self.docs(LOG_INDEX, &expression, before, LOGS)?;
             self.look(&docs, parts, &weights)?;
-            if docs.len() < LOGS || self.found.len() >= self.limit {
+            // All are looked at.
+            if docs.len() < LOGS {
+                return Ok(());
+            }
+            if round == 0 {
+                let docs = self.docs(LOG_INDEX, &joined(wanted(true)), None, BY_TITLE)?;
+                self.look(&docs, parts, &weights)?;
+            }
+            if self.found.len() >= self.limit {
                 break;
             }
             before = docs.last().copied();
