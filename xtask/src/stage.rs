@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use tidegate_state::memory::spool;
+use tidegate_state::place::{PlaceEnv, StateDir};
 
 use crate::failure::{Done, Failure, While};
 
@@ -179,6 +181,18 @@ impl Stage {
     /// The private state that the hooks keep.
     pub(crate) fn state(&self) -> PathBuf {
         self.at("home/.local/state/tidegate")
+    }
+
+    /// The same, opened.
+    pub(crate) fn opened(&self) -> Done<StateDir> {
+        let place = PlaceEnv { state_dir: Some(self.state()), ..PlaceEnv::default() };
+        StateDir::open(&place).map_err(Failure::new)
+    }
+
+    /// No hook starts a worker as long as what this gives is held. What starting one costs is not a hook's own time, and one that
+    /// works beside the hooks that are timed would count as theirs.
+    pub(crate) fn hold_workers_off(&self) -> Done<File> {
+        spool::wait_to_work(&self.opened()?).while_("holding workers off")
     }
 
     /// A copy of an executable under a path of fixed length.

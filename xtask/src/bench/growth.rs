@@ -6,8 +6,8 @@ use std::io::{Seek, SeekFrom, Write};
 
 use tidegate_core::memory::catalogue::{MOST, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic};
 use tidegate_core::time::Millis;
-use tidegate_state::memory::{catalogue, spool};
-use tidegate_state::place::{PlaceEnv, StateDir};
+use tidegate_state::memory::catalogue;
+use tidegate_state::place::StateDir;
 
 use super::Problems;
 use super::programs::Programs;
@@ -48,12 +48,10 @@ fn memory(programs: &Programs, runs: usize) -> Done {
     let (without, with) = (none.session(&programs.shipped, 1)?, large.session(&programs.shipped, 1)?);
     let mut held = Vec::new();
     for (stage, is_large) in [(&none, false), (&large, true)] {
-        let place = PlaceEnv { state_dir: Some(stage.state()), ..PlaceEnv::default() };
-        let state = StateDir::open(&place).map_err(crate::failure::Failure::new)?;
-        // While somebody works no worker is started, and the store stays as it is.
-        held.push(spool::wait_to_work(&state).while_("holding workers off")?);
+        // The store stays as it is.
+        held.push(stage.hold_workers_off()?);
         if is_large {
-            remember(stage, &state).while_("writing a catalogue")?;
+            remember(stage, &stage.opened()?).while_("writing a catalogue")?;
         }
     }
     for case in [STOP, SESSION_START] {

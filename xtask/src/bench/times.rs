@@ -28,6 +28,7 @@ pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize, problems:
         programs.static_pie.as_deref(),
     ];
     let mut times: [[Samples; 5]; CASES.len()] = Default::default();
+    let _held = stage.hold_workers_off()?;
     let mut sessions = Vec::new();
     for (number, case) in CASES.iter().enumerate() {
         let session = stage.session(&programs.shipped, number as u64)?;
