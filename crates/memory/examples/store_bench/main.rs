@@ -32,13 +32,16 @@ const AT_ONCE: usize = 10_000;
 struct Options {
     sizes: Vec<usize>,
     runs: usize,
+    /// Only kinds of questions whose name has this in it.
+    only: String,
     /// Where the store is made and stays; a throw-away folder unless told.
     folder: Option<PathBuf>,
     /// A `tidegate` that is asked, too.
     program: Option<PathBuf>,
 }
 
-const USAGE: &str = "store_bench [--sizes 1000,100000,1000000] [--runs N] [--in FOLDER] [--program TIDEGATE]";
+const USAGE: &str =
+    "store_bench [--sizes 1000,100000,1000000] [--runs N] [--only TEXT] [--in FOLDER] [--program TIDEGATE]";
 
 fn main() -> ExitCode {
     match options(std::env::args().skip(1)).and_then(|options| run(&options)) {
@@ -51,14 +54,15 @@ fn main() -> ExitCode {
 }
 
 fn options(mut words: impl Iterator<Item = String>) -> Done<Options> {
-    let mut options =
-        Options { sizes: vec![1_000, 100_000, 1_000_000], runs: 100, folder: None, program: None };
+    let sizes = vec![1_000, 100_000, 1_000_000];
+    let mut options = Options { sizes, runs: 100, only: String::new(), folder: None, program: None };
     while let Some(word) = words.next() {
         let value = words.next().ok_or(USAGE)?;
         let number = |text: &str| text.parse::<usize>().ok().filter(|n| *n > 0).ok_or(USAGE);
         match word.as_str() {
             "--sizes" => options.sizes = value.split(',').map(number).collect::<Result<_, _>>()?,
             "--runs" => options.runs = number(&value)?,
+            "--only" => options.only = value,
             "--in" => options.folder = Some(value.into()),
             "--program" => options.program = Some(value.into()),
             _ => return Err(USAGE.to_owned()),
@@ -89,7 +93,7 @@ fn run(options: &Options) -> Done {
         show_size(&mut store, &path)?;
         let questions = Questions::new(&corpus, *size);
         let mut column = Vec::new();
-        for question in &questions.all {
+        for question in questions.all.iter().filter(|question| question.name.contains(&options.only)) {
             column.push((question.name.clone(), question.ask(&mut store, options.runs, &mut problems)?));
         }
         column.push(("new connection each time".to_owned(), questions.fresh(&path, options.runs)?));
