@@ -20,7 +20,7 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
 use tidegate_core::time::Millis;
 use tidegate_state::place;
 
@@ -127,6 +127,9 @@ impl SqliteStore {
              PRAGMA cache_size = -32768;
              PRAGMA journal_size_limit = 16777216;",
         )?;
+        // Else what is bound may matter for how a statement is carried out, beside a partial index: each would be compiled anew each
+        // time, which takes longer than most of them do.
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         self.connection.set_prepared_statement_cache_capacity(64);
         Ok(())
     }

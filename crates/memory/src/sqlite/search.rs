@@ -3,6 +3,9 @@
 //! The index gives texts in the order of their time, so what is looked at is bounded however common a word is: of logs the
 //! newest with the words in their title, and the newest with them anywhere; of each other sort the newest by themselves, so that
 //! none hides behind another.
+//!
+//! What the index is asked costs what its words are common. So where the rarest of them leave only few texts, these are looked at,
+//! and about the others nothing is asked: whether a text has them is seen in it.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +16,7 @@ use super::index::{self, Table};
 use super::note;
 use super::row::{self, More, of_ms};
 use crate::error::Result;
-use crate::text::{self, Document, Part, Question, Weights};
+use crate::text::{self, Atom, Document, Fit, Part, Question, Weights};
 use crate::view::{Hit, Kind, Query};
 
 const LOG_INDEX: &str = index::INDEXES[0];
@@ -25,10 +28,10 @@ const BY_TITLE: usize = 60;
 const LOGS: usize = 160;
 
 /// How often more logs are looked at where most of them held the words elsewhere than asked.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 3;
 
 /// How many texts tell how common a word is.
-const SAMPLE: usize = 200;
+const SAMPLE: usize = 64;
 
 pub(super) fn search(store: &Connection, query: &Query) -> Result<Vec<Hit>> {
     let question = Question::parse(&query.text);
@@ -46,6 +49,8 @@ pub(super) fn search(store: &Connection, query: &Query) -> Result<Vec<Hit>> {
         all: 0.0,
         seen: BTreeSet::new(),
         found: Vec::new(),
+        narrow: [None, None],
+        room: Vec::new(),
     };
     search.run()?;
     search.hits()
@@ -79,6 +84,12 @@ impl Scope {
         let is_possible = filter.since.zip(filter.until).is_none_or(|(since, until)| since < until);
         is_possible.then_some(Scope { tokens, logs, few, since: filter.since, until: filter.until })
     }
+
+    /// Whether everything is asked for that is no log.
+    fn has_all_few(&self) -> bool {
+        let all: usize = SORTS.iter().map(|sort| sort.len()).sum();
+        self.few.iter().map(Vec::len).sum::<usize>() == all
+    }
 }
 
 /// What is looked for together: every session has a topic, while decisions are few.
@@ -97,6 +108,11 @@ fn kind_name(kind: Kind) -> &'static str {
 /// Tokens hold neither quotes nor spaces.
 fn quoted(token: &str) -> String {
     format!("\"{token}\"")
+}
+
+/// What the index is asked for these parts.
+fn wanted(parts: &[Part], in_title: bool) -> Vec<String> {
+    parts.iter().map(|part| expression(part, in_title)).collect()
 }
 
 fn expression(part: &Part, in_title: bool) -> String {
@@ -120,6 +136,25 @@ struct Search<'a> {
     all: f64,
     seen: BTreeSet<i64>,
     found: Vec<(f64, i64)>,
+    /// Of each index, all texts with some parts of the question, where they are few.
+    narrow: [Option<Narrow>; 2],
+    /// Where atoms of texts were and will be.
+    room: Vec<Atom>,
+}
+
+/// All texts of an index with these parts of a question, each with what it has of all its parts.
+struct Narrow {
+    parts: Vec<usize>,
+    texts: Vec<(i64, Fit)>,
+}
+
+/// How to come by texts with several parts of a question.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// All parts at once, but the rarest first where they are likely to leave few texts.
+    Likely,
+    /// It is known that all at once gives nothing: the two rarest, then one more, until few are left.
+    StepByStep,
 }
 
 impl Search<'_> {
@@ -127,16 +162,24 @@ impl Search<'_> {
         self.count()?;
         if !self.question.strict.is_empty() {
             let strict = self.question.strict.clone();
-            self.gather(&strict)?;
+            let weights = Weights::of(&self.counts, self.all);
+            self.gather_few(&strict, &weights)?;
+            self.gather_logs(&strict, &weights)?;
         }
         if self.found.len() < self.limit {
-            let parts = self.question.parts.clone();
-            self.gather(&parts)?;
+            self.gather(&self.by_rarity(), Way::Likely)?;
         }
         if self.found.is_empty() {
             self.with_less()?;
         }
         Ok(())
+    }
+
+    /// The places of the parts, of the rarest first.
+    fn by_rarity(&self) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..self.question.parts.len()).collect();
+        places.sort_by(|one, other| self.counts[*one].total_cmp(&self.counts[*other]));
+        places
     }
 
     /// Nothing has all of it. A last word that no text has may go on, and a name may be within a longer one; then what says least
@@ -160,16 +203,16 @@ impl Search<'_> {
                 changed = true;
             }
         }
-        let counted = self.question.parts.iter().cloned().zip(self.counts.iter().copied());
-        let mut known: Vec<(Part, f64)> = counted.filter(|(_, count)| *count > 0.0).collect();
-        known.sort_by(|one, other| one.1.total_cmp(&other.1));
-        let mut known: Vec<Part> = known.into_iter().map(|(part, _)| part).collect();
-        // All of them, as they were asked for, stand together nowhere: that is known.
-        if !changed && known.len() == self.question.parts.len() {
+        let mut known = self.by_rarity();
+        known.retain(|place| self.counts[*place] > 0.0);
+        if changed {
+            self.narrow = [None, None];
+        } else if known.len() == self.question.parts.len() {
+            // All of them, as they were asked for, stand together nowhere: that is known.
             known.pop();
         }
         while !known.is_empty() && self.found.is_empty() {
-            self.gather(&known)?;
+            self.gather(&known, Way::StepByStep)?;
             known.pop();
         }
         Ok(())
@@ -209,9 +252,9 @@ impl Search<'_> {
     /// From the newest texts with it: if they are many, then from how far back they reach.
     fn count_of(&self, at: usize) -> Result<f64> {
         let expression = expression(&self.question.parts[at], false);
-        let docs = self.docs(LOG_INDEX, &expression, None, SAMPLE)?;
+        let docs = self.docs(LOG_INDEX, &expression, SAMPLE)?;
         if docs.is_empty() {
-            return Ok(self.docs(FEW_INDEX, &expression, None, SAMPLE)?.len() as f64);
+            return Ok(self.docs(FEW_INDEX, &expression, SAMPLE)?.len() as f64);
         }
         if docs.len() < SAMPLE {
             return Ok(docs.len() as f64);
@@ -228,102 +271,202 @@ impl Search<'_> {
     }
 
     /// The newest texts that hold what an expression says.
-    fn docs(&self, index: &str, expression: &str, before: Option<i64>, limit: usize) -> Result<Vec<i64>> {
-        let mut sql = format!("SELECT rowid FROM {index} WHERE {index} MATCH ?");
-        let mut values: Vec<Value> = vec![expression.to_owned().into()];
-        if let Some(since) = self.scope.since {
-            sql.push_str(" AND rowid >= ?");
-            values.push(index::first(since).into());
-        }
-        let until = self.scope.until.map(|until| index::first(until).saturating_add(index::SLACK));
-        if let Some(before) = until.into_iter().chain(before).min() {
-            sql.push_str(" AND rowid < ?");
-            values.push(before.into());
-        }
-        sql.push_str(" ORDER BY rowid DESC LIMIT ?");
-        values.push(i64::try_from(limit).unwrap_or(i64::MAX).into());
+    fn docs(&self, index: &str, expression: &str, limit: usize) -> Result<Vec<i64>> {
+        let (sql, values) = self.ask(index, expression, limit);
         let mut found = self.store.prepare_cached(&sql)?;
         Ok(found
             .query_map(params_from_iter(&values), |row| row.get(0))?
             .collect::<rusqlite::Result<Vec<i64>>>()?)
     }
 
-    /// Looks at texts that hold these parts.
-    fn gather(&mut self, parts: &[Part]) -> Result<()> {
-        let wanted =
-            |in_title: bool| -> Vec<String> { parts.iter().map(|part| expression(part, in_title)).collect() };
-        let filters: Vec<String> = self.scope.tokens.iter().map(|token| quoted(token)).collect();
-        let joined = |mut all: Vec<String>| {
-            all.extend(filters.iter().cloned());
-            all.join(" AND ")
-        };
+    /// How an index is asked for them.
+    fn ask(&self, index: &str, expression: &str, limit: usize) -> (String, Vec<Value>) {
+        let mut sql = format!("SELECT rowid FROM {index} WHERE {index} MATCH ?");
+        let mut values: Vec<Value> = vec![expression.to_owned().into()];
+        if let Some(since) = self.scope.since {
+            sql.push_str(" AND rowid >= ?");
+            values.push(index::first(since).into());
+        }
+        if let Some(until) = self.scope.until {
+            sql.push_str(" AND rowid < ?");
+            values.push(index::first(until).saturating_add(index::SLACK).into());
+        }
+        sql.push_str(" ORDER BY rowid DESC LIMIT ?");
+        values.push(i64::try_from(limit).unwrap_or(i64::MAX).into());
+        (sql, values)
+    }
+
+    /// Looks at texts that hold these parts of the question, of which the rarest comes first.
+    fn gather(&mut self, places: &[usize], way: Way) -> Result<()> {
+        let parts: Vec<Part> = places.iter().map(|place| self.question.parts[*place].clone()).collect();
         let weights = Weights::of(&self.counts, self.all);
-        let sorts = self.scope.few.clone();
-        // Where there are not many of all sorts together, that is one question instead of one for each.
-        let all: usize = SORTS.iter().map(|sort| sort.len()).sum();
-        let together = sorts.iter().map(Vec::len).sum::<usize>() == all;
-        let few =
-            if together { self.docs(FEW_INDEX, &joined(wanted(false)), None, FEW)? } else { Vec::new() };
-        let alone = !together || few.len() == FEW;
-        if !alone {
-            self.look(&few, parts, &weights)?;
+        if !self.gather_narrow(FEW_INDEX, FEW, places, way, &weights)? {
+            self.gather_few(&parts, &weights)?;
         }
-        for sort in sorts.into_iter().filter(|_| alone) {
-            let kinds: Vec<String> =
-                sort.iter().map(|kind| quoted(&index::of_kind(kind_name(*kind)))).collect();
-            let mut all = wanted(false);
-            all.push(format!("({})", kinds.join(" OR ")));
-            let docs = self.docs(FEW_INDEX, &joined(all), None, FEW)?;
-            self.look(&docs, parts, &weights)?;
-        }
-        if !self.scope.logs {
-            return Ok(());
-        }
-        let expression = joined(wanted(false));
-        let mut before = None;
-        for round in 0..ROUNDS {
-            let docs = self.docs(LOG_INDEX, &expression, before, LOGS)?;
-            self.look(&docs, parts, &weights)?;
-            // All are looked at.
-            if docs.len() < LOGS {
-                return Ok(());
-            }
-            if round == 0 {
-                let docs = self.docs(LOG_INDEX, &joined(wanted(true)), None, BY_TITLE)?;
-                self.look(&docs, parts, &weights)?;
-            }
-            if self.found.len() >= self.limit {
-                break;
-            }
-            before = docs.last().copied();
+        if !self.gather_narrow(LOG_INDEX, LOGS, places, way, &weights)? {
+            self.gather_logs(&parts, &weights)?;
         }
         Ok(())
     }
 
+    /// Does it by what the rarest parts leave of an index, if that is little. Tells whether it did.
+    fn gather_narrow(
+        &mut self,
+        index: &str,
+        most: usize,
+        places: &[usize],
+        way: Way,
+        weights: &Weights,
+    ) -> Result<bool> {
+        let of_logs = index == LOG_INDEX;
+        if of_logs && !self.scope.logs || !of_logs && !self.scope.has_all_few() {
+            return Ok(false);
+        }
+        let which = usize::from(of_logs);
+        let is_within = |narrow: &Narrow| narrow.parts.iter().all(|part| places.contains(part));
+        if !self.narrow[which].as_ref().is_some_and(is_within) {
+            self.narrow[which] = self.narrow(index, most, places, way, weights)?;
+        }
+        let Some(narrow) = &self.narrow[which] else { return Ok(false) };
+        let newest = self.newest()?;
+        for (doc, fit) in &narrow.texts {
+            if places.iter().all(|place| fit.holds(*place)) && self.seen.insert(*doc) {
+                self.found.push((fit.score * text::freshness(index::time(*doc), newest), *doc));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Asks for the rarest parts, one more each time, until there are fewer texts than `most`.
+    fn narrow(
+        &mut self,
+        index: &str,
+        most: usize,
+        places: &[usize],
+        way: Way,
+        weights: &Weights,
+    ) -> Result<Option<Narrow>> {
+        let mut likely = self.all;
+        for some in 1..places.len() {
+            likely *= self.counts[places[some - 1]] / self.all;
+            let is_worth_it = match way {
+                // Between the two the answer could be long in coming and of no use. Where very many are likely it comes at once, but
+                // for parts that never meet.
+                Way::Likely => likely < most as f64 / 2.0 || some > 1 && likely > most as f64 * 20.0,
+                Way::StepByStep => some > 1 || likely < most as f64,
+            };
+            if !is_worth_it {
+                continue;
+            }
+            let parts: Vec<Part> =
+                places[..some].iter().map(|place| self.question.parts[*place].clone()).collect();
+            let docs = self.docs(index, &self.with_filters(wanted(&parts, false)), most)?;
+            if docs.len() == most {
+                continue;
+            }
+            let all = self.question.parts.clone();
+            let mut texts = Vec::with_capacity(docs.len());
+            for doc in docs {
+                texts.extend(self.look_at(doc, &all, weights)?.map(|fit| (doc, fit)));
+            }
+            return Ok(Some(Narrow { parts: places[..some].to_vec(), texts }));
+        }
+        Ok(None)
+    }
+
+    fn with_filters(&self, mut wanted: Vec<String>) -> String {
+        wanted.extend(self.scope.tokens.iter().map(|token| quoted(token)));
+        wanted.join(" AND ")
+    }
+
+    /// The newest of what is no log.
+    fn gather_few(&mut self, parts: &[Part], weights: &Weights) -> Result<()> {
+        // Where there are not many of all sorts together, that is one question instead of one for each.
+        if self.scope.has_all_few() {
+            let docs = self.docs(FEW_INDEX, &self.with_filters(wanted(parts, false)), FEW)?;
+            if docs.len() < FEW {
+                return self.look(&docs, parts, weights);
+            }
+        }
+        for sort in self.scope.few.clone() {
+            let kinds: Vec<String> =
+                sort.iter().map(|kind| quoted(&index::of_kind(kind_name(*kind)))).collect();
+            let mut all = wanted(parts, false);
+            all.push(format!("({})", kinds.join(" OR ")));
+            let docs = self.docs(FEW_INDEX, &self.with_filters(all), FEW)?;
+            self.look(&docs, parts, weights)?;
+        }
+        Ok(())
+    }
+
+    /// The newest logs, by their title and by anything in them.
+    fn gather_logs(&mut self, parts: &[Part], weights: &Weights) -> Result<()> {
+        if !self.scope.logs {
+            return Ok(());
+        }
+        let (store, most) = (self.store, ROUNDS * LOGS);
+        let (sql, values) = self.ask(LOG_INDEX, &self.with_filters(wanted(parts, false)), most);
+        let mut asked = store.prepare_cached(&sql)?;
+        // The index looks for more only when it is asked for more.
+        let mut more = asked.query_map(params_from_iter(&values), |row| row.get(0))?;
+        for round in 0..ROUNDS {
+            let docs: Vec<i64> = more.by_ref().take(LOGS).collect::<rusqlite::Result<_>>()?;
+            self.look(&docs, parts, weights)?;
+            // All are looked at.
+            if docs.len() < LOGS {
+                break;
+            }
+            if round == 0 {
+                let docs = self.docs(LOG_INDEX, &self.with_filters(wanted(parts, true)), BY_TITLE)?;
+                self.look(&docs, parts, weights)?;
+            }
+            if self.found.len() >= self.limit {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at texts in which the index has all tokens of what is required.
     fn look(&mut self, docs: &[i64], required: &[Part], weights: &Weights) -> Result<()> {
         let newest = self.newest()?;
         for doc in docs {
             if self.seen.contains(doc) {
                 continue;
             }
-            let looked = if Table::of(*doc) == Table::Log {
-                self.look_at_log(*doc, required, weights)?
-            } else {
-                load(self.store, *doc)?.and_then(|text| {
-                    let score = text.with(|document| self.score(text.at, required, weights, document))?;
-                    Some((score * text.worth, text.at))
-                })
-            };
-            if let Some((score, at)) = looked {
+            if let Some(fit) = self.look_at(*doc, required, weights)?
+                && fit.holds_together(required)
+            {
                 self.seen.insert(*doc);
-                self.found.push((score * text::freshness(at, newest), *doc));
+                self.found.push((fit.score * text::freshness(index::time(*doc), newest), *doc));
             }
         }
         Ok(())
     }
 
-    /// The score of a log and its time. Most of what is looked at are logs, and most of them are not shown: nothing is copied.
-    fn look_at_log(&self, doc: i64, required: &[Part], weights: &Weights) -> Result<Option<(f64, Millis)>> {
+    /// What a text has of the question; nothing of one that is not there or of another time.
+    fn look_at(&mut self, doc: i64, required: &[Part], weights: &Weights) -> Result<Option<Fit>> {
+        let mut room = std::mem::take(&mut self.room);
+        let fit = if Table::of(doc) == Table::Log {
+            self.look_at_log(doc, required, weights, &mut room)?
+        } else {
+            load(self.store, doc)?.and_then(|text| {
+                let fit = text.with(|document| self.fit(text.at, required, weights, document, &mut room))?;
+                Some(fit.worth(text.worth))
+            })
+        };
+        self.room = room;
+        Ok(fit)
+    }
+
+    /// The same of a log. Most of what is looked at are logs, and most of them are not shown: nothing is copied.
+    fn look_at_log(
+        &self,
+        doc: i64,
+        required: &[Part],
+        weights: &Weights,
+        room: &mut Vec<Atom>,
+    ) -> Result<Option<Fit>> {
         let mut found = self
             .store
             .prepare_cached("SELECT title, text, prompt, answer, more, at FROM log WHERE doc = ?1")?;
@@ -334,19 +477,20 @@ impl Search<'_> {
         let more: More = serde_json::from_str(text(4)?).unwrap_or_default();
         let files = more.files.join(" ");
         let document = Document { title: text(0)?, texts: &[text(1)?, text(2)?, text(3)?, &files] };
-        Ok(self.score(at, required, weights, &document).map(|score| (score, at)))
+        Ok(self.fit(at, required, weights, &document, room))
     }
 
-    fn score(
+    fn fit(
         &self,
         at: Millis,
         required: &[Part],
         weights: &Weights,
         document: &Document<'_>,
-    ) -> Option<f64> {
+        room: &mut Vec<Atom>,
+    ) -> Option<Fit> {
         let in_time = self.scope.since.is_none_or(|since| at >= since)
             && self.scope.until.is_none_or(|until| at < until);
-        in_time.then(|| text::score(&self.question, weights, required, document)).flatten()
+        in_time.then(|| text::fit(&self.question, weights, required, document, room))
     }
 
     fn newest(&self) -> Result<Millis> {

@@ -15,7 +15,7 @@ mod scan;
 mod stem;
 
 pub use question::{Part, Question};
-pub use rank::{Document, Weights, freshness, score, snippet};
+pub use rank::{Document, Fit, Weights, fit, freshness, score, snippet};
 pub use scan::{Atom, atoms, tokens};
 pub use stem::begun;
 

@@ -2,8 +2,8 @@
 
 use tidegate_core::time::Millis;
 
-use super::question::{Part, Question};
-use super::scan::{Atom, atoms};
+use super::question::{MOST_PARTS, Part, Question};
+use super::scan::{Atom, atoms, atoms_into};
 
 /// A word in the title counts as many in the text.
 const TITLE: f64 = 4.0;
@@ -49,39 +49,84 @@ pub fn freshness(at: Millis, newest: Millis) -> f64 {
     1.0 + 0.4 * (-(newest.since(at) as f64) / FADES).exp2()
 }
 
-/// How well a document fits a question, with the weight of each of its parts; `None` if it does not hold what is required. That
-/// it holds the tokens of what is required is known; whether they stand together is not.
+/// What a document has of a question.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fit {
+    /// How well it fits.
+    pub score: f64,
+    /// Which of the required parts stand in it, a bit for each.
+    holds: u32,
+}
+
+impl Fit {
+    /// Whether the required part at this place stands in it.
+    pub fn holds(self, place: usize) -> bool {
+        self.holds & 1 << place != 0
+    }
+
+    /// The same of a document that is worth more or less than others.
+    #[must_use]
+    pub fn worth(self, worth: f64) -> Fit {
+        Fit { score: self.score * worth, ..self }
+    }
+
+    /// Whether it holds what is required, if all tokens of that are known to be in it: what is left to see is whether they stand
+    /// together.
+    pub fn holds_together(self, required: &[Part]) -> bool {
+        let apart = |part: &Part| part.any || part.atoms.len() < 2;
+        required.iter().enumerate().all(|(place, part)| apart(part) || self.holds(place))
+    }
+}
+
+/// Compares a document with a question, with the weight of each of its parts. `room` is what the atoms of the last document were in.
+pub fn fit(
+    question: &Question,
+    weights: &Weights,
+    required: &[Part],
+    document: &Document<'_>,
+    room: &mut Vec<Atom>,
+) -> Fit {
+    let parts = &question.parts[..question.parts.len().min(MOST_PARTS)];
+    let (mut often, mut holds, mut length) = ([0.0; MOST_PARTS], 0_u32, 0);
+    let mut phrases = vec![0.0_f64; question.phrases.len()];
+    let texts = document.texts.iter().map(|text| (cut(text), 1.0, 0.4));
+    for (text, worth, of_phrase) in std::iter::once((document.title, TITLE, 0.6)).chain(texts) {
+        atoms_into(text, room);
+        length += room.len();
+        for (place, part) in parts.iter().enumerate() {
+            often[place] += worth * places(part, room).count() as f64;
+        }
+        for (place, part) in required.iter().enumerate().take(MOST_PARTS) {
+            if holds & 1 << place == 0 && places(part, room).next().is_some() {
+                holds |= 1 << place;
+            }
+        }
+        for (phrase, best) in question.phrases.iter().zip(&mut phrases) {
+            if *best < of_phrase && (0..room.len()).any(|at| follows(phrase, &room[at..]).is_some()) {
+                *best = of_phrase;
+            }
+        }
+    }
+    let length = 0.7 + 0.3 * (length as f64 / USUAL_LENGTH).min(4.0);
+    let (mut score, mut possible) = (0.0, 0.0);
+    for (often, weight) in often[..parts.len()].iter().zip(&weights.0) {
+        score += weight * often * (SATURATION + 1.0) / (often + SATURATION * length);
+        possible += weight;
+    }
+    score += possible * phrases.iter().sum::<f64>();
+    Fit { score, holds }
+}
+
+/// How well a document fits a question; `None` if it does not hold what is required. That it holds the tokens of what is required
+/// is known.
 pub fn score(
     question: &Question,
     weights: &Weights,
     required: &[Part],
     document: &Document<'_>,
 ) -> Option<f64> {
-    let title = atoms(document.title);
-    let texts: Vec<Vec<Atom>> = document.texts.iter().map(|text| atoms(cut(text))).collect();
-    let anywhere = |part: &Part| count(part, &title) > 0 || texts.iter().any(|text| count(part, text) > 0);
-    if !required.iter().filter(|part| part.atoms.len() > 1 && !part.any).all(anywhere) {
-        return None;
-    }
-    let length = title.len() + texts.iter().map(Vec::len).sum::<usize>();
-    let length = 0.7 + 0.3 * (length as f64 / USUAL_LENGTH).min(4.0);
-    let mut sum = 0.0;
-    let mut possible = 0.0;
-    for (part, weight) in question.parts.iter().zip(&weights.0) {
-        let in_texts: usize = texts.iter().map(|text| count(part, text)).sum();
-        let often = TITLE * count(part, &title) as f64 + in_texts as f64;
-        sum += weight * often * (SATURATION + 1.0) / (often + SATURATION * length);
-        possible += weight;
-    }
-    for phrase in &question.phrases {
-        let whole = Part::of(Vec::new(), phrase.clone());
-        if count(&whole, &title) > 0 {
-            sum += possible * 0.6;
-        } else if texts.iter().any(|text| count(&whole, text) > 0) {
-            sum += possible * 0.4;
-        }
-    }
-    Some(sum)
+    let fit = fit(question, weights, required, document, &mut Vec::new());
+    fit.holds_together(required).then_some(fit.score)
 }
 
 fn cut(text: &str) -> &str {
@@ -92,23 +137,23 @@ fn cut(text: &str) -> &str {
     &text[..end]
 }
 
-/// How often a part stands in a text.
-fn count(part: &Part, text: &[Atom]) -> usize {
-    (0..text.len()).filter(|at| stands(part, &text[*at..]).is_some()).count()
+/// Where a part stands in a text.
+fn places<'a>(part: &'a Part, text: &'a [Atom]) -> impl Iterator<Item = usize> + 'a {
+    (0..text.len()).filter(|at| stands(part, &text[*at..]).is_some())
 }
 
 /// How many atoms at the beginning of a text are this part.
 fn stands(part: &Part, text: &[Atom]) -> Option<usize> {
     if part.any {
-        let atom = text.first()?;
-        return part.atoms.iter().find_map(|wanted| match *wanted {
-            wanted if atom.whole == wanted => Some(atom.parts),
-            wanted if atom.what == wanted => Some(1),
-            _ => None,
-        });
+        return part.atoms.iter().find_map(|wanted| follows(&[*wanted], text));
     }
+    follows(&part.atoms, text)
+}
+
+/// How many atoms at the beginning of a text are these, one after another.
+fn follows(wanted: &[u64], text: &[Atom]) -> Option<usize> {
     let mut length = 0;
-    for wanted in &part.atoms {
+    for wanted in wanted {
         let atom = text.get(length)?;
         length += if atom.whole == *wanted {
             atom.parts

@@ -44,50 +44,68 @@ pub(super) struct RunChar {
 
 /// Goes through a text.
 pub(super) fn scan(text: &str, mut take: impl FnMut(Found<'_>)) {
-    let mut chars = text.char_indices().peekable();
     let mut run: Vec<RunChar> = Vec::new();
     let mut word = Word::default();
-    while let Some((start, c)) = chars.next() {
+    let mut at = 0;
+    while let Some((c, end)) = char_at(text, at) {
+        if c.is_ascii() && !is_of_word(c as u8) {
+            at = end;
+            continue;
+        }
+        let start = std::mem::replace(&mut at, end);
         match fold::class(c) {
             Class::Between | Class::Mark => {}
             Class::Run(script) => {
                 run.clear();
-                let folded = fold::of_run(c);
-                run.push(RunChar { folded, script, start, end: start + c.len_utf8() });
-                while let Some(&(at, c)) = chars.peek() {
+                run.push(RunChar { folded: fold::of_run(c), script, start, end });
+                while let Some((c, end)) = char_at(text, at) {
                     match fold::class(c) {
                         Class::Run(script) => {
-                            let folded = fold::of_run(c);
-                            run.push(RunChar { folded, script, start: at, end: at + c.len_utf8() });
+                            run.push(RunChar { folded: fold::of_run(c), script, start: at, end });
                         }
                         Class::Mark => {
                             if let Some(last) = run.last_mut() {
                                 last.folded = fold::with_mark(last.folded, c);
-                                last.end = at + c.len_utf8();
+                                last.end = end;
                             }
                         }
                         Class::Word | Class::Between => break,
                     }
-                    chars.next();
+                    at = end;
                 }
                 take(Found::Run(&run));
             }
             Class::Word => {
-                let mut end = start + c.len_utf8();
-                while let Some(&(at, c)) = chars.peek() {
-                    match fold::class(c) {
-                        Class::Word | Class::Mark => end = at + c.len_utf8(),
-                        Class::Run(_) | Class::Between => break,
+                let plain = text.as_bytes()[at..].iter().take_while(|byte| is_of_word(**byte));
+                at += plain.count();
+                while let Some((c, end)) = char_at(text, at) {
+                    if !matches!(fold::class(c), Class::Word | Class::Mark) {
+                        break;
                     }
-                    chars.next();
+                    at = end;
                 }
-                word.read(&text[start..end], start);
+                word.read(&text[start..at], start);
                 if word.count > 0 {
-                    take(Found::Word { parts: &word.parts[..word.count], whole: &word.whole });
+                    take(Found::Word { parts: &word.parts[..word.count], whole: word.whole() });
                 }
             }
         }
     }
+}
+
+/// Whether a character of one byte is part of a word: what [`fold::class`] says, only sooner.
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The character that begins at a byte, and where the next one does. Most are of one byte.
+fn char_at(text: &str, at: usize) -> Option<(char, usize)> {
+    let byte = *text.as_bytes().get(at)?;
+    if byte.is_ascii() {
+        return Some((char::from(byte), at + 1));
+    }
+    let c = text[at..].chars().next()?;
+    Some((c, at + c.len_utf8()))
 }
 
 /// A word such as `snake_case`, `camelCase` and `HTTPServer`: its parts, and the whole of it. What one word needed room for the
@@ -97,6 +115,7 @@ struct Word {
     parts: Vec<(String, usize, usize)>,
     /// So many of them are this word's.
     count: usize,
+    /// Empty where the only part is the whole.
     whole: String,
 }
 
@@ -112,7 +131,6 @@ impl Word {
             part.push_str(text);
             part.make_ascii_lowercase();
             stem(part);
-            self.whole.push_str(&self.parts[0].0);
             return;
         }
         let mut open = false;
@@ -153,6 +171,10 @@ impl Word {
         stem(&mut self.whole);
     }
 
+    fn whole(&self) -> &str {
+        if self.whole.is_empty() { &self.parts[0].0 } else { &self.whole }
+    }
+
     fn next_part(&mut self, start: usize, end: usize) -> &mut String {
         if self.count == self.parts.len() {
             self.parts.push(Default::default());
@@ -185,6 +207,13 @@ pub(super) fn hash_of(c: char) -> u64 {
 /// What a text consists of, in order.
 pub fn atoms(text: &str) -> Vec<Atom> {
     let mut atoms = Vec::with_capacity(text.len() / 6);
+    atoms_into(text, &mut atoms);
+    atoms
+}
+
+/// The same, in the room of another text's.
+pub(super) fn atoms_into(text: &str, atoms: &mut Vec<Atom>) {
+    atoms.clear();
     scan(text, |found| match found {
         Found::Run(run) => atoms.extend(run.iter().map(|one| {
             let what = hash_of(one.folded);
@@ -203,7 +232,6 @@ pub fn atoms(text: &str) -> Vec<Atom> {
             }));
         }
     });
-    atoms
 }
 
 /// The tokens of a text, each once. None holds a space, a quote or a colon.
@@ -277,6 +305,13 @@ mod tests {
         let at: Vec<&str> = atoms(text).iter().map(|atom| &text[atom.start..atom.end]).collect();
         assert_eq!(at, ["use", "foo", "Bar", "で", "設", "計"]);
         assert_eq!(atoms("fooBar")[0].whole, atoms("foobar")[0].what);
+    }
+
+    #[test]
+    fn bytes_are_classed_as_characters_are() {
+        for byte in 0..128 {
+            assert_eq!(is_of_word(byte), fold::class(char::from(byte)) == Class::Word, "{byte}");
+        }
     }
 
     #[test]

@@ -8,9 +8,14 @@ pub(crate) fn stem(word: &mut String) {
     if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return;
     }
-    plural(word);
-    past_or_going_on(word);
-    if word.len() > 3 && word.ends_with('e') {
+    // By the last letter: most words end in none of these.
+    if last(word) == b's' {
+        plural(word);
+    }
+    if matches!(last(word), b'd' | b'g') {
+        past_or_going_on(word);
+    }
+    if word.len() > 3 && last(word) == b'e' {
         word.pop();
     }
     let bytes = word.as_bytes();
@@ -41,34 +46,41 @@ pub fn begun(word: &str) -> Vec<String> {
     stems
 }
 
+fn last(word: &str) -> u8 {
+    word.as_bytes().last().copied().unwrap_or_default()
+}
+
 fn plural(word: &mut String) {
-    if word.ends_with("ies") && word.len() > 4 {
-        word.truncate(word.len() - 3);
-        word.push('y');
-    } else if word.len() > 4 && ["ses", "xes", "zes", "ches", "shes"].iter().any(|end| word.ends_with(end)) {
-        word.truncate(word.len() - 2);
-    } else if word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is") {
-        word.pop();
+    match word.as_bytes() {
+        [.., b'i', b'e', b's'] if word.len() > 4 => {
+            word.truncate(word.len() - 3);
+            word.push('y');
+        }
+        [.., b's' | b'x' | b'z', b'e', b's'] | [.., b'c' | b's', b'h', b'e', b's'] if word.len() > 4 => {
+            word.truncate(word.len() - 2);
+        }
+        [.., b's' | b'u' | b'i', b's'] => {}
+        _ => {
+            word.pop();
+        }
     }
 }
 
 fn past_or_going_on(word: &mut String) {
-    if word.ends_with("ied") && word.len() > 4 {
-        word.truncate(word.len() - 3);
-        word.push('y');
-        return;
-    }
-    if word.ends_with("eed") {
-        return;
-    }
-    for end in ["ing", "ed"] {
-        if let Some(rest) = word.strip_suffix(end)
-            && rest.len() >= 3
-            && rest.bytes().any(|byte| is_vowel(byte) || byte == b'y')
-        {
-            word.truncate(rest.len());
+    let end = match word.as_bytes() {
+        [.., b'i', b'e', b'd'] if word.len() > 4 => {
+            word.truncate(word.len() - 3);
+            word.push('y');
             return;
         }
+        [.., b'e', b'e', b'd'] => return,
+        [.., b'i', b'n', b'g'] => 3,
+        [.., b'e', b'd'] => 2,
+        _ => return,
+    };
+    let rest = &word.as_bytes()[..word.len() - end];
+    if rest.len() >= 3 && rest.iter().any(|byte| is_vowel(*byte) || *byte == b'y') {
+        word.truncate(rest.len());
     }
 }
 
