@@ -52,6 +52,7 @@ macro_rules! laws {
             topics_and_decisions_are_forgotten
             decisions_are_found_among_many_topics
             beginnings_and_parts_of_names_are_found
+            words_that_hardly_meet_are_found
         }
     };
     ($stores:ty: $($law:ident)*) => {
@@ -870,4 +871,30 @@ pub(crate) fn beginnings_and_parts_of_names_are_found(stores: &mut impl Stores) 
         assert_eq!(found(&mut *store, words), [uid], "{words}");
     }
     assert_eq!(found(&mut *store, "TailTranscript"), Vec::<String>::new());
+}
+
+/// Among very many texts with either word, the few with both; and where nothing has all words, what has the rarest.
+pub(crate) fn words_that_hardly_meet_are_found(stores: &mut impl Stores) {
+    let mut store = filled(stores);
+    let rows: Vec<Record> = (0..700)
+        .map(|n| {
+            let both = n % 70 == 3;
+            let words = [
+                ("lantern", both || n % 2 == 0),
+                ("harbour", both || n % 2 == 1),
+                ("anchor", !both && n % 5 == 0),
+                ("deploy", true),
+            ];
+            let text = words.iter().filter(|(_, is_in)| *is_in).map(|(word, _)| *word).collect::<Vec<_>>();
+            Record::Log(Log { text: text.join(" and "), ..log(&format!("m{n}"), "t1", 100 + n) })
+        })
+        .collect();
+    store.put(&rows).unwrap();
+    let both: Vec<String> = (0..10).rev().map(|n| format!("m{}", n * 70 + 3)).collect();
+    for question in ["lantern harbour", "deploy harbour lantern", "\"lantern and harbour\" deploy"] {
+        assert_eq!(found(&mut *store, question), both, "{question}");
+    }
+    let with_anchor = found(&mut *store, "deploy harbour lantern anchor");
+    let has_anchor = |uid: &String| uid[1..].parse::<u64>().is_ok_and(|n| n % 5 == 0);
+    assert!(!with_anchor.is_empty() && with_anchor.iter().all(has_anchor), "{with_anchor:?}");
 }
