@@ -25,7 +25,10 @@ const FEW_INDEX: &str = index::INDEXES[1];
 /// How many texts are looked at: of each sort but logs, logs by their title, and logs.
 const FEW: usize = 60;
 const BY_TITLE: usize = 60;
-const LOGS: usize = 160;
+const LOGS: usize = 120;
+
+/// How much of the index may be gone through for more logs than twice as many as are asked for, in entries.
+const ENTRIES: f64 = 100_000.0;
 
 /// How often more logs are looked at where most of them held the words elsewhere than asked.
 const ROUNDS: usize = 3;
@@ -164,7 +167,7 @@ impl Search<'_> {
             let strict = self.question.strict.clone();
             let weights = Weights::of(&self.counts, self.all);
             self.gather_few(&strict, &weights)?;
-            self.gather_logs(&strict, &weights)?;
+            self.gather_logs(&strict, &weights, LOGS)?;
         }
         if self.found.len() < self.limit {
             self.gather(&self.by_rarity(), Way::Likely)?;
@@ -304,9 +307,17 @@ impl Search<'_> {
             self.gather_few(&parts, &weights)?;
         }
         if !self.gather_narrow(LOG_INDEX, LOGS, places, way, &weights)? {
-            self.gather_logs(&parts, &weights)?;
+            self.gather_logs(&parts, &weights, self.worth_looking_at(places))?;
         }
         Ok(())
+    }
+
+    /// How many logs with these parts to look at. Where they are far between, the index takes long to find each.
+    fn worth_looking_at(&self, places: &[usize]) -> usize {
+        let parts = || places.iter().map(|place| (&self.question.parts[*place], self.counts[*place]));
+        let likely = parts().fold(self.all, |likely, (_, count)| likely * count / self.all);
+        let entries: f64 = parts().map(|(part, count)| part.tokens.len() as f64 * count).sum();
+        ((likely * ENTRIES / entries.max(1.0)) as usize).clamp((2 * self.limit).min(LOGS), LOGS)
     }
 
     /// Does it by what the rarest parts leave of an index, if that is little. Tells whether it did.
@@ -400,20 +411,20 @@ impl Search<'_> {
     }
 
     /// The newest logs, by their title and by anything in them.
-    fn gather_logs(&mut self, parts: &[Part], weights: &Weights) -> Result<()> {
+    fn gather_logs(&mut self, parts: &[Part], weights: &Weights, at_once: usize) -> Result<()> {
         if !self.scope.logs {
             return Ok(());
         }
-        let (store, most) = (self.store, ROUNDS * LOGS);
+        let (store, most) = (self.store, ROUNDS * at_once);
         let (sql, values) = self.ask(LOG_INDEX, &self.with_filters(wanted(parts, false)), most);
         let mut asked = store.prepare_cached(&sql)?;
         // The index looks for more only when it is asked for more.
         let mut more = asked.query_map(params_from_iter(&values), |row| row.get(0))?;
         for round in 0..ROUNDS {
-            let docs: Vec<i64> = more.by_ref().take(LOGS).collect::<rusqlite::Result<_>>()?;
+            let docs: Vec<i64> = more.by_ref().take(at_once).collect::<rusqlite::Result<_>>()?;
             self.look(&docs, parts, weights)?;
             // All are looked at.
-            if docs.len() < LOGS {
+            if docs.len() < at_once {
                 break;
             }
             if round == 0 {
