@@ -79,6 +79,7 @@ pub struct Undecided {
 
 /// One of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "TopicOnDisk")]
 pub struct UndecidedTopic {
     /// The topic.
     #[serde(flatten)]
@@ -87,8 +88,23 @@ pub struct UndecidedTopic {
     pub project: Named,
 }
 
+/// The same as it is read: what is flattened would be built twice, and every session waits for that at its start.
+#[derive(Deserialize)]
+struct TopicOnDisk {
+    id: i64,
+    name: String,
+    project: Named,
+}
+
+impl From<TopicOnDisk> for UndecidedTopic {
+    fn from(read: TopicOnDisk) -> UndecidedTopic {
+        UndecidedTopic { topic: Named { id: read.id, name: read.name }, project: read.project }
+    }
+}
+
 /// `projects/….json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "PageOnDisk")]
 pub struct ProjectPage {
     /// The key, to be sure.
     pub key: String,
@@ -97,6 +113,22 @@ pub struct ProjectPage {
     pub project: Named,
     /// The decisions of its open topics that stand, newest first: their ids and first lines.
     pub decisions: Vec<Named>,
+}
+
+/// The same as it is read.
+#[derive(Deserialize)]
+struct PageOnDisk {
+    key: String,
+    id: i64,
+    name: String,
+    decisions: Vec<Named>,
+}
+
+impl From<PageOnDisk> for ProjectPage {
+    fn from(read: PageOnDisk) -> ProjectPage {
+        let project = Named { id: read.id, name: read.name };
+        ProjectPage { key: read.key, project, decisions: read.decisions }
+    }
 }
 
 /// How many entries a list in the catalogue has at most.

@@ -33,7 +33,21 @@ fn is_known(facts: &Facts<'_>, told: Option<u64>, which: u64) -> bool {
 }
 
 fn which<'a>(named: impl Iterator<Item = &'a Named>) -> u64 {
-    fnv::hash(named.flat_map(|named| format!("{} {}\n", named.id, named.name).into_bytes()))
+    let mut hash = Hash(fnv::START);
+    for named in named {
+        let _ = writeln!(hash, "{} {}", named.id, named.name);
+    }
+    hash.0
+}
+
+/// Takes text and keeps its hash.
+struct Hash(u64);
+
+impl std::fmt::Write for Hash {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0 = fnv::go_on(self.0, text.bytes());
+        Ok(())
+    }
 }
 
 fn decisions(facts: &Facts<'_>) -> Option<Say> {
