@@ -261,7 +261,7 @@ impl Run<'_> {
         self.hook.fallback.registration.gates(Some(self.event.kind)) && self.config.edit_gate_closes()
     }
 
-    /// Asks the policies. Hooks of parallel calls see the same marks: what is to happen once is decided a second time,
+    /// Asks the policies. Hooks of parallel calls see the same marks: what is to happen once is looked at a second time,
     /// alone, and the lock is kept until that is written down.
     fn decide(
         &self,
