@@ -79,7 +79,7 @@ fn remember(stage: &Stage, state: &StateDir) -> std::io::Result<()> {
     catalogue::write_undecided(state, &Undecided { topics })?;
     let key = fs::canonicalize(stage.at("project"))?.to_string_lossy().into_owned();
     let decisions = ids().map(named).collect();
-    catalogue::write_project(state, &ProjectPage { key, project: named(1), decisions })?;
+    catalogue::write_project(state, &ProjectPage::new(key, named(1), decisions))?;
     let folder = stage.at("home/.local/share/tidegate/memory");
     fs::create_dir_all(&folder)?;
     let mut store = File::create(folder.join("memory.db"))?;
