@@ -1,7 +1,9 @@
 //! Each event beside the floor, in one interleaved run.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use super::Problems;
 use super::programs::Programs;
@@ -9,7 +11,7 @@ use super::samples::Samples;
 use super::table::{ratio, thousands};
 use super::usage::{self, Count};
 use crate::callgrind;
-use crate::failure::{Done, Failure};
+use crate::failure::{Done, Failure, While};
 use crate::print;
 use crate::stage::{self, CASES, Session, Stage};
 use crate::tools;
@@ -39,7 +41,9 @@ pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize, problems:
     }
     let (before, load_before) = (stage.journal()?.records.len(), load());
     let (mut id, mut recorded) = (FIRST, 0);
+    let mut files = Samples::default();
     for round in 0..runs {
+        files.push(new_file(stage, round)?);
         // Nobody is always the one that runs behind the same other.
         for place in 0..CASES.len() {
             let number = (place * 7 + round * 3) % CASES.len();
@@ -63,6 +67,7 @@ pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize, problems:
     let late = journal.records[before..].iter().filter(|record| record["failure"]["class"] == "deadline");
     print::line(&format!("    met their own deadline: {}", late.count()));
     print::line(&format!("    load average of this machine: {load_before} before, {} after", load()));
+    print::line(&format!("    a new file beside the jobs: p50 {:.0} µs", files.percentile(50)));
     if journal.records.len() - before != recorded || journal.torn > 0 {
         let found = journal.records.len() - before;
         problems.push(format!("{recorded} runs left {found} records and {} torn lines", journal.torn));
@@ -93,9 +98,19 @@ fn faults(stage: &Stage, programs: &Programs, sessions: &[Session]) -> Done<Vec<
     Ok(all)
 }
 
+/// What the file system takes for a file such as a hook leaves at the end of a turn. Where many were deleted in the last minutes
+/// that can be most of a hook's time (ext4 takes no inode again so soon, and looks at each of them).
+fn new_file(stage: &Stage, number: usize) -> Done<Duration> {
+    let folder = stage.state().join("spool");
+    let (half, whole) = (folder.join(format!(".{number}.half")), folder.join(format!(".{number}.whole")));
+    let start = Instant::now();
+    fs::write(&half, [b'x'; 200]).and_then(|()| fs::rename(&half, &whole)).while_(whole.display())?;
+    Ok(start.elapsed())
+}
+
 /// How busy the machine is, where it says so.
 fn load() -> String {
-    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().unwrap_or("unknown").to_owned()
 }
 
