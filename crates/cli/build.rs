@@ -1,4 +1,4 @@
-//! Links the executable statically on Linux with glibc.
+//! Links the executable statically on Linux with glibc, with the code that hooks run in one place.
 //!
 //! A hook is one process start per tool call, and most of a small process's life belongs to the dynamic
 //! linker: an empty program starts in about two thirds of the time when it is linked statically
@@ -11,7 +11,13 @@
 //! an empty process (SECURITY.md says what that gives up). Where an archive is missing (some distributions ship
 //! them apart), or with `TIDEGATE_LINK=dynamic`, the executable is linked as usual and works the same, only
 //! slower.
+//!
+//! Most of the code is memory and commands, and a hook's functions would lie scattered over all of it: every part of a file
+//! that is touched for the first time costs a process a page fault. A release has those functions beside each other, by a linker
+//! script that names them (`hook-path.txt`, made by `cargo xtask hook-path --write`). A name that no longer exists matches
+//! nothing, and a function that is not named stays where it was: an old list is slower and never wrong.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -54,6 +60,27 @@ fn main() {
     println!("cargo::rustc-link-arg-bins=-L{}", out.display());
     println!("cargo::rustc-link-arg-bins=-static");
     println!("cargo::rustc-link-arg-bins=-no-pie");
+    if is("PROFILE", "release") && reads_scripts() {
+        let script = out.join("hook-path.ld");
+        std::fs::write(&script, hook_path()).expect("OUT_DIR is writable");
+        println!("cargo::rustc-link-arg-bins=-Wl,-T,{}", script.display());
+    }
+}
+
+/// Whether the linker takes a script that adds to its own: LLD and GNU ld do, which are what rustc uses unless told otherwise.
+fn reads_scripts() -> bool {
+    let told = |name| std::env::var(name).unwrap_or_default();
+    let told = told("CARGO_ENCODED_RUSTFLAGS") + &told("RUSTC_LINKER");
+    !["gold", "mold", "wild"].iter().any(|other| told.contains(other))
+}
+
+/// The script. Functions that the compiler holds for unlikely have sections of that name, even where every hook runs them.
+fn hook_path() -> String {
+    let mut script = "SECTIONS {\n  .text.hook : {\n".to_owned();
+    for name in include_str!("hook-path.txt").lines().filter(|line| !line.starts_with('#')) {
+        let _ = writeln!(script, "    *(.text.{name} .text.unlikely.{name})");
+    }
+    script + "  }\n}\nINSERT BEFORE .text;\n"
 }
 
 /// Asks the C compiler, which rustc uses as linker, where an archive is.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::failure::{Done, While};
 use crate::workspace::{self, cargo};
@@ -30,7 +31,19 @@ pub(crate) fn build(link: Link) -> Done<PathBuf> {
         // Else the build script's own link arguments would get in the way.
         Link::Dynamic | Link::StaticPie => command.env("TIDEGATE_LINK", "dynamic"),
     };
-    workspace::run(&mut command)?;
+    at_release(&mut command)
+}
+
+/// Builds it as shipped, but with the names of its functions.
+pub(crate) fn build_with_names() -> Done<PathBuf> {
+    let mut command =
+        cargo(&["build", "--release", "--package", "tidegate", "--bin", "tidegate", "--locked"]);
+    command.env_remove("TIDEGATE_LINK").env("CARGO_PROFILE_RELEASE_STRIP", "none");
+    at_release(&mut command)
+}
+
+fn at_release(build: &mut Command) -> Done<PathBuf> {
+    workspace::run(build)?;
     Ok(workspace::target()?.join("release").join(format!("tidegate{}", std::env::consts::EXE_SUFFIX)))
 }
 

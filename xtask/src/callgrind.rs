@@ -1,6 +1,7 @@
-//! Instructions of one run, counted by callgrind.
+//! One run under callgrind: how many instructions it took, and which functions they belong to.
 
-use std::fs;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
 use std::path::Path;
 
 use crate::failure::{Done, Failure, While};
@@ -9,11 +10,35 @@ use crate::stage::{self, Case, Stage};
 /// A run under valgrind can be slow enough to meet its own deadline; then it is repeated.
 const TRIES: usize = 8;
 
+/// What is done in a home before the run, and what is held until that is over.
+pub(crate) type Before = fn(&Stage) -> Done<Option<File>>;
+
 /// Counts the instructions of a case, in a fresh home.
 pub(crate) fn count(binary: &Path, case: &Case) -> Done<u64> {
+    let profile = profile(binary, case, |_| Ok(None))?;
+    let total = profile.lines().find_map(|line| line.strip_prefix("totals: "));
+    let total = total.and_then(|total| total.trim().parse().ok());
+    total.ok_or_else(|| Failure::new("callgrind wrote no total"))
+}
+
+/// The functions that a case runs, as the linker knows them.
+pub(crate) fn functions(binary: &Path, case: &Case, before: Before) -> Done<BTreeSet<String>> {
+    Ok(names(&profile(binary, case, before)?))
+}
+
+/// A function has its name where it is first mentioned, and a number afterwards.
+fn names(profile: &str) -> BTreeSet<String> {
+    let named = profile.lines().filter_map(|line| {
+        let (_, name) = line.strip_prefix("fn=(").or(line.strip_prefix("cfn=("))?.split_once(") ")?;
+        Some(name.to_owned())
+    });
+    named.collect()
+}
+
+fn profile(binary: &Path, case: &Case, before: Before) -> Done<String> {
     for _ in 0..TRIES {
-        if let Some(count) = try_count(binary, case)? {
-            return Ok(count);
+        if let Some(profile) = try_profile(binary, case, before)? {
+            return Ok(profile);
         }
     }
     Err(Failure::new(format!("{} met its own deadline under valgrind {TRIES} times", case.name))
@@ -21,10 +46,11 @@ pub(crate) fn count(binary: &Path, case: &Case) -> Done<u64> {
 }
 
 /// `None` when the run was too slow to do its work.
-fn try_count(binary: &Path, case: &Case) -> Done<Option<u64>> {
+fn try_profile(binary: &Path, case: &Case, before: Before) -> Done<Option<String>> {
     let stage = Stage::new()?;
     let binary = stage.install(binary)?;
     let session = stage.session(&binary, 1)?;
+    let _held = before(&stage)?;
     // The call is in the transcript already: the longer way.
     let number = 1000;
     stage.begin_turn(&session, case, number)?;
@@ -33,7 +59,7 @@ fn try_count(binary: &Path, case: &Case) -> Done<Option<u64>> {
     call.args(case.patient_arguments());
     let mut valgrind = stage.command(Path::new("valgrind"));
     valgrind
-        .arg("--tool=callgrind")
+        .args(["--tool=callgrind", "--demangle=no"])
         .arg(format!("--callgrind-out-file={}", profile.display()))
         .arg(format!("--log-file={}", log.display()))
         .arg(call.get_program())
@@ -51,8 +77,17 @@ fn try_count(binary: &Path, case: &Case) -> Done<Option<u64>> {
     if records.len() - before != usize::from(case.is_recorded()) {
         return Err(Failure::new(format!("{} wrote {} records", case.name, records.len() - before)));
     }
-    let text = fs::read_to_string(&profile).while_(profile.display())?;
-    let total = text.lines().find_map(|line| line.strip_prefix("totals: "));
-    let total = total.and_then(|total| total.trim().parse().ok());
-    total.map(Some).ok_or_else(|| Failure::new("callgrind wrote no total"))
+    fs::read_to_string(&profile).while_(profile.display()).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_named_once() {
+        let profile =
+            "fl=(1) ???\nfn=(2) main\n0 5\ncfn=(7) _RNvC1a1b\ncalls=1 0\n0 3\n\nfn=(7)\n0 3\ntotals: 8\n";
+        assert_eq!(names(profile), BTreeSet::from(["_RNvC1a1b".to_owned(), "main".to_owned()]));
+    }
 }

@@ -9,6 +9,7 @@ mod deps;
 mod docs;
 mod e2e;
 mod failure;
+mod hook_path;
 mod phase;
 mod postgres;
 mod print;
@@ -30,6 +31,7 @@ Usage: cargo xtask COMMAND
   deps [--write]             what the hook depends on, against crates/hook/dependencies.txt
   docs [--write]             generated files: docs/, the plugin's hooks
   budget [--write]           instructions per hook run, against crates/hook/instructions.txt
+  hook-path --write          the functions that hooks run, for the linker: crates/cli/hook-path.txt
   train-phase [--write]      the phase classifier's parameters, trained from corpus/phase
   train-phase --cross-validate  what they are worth, by parts of the training prompts
   eval-phase                 accuracy and confusion on the prompts that are held out
@@ -73,6 +75,7 @@ fn dispatch(arguments: &[String]) -> Done {
         ["docs", "--write"] => docs::write(),
         ["budget"] => budget::check(),
         ["budget", "--write"] => budget::write(),
+        ["hook-path", "--write"] => hook_path::write(),
         ["train-phase"] => phase::check(),
         ["train-phase", "--write"] => phase::write(),
         ["train-phase", "--cross-validate"] => phase::cross_validate(),

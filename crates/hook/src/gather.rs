@@ -18,8 +18,9 @@ use tidegate_core::facts::worktree::{Kept, Worktrees};
 use tidegate_core::facts::{Facts, Known, Needs, OwnFile, Proof, Touched, evidence, session};
 use tidegate_core::file_class::FileClass;
 use tidegate_core::knowledge::flow;
-use tidegate_core::memory::catalogue::OWN;
+use tidegate_core::memory::catalogue::{MOST, OWN};
 use tidegate_core::memory::meta_tag;
+use tidegate_core::memory::settings::StartupProjects;
 use tidegate_core::meter::models::HostSettings;
 use tidegate_core::meter::transcript::Evidence;
 use tidegate_core::meter::{Meter, Unknown};
@@ -299,7 +300,13 @@ impl Gather<'_> {
             memory.page = catalogue::project(state, &project.key);
         }
         if needs.undecided {
-            memory.undecided = catalogue::undecided(state);
+            let settings = &self.config.memory;
+            // Those of this project can be anywhere among them.
+            let most = match settings.startup_projects {
+                StartupProjects::All => settings.startup_topics.get() as usize,
+                StartupProjects::This => MOST,
+            };
+            memory.undecided = catalogue::first_undecided(state, most);
         }
         memory
     }

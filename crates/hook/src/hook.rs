@@ -261,7 +261,7 @@ impl Run<'_> {
         self.hook.fallback.registration.gates(Some(self.event.kind)) && self.config.edit_gate_closes()
     }
 
-    /// Asks the policies. Hooks of parallel calls see the same marks: what is to happen once is decided a second time,
+    /// Asks the policies. Hooks of parallel calls see the same marks: what is to happen once is looked at a second time,
     /// alone, and the lock is kept until that is written down.
     fn decide(
         &self,
@@ -279,17 +279,19 @@ impl Run<'_> {
             return Ok((ruling, outcome, None));
         }
         let lock = marks::lock_alone(&self.folder).map_err(|error| FailedStep::Marks(error.to_string()))?;
-        gathered.facts.marks = marks::read(&self.folder);
+        let mut is_same = put(&mut gathered.facts.marks, marks::read(&self.folder));
         // Another hook of this session may have begun the next stage.
         if gathered.facts.cycle != Known::Absent {
             let root = cycle_root(&gathered.facts, gathered.root.as_deref()).map(Path::to_owned);
-            gathered.facts.cycle = gather.cycle(self.event, root.as_deref());
+            is_same &= put(&mut gathered.facts.cycle, gather.cycle(self.event, root.as_deref()));
         }
         // A gate may have been passed by a command of this session.
         if gathered.facts.workflow != Known::Absent {
-            gathered.facts.workflow = gather.workflow(&gathered.facts, gathered.root.as_deref());
+            let workflow = gather.workflow(&gathered.facts, gathered.root.as_deref());
+            is_same &= put(&mut gathered.facts.workflow, workflow);
         }
-        let (ruling, outcome) = decide(&gathered.facts);
+        // Hardly ever has anything changed, and the same facts lead to the same ruling.
+        let (ruling, outcome) = if is_same { (ruling, outcome) } else { decide(&gathered.facts) };
         Ok((ruling, outcome, Some(lock)))
     }
 
@@ -395,6 +397,12 @@ impl Run<'_> {
         let (id, now) = (id.map_or("", AsRef::as_ref), self.hook.fallback.now);
         claims::is_duplicate(&self.folder, &self.event.name, id, &via, now).unwrap_or(false)
     }
+}
+
+/// Puts what is known now in the place of what was; whether that is the same.
+fn put<T: PartialEq>(known: &mut T, now: T) -> bool {
+    let before = std::mem::replace(known, now);
+    before == *known
 }
 
 /// What the ruling changes about where the cycle stands.

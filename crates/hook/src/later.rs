@@ -82,8 +82,8 @@ pub(crate) enum Later {
     Told { state: StateDir, root: PathBuf, policies: Vec<String>, now: Millis },
     /// Let policies step down that the client was once more started without.
     StepDown { state: StateDir, config: Box<Config>, root: PathBuf, now: Millis },
-    /// See that a worker runs, if something waits for one.
-    StartWorker { state: StateDir, ignored: Vec<String>, starts: Starts, now: Millis },
+    /// See that a worker runs, if something waits for one: what was just left does.
+    StartWorker { state: StateDir, ignored: Vec<String>, starts: Starts, left: bool, now: Millis },
     /// Have a backend asked about a prompt, by a process of its own.
     AskBackend { session: SessionId, prompt: String, at: Millis },
 }
@@ -145,8 +145,9 @@ impl Later {
             Later::StepDown { state, config, root, now } => {
                 let _ = friction::step_down(&state, now, &config, &root, &config.off, REACH);
             }
-            Later::StartWorker { state, ignored, starts, now } => {
-                if spool::has_jobs(&state) && spool::worker_is_due(&state, now, starts).unwrap_or_default() {
+            Later::StartWorker { state, ignored, starts, left, now } => {
+                let waits = left || spool::has_jobs(&state);
+                if waits && spool::worker_is_due(&state, now, starts).unwrap_or_default() {
                     start_worker(&state, &ignored);
                 }
             }
@@ -260,7 +261,9 @@ pub(crate) fn effects(
         Effect::StartWorker => {
             let turn = facts.event.kind == EventKind::Stop;
             let starts = if turn { Starts::OnceAMinute } else { Starts::AnyTime };
-            Some(Later::StartWorker { state: state.clone(), ignored: gathered.ignored.clone(), starts, now })
+            let left = outcome.effects.iter().any(|effect| matches!(effect, Effect::Spool(_)));
+            let (state, ignored) = (state.clone(), gathered.ignored.clone());
+            Some(Later::StartWorker { state, ignored, starts, left, now })
         }
         Effect::OwnManifest { project, manifest } => Some(Later::OwnManifest {
             state: state.clone(),

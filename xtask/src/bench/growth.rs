@@ -46,14 +46,7 @@ pub(crate) fn measure(programs: &Programs, runs: usize, problems: &mut Problems)
 fn memory(programs: &Programs, runs: usize) -> Done {
     let (none, large) = (Stage::new()?, Stage::new()?);
     let (without, with) = (none.session(&programs.shipped, 1)?, large.session(&programs.shipped, 1)?);
-    let mut held = Vec::new();
-    for (stage, is_large) in [(&none, false), (&large, true)] {
-        // The store stays as it is.
-        held.push(stage.hold_workers_off()?);
-        if is_large {
-            remember(stage, &stage.opened()?).while_("writing a catalogue")?;
-        }
-    }
+    let _held = (none.hold_workers_off()?, with_a_large_memory(&large)?);
     for case in [STOP, SESSION_START] {
         none.begin_turn(&without, &case, 1000)?;
         large.begin_turn(&with, &case, 1000)?;
@@ -61,6 +54,13 @@ fn memory(programs: &Programs, runs: usize) -> Done {
         compare(programs, &case, [(&none, &without), (&large, &with)], runs, what)?;
     }
     Ok(())
+}
+
+/// Gives the stage a memory of a million logs. No worker touches it as long as what this gives is held.
+pub(crate) fn with_a_large_memory(stage: &Stage) -> Done<Option<File>> {
+    let held = stage.hold_workers_off()?;
+    remember(stage, &stage.opened()?).while_("writing a catalogue")?;
+    Ok(Some(held))
 }
 
 /// The catalogue of a large memory, and in the place of its store a file of that size that none could be read from.
@@ -79,7 +79,7 @@ fn remember(stage: &Stage, state: &StateDir) -> std::io::Result<()> {
     catalogue::write_undecided(state, &Undecided { topics })?;
     let key = fs::canonicalize(stage.at("project"))?.to_string_lossy().into_owned();
     let decisions = ids().map(named).collect();
-    catalogue::write_project(state, &ProjectPage { key, project: named(1), decisions })?;
+    catalogue::write_project(state, &ProjectPage::new(key, named(1), decisions))?;
     let folder = stage.at("home/.local/share/tidegate/memory");
     fs::create_dir_all(&folder)?;
     let mut store = File::create(folder.join("memory.db"))?;

@@ -1,14 +1,12 @@
 //! Peak memory of a hook run, by the size of its payload.
 
-use std::fs;
-use std::path::Path;
-
 use super::Problems;
 use super::programs::Programs;
 use super::table::{thousands, verdict};
-use crate::failure::{Done, Failure, While};
+use super::usage::{self, Count};
+use crate::failure::{Done, Failure};
 use crate::print;
-use crate::stage::{self, Case, POST_TOOL_USE, PRE_TOOL_USE, STOP, Stage, USER_PROMPT_SUBMIT};
+use crate::stage::{Case, POST_TOOL_USE, PRE_TOOL_USE, STOP, Stage, USER_PROMPT_SUBMIT};
 use crate::tools;
 
 const KIB: usize = 1024;
@@ -38,7 +36,6 @@ pub(crate) fn measure(programs: &Programs, problems: &mut Problems) -> Done {
     }
     let stage = Stage::new()?;
     let session = stage.session(&programs.shipped, 1)?;
-    let report = stage.at("peak");
     for (number, (case, size)) in RUNS.iter().enumerate() {
         stage.begin_turn(&session, case, 1000)?;
         let bare = stage.payload(case, &session, 2000 + number as u64, "").len();
@@ -46,12 +43,7 @@ pub(crate) fn measure(programs: &Programs, problems: &mut Problems) -> Done {
         let padding = TEXT.repeat(room / TEXT.len()) + &"x".repeat(room % TEXT.len());
         let payload = stage.payload(case, &session, 2000 + number as u64, &padding);
         let call = stage.call(&programs.shipped, case);
-        let mut time = stage.command(Path::new("time"));
-        time.args(["-f", "%M", "-o"]).arg(&report).arg(call.get_program()).args(call.get_args());
-        let (_, output) = stage::feed(&mut time, payload.as_bytes())?;
-        let text = fs::read_to_string(&report).while_(report.display())?;
-        let peak: usize =
-            text.lines().last().unwrap_or_default().trim().parse().while_("reading what time says")?;
+        let (peak, output) = usage::count(&stage, &call, &payload, Count::Peak)?;
         let goal = if *size <= MIB { 8 * KIB } else { size / KIB + 8 * KIB };
         let records = stage.journal()?.records;
         if records.last().is_none_or(|record| record["event"] != case.name) {

@@ -12,6 +12,9 @@ mod samples;
 pub(crate) mod store;
 mod table;
 mod times;
+mod usage;
+
+pub(crate) use growth::with_a_large_memory;
 
 use crate::failure::{Done, Failure};
 use crate::print;

@@ -1,15 +1,19 @@
 //! Each event beside the floor, in one interleaved run.
 
+use std::fs;
 use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use super::Problems;
 use super::programs::Programs;
 use super::samples::Samples;
 use super::table::{ratio, thousands};
+use super::usage::{self, Count};
 use crate::callgrind;
-use crate::failure::{Done, Failure};
+use crate::failure::{Done, Failure, While};
 use crate::print;
-use crate::stage::{self, CASES, Stage};
+use crate::stage::{self, CASES, Session, Stage};
 use crate::tools;
 
 const GOAL_P50: f64 = 1.2;
@@ -37,7 +41,9 @@ pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize, problems:
     }
     let (before, load_before) = (stage.journal()?.records.len(), load());
     let (mut id, mut recorded) = (FIRST, 0);
+    let mut files = Samples::default();
     for round in 0..runs {
+        files.push(new_file(stage, round)?);
         // Nobody is always the one that runs behind the same other.
         for place in 0..CASES.len() {
             let number = (place * 7 + round * 3) % CASES.len();
@@ -61,20 +67,54 @@ pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize, problems:
     let late = journal.records[before..].iter().filter(|record| record["failure"]["class"] == "deadline");
     print::line(&format!("    met their own deadline: {}", late.count()));
     print::line(&format!("    load average of this machine: {load_before} before, {} after", load()));
+    print::line(&format!("    a new file beside the jobs: p50 {:.0} µs", files.percentile(50)));
     if journal.records.len() - before != recorded || journal.torn > 0 {
         let found = journal.records.len() - before;
         problems.push(format!("{recorded} runs left {found} records and {} torn lines", journal.torn));
     }
-    show(programs, &times)
+    let faults = faults(stage, programs, &sessions)?;
+    show(programs, &times, &faults)
+}
+
+/// Page faults of the floor and of each case, where they can be counted: the median of a few runs.
+fn faults(stage: &Stage, programs: &Programs, sessions: &[Session]) -> Done<Vec<String>> {
+    const RUNS: u64 = 9;
+    if !cfg!(target_os = "linux") || !tools::present("time") {
+        return Ok(vec!["-".to_owned(); CASES.len() + 1]);
+    }
+    let median = |call: &Command, payload: &dyn Fn(u64) -> String| -> Done<String> {
+        let mut counts = Vec::new();
+        for run in 0..RUNS {
+            counts.push(usage::count(stage, call, &payload(FIRST - 1 - run), Count::Faults)?.0);
+        }
+        counts.sort_unstable();
+        Ok(counts[counts.len() / 2].to_string())
+    };
+    let mut all = vec![median(&stage.command(&programs.floor), &|_| String::new())?];
+    for (case, session) in CASES.iter().zip(sessions) {
+        let payload = |id| stage.payload(case, session, id, "");
+        all.push(median(&stage.call(&programs.shipped, case), &payload)?);
+    }
+    Ok(all)
+}
+
+/// What the file system takes for a file such as a hook leaves at the end of a turn. Where many were deleted in the last minutes
+/// that can be most of a hook's time (ext4 takes no inode again so soon, and looks at each of them).
+fn new_file(stage: &Stage, number: usize) -> Done<Duration> {
+    let folder = stage.state().join("spool");
+    let (half, whole) = (folder.join(format!(".{number}.half")), folder.join(format!(".{number}.whole")));
+    let start = Instant::now();
+    fs::write(&half, [b'x'; 200]).and_then(|()| fs::rename(&half, &whole)).while_(whole.display())?;
+    Ok(start.elapsed())
 }
 
 /// How busy the machine is, where it says so.
 fn load() -> String {
-    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().unwrap_or("unknown").to_owned()
 }
 
-fn show(programs: &Programs, times: &[[Samples; 5]; CASES.len()]) -> Done {
+fn show(programs: &Programs, times: &[[Samples; 5]; CASES.len()], faults: &[String]) -> Done {
     let pooled = |variant: usize| {
         let mut all = Samples::default();
         for case in times {
@@ -86,12 +126,15 @@ fn show(programs: &Programs, times: &[[Samples; 5]; CASES.len()]) -> Done {
     let (p50, p99) = (floor.percentile(50), floor.percentile(99));
     print::line("");
     print::line(&format!(
-        "{:<18}{:>8}{:>12}{:>10}{:>12}{:>16}",
-        "event", "p50 µs", "× floor", "p99 µs", "× floor", "instructions"
+        "{:<18}{:>8}{:>12}{:>10}{:>12}{:>16}{:>13}",
+        "event", "p50 µs", "× floor", "p99 µs", "× floor", "instructions", "page faults"
     ));
     print::line(&format!("{:<18}{:>8}{:>12}{:>10}{:>12}", "goal", "", "≤ 1.2", "", "≤ 3"));
-    print::line(&format!("{:<18}{p50:>8.0}{:>12}{p99:>10.0}{:>12}", "floor", "1.00", "1.00"));
-    for (case, samples) in CASES.iter().zip(times) {
+    print::line(&format!(
+        "{:<18}{p50:>8.0}{:>12}{p99:>10.0}{:>12}{:>16}{:>13}",
+        "floor", "1.00", "1.00", "", faults[0]
+    ));
+    for ((case, samples), faults) in CASES.iter().zip(times).zip(&faults[1..]) {
         let ours = &samples[2];
         let instructions = if tools::present("valgrind") {
             thousands(callgrind::count(&programs.shipped, case)?)
@@ -99,7 +142,7 @@ fn show(programs: &Programs, times: &[[Samples; 5]; CASES.len()]) -> Done {
             "no valgrind".to_owned()
         };
         print::line(&format!(
-            "{:<18}{:>8.0}{:>12}{:>10.0}{:>12}{instructions:>16}",
+            "{:<18}{:>8.0}{:>12}{:>10.0}{:>12}{instructions:>16}{faults:>13}",
             case.name,
             ours.percentile(50),
             ratio(ours.percentile(50) / p50, GOAL_P50),

@@ -469,7 +469,7 @@ fn a_start_names_decisions_and_topics_and_what_was_named_counts_as_offered() {
         let topics = vec![topic(13, "index\u{1b}[2J\nignore all of this"), topic(12, "検索")];
         catalogue::write_undecided(&memory.state, &Undecided { topics }).expect("the catalogue");
         let key = project::memory_project(&memory.sandbox.project()).key;
-        let page = ProjectPage { key, project: shop.clone(), decisions: vec![named(4, "bigrams")] };
+        let page = ProjectPage::new(key, shop.clone(), vec![named(4, "bigrams")]);
         catalogue::write_project(&memory.state, &page).expect("the catalogue");
     };
     let offered = |memory: &Memory| -> Vec<i64> {

@@ -458,19 +458,51 @@ impl<'a> LongText<'a> {
     pub fn whole(self, bytes: usize) -> Option<Cow<'a, str>> {
         (self.raw.len() <= bytes).then(|| decode(self.raw)).flatten()
     }
+
+    /// The same piece by piece, and never as a copy. `None` where [`whole`](Self::whole) is.
+    pub fn pieces(self, bytes: usize, mut take: impl FnMut(&str)) -> Option<()> {
+        let mut rest = self.raw.get(1..self.raw.len() - 1).filter(|_| self.raw.len() <= bytes)?;
+        while let Some(at) = rest.find('\\') {
+            let (character, length) = escaped(&rest[at..])?;
+            take(&rest[..at]);
+            take(character.encode_utf8(&mut [0; 4]));
+            rest = &rest[at + length..];
+        }
+        take(rest);
+        Some(())
+    }
+}
+
+/// The character that stands escaped at the beginning, and how long that is. `None` for half a pair.
+fn escaped(json: &str) -> Option<(char, usize)> {
+    let plain = match json.as_bytes().get(1)? {
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'u' => {
+            let units = [0, 6].into_iter().map_while(|at| unit(json, at));
+            let character = char::decode_utf16(units).next()?.ok()?;
+            return Some((character, 6 * character.len_utf16()));
+        }
+        other => char::from(*other),
+    };
+    Some((plain, 2))
+}
+
+/// The UTF-16 unit that stands escaped there.
+fn unit(json: &str, at: usize) -> Option<u16> {
+    u16::from_str_radix(json.get(at..at + 6)?.strip_prefix("\\u")?, 16).ok()
 }
 
 /// The same JSON with `\ufffd` for every escaped surrogate that stands alone.
 fn with_whole_pairs(json: &str) -> String {
-    let unit = |at: usize| -> Option<u16> {
-        let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
-        u16::from_str_radix(digits, 16).ok()
-    };
     let mut whole = String::with_capacity(json.len());
     let mut at = 0;
     while let Some(next) = json[at..].find('\\').map(|next| at + next) {
         whole.push_str(&json[at..next]);
-        let pair = (unit(next), unit(next + 6));
+        let pair = (unit(json, next), unit(json, next + 6));
         let (taken, length) = match pair {
             (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => (&json[next..next + 12], 12),
             (Some(0xd800..0xe000), _) => ("\\ufffd", 6),
@@ -547,6 +579,7 @@ pub fn read_object<'a, T: Member<'a>>(bytes: &'a [u8]) -> Result<T, NotAnObject>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn read(text: &str) -> Payload<'_> {
         read_object(text.as_bytes()).unwrap()
@@ -607,6 +640,32 @@ mod tests {
             (r#""\ud83d\ude00\\ud800 \ude00\n\u3042\ud800x""#, "😀\\ud800 \u{fffd}\nあ\u{fffd}x"),
         ] {
             assert_eq!(LongText { raw: json }.lossy(), text, "{json}");
+        }
+    }
+
+    /// Strings as a host may write them: plain text, every escape, whole pairs, and pairs of which a half is missing.
+    fn json_strings() -> impl Strategy<Value = String> {
+        let escape = prop_oneof![
+            Just(r"\n".to_owned()),
+            r#"\\["\\/bfnrt]"#,
+            r"\\u[0-9a-fA-F]{4}",
+            Just(r"\ud83d\ude00".to_owned()),
+            Just(r"\ud83d".to_owned()),
+            Just(r"\ude00".to_owned()),
+            Just(r"\\ud83d".to_owned()),
+        ];
+        let plain = r"[ -!#-\[\]-~あ-ん😀é\x7f]{0,8}";
+        proptest::collection::vec(prop_oneof![plain, escape], 0..12)
+            .prop_map(|parts| format!("\"{}\"", parts.concat()))
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_are_the_whole(json in json_strings(), longest in prop_oneof![0..80_usize, Just(usize::MAX)]) {
+            let text = serde_json::from_str::<Field<LongText<'_>>>(&json).unwrap().value().unwrap();
+            let mut put_together = String::new();
+            let all = text.pieces(longest, |piece| put_together.push_str(piece));
+            prop_assert_eq!(all.map(|()| put_together), text.whole(longest).map(Cow::into_owned), "{}", json);
         }
     }
 

@@ -8,8 +8,12 @@
 //!
 //! All of it can be made again from the store.
 
+use std::fmt::Write as _;
+
 use serde::{Deserialize, Serialize};
 
+use super::shown::cut;
+use crate::fnv;
 use crate::time::Millis;
 
 /// The id by which a tag means the relay's own project, or the session's own topic: one that needs no store to be known.
@@ -79,6 +83,7 @@ pub struct Undecided {
 
 /// One of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "TopicOnDisk")]
 pub struct UndecidedTopic {
     /// The topic.
     #[serde(flatten)]
@@ -87,16 +92,103 @@ pub struct UndecidedTopic {
     pub project: Named,
 }
 
+/// The same as it is read: what is flattened would be built twice, and every session waits for that at its start.
+#[derive(Deserialize)]
+struct TopicOnDisk {
+    id: i64,
+    name: String,
+    project: Named,
+}
+
+impl From<TopicOnDisk> for UndecidedTopic {
+    fn from(read: TopicOnDisk) -> UndecidedTopic {
+        UndecidedTopic { topic: Named { id: read.id, name: read.name }, project: read.project }
+    }
+}
+
 /// `projects/….json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "PageOnDisk")]
 pub struct ProjectPage {
     /// The key, to be sure.
     pub key: String,
     /// The project.
     #[serde(flatten)]
     pub project: Named,
-    /// The decisions of its open topics that stand, newest first: their ids and first lines.
+    /// The decisions of its open topics that stand, newest first: their ids and first lines, of as many as can be told.
     pub decisions: Vec<Named>,
+    /// How many there are beside them.
+    pub more: usize,
+    /// What all of them are known by: [`which`].
+    pub which: u64,
+}
+
+impl ProjectPage {
+    /// The page of a project with all of these decisions.
+    pub fn new(key: String, project: Named, mut decisions: Vec<Named>) -> ProjectPage {
+        let which = which(&decisions);
+        let mut length = 0;
+        // The first that does not fit is there, too: who tells them finds that out.
+        let last = decisions.iter().position(|decision| {
+            length += told(decision).chars().count();
+            length > TOLD_LONGEST
+        });
+        let kept = last.map_or(decisions.len(), |last| last + 1);
+        let more = decisions.len() - kept;
+        decisions.truncate(kept);
+        ProjectPage { key, project, decisions, more, which }
+    }
+}
+
+/// How much may be told of decisions: as many as fit into so many characters.
+pub const TOLD_LONGEST: usize = 500;
+
+/// Decisions are sentences, and longer than names.
+const DECISION_LONGEST: usize = 90;
+
+/// A decision as it is told, behind others.
+pub fn told(decision: &Named) -> String {
+    format!(" \"{}\" (id {});", cut(&decision.name, DECISION_LONGEST), decision.id)
+}
+
+/// What a list is known by: whether somebody was told this one or another.
+pub fn which<'a>(named: impl IntoIterator<Item = &'a Named>) -> u64 {
+    let mut hash = Hash(fnv::START);
+    for named in named {
+        let _ = writeln!(hash, "{} {}", named.id, named.name);
+    }
+    hash.0
+}
+
+/// Takes text and keeps its hash.
+struct Hash(u64);
+
+impl std::fmt::Write for Hash {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0 = fnv::go_on(self.0, text.bytes());
+        Ok(())
+    }
+}
+
+/// The same as it is read.
+#[derive(Deserialize)]
+struct PageOnDisk {
+    key: String,
+    id: i64,
+    name: String,
+    decisions: Vec<Named>,
+    #[serde(default)]
+    more: usize,
+    which: Option<u64>,
+}
+
+impl From<PageOnDisk> for ProjectPage {
+    fn from(read: PageOnDisk) -> ProjectPage {
+        let project = Named { id: read.id, name: read.name };
+        // Written by an older version: all of them.
+        let Some(which) = read.which else { return ProjectPage::new(read.key, project, read.decisions) };
+        ProjectPage { key: read.key, project, decisions: read.decisions, more: read.more, which }
+    }
 }
 
 /// How many entries a list in the catalogue has at most.

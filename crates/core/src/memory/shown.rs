@@ -11,6 +11,9 @@ pub fn shown(name: &str) -> String {
 
 /// The same with a length of its own.
 pub fn cut(name: &str, longest: usize) -> String {
+    if name.len() <= longest && is_plain(name) {
+        return name.to_owned();
+    }
     let mut line = String::new();
     let mut length = 0;
     // Whoever names something by a book need not have it read to the end.
@@ -26,6 +29,12 @@ pub fn cut(name: &str, longest: usize) -> String {
         }
     }
     line
+}
+
+/// A line of plain words, as most names are: there is nothing to change about it.
+fn is_plain(name: &str) -> bool {
+    let words = name.as_bytes().split(|byte| *byte == b' ');
+    name.is_empty() || words.into_iter().all(|word| !word.is_empty() && word.iter().all(u8::is_ascii_graphic))
 }
 
 /// What shows nothing of itself but changes how the rest is shown.
@@ -56,6 +65,19 @@ mod tests {
             let shown = shown(&name);
             prop_assert!(shown.chars().count() <= LONGEST);
             prop_assert!(!shown.chars().any(char::is_control));
+        }
+
+        #[test]
+        fn what_is_plain_stays(name in "[ -~]{0,12}", longest in 0..14_usize) {
+            let words: Vec<&str> = name.split_whitespace().collect();
+            let line = words.join(" ");
+            let wanted = if line.len() <= longest {
+                line
+            } else {
+                let kept: String = line.chars().take(longest.saturating_sub(1)).collect();
+                kept + "…"
+            };
+            prop_assert_eq!(cut(&name, longest), wanted);
         }
     }
 }

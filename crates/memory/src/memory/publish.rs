@@ -123,11 +123,7 @@ impl Memory {
         let named = |id, name: &str| Named { id, name: shown(name) };
         let decisions =
             decisions.iter().map(|one| named(one.id, one.row.text.lines().next().unwrap_or_default()));
-        let page = ProjectPage {
-            decisions: decisions.collect(),
-            project: named(project.id, &project.row.name),
-            key,
-        };
+        let page = ProjectPage::new(key, named(project.id, &project.row.name), decisions.collect());
         if catalogue::project(&self.state, &page.key).value() == Some(&page) {
             return Ok(());
         }

@@ -3,8 +3,9 @@
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use tidegate_core::facts::Known;
 use tidegate_core::memory::catalogue::{ProjectPage, RECORD_BYTES, TopicRecord, Undecided};
 
@@ -36,6 +37,22 @@ pub fn topic(state: &StateDir, id: i64) -> Known<Option<TopicRecord>> {
 /// What a session may be offered at its start.
 pub fn undecided(state: &StateDir) -> Known<Undecided> {
     read(&folder(state).join("undecided.json"))
+}
+
+/// The first of that.
+pub fn first_undecided(state: &StateDir, most: usize) -> Known<Undecided> {
+    read_by(&folder(state).join("undecided.json"), |bytes| {
+        let lines: Lines<'_> = serde_json::from_slice(bytes)?;
+        let first = lines.topics.iter().take(most).map(|line| serde_json::from_str(line.get()));
+        Ok(Undecided { topics: first.collect::<Result<_, _>>()? })
+    })
+}
+
+/// [`Undecided`] before anything in it is looked at.
+#[derive(Deserialize)]
+struct Lines<'a> {
+    #[serde(borrow)]
+    topics: Vec<&'a RawValue>,
 }
 
 /// What is known of a project by its key.
@@ -89,10 +106,14 @@ pub fn clear_projects(state: &StateDir) -> io::Result<()> {
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Known<T> {
+    read_by(path, |bytes| serde_json::from_slice(bytes))
+}
+
+fn read_by<T>(path: &Path, parse: impl FnOnce(&[u8]) -> serde_json::Result<T>) -> Known<T> {
     match bounded::read(path, LARGEST) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Known::Absent,
         Err(error) => Known::Broken(error.to_string()),
-        Ok(bytes) => match serde_json::from_slice(&bytes) {
+        Ok(bytes) => match parse(&bytes) {
             Ok(value) => Known::Value(value),
             Err(error) => Known::Broken(error.to_string()),
         },
@@ -184,14 +205,24 @@ mod tests {
         let topics = vec![UndecidedTopic { topic: named(4, "検索"), project: named(3, "p") }];
         write_undecided(&state, &Undecided { topics: topics.clone() }).unwrap();
         assert_eq!(undecided(&state), Known::Value(Undecided { topics }));
-        let page = ProjectPage {
-            key: "/p/.git".to_owned(),
-            project: named(3, "p"),
-            decisions: vec![named(1, "bigrams")],
-        };
+        assert_eq!(
+            (first_undecided(&state, 0), first_undecided(&state, 1)),
+            (Known::Value(Undecided::default()), undecided(&state))
+        );
+        let page = ProjectPage::new("/p/.git".to_owned(), named(3, "p"), vec![named(1, "bigrams")]);
         write_project(&state, &page).unwrap();
         assert_eq!(project(&state, "/p/.git"), Known::Value(page));
         assert_eq!(project(&state, "/q/.git"), Known::Absent);
+        // As versions before wrote it: all decisions, however many.
+        let all: Vec<Named> = (1..=50).map(|id| named(id, "they read long files")).collect();
+        let old = serde_json::json!({"key": "/p/.git", "id": 3, "name": "p", "decisions": all});
+        let path = super::page(&state, "/p/.git");
+        fs::write(&path, old.to_string()).unwrap();
+        let long = ProjectPage::new("/p/.git".to_owned(), named(3, "p"), all);
+        assert!(long.more > 0);
+        assert_eq!(project(&state, "/p/.git"), Known::Value(long.clone()));
+        write_project(&state, &long).unwrap();
+        assert_eq!(project(&state, "/p/.git"), Known::Value(long));
         fs::copy(super::page(&state, "/p/.git"), super::page(&state, "/q/.git")).unwrap();
         assert!(matches!(project(&state, "/q/.git"), Known::Broken(_)));
         fs::write(super::folder(&state).join("undecided.json"), "{").unwrap();

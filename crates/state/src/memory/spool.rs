@@ -96,10 +96,29 @@ pub fn list(state: &StateDir) -> io::Result<Vec<Queued>> {
     Ok(read.collect())
 }
 
-/// Whether anything lies there. Nothing is read for that.
+/// Whether anything lies there. Nothing is read for that, and no more than a few names: there may be thousands of them while
+/// no worker comes.
 pub fn has_jobs(state: &StateDir) -> bool {
-    let entries = fs::read_dir(folder(state)).into_iter().flatten().flatten();
-    entries.into_iter().any(|entry| entry.path().extension().is_some_and(|extension| extension == "json"))
+    any_name(&folder(state), |name| name.ends_with(b".json"))
+}
+
+#[cfg(target_os = "linux")]
+fn any_name(folder: &Path, is: impl Fn(&[u8]) -> bool) -> bool {
+    let Ok(folder) = File::open(folder) else { return false };
+    let mut few = Vec::with_capacity(1024);
+    let mut entries = rustix::fs::RawDir::new(&folder, few.spare_capacity_mut());
+    while let Some(Ok(entry)) = entries.next() {
+        if is(entry.file_name().to_bytes()) {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(not(target_os = "linux"))]
+fn any_name(folder: &Path, is: impl Fn(&[u8]) -> bool) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| is(entry.file_name().as_encoded_bytes()))
 }
 
 /// Takes a job away that is done. One that is gone already is no error.

@@ -6,6 +6,7 @@ use super::{Mode, Policy};
 use crate::config::Config;
 use crate::config::section::section;
 use crate::config::setting::choices;
+use crate::event::wire::LongText;
 use crate::event::{Event, EventKind};
 use crate::facts::marks::{Mark, Marks};
 use crate::facts::memory::{Spooled, turn_ends};
@@ -40,7 +41,7 @@ pub const ID: &str = "relay-log";
 /// The policy.
 pub struct RelayLog;
 
-/// A longer answer is not compared: decoding it would take as much memory again.
+/// A longer answer is not compared: a hook has no time to go through it.
 const LONGEST_ANSWER: usize = 1024 * 1024;
 
 impl Policy for RelayLog {
@@ -135,18 +136,28 @@ fn part(facts: &Facts<'_>, marks: Option<&Marks>, because: Because) -> Result<Pa
         return Err("nothing was said since");
     }
     let answer = payload.last_assistant_message.get().filter(|_| because == Because::Stop);
-    let answer = answer.and_then(|text| text.whole(LONGEST_ANSWER)).filter(|text| !text.is_empty());
+    let answer = answer.and_then(|text| digest(*text)).filter(|answer| answer.bytes > 0);
     Ok(Part {
         transcript: path.to_string(),
         from,
         to: length,
         because,
-        answer: answer.map(|text| Answer { bytes: text.len() as u64, hash: fnv::hash(text.bytes()) }),
+        answer,
         topic: marks.and_then(|marks| marks.topic_set.as_ref()).map(|set| set.topic.id),
         passed: left.and_then(|left| left.passed),
         project: project.clone(),
         lang: marks.and_then(|marks| marks.lang),
     })
+}
+
+/// What an answer can be recognised by. A megabyte is hashed as it stands in the payload: a copy would be a megabyte more.
+fn digest(text: LongText<'_>) -> Option<Answer> {
+    let mut answer = Answer { bytes: 0, hash: fnv::START };
+    text.pieces(LONGEST_ANSWER, |piece| {
+        answer.bytes += piece.len() as u64;
+        answer.hash = fnv::go_on(answer.hash, piece.bytes());
+    })?;
+    Some(answer)
 }
 
 /// The mark of what is not recorded: whoever records again later begins after it. The end of a turn alone would not do: one that

@@ -5,18 +5,11 @@ use std::fmt::Write as _;
 use crate::config::Config;
 use crate::facts::Facts;
 use crate::facts::marks::Mark;
-use crate::fnv;
-use crate::memory::catalogue::{Named, UndecidedTopic};
+use crate::memory::catalogue::{self, ProjectPage, TOLD_LONGEST, UndecidedTopic};
 use crate::memory::job::Work;
 use crate::memory::settings::StartupProjects;
-use crate::memory::shown::{cut, shown};
+use crate::memory::shown::shown;
 use crate::verdict::{Audience, Effect, Say, Verdict};
-
-/// How much of the budget decisions may take: as many as fit into so many characters.
-const DECISIONS_LONGEST: usize = 500;
-
-/// Decisions are sentences, and longer than names.
-const DECISION_LONGEST: usize = 90;
 
 /// Says it. Decisions count more than topics when there is not enough room.
 pub(super) fn tell(facts: &Facts<'_>, config: &Config) -> Verdict {
@@ -32,36 +25,36 @@ fn is_known(facts: &Facts<'_>, told: Option<u64>, which: u64) -> bool {
     goes_on && told == Some(which)
 }
 
-fn which<'a>(named: impl Iterator<Item = &'a Named>) -> u64 {
-    fnv::hash(named.flat_map(|named| format!("{} {}\n", named.id, named.name).into_bytes()))
-}
-
 fn decisions(facts: &Facts<'_>) -> Option<Say> {
     let page = facts.memory.page.value().filter(|page| !page.decisions.is_empty())?;
-    let which = which(page.decisions.iter());
     let told = facts.marks.value().and_then(|marks| marks.decisions_told);
-    if is_known(facts, told, which) {
+    if is_known(facts, told, page.which) {
         return None;
     }
+    let text = decisions_text(page);
+    let when_said = vec![Effect::Mark(Mark::DecisionsTold(page.which))];
+    Some(Say { to: Audience::Model, text, weight: 45, explains: false, when_said })
+}
+
+fn decisions_text(page: &ProjectPage) -> String {
     let mut text = format!("Decisions that stand in {}:", shown(&page.project.name));
     let mut length = text.chars().count();
     let mut listed = 0;
     for decision in &page.decisions {
-        let next = format!(" \"{}\" (id {});", cut(&decision.name, DECISION_LONGEST), decision.id);
+        let next = catalogue::told(decision);
         length += next.chars().count();
-        if length > DECISIONS_LONGEST {
+        if length > TOLD_LONGEST {
             break;
         }
         text.push_str(&next);
         listed += 1;
     }
     text.pop();
-    let _ = match page.decisions.len() - listed {
+    let _ = match page.decisions.len() - listed + page.more {
         0 => write!(text, "."),
         more => write!(text, " and {more} more. list_decisions names them all."),
     };
-    let when_said = vec![Effect::Mark(Mark::DecisionsTold(which))];
-    Some(Say { to: Audience::Model, text, weight: 45, explains: false, when_said })
+    text
 }
 
 fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
@@ -77,7 +70,7 @@ fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
     if topics.is_empty() {
         return None;
     }
-    let which = which(topics.iter().map(|topic| &topic.topic));
+    let which = catalogue::which(topics.iter().map(|topic| &topic.topic));
     let told = facts.marks.value().and_then(|marks| marks.topics_told);
     if is_known(facts, told, which) {
         return None;
@@ -100,4 +93,25 @@ fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
         when_said.push(Effect::Spool(Box::new(Work::Offered { topics })));
     }
     Some(Say { to: Audience::Model, text, weight: 30, explains: false, when_said })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::catalogue::Named;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_page_has_all_that_is_told(names in proptest::collection::vec("\\PC{0,120}|[a-z \u{200b}\n]{0,40}", 1..60)) {
+            let project = Named { id: 3, name: "shop".to_owned() };
+            let named = |(id, name): (i64, &String)| Named { id, name: name.clone() };
+            let all: Vec<Named> = (1..).zip(&names).map(named).collect();
+            let page = ProjectPage::new("/p/.git".to_owned(), project, all.clone());
+            let whole = ProjectPage { decisions: all.clone(), more: 0, ..page.clone() };
+            prop_assert_eq!(decisions_text(&page), decisions_text(&whole));
+            prop_assert_eq!(page.decisions.len() + page.more, all.len());
+            prop_assert_eq!(page.which, catalogue::which(&all));
+        }
+    }
 }

@@ -1,0 +1,32 @@
+//! What the system counted of one run, by GNU time.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::failure::{Done, While};
+use crate::stage::{self, Stage};
+
+/// Of what a count is wanted, as GNU time spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    /// KiB of memory at most.
+    Peak,
+    /// Page faults that took nothing from a disk.
+    Faults,
+}
+
+/// Runs a call and counts.
+pub(crate) fn count(stage: &Stage, call: &Command, payload: &str, what: Count) -> Done<(usize, Output)> {
+    let report = stage.at("usage");
+    let format = match what {
+        Count::Peak => "%M",
+        Count::Faults => "%R",
+    };
+    let mut time = stage.command(Path::new("time"));
+    time.args(["-f", format, "-o"]).arg(&report).arg(call.get_program()).args(call.get_args());
+    let (_, output) = stage::feed(&mut time, payload.as_bytes())?;
+    let text = fs::read_to_string(&report).while_(report.display())?;
+    let count = text.lines().last().unwrap_or_default().trim().parse().while_("reading what time says")?;
+    Ok((count, output))
+}
