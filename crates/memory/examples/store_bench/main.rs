@@ -96,6 +96,13 @@ fn run(options: &Options) -> Done {
         for question in questions.all.iter().filter(|question| question.name.contains(&options.only)) {
             column.push((question.name.clone(), question.ask(&mut store, options.runs, &mut problems)?));
         }
+        for language in ["en", "ja"] {
+            let mut all = Samples::default();
+            for (_, samples) in column.iter().filter(|(name, _)| name.starts_with(language)) {
+                all.extend(samples);
+            }
+            column.push((format!("{language}: all of these together"), all));
+        }
         column.push(("new connection each time".to_owned(), questions.fresh(&path, options.runs)?));
         if let Some(program) = &options.program {
             column.push((

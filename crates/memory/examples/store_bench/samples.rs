@@ -25,6 +25,12 @@ impl Samples {
         done
     }
 
+    /// Takes those of another kind, too.
+    pub(crate) fn extend(&mut self, other: &Samples) {
+        self.clock.extend(&other.clock);
+        self.processor.extend(&other.processor);
+    }
+
     /// All of it in seconds, on the clock and on the processor.
     pub(crate) fn sums(&self) -> (f64, f64) {
         let sum = |times: &[Duration]| times.iter().sum::<Duration>().as_secs_f64();

@@ -8,6 +8,7 @@
 //! and about the others nothing is asked: whether a text has them is seen in it.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use rusqlite::{Connection, params_from_iter, types::Value};
 use tidegate_core::time::Millis;
@@ -275,15 +276,19 @@ impl Search<'_> {
 
     /// The newest texts that hold what an expression says.
     fn docs(&self, index: &str, expression: &str, limit: usize) -> Result<Vec<i64>> {
-        let (sql, values) = self.ask(index, expression, limit);
-        let mut found = self.store.prepare_cached(&sql)?;
+        let (sql, values) = self.ask(index, expression, limit, "DESC");
+        self.docs_of(&sql, &values)
+    }
+
+    fn docs_of(&self, sql: &str, values: &[Value]) -> Result<Vec<i64>> {
+        let mut found = self.store.prepare_cached(sql)?;
         Ok(found
-            .query_map(params_from_iter(&values), |row| row.get(0))?
+            .query_map(params_from_iter(values), |row| row.get(0))?
             .collect::<rusqlite::Result<Vec<i64>>>()?)
     }
 
-    /// How an index is asked for them.
-    fn ask(&self, index: &str, expression: &str, limit: usize) -> (String, Vec<Value>) {
+    /// How an index is asked for texts, in the order of their time or the other way round.
+    fn ask(&self, index: &str, expression: &str, limit: usize, order: &str) -> (String, Vec<Value>) {
         let mut sql = format!("SELECT rowid FROM {index} WHERE {index} MATCH ?");
         let mut values: Vec<Value> = vec![expression.to_owned().into()];
         if let Some(since) = self.scope.since {
@@ -294,7 +299,7 @@ impl Search<'_> {
             sql.push_str(" AND rowid < ?");
             values.push(index::first(until).saturating_add(index::SLACK).into());
         }
-        sql.push_str(" ORDER BY rowid DESC LIMIT ?");
+        let _ = write!(sql, " ORDER BY rowid {order} LIMIT ?");
         values.push(i64::try_from(limit).unwrap_or(i64::MAX).into());
         (sql, values)
     }
@@ -340,8 +345,12 @@ impl Search<'_> {
         }
         let Some(narrow) = &self.narrow[which] else { return Ok(false) };
         let newest = self.newest()?;
+        let is_known = |place: &usize| {
+            narrow.parts.contains(place) && self.question.parts[*place].is_where_its_tokens_are()
+        };
         for (doc, fit) in &narrow.texts {
-            if places.iter().all(|place| fit.holds(*place)) && self.seen.insert(*doc) {
+            let holds = places.iter().all(|place| fit.holds(*place) || is_known(place));
+            if holds && self.seen.insert(*doc) {
                 self.found.push((fit.score * text::freshness(index::time(*doc), newest), *doc));
             }
         }
@@ -358,7 +367,8 @@ impl Search<'_> {
         weights: &Weights,
     ) -> Result<Option<Narrow>> {
         let mut likely = self.all;
-        for some in 1..places.len() {
+        // All of them are asked for in any case; but of two it is soon seen whether they meet.
+        for some in 1..=(places.len() - 1).max(2).min(places.len()) {
             likely *= self.counts[places[some - 1]] / self.all;
             let is_worth_it = match way {
                 // Between the two the answer could be long in coming and of no use. Where very many are likely it comes at once, but
@@ -371,7 +381,9 @@ impl Search<'_> {
             }
             let parts: Vec<Part> =
                 places[..some].iter().map(|place| self.question.parts[*place].clone()).collect();
-            let docs = self.docs(index, &self.with_filters(wanted(&parts, false)), most)?;
+            // All or none of them are of use, so they may come as the index has them; backwards it takes longer.
+            let (sql, values) = self.ask(index, &self.with_filters(wanted(&parts, false)), most, "ASC");
+            let docs = self.docs_of(&sql, &values)?;
             if docs.len() == most {
                 continue;
             }
@@ -416,7 +428,7 @@ impl Search<'_> {
             return Ok(());
         }
         let (store, most) = (self.store, ROUNDS * at_once);
-        let (sql, values) = self.ask(LOG_INDEX, &self.with_filters(wanted(parts, false)), most);
+        let (sql, values) = self.ask(LOG_INDEX, &self.with_filters(wanted(parts, false)), most, "DESC");
         let mut asked = store.prepare_cached(&sql)?;
         // The index looks for more only when it is asked for more.
         let mut more = asked.query_map(params_from_iter(&values), |row| row.get(0))?;

@@ -33,6 +33,11 @@ impl Part {
         Part { tokens, atoms, prefix: None, pieces: Vec::new(), any: false }
     }
 
+    /// Whether a text with its tokens holds it, and nothing has to stand together for that.
+    pub(crate) fn is_where_its_tokens_are(&self) -> bool {
+        self.any || self.atoms.len() < 2
+    }
+
     /// The words of a name, one after another: what a longer name may hold of it.
     #[must_use]
     pub fn in_pieces(&self) -> Option<Part> {

@@ -73,8 +73,7 @@ impl Fit {
     /// Whether it holds what is required, if all tokens of that are known to be in it: what is left to see is whether they stand
     /// together.
     pub fn holds_together(self, required: &[Part]) -> bool {
-        let apart = |part: &Part| part.any || part.atoms.len() < 2;
-        required.iter().enumerate().all(|(place, part)| apart(part) || self.holds(place))
+        required.iter().enumerate().all(|(place, part)| part.is_where_its_tokens_are() || self.holds(place))
     }
 }
 
