@@ -18,7 +18,7 @@
 //! nothing, and a function that is not named stays where it was: an old list is slower and never wrong.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Everything rustc names for `x86_64-unknown-linux-gnu` and `aarch64-unknown-linux-gnu`. One shared
@@ -60,18 +60,29 @@ fn main() {
     println!("cargo::rustc-link-arg-bins=-L{}", out.display());
     println!("cargo::rustc-link-arg-bins=-static");
     println!("cargo::rustc-link-arg-bins=-no-pie");
-    if is("PROFILE", "release") && reads_scripts() {
+    if is("PROFILE", "release") {
         let script = out.join("hook-path.ld");
         std::fs::write(&script, hook_path()).expect("OUT_DIR is writable");
-        println!("cargo::rustc-link-arg-bins=-Wl,-T,{}", script.display());
+        let argument = format!("-Wl,-T,{}", script.display());
+        if reads_scripts(&out, &argument) {
+            println!("cargo::rustc-link-arg-bins={argument}");
+        }
     }
 }
 
-/// Whether the linker takes a script that adds to its own: LLD and GNU ld do, which are what rustc uses unless told otherwise.
-fn reads_scripts() -> bool {
+/// Whether the linker takes a script that adds to its own: LLD and GNU ld do. The C compiler's is tried; of another one only what
+/// rustc is told is known.
+fn reads_scripts(out: &Path, argument: &str) -> bool {
     let told = |name| std::env::var(name).unwrap_or_default();
     let told = told("CARGO_ENCODED_RUSTFLAGS") + &told("RUSTC_LINKER");
-    !["gold", "mold", "wild"].iter().any(|other| told.contains(other))
+    if ["gold", "mold", "wild"].iter().any(|other| told.contains(other)) {
+        return false;
+    }
+    let (source, program) = (out.join("empty.c"), out.join("empty"));
+    std::fs::write(&source, "int main(void) { return 0; }\n").expect("OUT_DIR is writable");
+    let tried =
+        Command::new("cc").args(["-static", "-no-pie", argument, "-o"]).arg(program).arg(source).output();
+    tried.is_ok_and(|tried| tried.status.success())
 }
 
 /// The script. Functions that the compiler holds for unlikely have sections of that name, even where every hook runs them.

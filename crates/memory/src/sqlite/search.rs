@@ -31,8 +31,8 @@ const LOGS: usize = 120;
 /// How much of the index may be gone through for more logs than twice as many as are asked for, in entries.
 const ENTRIES: f64 = 100_000.0;
 
-/// How often more logs are looked at where most of them held the words elsewhere than asked.
-const ROUNDS: usize = 3;
+/// How many are looked at where most of them hold the words elsewhere than asked.
+const MOST_LOGS: usize = 3 * LOGS;
 
 /// How many texts tell how common a word is.
 const SAMPLE: usize = 64;
@@ -427,25 +427,27 @@ impl Search<'_> {
         if !self.scope.logs {
             return Ok(());
         }
-        let (store, most) = (self.store, ROUNDS * at_once);
-        let (sql, values) = self.ask(LOG_INDEX, &self.with_filters(wanted(parts, false)), most, "DESC");
+        let store = self.store;
+        let (sql, values) = self.ask(LOG_INDEX, &self.with_filters(wanted(parts, false)), MOST_LOGS, "DESC");
         let mut asked = store.prepare_cached(&sql)?;
         // The index looks for more only when it is asked for more.
         let mut more = asked.query_map(params_from_iter(&values), |row| row.get(0))?;
-        for round in 0..ROUNDS {
+        let mut looked_at = 0;
+        while looked_at < MOST_LOGS {
             let docs: Vec<i64> = more.by_ref().take(at_once).collect::<rusqlite::Result<_>>()?;
             self.look(&docs, parts, weights)?;
             // All are looked at.
             if docs.len() < at_once {
                 break;
             }
-            if round == 0 {
+            if looked_at == 0 {
                 let docs = self.docs(LOG_INDEX, &self.with_filters(wanted(parts, true)), BY_TITLE)?;
                 self.look(&docs, parts, weights)?;
             }
             if self.found.len() >= self.limit {
                 break;
             }
+            looked_at += docs.len();
         }
         Ok(())
     }

@@ -26,6 +26,7 @@ use tidegate_state::place::StateDir;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Put, Store};
+use crate::view::Log;
 
 pub use left::{Records, pick_up};
 
@@ -373,7 +374,9 @@ impl Worker<'_> {
             if known.as_ref().map_or(!of_part, |log| log.row.updated >= relay.ended) {
                 return Ok(None);
             }
-            if known.is_none() && part.passed.is_some_and(|until| relay.at <= until) {
+            // Nor does what was not recorded, or what another session recorded: a fork begins with that.
+            let is_own = |log: &Log| log.row.session.as_ref() == Some(&job.session);
+            if part.passed.is_some_and(|until| relay.at <= until) && !known.as_ref().is_some_and(is_own) {
                 return Ok(None);
             }
             let before = known.filter(|_| !last).map(|log| log.row.topic);

@@ -53,6 +53,7 @@ macro_rules! laws {
             decisions_are_found_among_many_topics
             beginnings_and_parts_of_names_are_found
             words_that_hardly_meet_are_found
+            a_compound_is_found_behind_its_words
         }
     };
     ($stores:ty: $($law:ident)*) => {
@@ -897,4 +898,18 @@ pub(crate) fn words_that_hardly_meet_are_found(stores: &mut impl Stores) {
     let with_anchor = found(&mut *store, "deploy harbour lantern anchor");
     let has_anchor = |uid: &String| uid[1..].parse::<u64>().is_ok_and(|n| n % 5 == 0);
     assert!(!with_anchor.is_empty() && with_anchor.iter().all(has_anchor), "{with_anchor:?}");
+}
+
+/// However many newer texts hold the words of a compound apart, the one that holds the compound is found.
+pub(crate) fn a_compound_is_found_behind_its_words(stores: &mut impl Stores) {
+    let mut store = filled(stores);
+    let with = |uid: String, text: &str, minutes| {
+        Record::Log(Log { text: text.to_owned(), ..log(&uid, "t1", minutes) })
+    };
+    let mut rows = vec![with("old".to_owned(), "昨日の設計変更履歴を見た", 90)];
+    rows.extend((0..500).map(|n| with(format!("m{n}"), "変更は履歴にあり、設計とは別", 100 + n)));
+    store.put(&rows).unwrap();
+    for question in ["設計変更", "変更履歴", "設計変更履歴"] {
+        assert_eq!(found(&mut *store, question), ["old"], "{question}");
+    }
 }

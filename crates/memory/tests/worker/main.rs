@@ -111,6 +111,23 @@ fn what_was_said_while_nothing_was_recorded_stays_so() {
 }
 
 #[test]
+fn what_a_session_recorded_stays_its_own_when_it_is_forked() {
+    let mut world = World::new();
+    world.say(&user("u1", "first"));
+    world.say(&said("m1", "one"));
+    world.stop("s1", "one");
+    world.work();
+    let before = world.log("u1");
+    // The fork's transcript begins with the same lines, and something happened after the last of them.
+    world.passed = Some(last_second());
+    world.say(&said("m2", "more of it"));
+    world.stop_from("fork", 0, "more of it");
+    let report = world.work();
+    assert_eq!((report.jobs, report.new, report.changed, report.lost), (1, 0, 0, 0));
+    assert_eq!(world.log("u1"), before);
+}
+
+#[test]
 fn a_turn_that_ends_before_anything_is_written() {
     let mut world = World::new();
     world.stop("s1", "one");
