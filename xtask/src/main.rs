@@ -37,7 +37,7 @@ Usage: cargo xtask COMMAND
   eval-phase                 accuracy and confusion on the prompts that are held out
   recovery                   what survives a compaction on the real client, with and without Tidegate
   bench [--runs N]           times, growth, memory and 32 hooks at once, beside the goals
-  bench store [--sizes A,B] [--runs N] [--in FOLDER] [--processes]
+  bench store [--sizes A,B] [--runs N] [--only TEXT] [--in FOLDER] [--processes]
                              searches in a store of up to a million logs, beside the goal
 
 Examples:

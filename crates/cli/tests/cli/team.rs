@@ -109,14 +109,20 @@ fn what_one_shares_the_other_finds() {
     );
 }
 
-#[test]
-fn without_the_server_everything_is_still_here() {
-    let Some(cluster) = tidegate_team_server::shared() else { return };
+/// A machine with something to deliver, and what stands between it and the server: nothing comes through.
+fn cut_off(cluster: &Cluster) -> (Machine, Proxy) {
     let database = cluster.database();
-    let proxy = Proxy::before(cluster.port()).unwrap();
+    let proxy = Proxy::before(cluster.port()).expect("a free port");
     proxy.set(Way::Cut);
     let ann = Machine::by(cluster, &database, proxy.port(), Cluster::PASSWORD);
     ann.fill("ann");
+    (ann, proxy)
+}
+
+#[test]
+fn without_the_server_everything_is_still_here() {
+    let Some(cluster) = tidegate_team_server::shared() else { return };
+    let (ann, proxy) = cut_off(cluster);
     let failed = ann.run("memory push");
     assert_eq!(failed.code, Some(1));
     assert!(
@@ -320,11 +326,7 @@ fn what_is_said_of_a_team_is_so() {
 #[test]
 fn a_worker_that_is_asked_delivers_at_once() {
     let Some(cluster) = tidegate_team_server::shared() else { return };
-    let database = cluster.database();
-    let proxy = Proxy::before(cluster.port()).unwrap();
-    proxy.set(Way::Cut);
-    let ann = Machine::by(cluster, &database, proxy.port(), Cluster::PASSWORD);
-    ann.fill("ann");
+    let (ann, proxy) = cut_off(cluster);
     assert_eq!(ann.run("memory search cranes").code, Some(0));
     let failed = ann.run("worker --once");
     assert!(failed.stderr.contains("the team's store: "), "{}", failed.stderr);

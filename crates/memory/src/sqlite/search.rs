@@ -146,6 +146,31 @@ struct Search<'a> {
     room: Vec<Atom>,
 }
 
+/// What is gone through by itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Among {
+    /// All that is no log.
+    Few,
+    Logs,
+}
+
+impl Among {
+    fn index(self) -> &'static str {
+        match self {
+            Among::Few => FEW_INDEX,
+            Among::Logs => LOG_INDEX,
+        }
+    }
+
+    /// How many texts are looked at.
+    fn most(self) -> usize {
+        match self {
+            Among::Few => FEW,
+            Among::Logs => LOGS,
+        }
+    }
+}
+
 /// All texts of an index with these parts of a question, each with what it has of all its parts.
 struct Narrow {
     parts: Vec<usize>,
@@ -306,15 +331,18 @@ impl Search<'_> {
 
     /// Looks at texts that hold these parts of the question, of which the rarest comes first.
     fn gather(&mut self, places: &[usize], way: Way) -> Result<()> {
-        let parts: Vec<Part> = places.iter().map(|place| self.question.parts[*place].clone()).collect();
-        let weights = Weights::of(&self.counts, self.all);
-        if !self.gather_narrow(FEW_INDEX, FEW, places, way, &weights)? {
+        let (parts, weights) = (self.parts(places), Weights::of(&self.counts, self.all));
+        if !self.gather_narrow(Among::Few, places, way, &weights)? {
             self.gather_few(&parts, &weights)?;
         }
-        if !self.gather_narrow(LOG_INDEX, LOGS, places, way, &weights)? {
+        if !self.gather_narrow(Among::Logs, places, way, &weights)? {
             self.gather_logs(&parts, &weights, self.worth_looking_at(places))?;
         }
         Ok(())
+    }
+
+    fn parts(&self, places: &[usize]) -> Vec<Part> {
+        places.iter().map(|place| self.question.parts[*place].clone()).collect()
     }
 
     /// How many logs with these parts to look at. Where they are far between, the index takes long to find each.
@@ -325,23 +353,19 @@ impl Search<'_> {
         ((likely * ENTRIES / entries.max(1.0)) as usize).clamp((2 * self.limit).min(LOGS), LOGS)
     }
 
-    /// Does it by what the rarest parts leave of an index, if that is little. Tells whether it did.
-    fn gather_narrow(
-        &mut self,
-        index: &str,
-        most: usize,
-        places: &[usize],
-        way: Way,
-        weights: &Weights,
-    ) -> Result<bool> {
-        let of_logs = index == LOG_INDEX;
-        if of_logs && !self.scope.logs || !of_logs && !self.scope.has_all_few() {
+    /// Does it by what the rarest parts leave, if that is little. Tells whether it did.
+    fn gather_narrow(&mut self, among: Among, places: &[usize], way: Way, weights: &Weights) -> Result<bool> {
+        let is_wanted = match among {
+            Among::Few => self.scope.has_all_few(),
+            Among::Logs => self.scope.logs,
+        };
+        if !is_wanted {
             return Ok(false);
         }
-        let which = usize::from(of_logs);
+        let which = among as usize;
         let is_within = |narrow: &Narrow| narrow.parts.iter().all(|part| places.contains(part));
         if !self.narrow[which].as_ref().is_some_and(is_within) {
-            self.narrow[which] = self.narrow(index, most, places, way, weights)?;
+            self.narrow[which] = self.narrow(among, places, way, weights)?;
         }
         let Some(narrow) = &self.narrow[which] else { return Ok(false) };
         let newest = self.newest()?;
@@ -357,15 +381,15 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Asks for the rarest parts, one more each time, until there are fewer texts than `most`.
+    /// Asks for the rarest parts, one more each time, until there are few enough texts.
     fn narrow(
         &mut self,
-        index: &str,
-        most: usize,
+        among: Among,
         places: &[usize],
         way: Way,
         weights: &Weights,
     ) -> Result<Option<Narrow>> {
+        let most = among.most();
         let mut likely = self.all;
         // All of them are asked for in any case; but of two it is soon seen whether they meet.
         for some in 1..=(places.len() - 1).max(2).min(places.len()) {
@@ -379,10 +403,10 @@ impl Search<'_> {
             if !is_worth_it {
                 continue;
             }
-            let parts: Vec<Part> =
-                places[..some].iter().map(|place| self.question.parts[*place].clone()).collect();
+            let parts = self.parts(&places[..some]);
             // All or none of them are of use, so they may come as the index has them; backwards it takes longer.
-            let (sql, values) = self.ask(index, &self.with_filters(wanted(&parts, false)), most, "ASC");
+            let (sql, values) =
+                self.ask(among.index(), &self.with_filters(wanted(&parts, false)), most, "ASC");
             let docs = self.docs_of(&sql, &values)?;
             if docs.len() == most {
                 continue;
