@@ -63,7 +63,8 @@ fn try_profile(binary: &Path, case: &Case, before: Before) -> Done<Option<String
         .arg(format!("--callgrind-out-file={}", profile.display()))
         .arg(format!("--log-file={}", log.display()))
         .arg(call.get_program())
-        .args(call.get_args());
+        .args(call.get_args())
+        .env("CLAUDE_CODE_SESSION_ID", &session.id);
     let before = stage.journal()?.records.len();
     let (_, output) = stage::feed(&mut valgrind, stage.payload(case, &session, number, "").as_bytes())?;
     let records = stage.journal()?.records;

@@ -1,7 +1,8 @@
-//! `cargo xtask e2e [--client VERSION|latest] [FILTER]`: the scenarios on the real client.
+//! `cargo xtask e2e [--client VERSION|latest] [FILTER]`: the scenarios on the real client and on other hosts.
 
 use crate::client;
 use crate::failure::{Done, Failure};
+use crate::hosts;
 use crate::tools;
 use crate::workspace::{self, cargo, step};
 
@@ -30,9 +31,11 @@ pub(crate) fn run(arguments: &[&str]) -> Done {
         Some(version) => client::checked(version)?,
     };
     let client = step(&format!("client {version}"), || client::fetch(&version))?;
+    let hosts = step("other hosts", hosts::fetch)?;
     step("binary", || workspace::run(&mut cargo(&["build", "--package", "tidegate", "--locked"])))?;
     let binary = workspace::target()?.join("debug").join(format!("tidegate{}", std::env::consts::EXE_SUFFIX));
     let mut tests = cargo(&["test", "--package", "tidegate-e2e", "--locked", "--"]);
-    tests.args(filter).env("TIDEGATE_CLIENT", client).env("TIDEGATE_BIN", binary).env("INSTA_UPDATE", "no");
+    tests.args(filter).env("TIDEGATE_CLIENT", client).env("TIDEGATE_HOSTS", hosts);
+    tests.env("TIDEGATE_BIN", binary).env("INSTA_UPDATE", "no");
     step(&format!("scenarios on client {version}"), || workspace::run(&mut tests))
 }

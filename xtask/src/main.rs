@@ -10,6 +10,8 @@ mod docs;
 mod e2e;
 mod failure;
 mod hook_path;
+mod hosts;
+mod package;
 mod phase;
 mod postgres;
 mod print;
@@ -27,7 +29,7 @@ const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
   test                       everything that CI checks; installs what the tests need
-  e2e [--client V] [FILTER]  the scenarios on the real client (V: a version, or latest)
+  e2e [--client V] [FILTER]  the scenarios on the real client (V: a version, or latest) and on other hosts
   deps [--write]             what the hook depends on, against crates/hook/dependencies.txt
   docs [--write]             generated files: docs/, the plugin's hooks
   budget [--write]           instructions per hook run, against crates/hook/instructions.txt

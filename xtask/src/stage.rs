@@ -216,10 +216,10 @@ impl Stage {
         command
     }
 
-    /// A call as a client makes it.
-    pub(crate) fn call(&self, program: &Path, case: &Case) -> Command {
+    /// A call as a client makes it in a session.
+    pub(crate) fn call(&self, program: &Path, case: &Case, session: &Session) -> Command {
         let mut command = self.command(program);
-        command.args(case.arguments);
+        command.args(case.arguments).env("CLAUDE_CODE_SESSION_ID", &session.id);
         command
     }
 
@@ -234,7 +234,9 @@ impl Stage {
             text += &self.fill(TURN, &session, turn).replace("@READ@", "60000");
         }
         fs::write(&session.transcript, &text).while_(session.transcript.display())?;
-        let run = |case: &Case, number| self.run(program, case, &self.payload(case, &session, number, ""));
+        let run = |case: &Case, number| {
+            self.run(program, case, &session, &self.payload(case, &session, number, ""))
+        };
         run(&SESSION_START, 1)?;
         for turn in 1..=WARM_TURNS {
             let used = 98_000 + 4_000 * turn;
@@ -270,8 +272,14 @@ impl Stage {
     }
 
     /// Runs a case and checks its answer. Returns the wall time from before the start to after the end.
-    pub(crate) fn run(&self, program: &Path, case: &Case, payload: &str) -> Done<Duration> {
-        let (time, output) = feed(&mut self.call(program, case), payload.as_bytes())?;
+    pub(crate) fn run(
+        &self,
+        program: &Path,
+        case: &Case,
+        session: &Session,
+        payload: &str,
+    ) -> Done<Duration> {
+        let (time, output) = feed(&mut self.call(program, case, session), payload.as_bytes())?;
         case.check(&output)?;
         Ok(time)
     }

@@ -4,7 +4,7 @@ use crate::client;
 use crate::failure::{Done, Failure};
 use crate::print;
 use crate::workspace::{self, cargo, step};
-use crate::{budget, deps, docs, e2e, phase, postgres, tools};
+use crate::{budget, deps, docs, e2e, hosts, phase, postgres, tools};
 
 /// The command.
 pub(crate) fn run() -> Done {
@@ -40,7 +40,8 @@ pub(crate) fn run() -> Done {
     }
     let no_client = || {
         let version = client::pinned().ok()?;
-        client::fetch(&version).err().map(|failure| format!("no client: {}", failure.what()))
+        let fetched = client::fetch(&version).and_then(|_| hosts::fetch());
+        fetched.err().map(|failure| format!("no client: {}", failure.what()))
     };
     match without("git").or_else(|| without("tmux")).map(|missing| format!("no {missing}")).or_else(no_client)
     {
@@ -62,8 +63,8 @@ pub(crate) fn run() -> Done {
 /// Installs what is missing; what cannot be had is returned, with the reason.
 fn needed_programs() -> Vec<String> {
     let mut programs = vec!["git", "curl", "strace", "tmux", "valgrind", "time"];
-    // Only to fetch the client, and large: not where the client is in the cache.
-    if client::pinned().is_ok_and(|version| !client::in_cache(&version)) {
+    // Only to fetch the client and other hosts, and large: not where they are in the cache.
+    if client::pinned().is_ok_and(|version| !client::in_cache(&version)) || !hosts::in_cache() {
         programs.push("npm");
     }
     tools::ensure(&programs)

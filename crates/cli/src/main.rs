@@ -14,6 +14,7 @@ mod program;
 mod project_root;
 mod sessions;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -21,13 +22,23 @@ use clap::Parser;
 fn main() -> ExitCode {
     // The two that run on every tool call and every redraw start before anything else is set up.
     let mut words = std::env::args_os().skip(1).peekable();
-    let command = words.next().unwrap_or_default();
+    let Some(command) = words.next() else {
+        // Hosts that ignore the arguments of a hook entry start us so, and read the exit code as an answer.
+        if !std::io::stdin().is_terminal() {
+            return tidegate_hook::bare_hook();
+        }
+        return run_command();
+    };
     let wants_help = words.peek().is_some_and(|word| word == "--help" || word == "-h");
     match command.to_str() {
         Some("hook") if !wants_help => return tidegate_hook::hook(words),
         Some("statusline") if !wants_help => return tidegate_hook::statusline(words),
         _ => {}
     }
+    run_command()
+}
+
+fn run_command() -> ExitCode {
     match command::run(args::Arguments::parse()) {
         Ok(code) => code,
         Err(error) => error.report(),

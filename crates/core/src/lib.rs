@@ -35,6 +35,7 @@ pub mod file_class;
 pub mod fnv;
 pub mod gate;
 pub mod glob;
+pub mod host;
 pub mod host_file;
 pub mod knowledge;
 pub mod memory;

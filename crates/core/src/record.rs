@@ -10,6 +10,7 @@ use crate::facts::marks::Mark;
 use crate::facts::memory;
 use crate::facts::work::Work;
 use crate::facts::{Facts, Touched};
+use crate::host::Host;
 use crate::meter::Meter;
 use crate::phase::Phase;
 use crate::redact::{Found, redact_in_place};
@@ -51,8 +52,8 @@ pub struct Record {
     pub cause: Option<String>,
     /// Whether a person was there.
     pub attended: bool,
-    /// The call, or `failed` when a check could not be made, `unguarded` when the guard variable was set, `backend` when a
-    /// language model was asked.
+    /// The call, or `failed` when a check could not be made, `unguarded` when the guard variable was set, `foreign` when
+    /// another host called, `backend` when a language model was asked.
     pub ruling: String,
     /// Each policy's answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -566,7 +567,7 @@ impl Record {
             v: FORMAT,
             at: now.iso(),
             event: event.to_owned(),
-            host: "claude-code".to_owned(),
+            host: Host::ClaudeCode.name().to_owned(),
             ..Record::default()
         }
     }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::cache;
 use crate::home::Home;
 use crate::model::Model;
 use crate::slots::Slot;
@@ -32,11 +33,7 @@ pub fn binary() -> PathBuf {
     if let Some(path) = std::env::var_os("TIDEGATE_CLIENT") {
         return PathBuf::from(path);
     }
-    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = absolute("XDG_CACHE_HOME")
-        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
-        .expect("HOME or XDG_CACHE_HOME, to find the client");
-    let path = cache.join("tidegate/clients").join(version()).join("package/claude");
+    let path = cache::clients().join(version()).join("package/claude");
     assert!(path.is_file(), "no client at {}: run `cargo xtask e2e`, which fetches it", path.display());
     path
 }
@@ -45,6 +42,7 @@ pub fn binary() -> PathBuf {
 pub struct Launch<'a> {
     home: &'a Home,
     model: &'a Model,
+    program: Option<PathBuf>,
     id: String,
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
@@ -58,7 +56,21 @@ impl<'a> Launch<'a> {
 
     /// The same with no tool allowed beforehand.
     pub fn asking(home: &'a Home, model: &'a Model) -> Self {
-        Self { home, model, id: OPUS_5_5.to_owned(), arguments: Vec::new(), environment: Vec::new() }
+        Self {
+            home,
+            model,
+            program: None,
+            id: OPUS_5_5.to_owned(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+        }
+    }
+
+    /// Another version of the client than the pinned one.
+    #[must_use]
+    pub fn program(mut self, executable: PathBuf) -> Self {
+        self.program = Some(executable);
+        self
     }
 
     /// Runs this model.
@@ -96,7 +108,7 @@ impl<'a> Launch<'a> {
 
     /// The command as a terminal runs it; headless runs add to it.
     pub(crate) fn command(&self) -> Command {
-        let mut command = self.home.command(binary());
+        let mut command = self.home.command(self.program.clone().unwrap_or_else(binary));
         command
             .envs(self.home.client_environment(self.model))
             .envs(self.environment.iter().map(|(name, value)| (name, value)))

@@ -24,8 +24,17 @@ pub struct Home {
 impl Home {
     /// Creates it. With `TIDEGATE_E2E_KEEP` in the environment it stays after the test, for a look at it.
     pub fn new() -> Self {
+        Self::named("tg-")
+    }
+
+    /// The same with a space in every path.
+    pub fn with_a_space() -> Self {
+        Self::named("tg a space-")
+    }
+
+    fn named(prefix: &str) -> Self {
         let keep = std::env::var_os("TIDEGATE_E2E_KEEP").is_some();
-        let dir = tempfile::Builder::new().prefix("tg-").disable_cleanup(keep).tempdir();
+        let dir = tempfile::Builder::new().prefix(prefix).disable_cleanup(keep).tempdir();
         let dir = dir.expect("a temporary directory");
         // The client compares canonical paths; on some systems the temporary directory is behind a link.
         let root = dir.path().canonicalize().expect("the temporary directory's real path");
@@ -36,6 +45,16 @@ impl Home {
         home.git(&["init", "--quiet", "--initial-branch=main"]);
         home.seed_for_terminal();
         home
+    }
+
+    /// The folder of everything that a test starts or writes.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The user's home folder.
+    pub fn user_home(&self) -> PathBuf {
+        self.root.join("home")
     }
 
     /// The project the client works in.
@@ -116,11 +135,7 @@ impl Home {
         let mut table = self.environment();
         table.push(("ANTHROPIC_BASE_URL", model.url()));
         table.push(("ANTHROPIC_API_KEY", DUMMY_KEY.to_owned()));
-        // Whoever asks for another address asks the scripted model for it, which refuses and reports that.
-        for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
-            table.push((name, model.url()));
-        }
-        table.push(("NO_PROXY", "127.0.0.1".to_owned()));
+        table.extend(proxies(&model.url()));
         table
     }
 
@@ -181,6 +196,14 @@ impl Home {
         fs::write(self.client_config().join(".claude.json"), seed.to_string())
             .expect("the client's own state");
     }
+}
+
+/// The scripted model as the proxy for every other address: it refuses and reports each request.
+pub(crate) fn proxies(model: &str) -> Vec<(&'static str, String)> {
+    let names = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
+    let mut table = names.map(|name| (name, model.to_owned())).to_vec();
+    table.push(("NO_PROXY", "127.0.0.1".to_owned()));
+    table
 }
 
 impl Default for Home {

@@ -7,16 +7,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::home::Home;
+use crate::server::Server;
 
 mod http;
 
@@ -404,7 +402,6 @@ struct State {
 
 struct Shared {
     state: Mutex<State>,
-    stop: AtomicBool,
 }
 
 impl Shared {
@@ -428,37 +425,22 @@ impl Shared {
 
 /// The running server.
 pub struct Model {
-    address: SocketAddr,
+    server: Server,
     shared: Arc<Shared>,
-    acceptor: Option<JoinHandle<()>>,
 }
 
 impl Model {
     /// Starts to serve `script` on a free port of the loopback interface.
     pub fn start(script: Script) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free loopback port");
-        let address = listener.local_addr().expect("the listener's address");
-        let shared = Arc::new(Shared {
-            state: Mutex::new(State { script, ..State::default() }),
-            stop: AtomicBool::new(false),
-        });
+        let shared = Arc::new(Shared { state: Mutex::new(State { script, ..State::default() }) });
         let served = Arc::clone(&shared);
-        let acceptor = std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                if served.stop.load(Ordering::SeqCst) {
-                    break;
-                }
-                let Ok(stream) = stream else { continue };
-                let shared = Arc::clone(&served);
-                std::thread::spawn(move || http::serve(stream, &shared));
-            }
-        });
-        Self { address, shared, acceptor: Some(acceptor) }
+        let server = Server::start(move |request| http::respond(request, &served));
+        Self { server, shared }
     }
 
     /// The base URL for the client.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.server.url()
     }
 
     /// Makes the main thread's answers wait until the client has written the one before into its transcript, as it
@@ -509,17 +491,6 @@ impl Model {
         }
         assert_eq!(state.script.summaries.len(), 0, "summaries that nobody asked for");
         assert_eq!(state.script.sides.len(), 0, "answers to requests without tools that nobody asked for");
-    }
-}
-
-impl Drop for Model {
-    fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::SeqCst);
-        // The acceptor sleeps in `accept`: one last connection wakes it.
-        let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
-        if let Some(acceptor) = self.acceptor.take() {
-            let _ = acceptor.join();
-        }
     }
 }
 

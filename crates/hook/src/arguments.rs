@@ -14,6 +14,11 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// A host that ignores `args` passed none.
+    pub(crate) fn bare() -> Arguments {
+        Arguments { registration: Registration { event: None, advice: true }, via: None }
+    }
+
     /// By hand and without a refusal: whatever stands there, the exit code stays ours.
     pub(crate) fn parse(mut args: impl Iterator<Item = OsString>) -> Arguments {
         let mut parsed = Arguments::default();

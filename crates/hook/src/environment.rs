@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use tidegate_core::host::{AGENT_VARIABLES, Host, VARIABLES};
 use tidegate_core::host_file::parse_tokens;
 use tidegate_core::meter::models::{AutoCompactWindow, HostSettings};
 use tidegate_core::words::Lang;
@@ -127,9 +128,7 @@ impl Environment {
             session: text("CLAUDE_CODE_SESSION_ID"),
             off: text("TIDEGATE_OFF"),
             settings: Vec::new(),
-            agent: ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "AI_AGENT"]
-                .iter()
-                .any(|name| get(name).is_some()),
+            agent: AGENT_VARIABLES.iter().any(|name| get(name).is_some()),
             guard: text("TIDEGATE_GUARD").is_some(),
             attended,
             locale: text("LC_ALL").or_else(|| text("LC_MESSAGES")).or_else(|| text("LANG")),
@@ -145,6 +144,12 @@ impl Environment {
                 unknown_window: text("CLAUDE_CODE_MAX_CONTEXT_TOKENS").and_then(|value| parse_tokens(&value)),
             },
         }
+    }
+
+    /// The other host that started this process, as far as variables tell. Not part of what is read at the start: hooks of
+    /// Claude Code never need it.
+    pub fn other_host() -> Option<Host> {
+        VARIABLES.into_iter().find_map(|(name, host)| std::env::var_os(name).map(|_| host))
     }
 
     /// The host's settings as its environment leaves them.

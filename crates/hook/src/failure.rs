@@ -113,7 +113,10 @@ impl Fallback {
         let known = config.map(Config::edit_gate_closes).or_else(|| self.closes.get().copied());
         let closes = known.unwrap_or_else(unknown);
         let kind = self.seen.get().and_then(|seen| seen.kind);
-        self.registration.gates(kind) && closes && !env.is_some_and(|env| env.guard)
+        // A failure closes nothing for another host. Claude Code names its session in a variable.
+        let is_foreign =
+            || env.is_some_and(|env| env.session.is_none()) && Environment::other_host().is_some();
+        self.registration.gates(kind) && closes && !env.is_some_and(|env| env.guard) && !is_foreign()
     }
 
     /// What is switched off by command, as far as project and session are known. Reads nothing: what is read from may be

@@ -15,6 +15,7 @@ use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
 use tidegate_core::facts::marks::{Mark, Marks, Note};
 use tidegate_core::facts::{Facts, Known, session};
 use tidegate_core::gate;
+use tidegate_core::host::Host;
 use tidegate_core::memory::job::{self, Job};
 use tidegate_core::policy;
 use tidegate_core::record::{Failure, Record};
@@ -41,8 +42,18 @@ const LARGEST_PAYLOAD: u64 = 64 * 1024 * 1024;
 
 /// The whole run. Answers on stdout; the exit code is 0 or 2.
 pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
+    run_with(Arguments::parse(args))
+}
+
+/// The whole run of a call without arguments, by a host that ignores them. It always exits with 0; a denial in the text of
+/// the answer stands.
+pub fn run_bare() -> ExitCode {
+    answer::exit_with_zero();
+    run_with(Arguments::bare())
+}
+
+fn run_with(arguments: Arguments) -> ExitCode {
     let start = Instant::now();
-    let arguments = Arguments::parse(args);
     let fallback = Fallback {
         registration: arguments.registration,
         env: Arc::default(),
@@ -89,7 +100,20 @@ impl Hook {
             Ok(bytes) => bytes,
             Err(why) => return self.fail_unread(state.as_ref().ok(), &FailedStep::Stdin(why)),
         };
-        let event = match event::parse(&bytes, self.fallback.registration.event) {
+        let parsed = event::parse(&bytes, self.fallback.registration.event);
+        // Claude Code puts the session's id into a variable, which no other host knows.
+        let is_vouched_for = match (&parsed, self.env.session.as_deref()) {
+            (Ok(event), Some(session)) => event.session.as_str() == session,
+            (Err(unreadable), Some(_)) => matches!(unreadable.step, FailedStep::Payload(_)),
+            (_, None) => false,
+        };
+        if !is_vouched_for {
+            let host = Host::detect(&bytes, Environment::other_host());
+            if host != Host::ClaudeCode {
+                return self.foreign(host, parsed, state.ok());
+            }
+        }
+        let event = match parsed {
             Ok(event) => event,
             Err(Unreadable { kind, name, step }) => {
                 let _ = self.fallback.seen.set(Seen { kind, name: name.into_owned(), ..Seen::default() });
@@ -148,6 +172,38 @@ impl Hook {
         let prompt = marks.value().and_then(|marks| marks.lang);
         let run = Run { hook: self, event: &event, payload: &bytes, config: &config, state, folder };
         run.rule(marks, root).unwrap_or_else(|step| self.fail(&step, Some(&config), prompt).into())
+    }
+
+    /// Records a call by another host. It gets no answer: a wrong one could deny every edit there.
+    fn foreign(
+        &self,
+        host: Host,
+        parsed: Result<Event<'_>, Unreadable<'_>>,
+        state: Option<StateDir>,
+    ) -> Answer {
+        let (name, session, tool, root) = match parsed {
+            Ok(event) => {
+                let root = project_root(&event, &self.env);
+                let tool = event.payload.tool_name.get().map(ToString::to_string);
+                (event.name.to_string(), Some(event.session.to_string()), tool, root)
+            }
+            Err(unreadable) => (unreadable.name.into_owned(), None, None, None),
+        };
+        let now = self.fallback.now;
+        let mut record = Record {
+            id: record_id(now),
+            host: host.name().to_owned(),
+            session,
+            tool,
+            project: root.map(|root| root.to_string_lossy().into_owned()),
+            ruling: "foreign".to_owned(),
+            ..Record::begin(&name, now)
+        };
+        record.cost.us = self.fallback.micros();
+        if let Some(state) = state {
+            let _ = journal::append(&state.journal(), now, &mut record);
+        }
+        Answer::default()
     }
 
     /// A payload that could not be read: what is known of the project is what the host's environment says.

@@ -16,5 +16,5 @@ mod failure;
 pub mod child;
 mod statusline;
 
-pub use hook::run as hook;
+pub use hook::{run as hook, run_bare as bare_hook};
 pub use statusline::run as statusline;

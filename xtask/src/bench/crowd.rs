@@ -56,7 +56,7 @@ fn drive(stage: &Stage, programs: &Programs, session: &Session) -> Done {
                     }
                     let case = &EVENTS[number as usize % EVENTS.len()];
                     let payload = stage.payload(case, session, FIRST + number, "");
-                    if let Err(failure) = stage.run(&programs.shipped, case, &payload) {
+                    if let Err(failure) = stage.run(&programs.shipped, case, session, &payload) {
                         next.store(RECORDS, Ordering::Relaxed);
                         *failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(failure);
                     }

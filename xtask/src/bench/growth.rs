@@ -124,7 +124,7 @@ pub(crate) fn compare(
             fs::write(&marks[which], &saved[which]).while_(marks[which].display())?;
             let (stage, session) = sessions[which];
             let payload = stage.payload(case, session, id, "");
-            times[which].push(stage.run(&programs.shipped, case, &payload)?);
+            times[which].push(stage.run(&programs.shipped, case, session, &payload)?);
         }
     }
     let [p50, long_p50] = [times[0].percentile(50), times[1].percentile(50)];

@@ -42,7 +42,7 @@ pub(crate) fn measure(programs: &Programs, problems: &mut Problems) -> Done {
         let room = size.saturating_sub(bare);
         let padding = TEXT.repeat(room / TEXT.len()) + &"x".repeat(room % TEXT.len());
         let payload = stage.payload(case, &session, 2000 + number as u64, &padding);
-        let call = stage.call(&programs.shipped, case);
+        let call = stage.call(&programs.shipped, case, &session);
         let (peak, output) = usage::count(&stage, &call, &payload, Count::Peak)?;
         let goal = if *size <= MIB { 8 * KIB } else { size / KIB + 8 * KIB };
         let records = stage.journal()?.records;

@@ -57,7 +57,7 @@ pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize, problems:
                     stage::feed(&mut stage.command(program), payload.as_bytes())?.0
                 } else {
                     recorded += usize::from(case.is_recorded());
-                    stage.run(program, case, &payload)?
+                    stage.run(program, case, &sessions[number], &payload)?
                 };
                 times[number][variant].push(time);
             }
@@ -93,7 +93,7 @@ fn faults(stage: &Stage, programs: &Programs, sessions: &[Session]) -> Done<Vec<
     let mut all = vec![median(&stage.command(&programs.floor), &|_| String::new())?];
     for (case, session) in CASES.iter().zip(sessions) {
         let payload = |id| stage.payload(case, session, id, "");
-        all.push(median(&stage.call(&programs.shipped, case), &payload)?);
+        all.push(median(&stage.call(&programs.shipped, case, session), &payload)?);
     }
     Ok(all)
 }

@@ -144,7 +144,10 @@ pub(crate) fn explain(record: &Record) -> Vec<String> {
     fact("tool", record.tool.as_deref());
     fact("cause", record.cause.as_deref());
     fact("subagent", record.agent.as_deref());
-    if !record.attended {
+    let is_foreign = record.ruling == "foreign";
+    fact("host", is_foreign.then_some(record.host.as_str()));
+    // Nothing tells whether a person is there in another host.
+    if !record.attended && !is_foreign {
         fact("attended", Some("no: nobody is there to answer"));
     }
     if let Some(meter) = &record.meter {

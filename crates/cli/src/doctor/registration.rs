@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::host::settings_file::{Scope, SettingsFile};
-use crate::install::registrations::{self, Calls, is_tidegate};
+use crate::install::registrations::{self, Calls, OwnEntry, Starts, is_tidegate};
 use crate::install::{shell, status_line};
 use crate::program::{find_on_path, is_program};
 
@@ -51,22 +51,23 @@ pub(super) fn commands(file: &SettingsFile, program: &str) -> Vec<Command> {
     let mut commands = Vec::new();
     let mut take = |event: Option<&String>, handler: &Value| {
         let Some(command) = handler.get("command").and_then(Value::as_str) else { return };
-        let (mut words, shell) = match handler.get("args").and_then(Value::as_array) {
-            Some(args) => {
+        let args = handler.get("args").and_then(Value::as_array);
+        let entry = event.and_then(|_| OwnEntry::read(handler));
+        let selected = entry.as_ref().is_some_and(|entry| entry.starts == Starts::Selector);
+        let (words, shell) = match (entry, args) {
+            // In settings that a team shares, a line of shell looks for whatever each of them has.
+            (Some(entry), _) if selected => {
+                (std::iter::once("tidegate".to_owned()).chain(entry.words).collect(), false)
+            }
+            (_, Some(args)) => {
                 let args = args.iter().filter_map(Value::as_str);
                 (std::iter::once(command).chain(args).map(str::to_owned).collect(), false)
             }
-            None => match status_line::called(command) {
+            (_, None) => match status_line::called(command) {
                 Some(program) => (vec![program, "statusline".to_owned()], false),
                 None => (shell::words(command), true),
             },
         };
-        // In settings that a team shares, a line of shell looks for whatever each of them has.
-        let selected =
-            matches!(words.as_slice(), [sh, c, _, us, ..] if sh == "sh" && c == "-c" && us == "tidegate");
-        if selected {
-            words.drain(..3);
-        }
         let calls = match event {
             Some(_) => registrations::calls(handler, program),
             None => status_line::calls(command, program),

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 use tidegate_core::event::EventKind;
 
-use super::registrations::{Caller, REGISTRATIONS, Registration, is_ours};
+use super::registrations::{OwnEntry, REGISTRATIONS, Registration, is_ours};
 
 /// Without these Tidegate is not at work.
 pub(crate) const NEEDED: [&str; 5] =
@@ -24,6 +24,7 @@ struct Found<'a> {
     event: &'a str,
     matcher: Option<&'a Value>,
     handler: &'a Value,
+    entry: OwnEntry,
 }
 
 /// All of them; none where no hook of ours stands.
@@ -38,9 +39,9 @@ pub(crate) fn all(settings: &Map<String, Value>, program: &str) -> Vec<Differenc
     let mut differences = Vec::new();
     for wanted in changed {
         let event = wanted.event.name();
-        let there = take(&|it| it.event == event && is_advice(it.handler) == is_advice_wanted(wanted));
+        let there = take(&|it| it.event == event && it.entry.is_advice() == is_advice_wanted(wanted));
         if let Some(there) = there {
-            differences.push(compare(&there, wanted));
+            differences.extend(compare(&there, wanted));
             continue;
         }
         let calls = wanted.matcher.map(|matcher| format!(" for {matcher}")).unwrap_or_default();
@@ -63,7 +64,8 @@ fn ours<'a>(settings: &'a Map<String, Value>, program: &str) -> Vec<Found<'a>> {
             // These match everything, as none does.
             let matcher = group.get("matcher").filter(|matcher| *matcher != "" && *matcher != "*");
             let ours = handlers.filter(|handler| is_ours(handler, program));
-            found.extend(ours.map(|handler| Found { event, matcher, handler }));
+            let read = |handler| Some(Found { event, matcher, handler, entry: OwnEntry::read(handler)? });
+            found.extend(ours.filter_map(read));
         }
     }
     found
@@ -72,35 +74,22 @@ fn ours<'a>(settings: &'a Map<String, Value>, program: &str) -> Vec<Found<'a>> {
 fn is_exactly(found: &Found<'_>, wanted: &Registration) -> bool {
     found.event == wanted.event.name()
         && has_matcher(found, wanted)
-        && *found.handler == wanted.handler(caller(found.handler))
+        && *found.handler == wanted.handler(found.entry.caller())
 }
 
 fn has_matcher(found: &Found<'_>, wanted: &Registration) -> bool {
     found.matcher.map(Value::as_str) == wanted.matcher.map(Some)
 }
 
-/// Who calls us so.
-fn caller(handler: &Value) -> Caller<'_> {
-    match handler.get("command").and_then(Value::as_str).unwrap_or_default() {
-        "sh" => Caller::Shared,
-        program => Caller::Program(program),
-    }
-}
-
 fn is_advice_wanted(wanted: &Registration) -> bool {
     wanted.event == EventKind::PreToolUse && !wanted.gate
 }
 
-fn is_advice(handler: &Value) -> bool {
-    let args = handler.get("args").and_then(Value::as_array);
-    args.is_some_and(|args| args.iter().any(|arg| arg == "--advice"))
-}
-
-fn compare(found: &Found<'_>, wanted: &Registration) -> Difference {
-    let right = wanted.handler(caller(found.handler));
+fn compare(found: &Found<'_>, wanted: &Registration) -> Option<Difference> {
+    let right = wanted.handler(found.entry.caller());
     let (right, there) = (right.as_object(), found.handler.as_object());
     let (Some(right), Some(there)) = (right, there) else {
-        return Difference { what: format!("{} is no hook", found.event), is_grave: true };
+        return Some(Difference { what: format!("{} is no hook", found.event), is_grave: true });
     };
     let mut whats = Vec::new();
     let mut is_grave = false;
@@ -111,45 +100,48 @@ fn compare(found: &Found<'_>, wanted: &Registration) -> Difference {
         });
         is_grave |= wanted.gate || found.matcher.is_some();
     }
-    let is_line = !there.contains_key("args");
-    if is_line {
-        whats.push("is a line of shell".to_owned());
+    let is_call = |key: &&String| matches!(key.as_str(), "args" | "command");
+    let is_same_call = ["command", "args"].iter().all(|key| right.get(*key) == there.get(*key));
+    if let Some((what, is_wrong)) = (!is_same_call).then(|| call(found, right)).flatten() {
+        whats.push(what);
+        is_grave |= is_wrong;
     }
-    let to_compare = |key: &str| !(is_line && matches!(key, "args" | "command"));
-    for (key, value) in right.iter().filter(|(key, _)| to_compare(key)) {
+    for (key, value) in right.iter().filter(|(key, _)| !is_call(key)) {
         match there.get(key) {
             Some(there) if there == value => continue,
-            Some(args) if key == "args" && is_other_selector(args, value) => {
-                whats.push("looks for the program as an earlier version did".to_owned());
-                continue;
-            }
-            Some(_) if key == "args" => whats.push("`args` are others".to_owned()),
             Some(there) => whats.push(format!("`{key}` is {there}")),
             None => whats.push(format!("`{key}` is missing")),
         }
         is_grave = true;
     }
-    for (key, value) in there.iter().filter(|(key, _)| !right.contains_key(*key)) {
+    for (key, value) in there.iter().filter(|(key, _)| !is_call(key) && !right.contains_key(*key)) {
         whats.push(format!("`{key}` is {value}"));
         is_grave |= matches!(key.as_str(), "async" | "asyncRewake" | "if" | "once")
             || (key == "timeout" && !value.is_number());
     }
-    Difference { what: format!("{}: {}", found.event, whats.join(", ")), is_grave }
+    (!whats.is_empty())
+        .then(|| Difference { what: format!("{}: {}", found.event, whats.join(", ")), is_grave })
 }
 
-/// The same, but for how the program is looked for.
-fn is_other_selector(there: &Value, right: &Value) -> bool {
-    match (there.as_array().map(Vec::as_slice), right.as_array().map(Vec::as_slice)) {
-        (Some([one, _, rest @ ..]), Some([other, _, others @ ..])) => {
-            one == "-c" && one == other && rest == others
-        }
-        _ => false,
+/// How another call differs, and whether it does something else. An old form with the same arguments is the business of
+/// [`super::misread`].
+fn call(found: &Found<'_>, right: &Map<String, Value>) -> Option<(String, bool)> {
+    let wanted = OwnEntry::read(&Value::Object(right.clone())).map(|entry| entry.words);
+    if found.entry.words.is_empty() {
+        Some(("names no event".to_owned(), true))
+    } else if wanted.as_ref() != Some(&found.entry.words) {
+        Some((format!("calls `{}`", found.entry.words.join(" ")), true))
+    } else if found.entry.runs_payload {
+        None
+    } else {
+        let what = if right.contains_key("args") { "is a line of shell" } else { "has `args`" };
+        Some((what.to_owned(), false))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::registrations::groups;
+    use super::super::registrations::{Caller, groups};
     use super::*;
     use serde_json::json;
 
@@ -166,7 +158,12 @@ mod tests {
 
     #[test]
     fn what_we_register_differs_in_nothing() {
-        for caller in [Caller::Program("/x/tidegate"), Caller::Program("/old/tidegate"), Caller::Shared] {
+        for caller in [
+            Caller::Program("/x/tidegate"),
+            Caller::Program("/a home/tidegate"),
+            Caller::Program("/old/tidegate"),
+            Caller::Shared,
+        ] {
             assert_eq!(of(&settings(caller)), []);
         }
         assert_eq!(of(&json!({})), [], "nothing of ours");
@@ -180,7 +177,7 @@ mod tests {
     #[test]
     fn each_difference_is_named() {
         type Change = fn(&mut Value);
-        let cases: [(Change, &str, bool); 11] = [
+        let cases: [(Change, &str, bool); 12] = [
             (
                 |hooks| drop(hooks["PreToolUse"].as_array_mut().unwrap().remove(0)),
                 "PreToolUse is not registered for Edit|Write|MultiEdit|NotebookEdit",
@@ -210,7 +207,12 @@ mod tests {
             (|hooks| hooks["Stop"][0]["hooks"][0]["timeout"] = json!(5), "Stop: `timeout` is 5", false),
             (
                 |hooks| hooks["Stop"][0]["hooks"][0]["args"][2] = json!("SubagentStop"),
-                "Stop: `args` are others",
+                "Stop: calls `hook --event SubagentStop`",
+                true,
+            ),
+            (
+                |hooks| drop(hooks["Stop"][0]["hooks"][0].as_object_mut().unwrap().remove("args")),
+                "Stop: names no event",
                 true,
             ),
             (|hooks| hooks["PreCompact"] = json!([]), "PreCompact is not registered", false),
@@ -230,11 +232,14 @@ mod tests {
             assert_eq!(of(&settings)[0], (what.to_owned(), is_grave));
         }
         let mut settings = settings(Caller::Shared);
-        settings["hooks"]["Stop"][0]["hooks"][0]["args"][1] = json!("another line");
-        assert_eq!(
-            of(&settings),
-            [("Stop: looks for the program as an earlier version did".to_owned(), false)]
-        );
+        settings["hooks"]["Stop"][0]["hooks"][0] = json!({
+            "type": "command",
+            "command": "sh",
+            "args": ["-c", "for t in x; do exec \"$t\" \"$@\"; done; exit 0", "tidegate", "hook", "--event", "Stop", "--via", "shared"],
+        });
+        assert_eq!(of(&settings), [], "another check reports it");
+        settings["hooks"]["Stop"][0]["hooks"][0]["args"][5] = json!("SubagentStop");
+        assert_eq!(of(&settings)[0].0, "Stop: calls `hook --event SubagentStop --via shared`");
         let line = json!({ "hooks": { "Stop": [{ "hooks": [
             { "type": "command", "command": "/old/tidegate hook --event Stop" }] }] } });
         assert!(of(&line).contains(&("Stop: is a line of shell".to_owned(), false)));

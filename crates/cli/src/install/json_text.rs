@@ -212,6 +212,20 @@ impl<'a> Document<'a> {
         self.splice(node.span.clone(), raw)
     }
 
+    /// The text with other values in place of these, which stand in the order of the text, in the file's style.
+    pub(crate) fn replace_values(&self, values: &[(&Node, Value)]) -> String {
+        let mut text = String::with_capacity(self.text.len());
+        let mut done = 0;
+        for (node, value) in values {
+            let indent = self.raw(node).contains('\n').then(|| self.indent(node.span.start));
+            text.push_str(&self.text[done..node.span.start]);
+            text.push_str(&self.render(value, indent));
+            done = node.span.end;
+        }
+        text.push_str(&self.text[done..]);
+        text
+    }
+
     fn splice(&self, range: Range<usize>, with: &str) -> String {
         format!("{}{with}{}", &self.text[..range.start], &self.text[range.end..])
     }

@@ -10,6 +10,7 @@ pub(crate) mod registrations;
 pub(crate) mod status_line;
 pub(crate) mod difference;
 pub(crate) mod settings;
+pub(crate) mod misread;
 mod gitignore;
 mod preset;
 pub(crate) mod shipped;
@@ -114,6 +115,15 @@ fn carry_out(
     }
     if kept != before {
         records.save(&kept).map_err(|error| unkept(error.to_string()))?;
+    }
+    // Files that no record names: copies of the plugin, settings of other agents.
+    for (number, step) in planned.steps.iter().enumerate() {
+        if let Act::Text { old: Some(old), .. } = &step.act
+            && kept.of(&step.place.file).is_none()
+        {
+            let keeping = records.keep_replaced(target.now, number, &step.place.file, old);
+            keeping.map_err(|error| unkept(error.to_string()))?;
+        }
     }
     let backup = records.has_backup(&planned.record).then_some(folder.as_path());
     step::run(&planned.steps, Report { next, backup, ..report })?;

@@ -12,7 +12,7 @@ use super::settings::{self, Around, Entries};
 use super::shipped::{META_TAG, SHIPPED, Shipped};
 use super::step::{Act, Step, What};
 use super::target::{Place, Target};
-use super::{gitignore, preset, shell};
+use super::{gitignore, misread, preset, shell};
 use crate::error::CliError;
 use crate::host::settings_file;
 use crate::project_root;
@@ -155,6 +155,7 @@ pub(super) fn init(target: &Target, preset: Option<&str>, records: &Records) -> 
         let both = Entries { hooks: Some(Caller::Program(&target.call)), status_line: true };
         plan_settings(target, own, &both, "hooks and status line", &mut plan)?;
     }
+    plan_misread(target, &mut plan)?;
     plan.keep_their_folders();
     Ok(plan)
 }
@@ -171,12 +172,42 @@ fn plan_settings(
     let around = Around { program: &target.call, farther: target.farther_line(), original: kept.as_deref() };
     let refused = |refusal: settings::Refusal| place.refused(&refusal.fault, refusal.hint);
     let new = settings::install(old.as_deref(), entries, &around).map_err(refused)?;
+    let new = misread::replace(&new).ok().flatten().unwrap_or(new);
     let without_us = match &old {
         Some(old) => settings::uninstall(old, &around).map_err(refused)?,
         None => None,
     };
     let (written, there) = (format!("{what} written"), format!("{what} there already"));
     plan.write(place, Kind::Settings, Texts { old, new, without_us }, (&written, &there))
+}
+
+/// Gives entries of 0.1.0 that other agents misread the safe form, in every file that can be seen from here.
+fn plan_misread(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
+    for place in target.misread_places() {
+        if plan.steps.iter().any(|step| settings_file::is_same(&step.place.file, &place.file)) {
+            continue;
+        }
+        // No agent runs hooks from a file that cannot be read.
+        let Some(old) = settings_file::text(&place.file) else { continue };
+        let Ok(Some(new)) = misread::replace(&old) else { continue };
+        if place.check_writable().is_err() {
+            let detail = "other agents run its hooks as shell scripts, and it cannot be written: make it writable, then \
+                          run this again";
+            plan.steps.push(Step::still(place, What::Kept, detail));
+            continue;
+        }
+        let detail = "hooks that other agents would run as shell scripts replaced";
+        match plan.record.of(&place.file).map(|kept| kept.original.clone()) {
+            Some(original) => {
+                let around = Around { program: &target.call, farther: None, original: original.as_deref() };
+                let without_us = settings::uninstall(&old, &around).ok().flatten();
+                let texts = Texts { old: Some(old), new, without_us };
+                plan.write(place, Kind::Settings, texts, (detail, detail))?;
+            }
+            None => plan.steps.push(Step::text(place, Kind::Settings, Some(old), Some(new), detail)?),
+        }
+    }
+    Ok(())
 }
 
 fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {

@@ -183,6 +183,24 @@ impl Records {
             .min()
     }
 
+    /// Keeps a copy of a file that is about to change and that no record will give back.
+    pub(super) fn keep_replaced(&self, now: Millis, number: usize, file: &Path, old: &str) -> io::Result<()> {
+        let folder = self.folder.join("replaced");
+        make_private(&folder)?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        replace::durable(&folder.join(format!("{}-{number}-{name}", now.0)), old.as_bytes())
+    }
+
+    /// The settings files of every install, each with its project's folder.
+    pub(crate) fn settings(&self) -> Vec<(PathBuf, PathBuf)> {
+        let of = |record: Record| {
+            let files = record.files.iter().filter(|kept| kept.kind == Kind::Settings);
+            let files: Vec<PathBuf> = files.map(|kept| kept.file.clone()).collect();
+            files.into_iter().map(move |file| (record.target.clone(), file))
+        };
+        self.all().into_iter().flat_map(of).collect()
+    }
+
     fn all(&self) -> Vec<Record> {
         let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         folders.filter_map(|entry| read(&entry.path())).collect()

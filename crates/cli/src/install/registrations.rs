@@ -62,13 +62,54 @@ pub(crate) enum Caller<'a> {
     Plugin,
 }
 
-/// Finds the program in somebody's home or on their path. Where there is none it is silent and nothing is gated: a
-/// teammate without it must be neither locked out nor nagged. Only absolute places: the folder that somebody works in
-/// must not choose the program. Builtins only, since it runs at every event.
-const SELECTOR: &str = concat!(
-    r#"set -f; IFS=:; for d in "${XDG_DATA_HOME:-$HOME/.local/share}/tidegate/bin" $PATH; do "#,
-    r#"case $d in /*) [ -f "$d/tidegate" ] && [ -x "$d/tidegate" ] && exec "$d/tidegate" "$@";; esac; done; exit 0"#,
-);
+/// Finds the program in somebody's home or on their path and becomes it. Where there is none it is silent and nothing is
+/// gated: a teammate without it must be neither locked out nor nagged. Only absolute places: the folder that somebody
+/// works in must not choose the program. Builtins only, since it runs at every event.
+const SHARED: Line = Line {
+    before: concat!(
+        r#"set -f; IFS=:; for d in "${XDG_DATA_HOME:-$HOME/.local/share}/tidegate/bin" $PATH; do "#,
+        r#"case $d in /*) [ -f "$d/tidegate" ] && [ -x "$d/tidegate" ] && exec "$d/tidegate" "#,
+    ),
+    after: ";; esac; done; exit 0",
+};
+
+/// Becomes the plugin's selector. Quoted, since a home may have a space in its name; braces, since some hosts fill the
+/// variable in and do not set it; and without the file silent, since some hosts take every failure for a denial.
+const PLUGIN: Line = Line {
+    before: concat!(
+        r#"[ ! -x "${CLAUDE_PLUGIN_ROOT}/bin/tidegate" ] || "#,
+        r#"exec "${CLAUDE_PLUGIN_ROOT}/bin/tidegate" "#,
+    ),
+    after: "",
+};
+
+fn program_line(program: &str, words: &[&str]) -> String {
+    format!("{} {}", shell::quote(program), words.join(" "))
+}
+
+/// A line of shell around our arguments.
+struct Line {
+    before: &'static str,
+    after: &'static str,
+}
+
+impl Line {
+    fn around(&self, words: &[&str]) -> String {
+        format!("{}{}{}", self.before, words.join(" "), self.after)
+    }
+
+    /// The arguments in a line of this form.
+    fn words(&self, line: &str) -> Option<Vec<String>> {
+        let words = line.strip_prefix(self.before)?.strip_suffix(self.after)?;
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        words.iter().all(|word| is_own_word(word)).then_some(words)
+    }
+}
+
+/// Whether Tidegate may have written this argument: no shell finds anything in it to read.
+fn is_own_word(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
 
 impl Registration {
     /// The group that the host's settings hold for it.
@@ -81,20 +122,33 @@ impl Registration {
         Value::Object(group)
     }
 
-    /// What the host runs.
+    /// The handler that hosts run. Other agents read these files, too, and ignore keys that they do not know, such as
+    /// `args`. So `command` alone must be harmless: one whole line of shell, or the program, which takes a call without
+    /// arguments for a hook's. A shell or another interpreter would run the payload on its standard input.
     pub(crate) fn handler(&self, caller: Caller<'_>) -> Value {
-        let (command, before, via): (&str, &[&str], Option<&str>) = match caller {
-            Caller::Program(program) => (program, &[], None),
-            Caller::Shared => ("sh", &["-c", SELECTOR, "tidegate"], Some("shared")),
-            Caller::Plugin => ("sh", &["${CLAUDE_PLUGIN_ROOT}/bin/tidegate"], Some("plugin")),
-        };
-        let mut args = before.to_vec();
-        args.extend(["hook", "--event", self.event.name()]);
+        let mut words = vec!["hook", "--event", self.event.name()];
         if self.event == EventKind::PreToolUse && !self.gate {
-            args.push("--advice");
+            words.push("--advice");
         }
-        args.extend(via.into_iter().flat_map(|via| ["--via", via]));
-        let mut handler = json!({ "type": "command", "command": command, "args": args });
+        let mut handler = json!({ "type": "command" });
+        match caller {
+            // Without a shell, which would cost half as much again as the hook itself.
+            Caller::Program(program) if shell::is_plain(program) || cfg!(windows) => {
+                handler["command"] = json!(program);
+                handler["args"] = json!(words);
+            }
+            Caller::Program(program) => {
+                handler["command"] = json!(program_line(program, &words));
+            }
+            Caller::Shared => {
+                words.extend(["--via", "shared"]);
+                handler["command"] = json!(SHARED.around(&words));
+            }
+            Caller::Plugin => {
+                words.extend(["--via", "plugin"]);
+                handler["command"] = json!(PLUGIN.around(&words));
+            }
+        }
         if self.gate && !matches!(caller, Caller::Shared) {
             // Older clients do not know the key; for them the exit code has to do.
             handler["onFailure"] = json!("block");
@@ -123,6 +177,135 @@ pub(crate) fn plugin_hooks() -> Value {
     json!({ "description": "Meters the context, gates edits, records every ruling", "hooks": hooks })
 }
 
+/// A hook entry that starts Tidegate and nothing else, in this form or one of an earlier version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnEntry {
+    pub(crate) starts: Starts,
+    /// The arguments: `hook --event Stop`.
+    pub(crate) words: Vec<String>,
+    /// `command` is a shell, which runs the payload in hosts that ignore `args`.
+    pub(crate) runs_payload: bool,
+}
+
+/// How an entry gets to the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Starts {
+    /// By its path.
+    Program(String),
+    /// By looking for it in a person's home and on `PATH`.
+    Selector,
+    /// By the selector of the plugin.
+    PluginSelector,
+}
+
+impl OwnEntry {
+    /// Reads a handler; `None` where it does something else, or more.
+    pub(crate) fn read(handler: &Value) -> Option<OwnEntry> {
+        let command = handler.get("command")?.as_str()?;
+        let entry = |starts: Starts, words: &[String], runs_payload: bool| {
+            Some(OwnEntry { starts, words: words.to_vec(), runs_payload })
+        };
+        let args: Vec<String> =
+            given_args(handler).iter().map(|arg| arg.as_str().unwrap_or_default().into()).collect();
+        match args.as_slice() {
+            [] => {
+                if let Some(words) = SHARED.words(command) {
+                    return entry(Starts::Selector, &words, false);
+                }
+                if let Some(words) = PLUGIN.words(command) {
+                    return entry(Starts::PluginSelector, &words, false);
+                }
+                match shell::plain(command)?.as_slice() {
+                    // Agents that do not know `args` copy an entry so.
+                    [program] if is_named_tidegate(program) => {
+                        entry(Starts::Program(program.clone()), &[], false)
+                    }
+                    [program, words @ ..] if words.first()? == "hook" => {
+                        entry(Starts::Program(program.clone()), words, false)
+                    }
+                    _ => None,
+                }
+            }
+            [hook, ..] if hook == "hook" => entry(Starts::Program(command.to_owned()), &args, false),
+            [c, line, name, words @ ..]
+                if command == "sh" && c == "-c" && name == "tidegate" && is_old_selector(line) =>
+            {
+                entry(Starts::Selector, words, true).filter(|_| words.first().is_some_and(|it| it == "hook"))
+            }
+            [selector, words @ ..] if command == "sh" && words.first().is_some_and(|it| it == "hook") => {
+                if selector == "${CLAUDE_PLUGIN_ROOT}/bin/tidegate" {
+                    entry(Starts::PluginSelector, words, true)
+                } else if selector.ends_with("/bin/tidegate") {
+                    // An importer filled in the variable.
+                    entry(Starts::Program(selector.clone()), words, true)
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the arguments are those of a registration that gates nothing.
+    pub(crate) fn is_advice(&self) -> bool {
+        self.words.iter().any(|word| word == "--advice")
+    }
+
+    /// The same call as one line of shell. `None` for arguments that Tidegate never wrote, since a shell would read them.
+    pub(crate) fn line(&self) -> Option<String> {
+        if !self.words.iter().all(|word| is_own_word(word)) {
+            return None;
+        }
+        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        match &self.starts {
+            Starts::Program(program) => Some(program_line(program, &words)),
+            Starts::Selector => Some(SHARED.around(&words)),
+            Starts::PluginSelector => Some(PLUGIN.around(&words)),
+        }
+    }
+
+    /// The caller that writes entries of this kind.
+    pub(crate) fn caller(&self) -> Caller<'_> {
+        match &self.starts {
+            Starts::Program(program) => Caller::Program(program),
+            Starts::Selector => Caller::Shared,
+            Starts::PluginSelector => Caller::Plugin,
+        }
+    }
+}
+
+/// The arguments of a handler; an empty list is none.
+pub(crate) fn given_args(handler: &Value) -> &[Value] {
+    handler.get("args").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The lines by which versions up to 0.1.0 looked for the program.
+fn is_old_selector(line: &str) -> bool {
+    let begins = line.starts_with("set -f; IFS=:; for d in ") || line.starts_with("for t in ");
+    begins && line.contains("\"$@\"") && line.ends_with("done; exit 0")
+}
+
+/// Whether `command` is an interpreter and nothing more. Without `args` it takes its standard input for a script.
+pub(crate) fn is_interpreter(handler: &Value) -> bool {
+    const INTERPRETERS: [&str; 12] = [
+        "sh",
+        "bash",
+        "dash",
+        "zsh",
+        "ksh",
+        "fish",
+        "busybox",
+        "pwsh",
+        "powershell",
+        "python3",
+        "python",
+        "node",
+    ];
+    let command = handler.get("command").and_then(Value::as_str).unwrap_or_default();
+    let name = std::path::Path::new(command.trim()).file_stem().unwrap_or_default();
+    INTERPRETERS.iter().any(|interpreter| name == *interpreter)
+}
+
 /// What an entry in somebody's settings is to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Calls {
@@ -133,22 +316,16 @@ pub(crate) enum Calls {
     UsSomehow,
 }
 
-/// What a handler is to us. Ours is one that runs our program, one called tidegate, or the selector, and nothing else.
+/// What a handler is to us. Ours is one that runs our program, one called tidegate, or a selector, and nothing else.
 pub(crate) fn calls(handler: &Value, program: &str) -> Calls {
-    let command = handler.get("command").and_then(Value::as_str).unwrap_or_default();
-    let Some(args) = handler.get("args").and_then(Value::as_array) else {
-        return match shell::plain(command).as_deref() {
-            Some([called, told, ..]) if told == "hook" && is_tidegate(called, program) => Calls::Us,
-            _ => somehow(command),
-        };
-    };
-    let args: Vec<&str> = args.iter().map(|arg| arg.as_str().unwrap_or_default()).collect();
-    let is_ours = match args.as_slice() {
-        ["hook", ..] => is_tidegate(command, program),
-        ["-c", _, "tidegate", "hook", ..] => command == "sh",
-        _ => false,
-    };
-    if is_ours { Calls::Us } else { args.iter().map(|arg| somehow(arg)).max().unwrap_or(Calls::Not) }
+    match OwnEntry::read(handler).map(|entry| entry.starts) {
+        Some(Starts::Selector | Starts::PluginSelector) => Calls::Us,
+        Some(Starts::Program(called)) if is_tidegate(&called, program) => Calls::Us,
+        _ => {
+            let lines = handler.get("command").into_iter().chain(given_args(handler));
+            lines.filter_map(Value::as_str).map(somehow).max().unwrap_or(Calls::Not)
+        }
+    }
 }
 
 /// By the words in a line of shell.
@@ -162,9 +339,15 @@ pub(crate) fn is_ours(handler: &Value, program: &str) -> bool {
     calls(handler, program) == Calls::Us
 }
 
+/// Whether a path is that of a program of our name, and not of a script.
+fn is_named_tidegate(path: &str) -> bool {
+    let name = std::path::Path::new(path).file_name();
+    name.is_some_and(|name| name == "tidegate" || name == "tidegate.exe")
+}
+
 /// Whether a path is this program, or that of another version.
 pub(crate) fn is_tidegate(path: &str, program: &str) -> bool {
-    path == program || std::path::Path::new(path).file_stem().is_some_and(|name| name == "tidegate")
+    path == program || is_named_tidegate(path)
 }
 
 #[cfg(test)]
@@ -179,28 +362,42 @@ mod tests {
             {
                 let handler = registration.handler(caller);
                 assert_eq!(handler.get("onFailure").is_some(), blocks && registration.gate, "{handler}");
-                let args = handler["args"].as_array().unwrap();
                 let is_advice = registration.event == EventKind::PreToolUse && !registration.gate;
-                assert_eq!(args.contains(&json!("--advice")), is_advice, "{handler}");
+                assert_eq!(OwnEntry::read(&handler).unwrap().is_advice(), is_advice, "{handler}");
             }
             assert!(is_ours(&registration.handler(Caller::Program("/opt/gate")), "/opt/gate"));
+            assert!(is_ours(&registration.handler(Caller::Program("/opt/a gate")), "/opt/a gate"));
             assert!(is_ours(&registration.handler(Caller::Program("/old/tidegate")), "/new/tidegate"));
             assert!(is_ours(&registration.handler(Caller::Shared), "/x/tidegate"));
         }
+    }
+
+    #[test]
+    fn ours_is_told_from_what_others_wrote() {
         for foreign in [
             json!({ "command": "sh", "args": ["-c", "x", "y", "hook"] }),
-            json!({ "command": "/x/tidegate" }),
             json!({ "command": "/x/tidegate", "args": ["status"] }),
             json!({ "command": "/x/other", "args": ["hook"] }),
             json!("tidegate hook"),
             json!({ "command": "/x/tidegate journal" }),
             json!({ "command": "/x/other hook" }),
+            json!({ "command": "/x/other" }),
+            json!({ "command": "/hooks/tidegate.sh" }),
+            json!({ "command": "/hooks/tidegate.py hook --event Stop" }),
+            json!({ "command": "/hooks/tidegate.sh", "args": ["hook", "--log", "/x"] }),
+            json!({ "command": "python3", "args": ["-c", "import my; my.run()", "tidegate", "hook"] }),
+            json!({ "command": "node", "args": ["/x/bin/tidegate", "hook"] }),
+            json!({ "command": "bash", "args": ["-c", "exec 2>>log; exec tidegate \"$@\"", "tidegate", "hook"] }),
         ] {
             assert_eq!(calls(&foreign, "/x/tidegate"), Calls::Not, "{foreign}");
         }
-        for line in
-            ["/old/tidegate hook --event Stop", "$HOME/bin/tidegate hook", "'/it'\\''s/tidegate' hook"]
-        {
+        for line in [
+            "/old/tidegate hook --event Stop",
+            "$HOME/bin/tidegate hook",
+            "'/it'\\''s/tidegate' hook",
+            // As agents copy it that do not know `args`.
+            "/x/tidegate",
+        ] {
             assert_eq!(calls(&json!({ "command": line }), "/x/tidegate"), Calls::Us, "{line}");
         }
         for own in [
@@ -210,31 +407,52 @@ mod tests {
         ] {
             assert_eq!(calls(&own, "/x/tidegate"), Calls::UsSomehow, "{own}");
         }
-        // As an earlier version looked for the program.
-        let earlier =
-            json!({ "command": "sh", "args": ["-c", "for t in x; do exec $t; done", "tidegate", "hook"] });
-        assert!(is_ours(&earlier, "/x/tidegate"));
+        let earlier = [
+            json!({ "command": "sh", "args": ["-c", "for t in x; do exec \"$t\" \"$@\"; done; exit 0", "tidegate", "hook"] }),
+            json!({ "command": "sh", "args": ["/home/me/plugins/bin/tidegate", "hook", "--event", "Stop"] }),
+        ];
+        for entry in earlier {
+            assert!(is_ours(&entry, "/x/tidegate") && is_interpreter(&entry), "{entry}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_harmless_without_the_rest_of_its_entry() {
+        let callers = [
+            Caller::Program("/x/tidegate"),
+            Caller::Program("/a b/$(x)`/tidegate"),
+            Caller::Shared,
+            Caller::Plugin,
+        ];
+        for (caller, registration) in
+            callers.iter().flat_map(|caller| REGISTRATIONS.iter().map(move |it| (caller, it)))
+        {
+            let handler = registration.handler(*caller);
+            let command = handler["command"].as_str().unwrap();
+            assert!(!is_interpreter(&handler), "{command}");
+            // With `args` a shell must take the command for one word; without, the command says everything.
+            match handler.get("args") {
+                Some(_) => assert!(shell::is_plain(command), "{command}"),
+                None => assert!(command.contains(&format!("hook --event {}", registration.event.name()))),
+            }
+        }
     }
 
     #[test]
     fn the_plugin_calls_its_own_selector() {
         let hooks = plugin_hooks();
         assert_eq!(hooks["description"], "Meters the context, gates edits, records every ruling");
+        let line = concat!(
+            r#"[ ! -x "${CLAUDE_PLUGIN_ROOT}/bin/tidegate" ] || exec "${CLAUDE_PLUGIN_ROOT}/bin/tidegate" "#,
+            "hook --event PreToolUse --via plugin",
+        );
         let gate = json!({
             "matcher": "Edit|Write|MultiEdit|NotebookEdit",
-            "hooks": [{
-                "type": "command",
-                "command": "sh",
-                "args": ["${CLAUDE_PLUGIN_ROOT}/bin/tidegate", "hook", "--event", "PreToolUse", "--via", "plugin"],
-                "onFailure": "block",
-            }],
+            "hooks": [{ "type": "command", "command": line, "onFailure": "block" }],
         });
         assert_eq!(hooks["hooks"]["PreToolUse"][0], gate);
-        let args = &hooks["hooks"]["PreToolUse"][1]["hooks"][0]["args"];
-        assert_eq!(
-            args.as_array().unwrap()[3..],
-            [json!("PreToolUse"), json!("--advice"), json!("--via"), json!("plugin")]
-        );
+        let advice = hooks["hooks"]["PreToolUse"][1]["hooks"][0]["command"].as_str().unwrap();
+        assert!(advice.ends_with("hook --event PreToolUse --advice --via plugin"), "{advice}");
         assert_eq!(hooks["hooks"].as_object().unwrap().len(), REGISTRATIONS.len() - 1);
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::json_text::{self, Document, Fault, Node};
-use super::registrations::{self, Caller, Calls, is_ours};
+use super::registrations::{self, Caller, Calls, OwnEntry, Starts, is_ours};
 use super::status_line::{self, StatusLine, Theirs};
 
 /// What goes into a file.
@@ -91,19 +91,28 @@ pub(super) fn uninstall(text: &str, around: &Around<'_>) -> Result<Option<String
 /// Whether a settings file has entries of ours.
 pub(crate) fn has_ours(text: &str, program: &str) -> bool {
     let Ok(document) = Document::parse(text) else { return false };
-    let lists = document.root.members().unwrap_or_default().iter().filter(|item| item.key == "hooks");
-    let events = lists.flat_map(|hooks| hooks.value.members().unwrap_or_default());
-    let groups = events.flat_map(|event| event.value.elements().unwrap_or_default());
-    let mut handlers =
-        groups.flat_map(|group| group.value.get("hooks").and_then(Node::elements).unwrap_or_default());
-    handlers.any(|handler| is_ours(&document.value(&handler.value), program))
+    let mut handlers = hook_groups(&document.root).flat_map(handlers_of);
+    handlers.any(|handler| is_ours(&document.value(handler), program))
         || line_of(&document.root).is_some_and(|line| status_line::calls(line, program) == Calls::Us)
+}
+
+/// The groups of hooks of every event. `hooks` can stand there twice.
+pub(super) fn hook_groups(root: &Node) -> impl Iterator<Item = &Node> {
+    let lists = root.members().unwrap_or_default().iter().filter(|item| item.key == "hooks");
+    let events = lists.flat_map(|hooks| hooks.value.members().unwrap_or_default());
+    events.flat_map(|event| event.value.elements().unwrap_or_default()).map(|group| &group.value)
+}
+
+/// The handlers of a group.
+pub(super) fn handlers_of(group: &Node) -> impl Iterator<Item = &Node> {
+    group.get("hooks").and_then(Node::elements).unwrap_or_default().iter().map(|handler| &handler.value)
 }
 
 /// Whether a settings file has the hooks that a team shares.
 pub(super) fn has_shared_hooks(text: &str, program: &str) -> bool {
-    let is_shared =
-        |group: &Value| group["hooks"].as_array().into_iter().flatten().any(|it| it["command"] == "sh");
+    let is_selector =
+        |handler: &Value| OwnEntry::read(handler).is_some_and(|entry| entry.starts == Starts::Selector);
+    let is_shared = |group: &Value| group["hooks"].as_array().into_iter().flatten().any(is_selector);
     let groups = Document::parse(text).map(|document| our_groups(&document, program));
     groups.is_ok_and(|groups| groups.iter().any(|(_, group)| is_shared(group)))
 }

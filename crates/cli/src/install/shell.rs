@@ -66,8 +66,18 @@ pub(crate) fn is_assignment(word: &str) -> bool {
 /// A path as a shell takes it.
 pub(crate) fn quoted(path: &Path) -> String {
     let text = path.to_string_lossy();
-    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
-    if text.chars().all(plain) { text.into_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    if is_plain(&text) { text.into_owned() } else { quote(&text) }
+}
+
+/// Whether a shell takes a text for one word, as it is, wherever it stands in a line.
+pub(crate) fn is_plain(text: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
+    !text.is_empty() && text.chars().all(is_plain)
+}
+
+/// In single quotes, inside which only the quote itself is special.
+pub(crate) fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

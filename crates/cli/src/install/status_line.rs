@@ -1,7 +1,7 @@
 //! The command of our status line: one that speaks when the program is gone, around the one that was there.
 
 use super::registrations::{Calls, is_tidegate};
-use super::shell;
+use super::shell::{self, quote};
 
 /// What the command says where the program is missing; the line is the only place a person would see it.
 const GONE: &str = "tidegate: not found; run its installer again, or see tidegate doctor";
@@ -102,11 +102,6 @@ fn read_earlier(command: &str, program: &str) -> Option<StatusLine> {
 
 fn calls_us(command: &str, program: &str) -> bool {
     command.contains(&format!("{} statusline", quote(program))) || command.contains("tidegate statusline")
-}
-
-/// For `sh`: single quotes, inside which only the quote itself is special.
-fn quote(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// What a status line's command is to us, in the words of other entries.

@@ -13,6 +13,7 @@ use super::json_text::fault;
 use super::settings;
 use crate::args;
 use crate::error::CliError;
+use crate::host::agent_homes::AgentHomes;
 use crate::host::settings_file;
 
 /// A project, or the user's own settings.
@@ -230,6 +231,18 @@ impl Target {
         (!self.is_user).then(|| self.in_host_folder("settings.json"))
     }
 
+    /// Where entries of 0.1.0 may still be: settings of this project and of the person, and copies of the plugin.
+    pub(super) fn misread_places(&self) -> Vec<Place> {
+        let homes = AgentHomes::find(&self.env.place);
+        let project = (!self.is_user).then_some(self.root.as_path());
+        let user = homes.client.iter().map(|client| client.join("settings.json"));
+        let files = user.chain(homes.settings_of_others(project)).chain(homes.plugin_copies());
+        // Links may lead to one file by two ways; it is planned once.
+        let place =
+            |file: PathBuf| Place { file: canonical(&file).unwrap_or_else(|_| file.clone()), shown: file };
+        self.shared_settings().into_iter().chain(files.map(place)).collect()
+    }
+
     /// The status line that the host would draw without ours.
     pub(super) fn farther_line(&self) -> Option<String> {
         if self.is_user {
@@ -240,7 +253,7 @@ impl Target {
         farther
             .into_iter()
             .flatten()
-            .find_map(|path| settings::foreign_line(&fs::read_to_string(path).ok()?, &self.call))
+            .find_map(|path| settings::foreign_line(&settings_file::text(&path)?, &self.call))
     }
 
     /// Whether the project is in a git repository.

@@ -39,7 +39,6 @@ fn the_version_is_ours_and_stands_once() {
 
 #[test]
 fn everything_goes_through_the_selector() {
-    let selector = json!("${CLAUDE_PLUGIN_ROOT}/bin/tidegate");
     let hooks = json_of("hooks/hooks.json");
     let groups = hooks["hooks"].as_object().expect("events").iter();
     let mut seen = 0;
@@ -47,20 +46,19 @@ fn everything_goes_through_the_selector() {
         .flat_map(|(event, groups)| groups.as_array().into_iter().flatten().map(move |group| (event, group)))
     {
         let handler = &group["hooks"][0];
-        assert_eq!((&handler["type"], &handler["command"]), (&json!("command"), &json!("sh")), "{event}");
-        let args: Vec<&str> =
-            handler["args"].as_array().expect("arguments").iter().filter_map(Value::as_str).collect();
-        assert_eq!(args[..4], [selector.as_str().expect("text"), "hook", "--event", event.as_str()]);
-        assert_eq!(args[args.len() - 2..], ["--via", "plugin"], "{event}");
-        let gates = event == "PreToolUse" && !args.contains(&"--advice");
+        assert_eq!((&handler["type"], handler.get("args")), (&json!("command"), None), "{event}");
+        let line = handler["command"].as_str().expect("a line");
+        let call = format!("exec \"${{CLAUDE_PLUGIN_ROOT}}/bin/tidegate\" hook --event {event} ");
+        assert!(line.contains(&call) && line.ends_with(" --via plugin"), "{line}");
+        let gates = event == "PreToolUse" && !line.contains("--advice");
         assert_eq!(handler["onFailure"] == "block", gates, "{event}");
         seen += 1;
     }
     assert_eq!(seen, 17);
     let server = &json_of(".mcp.json")["mcpServers"]["tidegate"];
-    assert_eq!(server, &json!({ "command": "sh", "args": [selector, "mcp"] }));
+    assert_eq!(server, &json!({ "command": "${CLAUDE_PLUGIN_ROOT}/bin/tidegate", "args": ["mcp"] }));
     let mode = fs::metadata(plugin().join("bin/tidegate")).expect("the selector").permissions().mode();
-    assert_eq!(mode & 0o111, 0o111, "it can be typed");
+    assert_eq!(mode & 0o111, 0o111, "hooks start it by its path");
 }
 
 #[test]

@@ -217,7 +217,7 @@ fn without_a_program_hooks_let_everything_through() {
             let mut command = machine.command(args);
             command.envs(variables.iter().copied());
             let output = run(command, input);
-            assert!(output.stderr.is_empty() || args[0] != "hook", "{output:?}");
+            assert!(output.stderr.is_empty() || args.first().is_some_and(|it| *it != "hook"), "{output:?}");
             (output.status.code(), String::from_utf8(output.stdout).expect("text"))
         };
         let silent = (Some(0), String::new());
@@ -227,6 +227,7 @@ fn without_a_program_hooks_let_everything_through() {
         }
         assert_eq!(none(&["hook"], "{}", &[]), silent);
         assert_eq!(none(&["hook", "--event"], "{}", &[("PATH", "")]), silent);
+        assert_eq!(none(&[], "{}", &[]), silent, "a host that ignores arguments");
 
         let start = ["hook", "--event", "SessionStart", "--via", "plugin"];
         let compacted = r#"{"hook_event_name":"SessionStart","source":"compact"}"#;

@@ -1,102 +1,46 @@
-//! The protocol's side of the scripted model: just enough HTTP/1.1, and the answers as the API writes them.
+//! The protocol's side of the scripted model: the answers as the API writes them.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
 use super::{Answer, Block, Shared, USUAL_PROMPT, Usage, message_id};
+use crate::server::{Incoming, answer};
 
-struct Head {
-    method: String,
-    path: String,
-    session: String,
-    length: usize,
-}
-
-/// Serves one connection until the client closes it.
-pub(super) fn serve(stream: TcpStream, shared: &Shared) {
-    let Ok(mut writer) = stream.try_clone() else { return };
-    let mut reader = BufReader::new(stream);
-    while let Some(head) = read_head(&mut reader) {
-        let mut body = vec![0; head.length];
-        if reader.read_exact(&mut body).is_err() {
-            return;
-        }
-        let answer = respond(&head, &body, shared);
-        if writer.write_all(answer.as_bytes()).is_err() {
-            return;
-        }
+pub(super) fn respond(request: &Incoming, shared: &Shared) -> String {
+    let path = request.path();
+    if request.method != "POST" || !path.starts_with("/v1/messages") {
+        shared.lock().unexpected.push(format!("{} {}", request.method, request.target));
+        return answer(404, "application/json", &error_body("not_found_error", "no such resource"));
     }
-}
-
-fn read_head(reader: &mut impl BufRead) -> Option<Head> {
-    let mut line = String::new();
-    if reader.read_line(&mut line).ok()? == 0 {
-        return None;
-    }
-    let mut words = line.split_whitespace();
-    let method = words.next()?.to_owned();
-    let path = words.next()?.to_owned();
-    let mut head = Head { method, path, session: String::new(), length: 0 };
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        let line = line.trim_end();
-        if line.is_empty() {
-            return Some(head);
-        }
-        let Some((name, value)) = line.split_once(':') else { continue };
-        match name.to_ascii_lowercase().as_str() {
-            "content-length" => head.length = value.trim().parse().ok()?,
-            "x-claude-code-session-id" => value.trim().clone_into(&mut head.session),
-            _ => {}
-        }
-    }
-}
-
-fn respond(head: &Head, body: &[u8], shared: &Shared) -> String {
-    let path = head.path.split('?').next().unwrap_or_default();
-    if head.method != "POST" || !path.starts_with("/v1/messages") {
-        shared.lock().unexpected.push(format!("{} {}", head.method, head.path));
-        return http(404, "application/json", &error_body("not_found_error", "no such resource"));
-    }
-    let Ok(body) = serde_json::from_slice::<Value>(body) else {
-        shared.lock().unexpected.push(format!("{} with a body that is not JSON", head.path));
-        return http(400, "application/json", &error_body("invalid_request_error", "not JSON"));
+    let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
+        shared.lock().unexpected.push(format!("{} with a body that is not JSON", request.target));
+        return answer(400, "application/json", &error_body("invalid_request_error", "not JSON"));
     };
     if path == "/v1/messages/count_tokens" {
-        return http(200, "application/json", &json!({ "input_tokens": USUAL_PROMPT }).to_string());
+        return answer(200, "application/json", &json!({ "input_tokens": USUAL_PROMPT }).to_string());
     }
+    let session = request.header("x-claude-code-session-id");
     let requested = body["model"].as_str().unwrap_or_default().to_owned();
     // A model that the user switches to is tried with a request that wants its answer in one piece.
     let streams = body["stream"] == true;
-    shared.await_transcript(&head.session);
-    let (reply, id) = shared.lock().answer(&head.session, body);
+    shared.await_transcript(session);
+    let (reply, id) = shared.lock().answer(session, body);
     match reply.0 {
         Answer::Message { blocks, usage } if streams => {
-            http(200, "text/event-stream", &sse(id, &requested, &blocks, usage))
+            answer(200, "text/event-stream", &sse(id, &requested, &blocks, usage))
         }
         Answer::Message { blocks, usage } => {
-            http(200, "application/json", &whole(id, &requested, &blocks, usage))
+            answer(200, "application/json", &whole(id, &requested, &blocks, usage))
         }
         Answer::Error { status, kind, message } => {
-            http(status, "application/json", &error_body(&kind, &message))
+            answer(status, "application/json", &error_body(&kind, &message))
         }
     }
 }
 
 fn error_body(kind: &str, message: &str) -> String {
     json!({ "type": "error", "error": { "type": kind, "message": message } }).to_string()
-}
-
-fn http(status: u16, content_type: &str, body: &str) -> String {
-    format!(
-        "HTTP/1.1 {status} {}\r\ncontent-type: {content_type}\r\nrequest-id: req_scripted\r\ncontent-length: {}\r\n\r\n{body}",
-        if status == 200 { "OK" } else { "Error" },
-        body.len(),
-    )
 }
 
 fn counters(usage: Usage, output: u64) -> Value {

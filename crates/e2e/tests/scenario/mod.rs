@@ -3,6 +3,8 @@ mod context;
 mod cycle;
 mod denial;
 mod failure;
+#[cfg(unix)]
+mod foreign_host;
 mod fork;
 mod forms;
 mod install;

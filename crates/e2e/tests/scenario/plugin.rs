@@ -261,8 +261,8 @@ fn after_a_clear_the_tool_reads_the_new_session() {
 }
 
 /// The client reads a plugin of a local marketplace from its folder, which can go away under a running session: with
-/// another branch, say. `sh` then ends with 2, which would block every event; the client knows that case.
-fn goes_away(part: &str) {
+/// another branch, say. No prompt and no turn may be lost by that; `denied` are the calls that the client holds back.
+fn goes_away(part: &str, denied: &[&str]) {
     let home = Home::new();
     let file = home.in_project("made.txt");
     let script = Script::new()
@@ -284,17 +284,18 @@ fn goes_away(part: &str) {
     let run = session.finish();
 
     assert_eq!((run.answer(), run.exit), ("second", Some(0)));
-    assert!(!file.exists() && run.denials() == ["Write"], "{:?}", run.denials());
+    assert_eq!((file.exists(), run.denials()), (denied.is_empty(), denied.to_vec()));
     assert_eq!(model.main_requests().len(), 3, "no prompt was lost, no turn was added");
     model.finish();
 }
 
 #[test]
 fn a_plugin_that_goes_away_closes_the_gate_and_nothing_else() {
-    goes_away("");
+    goes_away("", &["Write"]);
 }
 
+/// Half a plugin is none: its line ends with 0, since some hosts take every failure for a denial.
 #[test]
-fn a_selector_that_goes_away_closes_the_gate_and_nothing_else() {
-    goes_away("plugin/bin");
+fn a_selector_that_goes_away_gates_nothing() {
+    goes_away("plugin/bin", &[]);
 }

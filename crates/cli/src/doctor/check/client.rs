@@ -14,12 +14,10 @@ struct Feature {
     name: &'static str,
     since: Version,
     without: &'static str,
-    /// Without it nothing works.
-    vital: bool,
 }
 
 const fn feature(name: &'static str, since: [u32; 3], without: &'static str) -> Feature {
-    Feature { name, since: Version(since), without, vital: false }
+    Feature { name, since: Version(since), without }
 }
 
 /// Newest first, as measured on the client and read in its changelog.
@@ -29,7 +27,7 @@ const FEATURES: &[Feature] = &[
     feature("exit 2 beside broken output", [2, 1, 214], "a failing gate can be open"),
     feature("`prompt_id`", [2, 1, 196], "two installs may both answer a prompt"),
     feature("`background_tasks`", [2, 1, 145], "a pause for background work looks like the end"),
-    Feature { vital: true, ..feature("`args` of hooks", [2, 1, 139], "no hook of `tidegate init` runs") },
+    feature("`args` of hooks", [2, 1, 139], "an edit that cannot be checked is not held back"),
     feature("blocking PreCompact", [2, 1, 105], "a compaction cannot be held back"),
     feature("PostCompact", [2, 1, 76], "a compaction is noticed one event later"),
     feature("`agent_id`", [2, 1, 69], "subagents cannot be told from the main thread"),
@@ -72,8 +70,6 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     let text = format!("client {version} ({place}) is too old for {}", list.join("; "));
     if lacking.is_empty() {
         found.ok(format!("client {version} ({place})"));
-    } else if lacking.iter().any(|feature| feature.vital) {
-        found.problem(text, UPDATE);
     } else {
         found.warning(text, UPDATE);
     }

@@ -16,6 +16,7 @@ mod life;
 mod memory;
 mod off;
 mod paths;
+mod safety;
 mod settings;
 mod skills;
 mod state;
@@ -33,6 +34,7 @@ const NO_STATE: &str = "not known: without a state directory nothing is written 
 const CHECKS: &[(&str, Check)] = &[
     ("binary", binary::check),
     ("paths", paths::check),
+    ("safety", safety::check),
     ("settings", settings::check),
     ("hooks", hooks::check),
     ("installs", installs::check),

@@ -8,6 +8,8 @@ use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;
 use super::super::registration::{Command, Target};
 use crate::install::registrations::Calls;
+use crate::install::shell::quoted;
+use crate::program::is_program;
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     let mut ours: BTreeMap<(&Path, &str, Calls), Vec<&Command>> = BTreeMap::new();
@@ -41,12 +43,20 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         }
     }
     if let Some(plugin) = &seen.plugin
-        && let Some(folder) = plugin.folder.as_ref().filter(|folder| !folder.is_dir())
+        && let Some(folder) = &plugin.folder
     {
-        found.problem(
-            format!("the plugin {} is enabled, but its folder {} is gone", plugin.id, folder.display()),
-            format!("`claude plugin install {}` puts it back", plugin.id),
-        );
+        let (id, selector) = (&plugin.id, folder.join("bin/tidegate"));
+        if !folder.is_dir() {
+            found.problem(
+                format!("the plugin {id} is enabled, but its folder {} is gone", folder.display()),
+                format!("`claude plugin install {id}` puts it back"),
+            );
+        } else if let Err(why) = is_program(&selector) {
+            found.problem(
+                format!("the hooks of the plugin {id} do nothing: {} {why}", selector.display()),
+                format!("`chmod +x {}`, or install the plugin again", quoted(&selector)),
+            );
+        }
     }
     for command in &seen.commands {
         for path in command.gone_from_cache(seen.around()) {

@@ -49,13 +49,12 @@ const CHANGES: [(Change, &str, &str); 10] = [
     ),
     (
         |hooks| {
-            let args = hooks["Stop"][0]["hooks"][0]["args"].as_array_mut().expect("ours");
-            for arg in args.iter_mut().filter(|arg| *arg == "Stop") {
-                *arg = json!("PostToolUse");
-            }
+            let handler = &mut hooks["Stop"][0]["hooks"][0];
+            *handler =
+                serde_json::from_str(&handler.to_string().replace("Stop", "PostToolUse")).expect("JSON");
         },
         "hooks problem",
-        "Stop: `args` are others",
+        "Stop: calls `hook --event PostToolUse",
     ),
     (|hooks| hooks["PreCompact"] = json!([]), "hooks warning", "PreCompact is not registered"),
     (
@@ -100,29 +99,6 @@ fn entries_that_differ() {
             assert_eq!(wrong(&sandbox), [""; 0], "{what}");
         }
     }
-}
-
-/// A teammate's checkout of an earlier version's shared hooks.
-#[test]
-fn an_earlier_way_to_look_for_the_program() {
-    let sandbox = healthy();
-    let _ = sandbox.run(&["uninstall"]).ok();
-    assert_eq!(sandbox.run(&["init", "--shared"]).code, Some(0));
-    let file = sandbox.project().join(".claude/settings.json");
-    age(&file, 10 * HOUR);
-    let earlier =
-        r#"for t in "$HOME/x" "$(command -v tidegate)"; do [ -x "$t" ] && exec "$t" "$@"; done; exit 0"#;
-    change(&file, |settings| {
-        for groups in settings["hooks"].as_object_mut().expect("ours").values_mut() {
-            for group in groups.as_array_mut().expect("groups") {
-                group["hooks"][0]["args"][1] = json!(earlier);
-            }
-        }
-    });
-    only(&sandbox, "hooks warning", &["as an earlier version did", "--shared`"]);
-    mend(&sandbox);
-    assert_eq!(wrong(&sandbox), [""; 0]);
-    assert!(!fs::read_to_string(&file).expect("the settings").contains("command -v"));
 }
 
 #[test]

@@ -190,10 +190,10 @@ fn a_healthy_project() {
     let findings = findings(&sandbox);
     assert!(findings.iter().all(|finding| finding["state"] == "ok"), "{findings:#?}");
     let ids: Vec<&str> = findings.iter().filter_map(|finding| finding["id"].as_str()).collect();
-    insta::assert_snapshot!(ids.join(" "), @"binary paths settings hooks installs disabled skills client state clock disk config off backend knowledge memory transcript crashes latency life");
+    insta::assert_snapshot!(ids.join(" "), @"binary paths safety settings hooks installs disabled skills client state clock disk config off backend knowledge memory transcript crashes latency life");
     let ran = sandbox.run(&["doctor"]);
-    assert_eq!(ran.ok().lines().count(), 21, "{ran:?}");
-    assert!(ran.stdout.ends_with("\n20 checks: nothing wrong\n"), "{ran:?}");
+    assert_eq!(ran.ok().lines().count(), 22, "{ran:?}");
+    assert!(ran.stdout.ends_with("\n21 checks: nothing wrong\n"), "{ran:?}");
     // Nothing is left behind.
     let left: Vec<PathBuf> = sandbox.everything();
     assert!(!left.iter().any(|path| path.to_string_lossy().contains(".doctor.")), "{left:?}");
@@ -216,7 +216,7 @@ fn what_people_read() {
                          cure: `tidegate init --project [sandbox]/project` installs it
     note     off         `pressure` is switched off by TIDEGATE_OFF in this environment
                          cure: `unset TIDEGATE_OFF` before starting the client switches it on again
-    20 checks: 1 warning, 1 note
+    21 checks: 1 warning, 1 note
     ");
     let missing = sandbox.run(&["doctor", "--project", "missing"]);
     assert!(missing.failed().contains("is not a folder\nhint: "), "{missing:?}");
@@ -352,7 +352,9 @@ fn hooks() {
 fn plugin(sandbox: &Sandbox, events: &[&str]) -> PathBuf {
     let folder = sandbox.home().join(".claude/plugins/cache/market/tidegate/0.1.0");
     fs::create_dir_all(folder.join("hooks")).expect("new folders");
-    let handler = json!([{ "hooks": [{ "type": "command", "command": "sh", "args": ["x"] }] }]);
+    fs::create_dir_all(folder.join("bin")).expect("new folders");
+    script(&folder.join("bin/tidegate"), "exit 0");
+    let handler = json!([{ "hooks": [{ "type": "command", "command": "x" }] }]);
     let hooks: serde_json::Map<String, Value> =
         events.iter().map(|event| ((*event).to_owned(), handler.clone())).collect();
     fs::write(folder.join("hooks/hooks.json"), json!({ "hooks": hooks }).to_string()).expect("a new file");
@@ -417,6 +419,8 @@ fn installs() {
     );
     plugin(&sandbox, &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"]);
     assert_eq!(wrong(&sandbox), [""; 0]);
+    fs::set_permissions(folder.join("bin/tidegate"), fs::Permissions::from_mode(0o644)).expect("our own");
+    first(&sandbox, "paths problem", &["do nothing", "bin/tidegate", "`chmod +x "]);
     fs::remove_dir_all(&folder).expect("our own");
     first(&sandbox, "paths problem", &["its folder", "is gone", "`claude plugin install tidegate@market`"]);
 }
@@ -498,7 +502,7 @@ fn client() {
     script(&claude, "echo '2.1.60 (Claude Code)'");
     only(
         &sandbox,
-        "client problem",
+        "client warning",
         &["`args` of hooks", "PostCompact", "blocking PreCompact", "`prompt_id`"],
     );
     script(&claude, "exit 1");

@@ -1,0 +1,219 @@
+//! Files in which agents keep hooks: settings of other agents, and plugins.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tidegate_state::place::PlaceEnv;
+
+use super::settings_file;
+
+/// Settings of other agents below a project, into which people and importers copy hook entries.
+const IN_PROJECT: &[&str] = &[
+    ".codex/hooks.json",
+    ".cursor/hooks.json",
+    ".factory/hooks.json",
+    ".factory/settings.json",
+    ".gemini/settings.json",
+    ".github/copilot/settings.json",
+    ".github/copilot/settings.local.json",
+    ".github/hooks/*.json",
+    ".qwen/settings.json",
+];
+
+/// The same below a person's home.
+const IN_HOME: &[&str] = &[
+    // Where a variable has moved Claude Code's folder, others still read this one.
+    ".claude/settings.json",
+    ".codex/hooks.json",
+    ".copilot/hooks/*.json",
+    ".copilot/settings.json",
+    ".cursor/hooks.json",
+    ".factory/hooks.json",
+    ".factory/settings.json",
+    ".gemini/settings.json",
+    ".qwen/settings.json",
+];
+
+/// Copies of plugins that agents made. Some name the folder after the one that it came from, so any name counts.
+const PLUGIN_COPIES: &[&str] = &[
+    ".codex/plugins/cache/*/*/*/hooks/hooks.json",
+    ".copilot/installed-plugins/*/*/hooks/hooks.json",
+    ".gemini/extensions/*/hooks/hooks.json",
+    ".qwen/extensions/*/hooks/hooks.json",
+    ".qwen/extensions/*/qwen-extension.json",
+];
+
+/// The same in Claude Code's own folder, which a variable can move.
+const CLIENT_PLUGIN_COPIES: &[&str] = &["plugins/cache/*/*/*/hooks/hooks.json", "skills/*/hooks/hooks.json"];
+
+/// Lists in which agents name the folders of plugins that they run in place.
+const PLUGIN_LISTS: &[&str] = &[".copilot/config.json", ".copilot/settings.json"];
+const CLIENT_PLUGIN_LISTS: &[&str] = &["plugins/installed_plugins.json", "plugins/known_marketplaces.json"];
+
+/// A person's folders in which agents keep things.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AgentHomes {
+    /// The home directory.
+    pub(crate) home: Option<PathBuf>,
+    /// Claude Code's own folder.
+    pub(crate) client: Option<PathBuf>,
+    /// Folders in place of `.codex` and the like, by variable.
+    pub(crate) moved: Vec<(&'static str, PathBuf)>,
+}
+
+impl AgentHomes {
+    /// As this process sees them.
+    pub(crate) fn find(place: &PlaceEnv) -> AgentHomes {
+        let moved = [(".codex", "CODEX_HOME"), (".copilot", "COPILOT_HOME"), (".qwen", "QWEN_HOME")];
+        let moved = moved.into_iter().filter_map(|(folder, variable)| {
+            let path = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())?;
+            Some((folder, path))
+        });
+        AgentHomes { home: place.home.clone(), client: place.host(), moved: moved.collect() }
+    }
+
+    fn below(&self, patterns: &'static [&'static str]) -> Vec<PathBuf> {
+        let in_home = self.home.iter().flat_map(|home| below(home, patterns.iter().copied()));
+        let elsewhere = self.moved.iter().flat_map(|(folder, path)| {
+            below(path, patterns.iter().filter_map(|it| it.strip_prefix(folder)?.strip_prefix('/')))
+        });
+        in_home.chain(elsewhere).collect()
+    }
+
+    /// Settings files of other agents, a project's first.
+    pub(crate) fn settings_of_others(&self, project: Option<&Path>) -> Vec<PathBuf> {
+        let in_project = project.into_iter().flat_map(|project| below(project, IN_PROJECT.iter().copied()));
+        without_repeats(in_project.chain(self.below(IN_HOME)))
+    }
+
+    /// Hooks of plugins that agents run in place: a checkout, which its owner updates.
+    pub(crate) fn plugins_in_place(&self) -> Vec<PathBuf> {
+        let of_client = self.client.iter().flat_map(|host| below(host, CLIENT_PLUGIN_LISTS.iter().copied()));
+        let lists = self.below(PLUGIN_LISTS).into_iter().chain(of_client);
+        let copies = self.plugin_copies();
+        let hooks = lists.flat_map(|list| hooks_of_listed(&list)).filter(|file| !copies.contains(file));
+        without_repeats(hooks)
+    }
+
+    /// Every copy of a plugin's hooks that an agent may run.
+    pub(crate) fn plugin_copies(&self) -> Vec<PathBuf> {
+        let of_client = self.client.iter().flat_map(|host| below(host, CLIENT_PLUGIN_COPIES.iter().copied()));
+        // Claude Code marks versions that an update left behind, and no longer runs them.
+        let is_left =
+            |file: &PathBuf| file.ancestors().nth(2).is_some_and(|it| it.join(".orphaned_at").exists());
+        without_repeats(self.below(PLUGIN_COPIES).into_iter().chain(of_client).filter(|file| !is_left(file)))
+    }
+}
+
+/// Hooks of plugins in folders that a list of an agent names.
+fn hooks_of_listed(list: &Path) -> Vec<PathBuf> {
+    fn folders(value: &Value, found: &mut Vec<PathBuf>) {
+        match value {
+            Value::Object(members) => {
+                for (key, value) in members {
+                    match value.as_str().map(PathBuf::from).filter(|path| path.is_absolute()) {
+                        Some(path) if ["path", "installPath", "installLocation"].contains(&key.as_str()) => {
+                            found.push(path);
+                        }
+                        _ => folders(value, found),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| folders(item, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    let list = settings_file::text(list).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    folders(&list.unwrap_or_default(), &mut found);
+    let hooks = ["hooks/hooks.json", "plugin/hooks/hooks.json"];
+    found
+        .iter()
+        .flat_map(|folder| hooks.map(|file| folder.join(file)))
+        .filter(|file| file.is_file())
+        .collect()
+}
+
+/// The files that fit one of the patterns; `*` is any name.
+fn below<'a>(folder: &Path, patterns: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
+    let files = patterns.flat_map(|pattern| {
+        pattern.split('/').fold(vec![folder.to_owned()], |folders, part| match part.split_once('*') {
+            None => folders.into_iter().map(|folder| folder.join(part)).collect(),
+            Some((before, after)) => folders.iter().flat_map(|folder| names(folder, before, after)).collect(),
+        })
+    });
+    files.filter(|file| file.is_file()).collect()
+}
+
+fn names(folder: &Path, before: &str, after: &str) -> Vec<PathBuf> {
+    /// A folder with more entries than this is not a list of plugins.
+    const MOST: usize = 4096;
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST).map(|entry| entry.path());
+    let fits = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(before) && name.ends_with(after)
+    };
+    let mut fitting: Vec<PathBuf> = entries.filter(fits).collect();
+    fitting.sort();
+    fitting
+}
+
+fn without_repeats(files: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut kept: Vec<PathBuf> = Vec::new();
+    for file in files {
+        if !kept.contains(&file) {
+            kept.push(file);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn copies_are_found_wherever_agents_put_them() {
+        let home = tempfile::tempdir().unwrap();
+        let files = [
+            ".codex/plugins/cache/market/tidegate/0.1.0/hooks/hooks.json",
+            ".qwen/extensions/tidegate/hooks/hooks.json",
+            ".claude/plugins/cache/market/tidegate/0.1.0/hooks/hooks.json",
+            ".claude/plugins/cache/market/tidegate/0.1.0/hooks/other.json",
+            ".copilot/hooks/a.json",
+            ".copilot/hooks/a.txt",
+            ".gemini/settings.json",
+        ];
+        for file in files {
+            let path = home.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "{}").unwrap();
+        }
+        let shown = |paths: Vec<PathBuf>| -> Vec<String> {
+            let short =
+                |path: PathBuf| path.strip_prefix(home.path()).unwrap().to_string_lossy().into_owned();
+            paths.into_iter().map(short).collect()
+        };
+        let homes = AgentHomes {
+            home: Some(home.path().to_owned()),
+            client: Some(home.path().join(".claude")),
+            moved: Vec::new(),
+        };
+        assert_eq!(shown(homes.plugin_copies()), files[..3]);
+        // A project that is the home directory names each file once.
+        assert_eq!(shown(homes.settings_of_others(Some(home.path()))), [files[6], files[4]]);
+        fs::write(home.path().join(".claude/plugins/cache/market/tidegate/0.1.0/.orphaned_at"), "").unwrap();
+        assert_eq!(shown(homes.plugin_copies()), files[..2]);
+        let checkout = home.path().join("checkout");
+        fs::create_dir_all(checkout.join("plugin/hooks")).unwrap();
+        fs::write(checkout.join("plugin/hooks/hooks.json"), "{}").unwrap();
+        let list = json!({ "extraKnownMarketplaces": { "t": { "source": { "source": "directory", "path": checkout } } } });
+        fs::write(home.path().join(".copilot/settings.json"), list.to_string()).unwrap();
+        assert_eq!(shown(homes.plugins_in_place()), ["checkout/plugin/hooks/hooks.json"]);
+        let moved = vec![(".codex", home.path().join(".codex"))];
+        let homes = AgentHomes { moved, ..AgentHomes::default() };
+        assert_eq!(shown(homes.plugin_copies()), files[..1]);
+    }
+}

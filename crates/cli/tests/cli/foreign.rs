@@ -1,0 +1,107 @@
+//! Payloads of hosts whose protocol is not spoken here: recorded, answered with nothing, never held back.
+
+use serde_json::{Value, json};
+
+use crate::fixtures;
+use crate::sandbox::Sandbox;
+
+type Variables = &'static [(&'static str, &'static str)];
+
+/// Calls of other hosts, with the members that they have and Claude Code has not.
+fn payloads() -> Vec<(&'static str, Variables, Value)> {
+    let session = "04ca0000-0000-4000-8000-000000000001";
+    vec![
+        (
+            "copilot",
+            &[("COPILOT_CLI", "1")],
+            json!({ "hook_event_name": "PreToolUse", "session_id": session, "timestamp": "2026-11-15T11:55:06.953Z",
+                "cwd": "/p", "tool_name": "Edit", "tool_input": { "path": "/p/a.rs", "old_str": "a", "new_str": "b" } }),
+        ),
+        (
+            "copilot",
+            &[("COPILOT_CLI", "1")],
+            json!({ "hook_event_name": "PreToolUse", "session_id": session, "timestamp": "2026-11-15T11:55:06.953Z",
+                "cwd": "/p", "tool_name": "Edit", "tool_input": "*** Begin Patch\n*** Update File: a.rs\n" }),
+        ),
+        (
+            "copilot",
+            &[("COPILOT_CLI", "1")],
+            json!({ "sessionId": session, "timestamp": 1_794_000_000_000_u64, "toolName": "edit", "toolArgs": "{}" }),
+        ),
+        (
+            "unknown",
+            &[],
+            json!({ "hookEventName": "PreToolUse", "sessionId": session, "tool_name": "editFiles", "tool_input": {} }),
+        ),
+        (
+            "codex",
+            &[],
+            json!({ "hook_event_name": "PreToolUse", "session_id": session, "turn_id": "t", "cwd": "/p",
+                "tool_name": "apply_patch", "tool_input": { "command": "*** Begin Patch\n*** Add File: c.rs\n" } }),
+        ),
+        (
+            "codex",
+            &[],
+            json!({ "hook_event_name": "PostToolUse", "session_id": session, "turn_id": "t", "cwd": "/p",
+                "tool_name": "Bash", "tool_input": { "command": "npm test" }, "tool_response": "1 failed" }),
+        ),
+        (
+            "qwen",
+            &[("QWEN_CODE_SESSION_ID", "x"), ("GEMINI_PROJECT_DIR", "/p")],
+            json!({ "hook_event_name": "UserPromptSubmit", "session_id": session, "timestamp": "2026", "prompt": "" }),
+        ),
+        (
+            "gemini",
+            &[],
+            json!({ "hook_event_name": "BeforeTool", "session_id": session, "timestamp": "2026", "tool_name": "replace" }),
+        ),
+    ]
+}
+
+#[test]
+fn other_hosts_are_recorded_and_never_held_back() {
+    for (host, variables, payload) in payloads() {
+        let mut sandbox = Sandbox::new();
+        for (name, value) in variables {
+            sandbox = sandbox.with(name, *value);
+        }
+        for args in
+            [&["hook", "--event", "PreToolUse"] as &[&str], &["hook", "--event", "Stop"], &["hook"], &[]]
+        {
+            let ran = sandbox.run_with(args, payload.to_string().as_bytes());
+            let said = (ran.code, ran.stdout.as_str(), ran.stderr.as_str());
+            assert_eq!(said, (Some(0), "", ""), "{host} {args:?}: {payload}");
+            let record = sandbox.one_record();
+            assert_eq!((&record["host"], &record["ruling"]), (&json!(host), &json!("foreign")), "{record}");
+        }
+        assert!(!sandbox.state().join("sessions").exists(), "nothing is remembered of its session");
+        let explained = sandbox.run(&["explain", "last"]);
+        assert!(explained.ok().contains(&format!("  host      {host}\n")), "{explained:?}");
+        assert!(!explained.stdout.contains("nobody is there"), "{explained:?}");
+    }
+}
+
+#[test]
+fn a_broken_payload_of_another_host_is_not_held_back_either() {
+    let sandbox = Sandbox::new().with("COPILOT_CLI", "1");
+    for broken in ["", "{", "[]", "{}"] {
+        let ran = sandbox.run_with(&["hook", "--event", "PreToolUse"], broken.as_bytes());
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{broken}");
+    }
+    // Without a sign of another host the gate closes.
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run_with(&["hook", "--event", "PreToolUse"], b"{");
+    assert_eq!(ran.code, Some(2));
+}
+
+/// A repository's settings, or the shell that the client was started from, may set another host's variables.
+#[test]
+fn the_client_that_names_the_session_is_claude_code() {
+    let mut payload = fixtures::hook("PreToolUse.Write");
+    payload["tool_input"] = json!([]);
+    payload["timestamp"] = json!("a later version may send one");
+    let session = payload["session_id"].as_str().expect("an id").to_owned();
+    let sandbox = Sandbox::new().with("COPILOT_CLI", "1").with("CLAUDE_CODE_SESSION_ID", session);
+    sandbox.hook(&["--event", "PreToolUse"], payload.to_string()).closed("tool_input has a wrong type");
+    assert_eq!(sandbox.one_record()["host"], "claude-code");
+}

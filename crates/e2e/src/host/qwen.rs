@@ -1,0 +1,85 @@
+//! Qwen Code: hooks of its own settings and of plugins, which it converts into extensions without a step of trust.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::process::{Output, run, succeed};
+use super::{DUMMY_KEY, command, executable};
+use crate::home::Home;
+use crate::openai::{OpenAi, Step};
+
+/// Qwen Code in a home.
+pub struct Qwen<'a> {
+    home: &'a Home,
+    model: &'a OpenAi,
+}
+
+impl<'a> Qwen<'a> {
+    /// Configures it for the scripted model.
+    pub fn new(home: &'a Home, model: &'a OpenAi) -> Self {
+        let settings = json!({
+            "security": { "auth": { "selectedType": "openai" } },
+            "general": { "enableAutoUpdate": false, "disableAutoUpdate": true, "disableUpdateNag": true },
+            "privacy": { "usageStatisticsEnabled": false },
+            "telemetry": { "enabled": false },
+        });
+        write(&home.user_home().join(".qwen/settings.json"), &settings);
+        Self { home, model }
+    }
+
+    /// Puts hooks into the project's settings, as a person does who copies them from `.claude`.
+    pub fn write_hooks(&self, hooks: &Value) {
+        write(&self.home.in_project(".qwen/settings.json"), &json!({ "hooks": hooks }));
+    }
+
+    /// Installs the plugin that a folder offers as a marketplace.
+    pub fn install_plugin(&self, marketplace: &Path) {
+        let source = format!("{}:tidegate", marketplace.display());
+        succeed(self.command().args(["extensions", "install", &source, "--consent"]));
+    }
+
+    /// Runs one turn.
+    pub fn ask(&self, prompt: &str) -> Output {
+        run(self.command().args(["-p", prompt, "--yolo"]))
+    }
+
+    fn command(&self) -> Command {
+        let mut command = command(self.home, self.model, &executable("node"));
+        command
+            .arg(executable("qwen"))
+            .env("OPENAI_BASE_URL", self.model.base_url())
+            .env("OPENAI_API_KEY", DUMMY_KEY)
+            .env("OPENAI_MODEL", "scripted")
+            .env("QWEN_CODE_SUPPRESS_YOLO_WARNING", "1");
+        command
+    }
+}
+
+fn write(path: &Path, settings: &Value) {
+    fs::create_dir_all(path.parent().expect("a file has a directory")).expect("the settings' directory");
+    fs::write(path, settings.to_string()).expect("the host's settings");
+}
+
+/// Warnings that Qwen printed about hooks: it shows the complaints of those that failed at the end of a turn.
+pub fn warnings(output: &Output) -> Vec<&str> {
+    output.stderr.lines().filter(|line| line.starts_with("Warning:")).collect()
+}
+
+/// Reads a file.
+pub fn read(path: &Path) -> Step {
+    Step::call("read_file", json!({ "file_path": path }))
+}
+
+/// A shell command.
+pub fn shell(line: &str) -> Step {
+    let arguments = json!({ "command": line, "description": "a step of the script", "is_background": false });
+    Step::call("run_shell_command", arguments)
+}
+
+/// An edit of a file, which Qwen lets pass only after a reading of it.
+pub fn edit(path: &Path, old: &str, new: &str) -> Step {
+    Step::call("edit", json!({ "file_path": path, "old_string": old, "new_string": new }))
+}

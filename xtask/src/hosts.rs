@@ -1,0 +1,81 @@
+//! Other hosts that read our hook files, for the scenarios in `foreign_host`. `crates/e2e/hosts.txt` is their only home.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::failure::{Done, Failure, While};
+use crate::package::{self, Package, Platform, platform};
+use crate::workspace;
+
+/// Whether nothing has to be fetched.
+pub(crate) fn in_cache() -> bool {
+    packages().is_ok_and(|packages| packages.iter().all(Package::in_cache))
+}
+
+/// The folder in which the scenarios find all of them, each fetched if it is not there.
+pub(crate) fn fetch() -> Done<PathBuf> {
+    for package in packages()? {
+        package.fetch()?;
+    }
+    package::cache()
+}
+
+fn packages() -> Done<Vec<Package>> {
+    let path = workspace::root().join("crates/e2e/hosts.txt");
+    let text = fs::read_to_string(&path).while_(path.display())?;
+    read(&text, &platform()?)
+}
+
+/// Reads the table; a row can name one above it as the program that runs it.
+fn read(text: &str, platform: &Platform) -> Done<Vec<Package>> {
+    let mut packages: Vec<(String, Package)> = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let unreadable = || Failure::new(format!("crates/e2e/hosts.txt: cannot read `{line}`"));
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (name, version, spec, executable, run_by) = match words.as_slice() {
+            [name, version, spec, executable] => (*name, *version, *spec, *executable, None),
+            [name, version, spec, executable, run_by] => (*name, *version, *spec, *executable, Some(*run_by)),
+            _ => return Err(unreadable()),
+        };
+        let fill = |text: &str| {
+            let text = text.replace("{version}", version).replace("{platform}", platform.npm);
+            text.replace("{target}", platform.target).replace("{node}", platform.node)
+        };
+        let run_by = match run_by {
+            None => None,
+            Some(other) => {
+                let other = packages.iter().find(|(known, _)| known == other).ok_or_else(unreadable)?;
+                Some(other.1.path()?)
+            }
+        };
+        let package = Package {
+            folder: format!("{name}-{version}"),
+            spec: fill(spec),
+            version: version.to_owned(),
+            executable: PathBuf::from(fill(executable)),
+            run_by,
+        };
+        packages.push((name.to_owned(), package));
+    }
+    Ok(packages.into_iter().map(|(_, package)| package).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_read_for_every_platform() {
+        let linux = Platform { npm: "linux-x64", target: "x86_64-unknown-linux-musl", node: "linux-x64" };
+        let table = "# a comment\n\ncodex 0.1.2 @openai/codex@{version}-{platform} vendor/{target}/bin/codex\n\
+                     other 1.0.0 other@{version} entry.js codex\n";
+        let packages = read(table, &linux).expect("a table");
+        assert_eq!(packages[0].spec, "@openai/codex@0.1.2-linux-x64");
+        assert_eq!(packages[0].folder, "codex-0.1.2");
+        assert_eq!(packages[0].executable, PathBuf::from("vendor/x86_64-unknown-linux-musl/bin/codex"));
+        assert!(packages[0].run_by.is_none() && packages[1].run_by.is_some());
+        for bad in ["codex", "codex 1 a b missing", "a b c d e f"] {
+            assert!(read(bad, &linux).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Programs that come as npm packages: fetched once per version, kept in the user's cache.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::failure::{Done, Failure, While};
+use crate::print;
+use crate::tools;
+use crate::workspace;
+
+/// A package that holds an executable.
+pub(crate) struct Package {
+    /// Its folder in the cache, named after its version.
+    pub(crate) folder: String,
+    /// npm's name of it, with its version.
+    pub(crate) spec: String,
+    /// The version that it has to say.
+    pub(crate) version: String,
+    /// The executable in it.
+    pub(crate) executable: PathBuf,
+    /// The program that runs the executable where the system does not.
+    pub(crate) run_by: Option<PathBuf>,
+}
+
+impl Package {
+    /// The place of its executable, fetched or not.
+    pub(crate) fn path(&self) -> Done<PathBuf> {
+        Ok(self.executable_in(&cache()?.join(&self.folder)))
+    }
+
+    /// Whether nothing has to be fetched.
+    pub(crate) fn in_cache(&self) -> bool {
+        self.path().is_ok_and(|path| path.is_file())
+    }
+
+    /// The path of its executable, fetched if it is not in the cache.
+    pub(crate) fn fetch(&self) -> Done<PathBuf> {
+        let executable = self.path()?;
+        if executable.is_file() {
+            return Ok(executable);
+        }
+        need_npm()?;
+        let packages = cache()?;
+        fs::create_dir_all(&packages).while_(packages.display())?;
+        // Next to its final place, so that one rename brings it there whole.
+        let temporary = tempfile::Builder::new().prefix(".fetch-").tempdir_in(&packages);
+        let temporary = temporary.while_(packages.display())?;
+        print::line(&format!("    fetching {}", self.spec));
+        let mut npm = Command::new("npm");
+        npm.args(["pack", "--loglevel=error", &self.spec, "--pack-destination"]).arg(temporary.path());
+        let archive = workspace::output(&mut npm)
+            .map_err(|failure| failure.next("check the version, and that npm reaches its registry"))?;
+        let archive = temporary.path().join(archive.lines().last().unwrap_or_default().trim());
+        let unpacked = temporary.path().join("unpacked");
+        fs::create_dir(&unpacked).while_(unpacked.display())?;
+        workspace::output(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(&unpacked))?;
+        self.verify(&self.executable_in(&unpacked), temporary.path())?;
+        link(&Path::new("package").join(&self.executable), &unpacked.join("executable"))?;
+        let home = packages.join(&self.folder);
+        // Another run may have been faster; its copy is as good.
+        match fs::rename(&unpacked, &home) {
+            Err(error) if !executable.is_file() => Err(error).while_(home.display()),
+            _ => Ok(executable),
+        }
+    }
+
+    fn executable_in(&self, folder: &Path) -> PathBuf {
+        folder.join("package").join(&self.executable)
+    }
+
+    /// Whether it starts and says the version that was asked for. It sees nothing of the caller's environment.
+    fn verify(&self, executable: &Path, home: &Path) -> Done {
+        let mut command = match &self.run_by {
+            Some(program) => Command::new(program),
+            None => Command::new(executable),
+        };
+        if self.run_by.is_some() {
+            command.arg(executable);
+        }
+        command.arg("--version").env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin").current_dir(home);
+        let said = workspace::output(&mut command)?;
+        if says(&said, &self.version) {
+            return Ok(());
+        }
+        Err(Failure::new(format!("{} calls itself {:?}", self.spec, said.trim())))
+    }
+}
+
+/// Whether a program that says this has that version: `codex-cli 0.166.0`, `v22.23.3`, `2.1.138 (Claude Code)`.
+fn says(said: &str, version: &str) -> bool {
+    let bare = |word: &str| word.trim_start_matches('v').trim_end_matches('.') == version;
+    said.split_whitespace().any(bare)
+}
+
+/// The scenarios find the executable by this link, whatever the platform.
+#[cfg(unix)]
+fn link(to: &Path, at: &Path) -> Done {
+    std::os::unix::fs::symlink(to, at).while_(at.display())
+}
+
+/// No package is for this system.
+#[cfg(not(unix))]
+fn link(_to: &Path, _at: &Path) -> Done {
+    Ok(())
+}
+
+/// Fails where npm is missing, and says how to get it.
+pub(crate) fn need_npm() -> Done {
+    if tools::present("npm") {
+        return Ok(());
+    }
+    Err(Failure::new("npm is missing, and with it the client")
+        .next("install npm (Debian: `apt-get install npm`), or run `cargo xtask test`, which does"))
+}
+
+/// How packages name this system.
+pub(crate) struct Platform {
+    /// Most of them, as in `linux-x64`.
+    pub(crate) npm: &'static str,
+    /// Those of programs in Rust, as in `x86_64-unknown-linux-musl`.
+    pub(crate) target: &'static str,
+    /// Those of Node, as in `linux-x64` and `bin-darwin-arm64`.
+    pub(crate) node: &'static str,
+}
+
+/// This system, where there are packages for it.
+pub(crate) fn platform() -> Done<Platform> {
+    let (npm, target, node) = match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("linux", "x86_64") => ("linux-x64", "x86_64-unknown-linux-musl", "linux-x64"),
+        ("linux", "aarch64") => ("linux-arm64", "aarch64-unknown-linux-musl", "linux-arm64"),
+        ("macos", "x86_64") => ("darwin-x64", "x86_64-apple-darwin", "darwin-x64"),
+        ("macos", "aarch64") => ("darwin-arm64", "aarch64-apple-darwin", "bin-darwin-arm64"),
+        (os, arch) => return Err(Failure::new(format!("there is no client for {os} on {arch}"))),
+    };
+    Ok(Platform { npm, target, node })
+}
+
+/// The folder of all packages; the scenarios look there too.
+pub(crate) fn cache() -> Done<PathBuf> {
+    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
+    let cache = cache.ok_or_else(|| Failure::new("no place for the client: HOME is not set"))?;
+    Ok(cache.join("tidegate/clients"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_as_programs_say_them() {
+        for said in
+            ["0.166.0\n", "codex-cli 0.166.0", "v0.166.0", "Copilot CLI 0.166.0.\nRun it", "0.166.0 (x)"]
+        {
+            assert!(says(said, "0.166.0"), "{said}");
+        }
+        for said in ["", "0.166.01", "10.166.0", "0.166.0-beta"] {
+            assert!(!says(said, "0.166.0"), "{said}");
+        }
+    }
+}
