@@ -12,6 +12,7 @@ use tidegate_core::event::SessionId;
 use tidegate_core::facts::marks::{
     APPROVAL_MS, Approval, ApprovalStage, CODE_LENGTH, CODE_LETTERS, Mark, Marks,
 };
+use tidegate_core::person::Person;
 use tidegate_core::record::{Deeds, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::place::StateDir;
@@ -119,7 +120,7 @@ fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent
 }
 
 fn is_attended(here: &Here, session: &SessionId) -> bool {
-    here.session(Some(session.as_str())).is_ok_and(|known| known.marks.attended == Some(true))
+    here.session(Some(session.as_str())).is_ok_and(|known| known.marks.person == Some(Person::There))
 }
 
 /// Checks that a person can have seen what an agent says they have. `name` is what the config may allow where nobody is
@@ -251,7 +252,7 @@ pub(crate) fn record(here: &Here, command: &str, given: &Given, did: Deeds) {
         session: here.env.session.clone(),
         project: here.root.as_deref().map(|root| root.to_string_lossy().into_owned()),
         cause: Some(given.how.clone()),
-        attended: given.by_person,
+        person: given.by_person.into(),
         ruling: "command".to_owned(),
         ..Record::begin(&format!("tidegate {command}"), here.now)
     };

@@ -26,6 +26,7 @@ use tidegate_core::facts::{Facts, Known, OwnFile, Proof};
 use tidegate_core::knowledge::preserved::Preserved;
 use tidegate_core::meter::models::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
+use tidegate_core::person::Person;
 use tidegate_core::policy;
 use tidegate_core::ruling::Outcome;
 use tidegate_core::time::Millis;
@@ -249,7 +250,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         event,
         marks: Known::Absent,
         meter: Meter::Unknown(Unknown::NothingYet),
-        attended: true,
+        person: Person::There,
         client: Some(7),
         lang: Lang::En,
         tool_input: "",
@@ -293,7 +294,7 @@ fn step_downs(row: &Row<'_>) -> Vec<String> {
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let names = row[1].split(' ').filter(|name| *name != "-").map(str::to_owned);
     let config = Config { step_downs_to_tell: names.collect(), ..Config::default() };
-    let ruling = policy::decide(&Facts { attended, ..facts(&event) }, &config, &|| 0);
+    let ruling = policy::decide(&Facts { person: attended.into(), ..facts(&event) }, &config, &|| 0);
     let outcome = ruling.settle(event.kind, event.main_thread(), 1200);
     assert_eq!(outcome.context, "", "the model is told nothing: {row:?}");
     let told = outcome.effects.iter().filter_map(|effect| match effect {
@@ -379,7 +380,7 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
     let facts = Facts {
         now: NOW,
         marks: Known::Value(marks),
-        attended: row[3] != "no",
+        person: (row[3] != "no").into(),
         client: Some(if row[3] == "in another client" { 8 } else { 7 }),
         tool_input: &input,
         tool_response: &response,

@@ -229,7 +229,7 @@ impl Gather<'_> {
             event,
             marks,
             meter,
-            attended: self.env.attended,
+            person: self.env.person,
             client: self.env.client,
             lang,
             tool_input: tool.input,

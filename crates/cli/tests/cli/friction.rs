@@ -39,7 +39,7 @@ fn of(sandbox: &Sandbox, session: &str) -> Record {
         session: Some(session.into()),
         project,
         ruling: "pass".into(),
-        attended: true,
+        person: tidegate_core::person::Person::There,
         ..Record::default()
     }
 }
@@ -369,7 +369,7 @@ fn what_nobody_decided_loosens_nothing() {
     }
     assert!(!stepped_down(&sandbox));
     let record = sandbox.records().pop().expect("of the command");
-    assert_eq!((&record["ruling"], &record["attended"]), (&json!("command"), &json!(false)));
+    assert_eq!((&record["ruling"], &record["person"]), (&json!("command"), &json!("absent")));
     let report = sandbox.run(&["report", "--json"]).json();
     assert_eq!(
         (&report["policies"][0]["overridden"], &report["policies"][0]["open"]),

@@ -12,6 +12,7 @@ use super::worktree::Kept;
 use crate::cycle::{ActiveStage, Turn};
 use crate::meter::forecast::SAMPLES;
 use crate::meter::models::HostSettings;
+use crate::person::Person;
 use crate::phase::Phase;
 use crate::time::Millis;
 use crate::words::Lang;
@@ -30,7 +31,7 @@ pub enum Mark {
     /// The client started or resumed the session, or we saw it for the first time.
     Attached(Millis),
     /// Whether a person is there.
-    Attended(bool),
+    Attended(Person),
     /// The session's project.
     Root(String),
     /// Where the host writes the transcript.
@@ -330,7 +331,7 @@ pub struct Marks {
     /// When the client last started or resumed it.
     pub attached: Option<Millis>,
     /// Whether a person was there when we last looked.
-    pub attended: Option<bool>,
+    pub person: Option<Person>,
     /// Its project.
     pub root: Option<String>,
     /// Its transcript.
@@ -446,7 +447,7 @@ impl Marks {
                 self.detached = false;
             }
             Mark::Detached => self.detached = true,
-            Mark::Attended(attended) => self.attended = Some(attended),
+            Mark::Attended(person) => self.person = Some(person),
             Mark::Root(path) => self.root = Some(path),
             Mark::Transcript(path) => {
                 // Of another file nothing was left yet.
@@ -626,7 +627,7 @@ impl Marks {
         let mut marks = Vec::new();
         marks.extend(self.began.map(|at| Mark::Began { at }));
         marks.extend(self.attached.map(Mark::Attached));
-        marks.extend(self.attended.map(Mark::Attended));
+        marks.extend(self.person.map(Mark::Attended));
         marks.extend(self.root.clone().map(Mark::Root));
         marks.extend(self.transcript.clone().map(Mark::Transcript));
         marks.extend(self.model.clone().map(|(id, at)| Mark::Model { id, at }));
@@ -716,7 +717,7 @@ mod tests {
             ("[a-z0-9-]{1,12}", 0u64..1 << 40).prop_map(|(id, at)| Mark::Model { id, at: Millis(at) }),
             Just(Mark::Host(HostSettings::default())),
             Just(Mark::Lang(Lang::Ja)),
-            any::<bool>().prop_map(Mark::Attended),
+            any::<bool>().prop_map(|there| Mark::Attended(there.into())),
             (0u64..1_000_000).prop_map(Mark::Relay),
             (0u64..1 << 40).prop_map(|at| Mark::Boundary(Millis(at))),
             (0u64..1_000_000).prop_map(|used| Mark::Pressure(Pressure {

@@ -119,7 +119,7 @@ fn typed_code(prompt: &str) -> Option<String> {
 fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     let prompt = facts.event.human_prompt().unwrap_or_default();
     let Some(code) = typed_code(&prompt) else { return Verdict::pass() };
-    if !facts.attended {
+    if !facts.person.is_there() {
         return Verdict::silent("nobody is there, so nobody typed it");
     }
     match requests.iter().find(|request| request.code == code && request.waits(facts.now)) {
@@ -168,7 +168,7 @@ fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     if about.is_empty() {
         return Verdict::silent("no code in the question");
     }
-    if !facts.attended {
+    if !facts.person.is_there() {
         return Verdict::silent("nobody is there, so nobody answered");
     }
     let with = |wanted: Answer| {
