@@ -135,7 +135,11 @@ mod tests {
             };
             let switched = Switched { policy: policy.clone(), session: None, project: project.clone() };
             let did = Deeds { switched_off: Some(switched), ..Deeds::default() };
-            let mut off = Record { person: tidegate_core::person::Person::There, did, ..Record::begin("tidegate off", at(9)) };
+            let mut off = Record {
+                person: tidegate_core::person::Person::There,
+                did,
+                ..Record::begin("tidegate off", at(9))
+            };
             journal::append(&state.journal(), now, &mut denied).unwrap();
             journal::append(&state.journal(), now, &mut off).unwrap();
         }

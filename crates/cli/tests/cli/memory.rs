@@ -204,6 +204,38 @@ fn an_export_goes_into_another_machine_and_back() {
 }
 
 #[test]
+fn an_import_replaces_nothing_without_a_person() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    let hostile =
+        [log("a1", "s1", "t", "as an attacker has it", 9000), log("c1", "s1", "t", "new", 3000)].join("\n");
+    let ran = sandbox.run_with(&["memory", "import", "--json"], hostile.as_bytes());
+    let imported: Value = serde_json::from_str(ran.ok()).expect("JSON");
+    assert_eq!(
+        (&imported["new"], &imported["changed"], &imported["left"]),
+        (&json!(1), &json!(0), &json!(1))
+    );
+    let exported = memory(&sandbox, &["export"]);
+    assert!(
+        exported.ok().contains("is five seconds") && !exported.stdout.contains("attacker"),
+        "{exported:?}"
+    );
+    // At a terminal the person is asked, and no is no.
+    #[cfg(target_os = "linux")]
+    {
+        use crate::people::at_terminal;
+        let file = sandbox.path().join("hostile.jsonl");
+        fs::write(&file, &hostile).expect("a new file");
+        let import = ["memory", "import", file.to_str().expect("a path")];
+        let no = at_terminal(&sandbox, &import, "\n");
+        assert!(no.stdout.contains("log a1") && no.stdout.contains("1 rows here differ"), "{no:?}");
+        let yes = at_terminal(&sandbox, &import, "y\n");
+        assert!(yes.stdout.contains("1 changed"), "{yes:?}");
+        assert!(memory(&sandbox, &["export"]).ok().contains("attacker"));
+    }
+}
+
+#[test]
 fn an_import_is_all_or_nothing() {
     let sandbox = Sandbox::new();
     filled(&sandbox);

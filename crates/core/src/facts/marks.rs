@@ -225,6 +225,9 @@ pub struct Approval {
     /// The process of the client that the agent runs in, where it says so: a second client may work on the same session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<u64>,
+    /// The person was shown what they are asked for, without the model's help.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shown: bool,
     /// How far it has come.
     pub stage: ApprovalStage,
 }
@@ -244,6 +247,9 @@ pub enum ApprovalStage {
     /// It cannot be approved any more.
     Void,
 }
+
+/// Characters of what a request means: a plan can be long, and it is read at a glance.
+const LONGEST_ABOUT: usize = 400;
 
 /// How long a request waits for its answer, and an approval for its use.
 pub const APPROVAL_MS: u64 = 10 * 60 * 1000;
@@ -268,6 +274,25 @@ impl Approval {
     fn in_time(&self, now: Millis) -> bool {
         // The clock may have been set back, by a little on its own, by more by somebody.
         now.since(self.at) < APPROVAL_MS && self.at.since(now) < 60_000
+    }
+
+    /// What a person has to be shown before a yes to it counts: the whole command, and what it means where the command does
+    /// not tell.
+    pub fn terms(&self) -> impl Iterator<Item = String> {
+        let about = self.about.as_ref().map(|about| match about.char_indices().nth(LONGEST_ABOUT) {
+            Some((end, _)) => format!("{}…", &about[..end]),
+            None => about.clone(),
+        });
+        std::iter::once(format!("tidegate {}", self.command)).chain(about)
+    }
+
+    /// The same in one line.
+    pub fn wording(&self) -> String {
+        let terms: Vec<String> = self.terms().collect();
+        match terms.as_slice() {
+            [command, about] => format!("`{command}` ({about})"),
+            _ => format!("`{}`", terms.concat()),
+        }
     }
 
     /// Whether a text could be a code.
@@ -732,6 +757,7 @@ mod tests {
                 about: None,
                 at: Millis(at),
                 client: Some(at),
+                shown: at % 2 == 0,
                 stage: ApprovalStage::Questioned("toolu_1".into()),
             })),
             (0u64..1 << 40).prop_map(|at| Mark::Attached(Millis(at))),

@@ -163,7 +163,7 @@ pub struct Facts<'a> {
     pub meter: Meter,
     /// Whether a person is there.
     pub person: Person,
-    /// The process of the client that called us, where it says so.
+    /// The process of the client, where it is sure that it called. Only known while an approval is asked for.
     pub client: Option<u64>,
     /// The language for people.
     pub lang: Lang,
