@@ -194,7 +194,7 @@ fn an_export_goes_into_another_machine_and_back() {
     let file = other.path().join("memory.jsonl");
     fs::write(&file, reversed.join("\n")).unwrap();
     let ran = memory(&other, &["import", file.to_str().unwrap(), "--json"]);
-    assert_eq!(ok(&ran).json(), json!({"new": 8, "changed": 0, "kept": 0, "forgotten": 0}));
+    assert_eq!(ok(&ran).json(), json!({"new": 8, "changed": 0, "kept": 0, "forgotten": 0, "left": 0}));
     assert_eq!(exported(&other), exported(&one));
     let ran = other.run_with(&["memory", "import", "-"], text.as_bytes());
     assert_eq!(ok(&ran).stdout, "0 rows are new, 0 changed, 8 were there, 0 stay forgotten\n");
