@@ -586,7 +586,7 @@ fn of_what_an_older_store_shared_the_team_is_told_the_end() {
     let older = rusqlite::Connection::open(machine.home().file()).unwrap();
     older
         .execute_batch(
-            "DROP TABLE told; DROP TABLE few_term; DROP TABLE few; UPDATE about SET value = '1' WHERE name = 'tokens';
+            "DROP TABLE pulled; DROP TABLE told; DROP TABLE few_term; DROP TABLE few; UPDATE about SET value = '1' WHERE name = 'tokens';
             UPDATE project SET shared = uid = 'p1'; PRAGMA user_version = 1",
         )
         .unwrap();

@@ -221,7 +221,8 @@ async fn with_above(
                 Record::Decision(row) => row.supersedes.clone(),
                 _ => None,
             };
-            origins.extend(get::<Option<Uid>>(row, "origin")?.map(|origin| (record.uid().to_owned(), origin)));
+            origins
+                .extend(get::<Option<Uid>>(row, "origin")?.map(|origin| (record.uid().to_owned(), origin)));
             records.insert(record.uid().to_owned(), record);
             next.extend(above.filter(|uid| !records.contains_key(uid)));
         }
