@@ -123,9 +123,6 @@ impl Pulling<'_> {
                 return Ok(None);
             }
         }
-        if !is_shared(store, "project", &row.project)? {
-            return Ok(None);
-        }
         let mut row = row.clone();
         if let Some(parent) = &row.parent
             && !is_shared(store, "topic", parent)?

@@ -119,12 +119,13 @@ fn a_topic_made_private_stays_private_and_its_logs_stay_here() {
     let (ann, eve) = ann_and_eve(&scene);
     work(&mut ann.memory(), "ann", "private", 0..0);
     let id = |name: &str| ann.memory().project_by_name(name).unwrap().unwrap().id;
-    let (topic, private) = (ann.memory().topic_by_uid("ann-sea-t").unwrap().unwrap().id, id("private"));
-    let edit = TopicEdit { project: Some(private), ..TopicEdit::default() };
-    act::edit_topic(&mut ann.memory(), ann.now(), topic, &edit).unwrap();
+    let moved = ann.memory().topic_by_uid("ann-sea-t").unwrap().unwrap().id;
+    let edit = TopicEdit { project: Some(id("private")), ..TopicEdit::default() };
+    act::edit_topic(&mut ann.memory(), ann.now(), moved, &edit).unwrap();
     ann.memory().put(&[Record::Log(log("ann-confidential", "ann-sea-t", 9))]).unwrap();
-    // A decision of somebody else in it, too, so that it comes back by way of that.
-    eve.memory().put(&[Record::Decision(decision("in-it", "ann-sea-t", 9))]).unwrap();
+    // Things of somebody else in it, too, so that it comes back by way of them.
+    let part = Topic { parent: Some("ann-sea-t".to_owned()), ..topic("eve-part", "eve-sea") };
+    eve.memory().put(&[Record::Decision(decision("in-it", "ann-sea-t", 9)), Record::Topic(part)]).unwrap();
     eve.talk().unwrap();
     for origin in ["somebody", &ann.standing().machine, &eve.standing().machine] {
         let columns = format!("updated = {FAR}, origin = '{origin}', title = 'Taken'");
@@ -135,6 +136,7 @@ fn a_topic_made_private_stays_private_and_its_logs_stay_here() {
     }
     assert_eq!(scene.sql("SELECT count(*) FROM tidegate.log WHERE uid = 'ann-confidential'"), "0");
     assert_eq!(decision_of(&ann, "in-it"), None, "nor does anything of others get into it");
+    assert_eq!(topic_of(&ann, "eve-part").unwrap().parent, None);
 }
 
 #[test]
