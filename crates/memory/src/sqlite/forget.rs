@@ -197,7 +197,7 @@ impl<'a> Gone<'a> {
         Gone { tells: false, ..Gone::new(store) }
     }
 
-    pub(super) fn logs(&mut self, docs: &[i64]) -> Result<()> {
+    fn logs(&mut self, docs: &[i64]) -> Result<()> {
         for doc in docs {
             let mut found = self.store.prepare_cached(
                 "SELECT log.uid, topic, at, title, session.uid FROM log LEFT JOIN session ON session.id = log.session

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use tidegate_core::memory::automatic;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, TopicEdit};
-use tidegate_memory::record::{self, Decision, Log, Record, Topic};
-use tidegate_memory::store::Store;
+use tidegate_memory::record::{self, Decision, Log, Record, Session, Topic};
+use tidegate_memory::store::{Put, Store};
 use tidegate_memory::view::{Filter, Page};
 
 use crate::machine::Machine;
-use crate::rows::{at, decision, log, topic};
+use crate::rows::{at, decision, log, session, topic};
 use crate::scene::Scene;
 use crate::sharing::work;
 
@@ -107,10 +107,15 @@ fn a_forged_withdrawal_deletes_nothing_that_was_written_here() {
     }
     assert_eq!(rows(&ann), before);
     assert_eq!(copies(&ann), backups, "nor from copies");
-    // A session whose name was forgotten could not be recorded any more.
-    let next = Log { session: Some("ann-sea-s".to_owned()), ..log("ann-sea-l0002", "ann-sea-t", 9) };
-    ann.memory().put(&[Record::Log(next)]).unwrap();
-    assert!(ann.memory().log("ann-sea-l0002").unwrap().is_some());
+    // Nor is a name noted as forgotten: nothing could be stored under it any more.
+    let newer = at(50);
+    let rows = [
+        Record::Session(Session { updated: newer, ..session("ann-sea-s", "ann-sea") }),
+        Record::Topic(Topic { updated: newer, ..topic("ann-sea-t", "ann-sea") }),
+        Record::Log(Log { updated: newer, ..log("ann-sea-l0000", "ann-sea-t", 1) }),
+        Record::Decision(Decision { updated: newer, ..decision("d1", "ann-sea-t", 5) }),
+    ];
+    assert_eq!(ann.memory().put(&rows).unwrap(), [Put::Changed; 4]);
 }
 
 #[test]
@@ -280,6 +285,17 @@ fn a_row_of_others_that_was_changed_here_is_this_machines_own() {
     let (ann, eve) = ann_and_eve(&scene);
     work(&mut eve.memory(), "eve", "private", 0..0);
     let anns = ann.standing().machine;
+    let named = Topic { title: "Eve's".to_owned(), updated: at(8), ..topic("ann-sea-t", "eve-sea") };
+    let said = Decision { text: "Eve says".to_owned(), updated: at(8), ..decision("d2", "ann-sea-t", 6) };
+    eve.memory().put(&[Record::Topic(named), Record::Decision(said)]).unwrap();
+    tamper(&scene, "topic", "ann-sea-t", &format!("updated = {FAR}, title = 'Changed'"));
+    tamper(&scene, "decision", "d2", &format!("updated = {FAR}, text = 'Changed'"));
+    eve.talk().unwrap();
+    forge_forgotten(&scene, "d2", "decision", &anns);
+    eve.talk().unwrap();
+    assert_eq!(topic_of(&eve, "ann-sea-t").unwrap().title, "Eve's");
+    assert_eq!(decision_of(&eve, "d2").unwrap().text, "Eve says");
+    // Also where it is moved to, and what is added to it there.
     let moved = Topic { project: "eve-private".to_owned(), updated: at(9), ..topic("ann-sea-t", "x") };
     eve.memory().put(&[Record::Topic(moved)]).unwrap();
     eve.memory().put(&[Record::Log(log("eve-confidential", "ann-sea-t", 10))]).unwrap();
