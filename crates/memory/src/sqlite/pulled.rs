@@ -158,7 +158,7 @@ impl SqliteStore {
     }
 
     /// What its origin took back goes from here, too: decisions, and topics in which nothing is left and that no topic of this
-    /// machine is a part of. Nothing is noted of what is not here: names are all that tells a session that may not be stored.
+    /// machine is a part of. Other names are not noted as forgotten: the server could keep a session from being stored.
     pub fn withdraw(&mut self, rows: &[Withdrawn]) -> Result<()> {
         let is_gone = self.write(|store| {
             let mut gone = Gone::told_by_the_team(store);

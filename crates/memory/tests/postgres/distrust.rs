@@ -29,10 +29,10 @@ fn ann_and_eve(scene: &Scene<'_>) -> (Machine, Machine) {
                 ..decision("d2", "ann-sea-t", 6)
             }),
         ])
-        .unwrap();
-    ann.talk().unwrap();
-    eve.talk().unwrap();
-    ann.talk().unwrap();
+        .expect("it works");
+    ann.talk().expect("it works");
+    eve.talk().expect("it works");
+    ann.talk().expect("it works");
     (ann, eve)
 }
 
@@ -45,7 +45,7 @@ fn rows(machine: &Machine) -> Vec<Record> {
             rows.push(record);
             Ok(())
         })
-        .unwrap();
+        .expect("it works");
     rows
 }
 
@@ -56,7 +56,7 @@ fn own_rows(machine: &Machine, whose: &str) -> Vec<Record> {
 }
 
 fn topic_of(machine: &Machine, uid: &str) -> Option<record::Topic> {
-    machine.memory().topic_by_uid(uid).unwrap().map(|found| found.row)
+    machine.memory().topic_by_uid(uid).expect("it works").map(|found| found.row)
 }
 
 fn decision_of(machine: &Machine, uid: &str) -> Option<record::Decision> {
@@ -74,7 +74,7 @@ fn tamper(scene: &Scene<'_>, table: &str, uid: &str, columns: &str) {
     ));
 }
 
-/// As if somebody had had the team forget a row, whoever's it is.
+/// As if a member had told the team to forget a row.
 fn forge_forgotten(scene: &Scene<'_>, uid: &str, kind: &str, origin: &str) {
     scene.sql(&format!(
         "INSERT INTO tidegate.forgotten (uid, kind, origin, change)
@@ -86,7 +86,7 @@ fn forge_forgotten(scene: &Scene<'_>, uid: &str, kind: &str, origin: &str) {
 
 fn copies(machine: &Machine) -> Vec<(PathBuf, Vec<u8>)> {
     let copies = machine.memory().home().copies();
-    copies.into_iter().map(|copy| (copy.clone(), fs::read(copy).unwrap())).collect()
+    copies.into_iter().map(|copy| (copy.clone(), fs::read(copy).expect("it works"))).collect()
 }
 
 const FAR: i64 = 9_000_000_000_000_000;
@@ -128,7 +128,7 @@ fn a_topic_made_private_stays_private_and_its_logs_stay_here() {
     let edit = TopicEdit { project: Some(id("private")), ..TopicEdit::default() };
     act::edit_topic(&mut ann.memory(), ann.now(), moved, &edit).unwrap();
     ann.memory().put(&[Record::Log(log("ann-confidential", "ann-sea-t", 9))]).unwrap();
-    // Things of somebody else in it, too, so that it comes back by way of them.
+    // Eve adds to it, so that it comes back by way of her rows, too.
     let part = Topic { parent: Some("ann-sea-t".to_owned()), ..topic("eve-part", "eve-sea") };
     eve.memory().put(&[Record::Decision(decision("in-it", "ann-sea-t", 9)), Record::Topic(part)]).unwrap();
     eve.talk().unwrap();
