@@ -558,6 +558,18 @@ fn at_a_terminal_it_asks() {
     assert!(is_off(&sandbox, "pressure"));
 }
 
+/// Agents can open a terminal for a command and type into it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_that_an_agent_drives_is_not_a_person() {
+    for variable in tidegate_core::host::AGENT_VARIABLES {
+        let sandbox = Sandbox::new().with(variable, "1");
+        let ran = at_terminal(&sandbox, &["off", "pressure"], "y\n");
+        assert!(ran.code != Some(0) && ran.stdout.contains("needs a person's yes"), "{variable}: {ran:?}");
+        assert!(!is_off(&sandbox, "pressure"), "{variable}");
+    }
+}
+
 #[test]
 fn off_counts_where_it_was_meant() {
     let sandbox = Sandbox::new();
