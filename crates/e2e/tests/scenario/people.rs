@@ -290,7 +290,7 @@ fn a_repository_cannot_move_our_files() {
     assert_eq!(run.denials(), ["Write"]);
     let records = tidegate.records_of("PreToolUse");
     assert_eq!(records[0]["ruling"], "ask", "{records:#?}");
-    assert_eq!(records[0]["attended"], false);
+    assert_eq!(records[0]["person"], "absent");
     assert!(!trap.join("tidegate/journal").exists() && !trap.join("journal").exists(), "no state went there");
     model.finish();
 }
