@@ -14,6 +14,7 @@ mod program;
 mod project_root;
 mod sessions;
 
+use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -39,8 +40,22 @@ fn main() -> ExitCode {
 }
 
 fn run_command() -> ExitCode {
-    match command::run(args::Arguments::parse()) {
+    let arguments = match args::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return explain_usage(&error),
+    };
+    match command::run(arguments) {
         Ok(code) => code,
         Err(error) => error.report(),
     }
+}
+
+/// Clap repeats words of the command line as they are, so it prints only those that hide nothing.
+fn explain_usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    if matches!(tidegate_core::characters::visible(&text), Cow::Borrowed(_)) {
+        error.exit();
+    }
+    print::to_stderr(text.trim_end());
+    ExitCode::from(2)
 }

@@ -28,6 +28,7 @@ pub mod record;
 pub mod friction;
 
 // What they all use.
+pub mod characters;
 pub mod checks;
 pub mod config;
 pub mod cycle;

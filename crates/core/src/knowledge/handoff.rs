@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use super::plan;
 use super::tracked::TRACKED;
+use crate::characters;
 use crate::facts::knowledge::Knowledge;
 use crate::facts::marks::Marks;
 use crate::fnv;
@@ -195,8 +196,7 @@ fn section(text: &mut String, title: &str, points: &[String]) {
 
 /// One line without control characters, and not too long.
 fn one_line(text: &str) -> String {
-    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = characters::one_line(text);
     if line.chars().count() <= LONGEST {
         line
     } else {

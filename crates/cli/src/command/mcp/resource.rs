@@ -3,12 +3,12 @@
 use rmcp::model::{
     ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
+use tidegate_core::characters::one_line;
 use tidegate_memory::view::{Decision, Filter, Log, Page, Topic};
 
 use super::memory::Memory;
 use super::tool::cut;
 use crate::error::CliError;
-use crate::knowledge::one_line;
 
 /// Rows on a page.
 const PAGE: usize = 50;

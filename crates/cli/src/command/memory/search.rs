@@ -6,7 +6,7 @@ use serde::Serialize;
 use tidegate_memory::view::{Hit, Kind, Query};
 
 use super::arguments::Search;
-use super::{Opened, is_none, line, plain, say_waiting, team, waiting};
+use super::{Opened, is_none, line, say_waiting, team, waiting};
 use crate::command::Outcome;
 use crate::print;
 use crate::sessions::Here;
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Search) -> Outcome {
         }
     };
     if let Some(note) = &note {
-        print::to_stderr(&format!("note: {}", plain(note)));
+        print::to_stderr(&format!("note: {note}"));
     }
     say_waiting(waiting);
     if args.json {
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Search) -> Outcome {
             line(&hit.id, 60),
             line(&hit.title, 100),
             line(&place, 80)
-        )) && (hit.snippet.is_empty() || print::line(&format!("    {}", plain(&hit.snippet))));
+        )) && (hit.snippet.is_empty() || print::line(&format!("    {}", hit.snippet)));
         if !shown {
             break;
         }

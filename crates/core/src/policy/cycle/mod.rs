@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use super::{Mode, Policy, verify_stop};
+use crate::characters::is_plain;
 use crate::config::Config;
 use crate::cycle::history::Took;
 use crate::cycle::state::{BUDGET, MOST_TOLD};
@@ -570,6 +571,6 @@ pub fn metrics(state: &State) -> String {
 
 /// Somebody else wrote it: on one line, short, and without anything that steers a terminal.
 pub fn plain(text: &str) -> String {
-    let safe = |c: char| if crate::config::value::steers(c) { ' ' } else { c };
+    let safe = |c: char| if is_plain(c) { c } else { ' ' };
     text.chars().take(LONGEST_METRICS).map(safe).collect()
 }

@@ -1,11 +1,11 @@
 //! Rows of the memory as tools give them: in JSON, with a schema, and in a line.
 
 use serde_json::{Map, Value, json};
+use tidegate_core::characters::one_line;
 use tidegate_memory::view::{Decision, Log, Named, Paged, Project, Topic};
 
 use super::schema::{self, count, flag, id, text};
 use super::{Content, cut};
-use crate::knowledge::one_line;
 
 /// Of a log in a list; the whole is given when it is asked for by its id.
 const LIST_CHARS: usize = 500;

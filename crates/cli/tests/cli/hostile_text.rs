@@ -1,0 +1,151 @@
+//! Text that others wrote never steers a terminal: whatever a command prints, in words or as JSON.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use tidegate_core::characters;
+
+use crate::people::{SESSION, attended, by_agent};
+use crate::sandbox::Sandbox;
+use crate::transcript::addressed;
+
+/// Escape sequences, a bell, C1, a backspace, a carriage return, text direction, and characters that hide.
+const HOSTILE: &str = "evil\u{1b}]0;t\u{7}\u{1b}[2J\u{8}\r\u{9b}31m\u{202e}\u{2060}\u{feff}\u{e0041}\u{e0001}x";
+
+fn event(sandbox: &Sandbox, name: &str, more: Value) {
+    let mut payload = json!({ "hook_event_name": name });
+    if let Value::Object(more) = more {
+        for (member, value) in more {
+            payload[member] = value;
+        }
+    }
+    let payload = addressed(payload, SESSION, &sandbox.path().join("t.jsonl"), &sandbox.project());
+    let _ = sandbox.event(&payload);
+}
+
+/// A session in which every text that can come from elsewhere is hostile.
+fn planted() -> Sandbox {
+    let sandbox = attended();
+    sandbox.config(format!("[skill_gate]\nmode = \"guide\"\n[\"{}\"]\nx = 1\n", "a\\u001b[2J\\u202e"));
+    let context = sandbox.project().join(".claude/context");
+    fs::create_dir_all(&context).expect("a folder");
+    let entry = format!("## [2026-11-16T09:30:00Z] — {HOSTILE}\n- Decision: {HOSTILE}\n- Next: {HOSTILE}\n");
+    fs::write(context.join("progress.md"), format!("# Progress\n\n{entry}")).expect("a file");
+    fs::write(context.join("task_plan.md"), format!("# Plan\n\n## Constraints\n- {HOSTILE}\n")).expect("a file");
+    fs::write(context.join("learnings.md"), format!("## {HOSTILE}\n- Confidence: {HOSTILE}\n")).expect("a file");
+    fs::write(sandbox.project().join(".claude/tidegate.toml"), "[\"\u{202e}\u{2060}\"]\na = 1\n").expect("a file");
+    let manifest = sandbox.project().join(".claude/.output/features/x/MANIFEST.yaml");
+    fs::create_dir_all(manifest.parent().expect("a folder")).expect("a folder");
+    let escaped: String = HOSTILE.chars().map(|c| format!("\\U{:08x}", u32::from(c))).collect();
+    let quoted = format!("\"{escaped}\"");
+    fs::write(&manifest, format!("feature_name: {quoted}\ncurrent_phase: 3\nphases:\n  3_discovery: {{status: {quoted}}}\n"))
+        .expect("a file");
+    event(&sandbox, "PostToolUse", json!({ "tool_name": "Write", "tool_input": { "file_path": manifest }, "tool_use_id": "a" }));
+    let file = sandbox.project().join(format!("{HOSTILE}.rs"));
+    fs::write(&file, "fn main() {}\n").expect("a file");
+    let edit = json!({ "file_path": file, "content": "fn main() {}" });
+    for (at, (tool, input)) in [
+        ("Write", edit),
+        (HOSTILE, json!({ "file_path": HOSTILE, "path": HOSTILE })),
+        ("Bash", json!({ "command": format!("cargo test {HOSTILE} | tail -1") })),
+        ("Skill", json!({ "skill": HOSTILE })),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let call = json!({ "tool_name": tool, "tool_input": input, "tool_use_id": format!("t{at}") });
+        event(&sandbox, "PreToolUse", call.clone());
+        event(&sandbox, "PostToolUse", call);
+    }
+    event(&sandbox, "UserPromptSubmit", json!({ "prompt": HOSTILE, "prompt_id": HOSTILE }));
+    event(&sandbox, "PreCompact", json!({ "trigger": HOSTILE }));
+    event(&sandbox, "Stop", json!({ "stop_hook_active": false, "last_assistant_message": HOSTILE }));
+    let _ = by_agent(&sandbox, &["progress", "add", HOSTILE, "--decision", HOSTILE]);
+    let key = sandbox.project().join(".git");
+    let rows = [
+        json!({"kind": "project", "uid": "p", "key": key, "name": HOSTILE, "created": 1, "updated": 1}),
+        json!({"kind": "topic", "uid": "t", "project": "p", "title": HOSTILE, "status": "open", "created": 2, "updated": 2}),
+        json!({"kind": "log", "uid": "l", "topic": "t", "title": HOSTILE, "text": HOSTILE, "source": "relay",
+            "at": 1_790_000_000_000_u64, "updated": 1_790_000_000_000_u64}),
+    ];
+    let rows: Vec<String> = rows.iter().map(Value::to_string).collect();
+    sandbox.run_with(&["memory", "import"], rows.join("\n").as_bytes()).ok();
+    sandbox
+}
+
+#[test]
+fn nothing_that_others_wrote_steers_the_terminal() {
+    let sandbox = planted();
+    let mut shown = String::new();
+    for words in [
+        "journal",
+        "journal --all",
+        "explain",
+        "status",
+        "report",
+        "doctor",
+        "config show",
+        "config show --origin",
+        "meter",
+        "progress list",
+        "compound list",
+        "learnings list",
+        "memory search evil",
+        "memory list topics",
+        "memory list logs",
+        "memory show topic 1",
+        "memory show log l",
+        "memory export",
+        "gate status",
+        "gate check",
+        "cycle status",
+        "handoff --print",
+        "trust --show",
+        "off",
+    ] {
+        for json in [false, true] {
+            let mut args: Vec<&str> = words.split(' ').collect();
+            if json {
+                args.push("--json");
+            }
+            let ran = by_agent(&sandbox, &args);
+            let wrong = |c: &char| !matches!(c, '\n' | '\t') && !characters::is_plain(*c);
+            for text in [&ran.stdout, &ran.stderr] {
+                assert_eq!(text.chars().find(wrong), None, "{args:?}: {text:?}");
+            }
+            if ran.stdout.contains("evil") {
+                shown.push_str(&format!("{} {json}\n", words));
+            }
+        }
+    }
+    // Each of these has shown the hostile text, so it was there to be made visible.
+    for words in
+        ["journal", "explain", "status", "progress list", "compound list", "memory search evil", "memory export", "gate status"]
+    {
+        assert!(shown.contains(&format!("{words} ")), "{words} shows nothing hostile: {shown}");
+    }
+}
+
+#[test]
+fn json_keeps_every_character() {
+    let sandbox = planted();
+    let found = sandbox.run(&["memory", "show", "log", "l", "--json"]).json();
+    let text = found["text"].as_str().expect("a text");
+    assert!(text.contains("\u{202e}\u{2060}\u{feff}\u{e0041}"), "{found}");
+}
+
+#[test]
+fn a_word_of_the_command_line_does_not_steer_it() {
+    let ran = Sandbox::new().run(&["jour\u{1b}[2Jnal"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("jour\\u{1b}[2Jnal") && !ran.stderr.contains('\u{1b}'), "{ran:?}");
+}
+
+#[test]
+fn a_wrapped_status_line_keeps_only_its_colours_and_links() {
+    let sandbox = Sandbox::new();
+    let wrapped = r"printf '\033[31mred\033[0m \033]8;;https://x\007l\033]8;;\007 a\033[2Jb\033]52;c;aGk=\007c\007\010\n'";
+    let ran = sandbox.run_with(&["statusline", "--wrap", wrapped], b"{}");
+    let line = ran.ok();
+    assert!(line.starts_with("\u{1b}[31mred\u{1b}[0m \u{1b}]8;;https://x\u{7}l\u{1b}]8;;\u{7} abc"), "{line:?}");
+}
