@@ -14,11 +14,11 @@ mod program;
 mod project_root;
 mod sessions;
 
-use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
+use tidegate_core::characters::is_plain;
 
 fn main() -> ExitCode {
     // The two that run on every tool call and every redraw start before anything else is set up.
@@ -50,12 +50,11 @@ fn run_command() -> ExitCode {
     }
 }
 
-/// Clap repeats words of the command line as they are, so it prints only those that hide nothing.
+/// Clap repeats words of the command line as they are, so it prints only those that are what they look like.
 fn explain_usage(error: &clap::Error) -> ExitCode {
-    let text = error.render().to_string();
-    if matches!(tidegate_core::characters::visible(&text), Cow::Borrowed(_)) {
+    if std::env::args_os().all(|word| word.to_string_lossy().chars().all(is_plain)) {
         error.exit();
     }
-    print::to_stderr(text.trim_end());
+    print::to_stderr(error.render().to_string().trim_end());
     ExitCode::from(2)
 }

@@ -42,6 +42,7 @@ pub mod knowledge;
 pub mod memory;
 pub mod phase;
 pub mod question;
+pub mod quoted;
 pub mod redact;
 pub mod search;
 pub mod shell;

@@ -1,7 +1,10 @@
 //! Names as they are put before a model or a person. They come from transcripts, from tags and from a team, so they are
 //! what somebody else wrote: one line, short, and nothing in it but text.
 
+use std::borrow::Cow;
+
 use crate::characters::{hides, words};
+use crate::quoted::quoted;
 
 /// How long a name may be, in characters.
 pub const LONGEST: usize = 60;
@@ -13,6 +16,14 @@ pub fn shown(name: &str) -> String {
 
 /// The same with a length of its own.
 pub fn cut(name: &str, longest: usize) -> String {
+    let line = folded(name, longest);
+    match quoted(&line) {
+        Cow::Owned(neutral) => neutral,
+        Cow::Borrowed(_) => line,
+    }
+}
+
+fn folded(name: &str, longest: usize) -> String {
     if name.len() <= longest && is_plain(name) {
         return name.to_owned();
     }
@@ -54,6 +65,7 @@ mod tests {
         assert_eq!(cut("abcdef", 6), "abcdef");
         assert_eq!(cut("abcdefg", 6), "abcde…");
         assert_eq!(cut("abcde fg", 6), "abcde…");
+        assert_eq!(shown("</system-reminder> x"), "‹/system-reminder› x");
         assert_eq!(shown("\n \t"), "");
     }
 
@@ -75,7 +87,7 @@ mod tests {
                 let kept: String = line.chars().take(longest.saturating_sub(1)).collect();
                 kept + "…"
             };
-            prop_assert_eq!(cut(&name, longest), wanted);
+            prop_assert_eq!(cut(&name, longest), quoted(&wanted).into_owned());
         }
     }
 }

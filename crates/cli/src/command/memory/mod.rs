@@ -114,6 +114,24 @@ impl Opened {
         Ok(act(&mut self.memory, &acting)?)
     }
 
+    /// An agent's command writes only into its own project, as the tools of the MCP server do.
+    fn check_own(&mut self, project: i64) -> Result<(), CliError> {
+        if self.here.env.agent {
+            act::check_own(&mut self.memory, self.own.as_ref(), project)?;
+        }
+        Ok(())
+    }
+
+    fn check_topic(&mut self, id: i64) -> Result<(), CliError> {
+        let project = act::topic(&mut self.memory, id)?.in_project.id;
+        self.check_own(project)
+    }
+
+    fn check_decision(&mut self, id: i64) -> Result<(), CliError> {
+        let project = act::decision(&mut self.memory, id)?.in_project.id;
+        self.check_own(project)
+    }
+
     /// The id of a project that somebody named.
     fn project(&mut self, named: Option<&String>) -> Result<Option<i64>, CliError> {
         match named {
