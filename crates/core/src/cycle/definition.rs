@@ -1,8 +1,8 @@
 //! What a cycle is: its stages, and how much room each wants before it begins.
 
+use crate::characters::is_plain;
 use crate::config::setting::Setting as _;
 use crate::config::setting::Whole;
-use crate::characters::is_plain;
 use crate::config::value::Value;
 
 /// A percentage is of this many tokens, whatever the window: that is what the numbers were first written for.

@@ -162,11 +162,7 @@ pub fn key_facts(sources: &FactSources<'_>) -> Vec<KeyFact> {
 
 /// One line without doubled blanks; a text that is too long ends in `…`, a path begins with `…/`.
 fn one_line(text: &str, kind: FactKind) -> String {
-    let text = if kind.is_path() {
-        quoted(text.trim()).replace('\n', " ")
-    } else {
-        quoted_line(text)
-    };
+    let text = if kind.is_path() { quoted(text.trim()).replace('\n', " ") } else { quoted_line(text) };
     let length = text.chars().count();
     if length <= LONGEST {
         return text;

@@ -377,7 +377,9 @@ fn decisions(cell: &str) -> Known<ProjectPage> {
     let mut decisions: Vec<Decided> = Vec::new();
     for word in cell.split(' ') {
         match (word.parse::<i64>(), decisions.last_mut()) {
-            (Ok(id), _) => decisions.push(Decided { id, name: format!("decision {id}"), by: "agent, session s1".into() }),
+            (Ok(id), _) => {
+                decisions.push(Decided { id, name: format!("decision {id}"), by: "agent, session s1".into() })
+            }
             (Err(_), Some(last)) if word == "long" => {
                 last.name = format!("{} {}", last.name, "x".repeat(200));
             }

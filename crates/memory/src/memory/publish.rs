@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use tidegate_core::memory::catalogue::{Decided, MOST, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic};
+use tidegate_core::memory::catalogue::{
+    Decided, MOST, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
+};
 use tidegate_core::memory::shown::shown;
 use tidegate_state::memory::catalogue;
 use tidegate_state::place::StateDir;

@@ -134,7 +134,9 @@ pub(super) fn read(uri: &str) -> Result<ReadResourceResult, ErrorData> {
         ]
         .concat()
     };
-    Ok(ReadResourceResult::new(vec![ResourceContents::text(quoted(&text).into_owned(), uri).with_mime_type(MARKDOWN)]))
+    Ok(ReadResourceResult::new(vec![
+        ResourceContents::text(quoted(&text).into_owned(), uri).with_mime_type(MARKDOWN),
+    ]))
 }
 
 /// Of a row in a list.

@@ -186,7 +186,6 @@ fn folder(project: &Project) -> String {
     }
 }
 
-
 /// `2026-11-01 10:00`, in UTC.
 fn minute(at: tidegate_core::time::Millis) -> String {
     at.iso()[..16].replace('T', " ")

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tidegate_core::characters::one_line;
-use tidegate_memory::act::author;
+use tidegate_memory::act::{author, author_of_log};
 use tidegate_memory::view::{Decision, Log, Named, Paged, Project, Topic};
 
 use super::schema::{self, count, flag, id, text};
@@ -202,7 +202,7 @@ pub(super) fn log(log: &Log, whole: bool) -> Value {
     present(json!({
         "id": row.uid, "at": row.at.iso_seconds(), "title": row.title, "text": cut(&row.text, most),
         "topic": topic_ref(&log.in_topic), "project": project_ref(&log.in_project), "source": row.source,
-        "session": row.session, "by": author(row.session.as_deref()), "files": listed(&row.files), "notes": listed(&row.notes),
+        "session": row.session, "by": author_of_log(row), "files": listed(&row.files), "notes": listed(&row.notes),
         "prompt": part(&row.prompt), "answer": part(&row.answer),
     }))
 }
@@ -211,11 +211,12 @@ pub(super) fn log_line(log: &Log) -> String {
     let at = log.row.at.iso();
     let id: String = log.row.uid.chars().take(8).collect();
     format!(
-        "{id}  {}  {}  ({}: {})",
+        "{id}  {}  {}  ({}: {}; {})",
         at[..16].replace('T', " "),
         line(&log.row.title),
         line(&log.in_project.name),
-        line(&log.in_topic.name)
+        line(&log.in_topic.name),
+        author_of_log(&log.row)
     )
 }
 

@@ -98,7 +98,12 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
             let day: String = hit.at.chars().take(10).collect();
             let kind = kind.as_str().unwrap_or_default();
             let by = by.as_ref().map(|by| format!("; {by}")).unwrap_or_default();
-            format!("{kind} {}  {day}  {}  ({place}{by})\n    {}", hit.id, rows::line(&hit.title), hit.snippet)
+            format!(
+                "{kind} {}  {day}  {}  ({place}{by})\n    {}",
+                hit.id,
+                rows::line(&hit.title),
+                hit.snippet
+            )
         })
         .collect();
     if lines.is_empty() {
