@@ -124,8 +124,8 @@ pub fn make_project(store: &mut dyn Store, own: &ProjectOf, now: Millis) -> Resu
     store.project_by_key(&own.key)?.ok_or_else(|| Error::new(ErrorKind::Other, "the project was not stored"))
 }
 
-/// What separates the name of a project within a repository from the repository's key.
-const WITHIN: &str = "#";
+/// Separates the name of a project within a repository from the repository's key. No resolved path has it.
+const WITHIN: &str = "//";
 
 /// One of several projects that a repository holds. Its key says whose it is.
 pub fn project_within(own: &ProjectOf, name: &str) -> ProjectOf {

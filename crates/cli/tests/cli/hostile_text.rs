@@ -55,7 +55,8 @@ fn planted() -> (Sandbox, Vec<(&'static str, Answer)>) {
 
     let manifest = sandbox.project().join(".claude/.output/features/x/MANIFEST.yaml");
     fs::create_dir_all(manifest.parent().expect("a folder")).expect("a folder");
-    let escaped: String = HOSTILE.chars().map(|c| format!("\\U{:08x}", u32::from(c))).collect();
+    let escaped: Vec<String> = HOSTILE.chars().map(|c| format!("\\U{:08x}", u32::from(c))).collect();
+    let escaped = escaped.concat();
     let text = format!(
         "feature_name: \"{escaped}\"\ncurrent_phase: 3\nphases:\n  3_discovery: {{status: \"{escaped}\"}}\n"
     );
@@ -133,7 +134,7 @@ fn no_markup_of_others_reaches_the_model() {
 #[test]
 fn nothing_that_others_wrote_steers_the_terminal() {
     let (sandbox, _) = planted();
-    let mut shown = String::new();
+    let mut shown = Vec::new();
     for words in [
         "journal",
         "journal --all",
@@ -171,7 +172,7 @@ fn nothing_that_others_wrote_steers_the_terminal() {
                 assert_eq!(text.chars().find(wrong), None, "{args:?}: {text:?}");
             }
             if ran.stdout.contains("evil") {
-                shown.push_str(&format!("{} {json}\n", words));
+                shown.push(words);
             }
         }
     }
@@ -186,7 +187,7 @@ fn nothing_that_others_wrote_steers_the_terminal() {
         "memory export",
         "gate status",
     ] {
-        assert!(shown.contains(&format!("{words} ")), "{words} shows nothing hostile: {shown}");
+        assert!(shown.contains(&words), "{words} shows nothing hostile: {shown:?}");
     }
 }
 
