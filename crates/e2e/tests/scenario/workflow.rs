@@ -8,6 +8,7 @@ use tidegate_e2e::prefix::assert_extending;
 use tidegate_e2e::terminal::Terminal;
 use tidegate_e2e::tidegate::{Tidegate, binary};
 
+use super::people::wording;
 use super::work::launch;
 
 const MANIFEST: &str = ".claude/.output/features/x/MANIFEST.yaml";
@@ -298,8 +299,7 @@ fn a_person_skips_a_gate_in_a_dialog() {
         .main(phase(4))
         .main(gate(skip))
         .main_with(|request| {
-            let question =
-                format!("Go on without gate 1? The context may run out later. ({})", code(request));
+            let question = format!("Go on without gate 1? {}", wording(request));
             let options = json!([
                 { "label": "approve", "description": "go on without it" },
                 { "label": "no", "description": "write the summary first" },

@@ -10,6 +10,7 @@ mod index;
 mod list;
 mod note;
 mod outbox;
+mod pulled;
 mod put;
 mod row;
 mod schema;
