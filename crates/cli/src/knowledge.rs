@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use tidegate_core::characters::one_line;
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::Known;
 use tidegate_core::facts::marks::Marks;
@@ -360,12 +361,6 @@ pub(crate) fn is_named(id: EntryId, named: &str) -> bool {
 /// An id as it is shown in a list.
 pub(crate) fn short(id: EntryId) -> String {
     id.to_string()[..SHOWN_DIGITS].to_owned()
-}
-
-/// One line of plain text: what somebody typed, without line breaks and control characters.
-pub(crate) fn one_line(text: &str) -> String {
-    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The same, where something has to be said.

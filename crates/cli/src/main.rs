@@ -18,6 +18,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
+use tidegate_core::characters::is_plain;
 
 fn main() -> ExitCode {
     // The two that run on every tool call and every redraw start before anything else is set up.
@@ -39,8 +40,21 @@ fn main() -> ExitCode {
 }
 
 fn run_command() -> ExitCode {
-    match command::run(args::Arguments::parse()) {
+    let arguments = match args::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return explain_usage(&error),
+    };
+    match command::run(arguments) {
         Ok(code) => code,
         Err(error) => error.report(),
     }
+}
+
+/// Clap repeats words of the command line as they are, so it prints only those that are what they look like.
+fn explain_usage(error: &clap::Error) -> ExitCode {
+    if std::env::args_os().all(|word| word.to_string_lossy().chars().all(is_plain)) {
+        error.exit();
+    }
+    print::to_stderr(error.render().to_string().trim_end());
+    ExitCode::from(2)
 }

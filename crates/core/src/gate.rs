@@ -3,6 +3,7 @@
 //! A failure never looks like a policy's verdict: it has its own class in the record and its own sentence.
 
 use crate::event::{Event, EventKind, FailedStep};
+use crate::quoted::quoted_line;
 use crate::reply::Reply;
 use crate::words::Words;
 
@@ -50,8 +51,9 @@ impl Closed {
     /// Says it.
     pub fn because(step: &FailedStep, words: &Words) -> Closed {
         Closed {
-            model: format!("tidegate could not check: {step}. The call was not let through."),
-            user: (words.gate_closed)(step, EDIT_GATE),
+            // A step may name a path.
+            model: quoted_line(&format!("tidegate could not check: {step}. The call was not let through.")),
+            user: quoted_line(&(words.gate_closed)(step, EDIT_GATE)),
         }
     }
 

@@ -28,6 +28,7 @@ pub mod record;
 pub mod friction;
 
 // What they all use.
+pub mod characters;
 pub mod checks;
 pub mod config;
 pub mod cycle;
@@ -42,6 +43,7 @@ pub mod memory;
 pub mod person;
 pub mod phase;
 pub mod question;
+pub mod quoted;
 pub mod redact;
 pub mod search;
 pub mod shell;

@@ -9,6 +9,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use tidegate_core::characters;
 use tidegate_core::config::Config;
 use tidegate_core::config::setting::Whole;
 use tidegate_core::event::SessionId;
@@ -53,7 +54,9 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let _ = std::io::stdin().lock().take(LARGEST).read_to_end(&mut payload);
     let ours = line(&payload, &env, clock::now());
     let theirs = wrapped(args).and_then(|command| output_of(&command, &payload));
-    let _ = writeln!(std::io::stdout().lock(), "{}", join(theirs.as_deref(), &ours, env.columns));
+    let theirs = theirs.as_deref().map(characters::styled);
+    let line = join(theirs.as_deref(), &characters::visible(&ours), env.columns);
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
     ExitCode::SUCCESS
 }
 

@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde::Serialize;
+use tidegate_core::characters::is_plain;
 use tidegate_core::memory::job::ProjectOf;
 use tidegate_core::memory::settings::{MemorySettings, StartupProjects};
 use tidegate_core::redact::redact;
@@ -15,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::record::{self, Record, Source, Status, Summary, new_uid};
 use crate::store::{Put, Store};
 use crate::text::one_line;
-use crate::view::{Decision, Filter, Log, Page, Project, Topic};
+use crate::view::{Decision, Filter, Hit, Kind, Log, Page, Project, Topic};
 
 /// How long a title may be, in characters.
 pub const LONGEST_TITLE: usize = 200;
@@ -120,6 +122,87 @@ pub fn make_project(store: &mut dyn Store, own: &ProjectOf, now: Millis) -> Resu
     store.put(&[Record::Project(row)])?;
     // Whoever was faster has the key.
     store.project_by_key(&own.key)?.ok_or_else(|| Error::new(ErrorKind::Other, "the project was not stored"))
+}
+
+/// Separates the name of a project within a repository from the repository's key. No resolved path has it.
+const WITHIN: &str = "//";
+
+/// One of several projects that a repository holds. Its key says whose it is.
+pub fn project_within(own: &ProjectOf, name: &str) -> ProjectOf {
+    ProjectOf { key: format!("{}{WITHIN}{name}", own.key), name: name.to_owned(), ..own.clone() }
+}
+
+/// Refuses a project that is not the one of this folder, nor within it: an agent that reads hostile text in one project must
+/// not write into another one's memory.
+pub fn check_own(store: &mut dyn Store, own: Option<&ProjectOf>, project: i64) -> Result<()> {
+    let found = store
+        .project(project)?
+        .ok_or_else(|| Error::new(ErrorKind::Missing, format!("there is no project {project}")))?;
+    let is_own = |own: &ProjectOf, key: &str| {
+        key.strip_prefix(own.key.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(WITHIN))
+    };
+    if own.zip(found.row.key.as_deref()).is_some_and(|(own, key)| is_own(own, key)) {
+        return Ok(());
+    }
+    let (theirs, ours) = (one_line(&found.row.name, 40), own.map_or("no project", |own| own.name.as_str()));
+    Err(Error::new(
+        ErrorKind::Refused,
+        format!("nothing was written: this belongs to the project {theirs}, and this session to {}", one_line(ours, 40)),
+    )
+    .hint(format!(
+        "an agent writes only into its own project: do it in a session there, or have the person do it at a terminal with \
+         `tidegate memory`; a topic of {} can be begun here",
+        one_line(ours, 40)
+    )))
+}
+
+/// Who recorded something, as far as that is known: agents act in a session, a person at a terminal does not.
+pub fn author(session: Option<&str>) -> String {
+    match session {
+        Some(session) => format!("agent, session {}", short(session)),
+        None => "author not recorded".to_owned(),
+    }
+}
+
+/// Who recorded a log. That of a relay holds what both sides said.
+pub fn author_of_log(row: &record::Log) -> String {
+    match (row.source, row.session.as_deref()) {
+        (Source::Relay, Some(session)) => format!("conversation, session {}", short(session)),
+        (_, session) => author(session),
+    }
+}
+
+fn short(session: &str) -> String {
+    session.chars().filter(|c| is_plain(*c)).take(8).collect()
+}
+
+/// A hit with who recorded it, where the local store knows that.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Authored {
+    /// What was found.
+    #[serde(flatten)]
+    pub hit: Hit,
+    /// Who recorded it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+/// Adds who recorded each.
+pub fn authored(store: &mut dyn Store, hits: Vec<Hit>) -> Result<Vec<Authored>> {
+    hits.into_iter().map(|hit| Ok(Authored { by: author_of(store, &hit)?, hit })).collect()
+}
+
+fn author_of(store: &mut dyn Store, hit: &Hit) -> Result<Option<String>> {
+    Ok(match hit.kind {
+        Kind::Decision => {
+            let id = hit.id.parse().unwrap_or_default();
+            let found = store.decision(id)?.filter(|found| found.row.uid == hit.uid);
+            found.map(|found| author(found.row.session.as_deref()))
+        }
+        Kind::Log => store.log(&hit.id)?.map(|found| author_of_log(&found.row)),
+        Kind::Stock | Kind::Progress => Some("a file of the project".to_owned()),
+        Kind::Topic => None,
+    })
 }
 
 /// A topic by its id.

@@ -98,12 +98,14 @@ pub(crate) fn summary(record: &Record) -> String {
         (None, Some(text), _) | (None, None, Some(text)) => format!("  \"{}\"", shorten(text)),
         _ => String::new(),
     };
-    format!(
+    let line = format!(
         "{time}  {:<19}{:<10} {percent:>4}  {:>6}  {what}{agent}{said}",
         record.id,
         record.ruling,
         format!("{}µs", record.cost.us)
-    )
+    );
+    // A tool's name may hold a line break; one record stays one line.
+    line.replace('\n', " ")
 }
 
 /// What came of asking a language model.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tidegate_core::characters::one_line;
 use tidegate_core::knowledge::entry_id::EntryId;
 use tidegate_core::knowledge::flow::{self, NewEntry};
 use tidegate_core::record::Deeds;
@@ -12,7 +13,7 @@ use tidegate_core::record::Deeds;
 use super::Outcome;
 use crate::approval::{self, tightened};
 use crate::args::{ProgressAdd, ProgressCommand, ProgressList, ProgressShow};
-use crate::knowledge::{Entry, Project, one_line, said};
+use crate::knowledge::{Entry, Project, said};
 use crate::print;
 
 pub(crate) fn run(command: &ProgressCommand) -> Outcome {

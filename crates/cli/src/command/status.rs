@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tidegate_core::characters::one_line;
 use tidegate_core::checks::Kinds;
 use tidegate_core::config::Config;
 use tidegate_core::facts::Known;
@@ -22,7 +23,7 @@ use super::report::count;
 use crate::args;
 use crate::error::CliError;
 use crate::host::unchecked::Unchecked;
-use crate::knowledge::{self, one_line};
+use crate::knowledge;
 use crate::print;
 use crate::sessions::{Here, Session};
 

@@ -70,10 +70,10 @@ fn it_says_what_files_and_marks_know() {
     assert!(head.contains(&format!("# Handoff of session {SESSION}, 20")), "{head}");
     let transcript = event(&sandbox, "PostToolUse.Write")["transcript_path"].clone();
     let expected = format!(
-        "## Goal\n\n- refresh session tokens\n- Constraint: the old endpoint stays\n\n\
-         ## Decisions\n\n- at 80% of the lifetime\n\n## Edited and not verified since\n\n- src/auth.ts\n\n\
-         ## Entries that no person has gone through\n\n- Tokens are refreshed\n\n## Next\n\n- logout\n\n\
-         ## Open\n\n- cancel the timer\n\n## Open questions\n\n- who rotates the key?\n\n\
+        "## Goal\n\n- task_plan.md: refresh session tokens\n- task_plan.md, constraint: the old endpoint stays\n\n\
+         ## Decisions in progress.md\n\n- at 80% of the lifetime\n\n## Edited and not verified since\n\n- src/auth.ts\n\n\
+         ## Entries that no person has gone through\n\n- Tokens are refreshed\n\n## Next in progress.md\n\n- logout\n\n\
+         ## Open in task_plan.md\n\n- cancel the timer\n\n## Open questions in task_plan.md\n\n- who rotates the key?\n\n\
          ## Paths\n\n- edited: src/auth.ts\n- .claude/context/task_plan.md\n- .claude/context/progress.md\n\
          - transcript: {}\n",
         transcript.as_str().expect("a path")

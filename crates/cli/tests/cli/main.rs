@@ -16,6 +16,7 @@ mod foreign;
 mod friction;
 mod gates;
 mod handoff;
+mod hostile_text;
 mod install;
 #[cfg(target_os = "linux")]
 mod killed;

@@ -117,7 +117,7 @@ fn a_search_finds_both_languages_and_prints_what_was_agreed() {
     assert_eq!(
         found,
         json!({"results": [{"kind": "log", "id": "a2", "title": "検索の設計を変更した", "snippet": "検索の**設計**を変更した",
-            "project": "shop", "topic": "Search", "at": "2026-09-21T14:13:22.000Z"}]})
+            "project": "shop", "topic": "Search", "at": "2026-09-21T14:13:22.000Z", "by": "conversation, session s1"}]})
     );
     let ids = |args: &[&str]| -> Vec<String> {
         let ran = memory(&sandbox, &[&["search", "--json"], args].concat());

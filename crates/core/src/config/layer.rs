@@ -8,7 +8,8 @@ use std::fmt;
 use super::Config;
 use super::near;
 use super::section::{Put, Section, Voice, Wrong};
-use super::value::{Value, steers};
+use super::value::Value;
+use crate::characters::is_plain;
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -269,7 +270,7 @@ fn last(section: &str) -> &str {
 /// A name that somebody else wrote, fit for a terminal and a journal: short, and without anything that steers either.
 fn plain(name: &str) -> String {
     const LONGEST: usize = 64;
-    let safe = |c: char| if steers(c) { '\u{fffd}' } else { c };
+    let safe = |c: char| if is_plain(c) { c } else { '\u{fffd}' };
     let mut plain: String = name.chars().take(LONGEST).map(safe).collect();
     if name.chars().nth(LONGEST).is_some() {
         plain.push('…');

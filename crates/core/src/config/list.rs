@@ -2,7 +2,8 @@
 
 use super::section::Put;
 use super::setting::{Setting, Shape};
-use super::value::{Value, steers};
+use super::value::Value;
+use crate::characters::is_plain;
 use crate::checks::command;
 use crate::glob::Glob;
 
@@ -117,7 +118,7 @@ fn one_line(text: &str) -> Result<(), String> {
     if text.trim() != text {
         return Err("there is a space around it".to_owned());
     }
-    if text.chars().any(steers) {
+    if !text.chars().all(is_plain) {
         return Err("it has a control character in it".to_owned());
     }
     if text.chars().nth(LONGEST).is_some() {

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use super::layer::key_text;
+use crate::characters::is_plain;
 
 /// One value.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,16 +114,12 @@ fn quoted(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match c {
             '"' | '\\' => write!(out, "\\{c}")?,
             '\n' => out.write_str("\\n")?,
-            c if steers(c) => write!(out, "\\u{:04x}", u32::from(c))?,
-            c => out.write_char(c)?,
+            c if is_plain(c) => out.write_char(c)?,
+            c if c <= '\u{ffff}' => write!(out, "\\u{:04x}", u32::from(c))?,
+            c => write!(out, "\\U{:08x}", u32::from(c))?,
         }
     }
     out.write_char('"')
-}
-
-/// Whether a character does something to a terminal but stand in it: what a repository wrote must not.
-pub(crate) fn steers(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 impl From<&str> for Value {

@@ -1,8 +1,9 @@
 //! What a cycle is: its stages, and how much room each wants before it begins.
 
+use crate::characters::is_plain;
 use crate::config::setting::Setting as _;
 use crate::config::setting::Whole;
-use crate::config::value::{Value, steers};
+use crate::config::value::Value;
 
 /// A percentage is of this many tokens, whatever the window: that is what the numbers were first written for.
 const FULL: u64 = 200_000;
@@ -200,7 +201,7 @@ fn read_stage(item: &Value) -> Result<Stage, String> {
 }
 
 fn read_name(key: &str, text: &str) -> Result<String, String> {
-    let plain = |c: char| !steers(c) && !c.is_whitespace() && !matches!(c, '`' | '"' | '\\');
+    let plain = |c: char| is_plain(c) && !c.is_whitespace() && !matches!(c, '`' | '"' | '\\');
     if text.is_empty() || text.chars().count() > LONGEST_NAME || !text.chars().all(plain) {
         return Err(format!(
             "`{key}` takes a name of 1 to {LONGEST_NAME} characters without blanks and quotes"

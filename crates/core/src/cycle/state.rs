@@ -99,7 +99,7 @@ impl fmt::Display for Damage {
 
 /// Somebody else wrote it.
 fn shown(name: &str) -> String {
-    let plain = |c: char| if crate::config::value::steers(c) { '\u{fffd}' } else { c };
+    let plain = |c: char| if crate::characters::is_plain(c) { c } else { '\u{fffd}' };
     format!("`{}`", name.chars().take(64).map(plain).collect::<String>())
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::marks::{Mark, Marks};
 use crate::checks::Kinds;
+use crate::quoted::quoted_line;
 use crate::time::Millis;
 
 /// A file of class code, inside the project, was written.
@@ -131,7 +132,7 @@ impl ChangeSet {
 
     /// `src/a.rs, src/b.rs and 3 more`.
     pub fn listed(&self) -> String {
-        let names = self.files.join(", ");
+        let names = self.files.iter().map(|file| quoted_line(file)).collect::<Vec<_>>().join(", ");
         match self.others.len() {
             0 => names,
             OTHERS_KEPT => format!("{names} and more than {OTHERS_KEPT} more"),

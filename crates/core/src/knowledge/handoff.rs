@@ -9,6 +9,7 @@ use super::tracked::TRACKED;
 use crate::facts::knowledge::Knowledge;
 use crate::facts::marks::Marks;
 use crate::fnv;
+use crate::quoted::quoted_line;
 use crate::time::Millis;
 
 /// The file.
@@ -151,12 +152,12 @@ impl Handoff {
         let labelled = |label: &str, texts: &[String]| -> Vec<String> {
             texts.iter().map(|text| format!("{label}: {text}")).collect()
         };
-        let mut goal: Vec<String> = self.goal.iter().cloned().collect();
+        let mut goal: Vec<String> = labelled("task_plan.md", self.goal.as_slice());
         // Prompts are not kept by us.
         if goal.is_empty() && self.transcript.is_some() {
             goal.push("No plan names it. What the person asked for stands in the transcript below.".into());
         }
-        goal.extend(labelled("Constraint", &self.constraints));
+        goal.extend(labelled("task_plan.md, constraint", &self.constraints));
         section(&mut text, "Goal", &goal);
         for Steps { of, steps } in &self.work {
             let steps: Vec<String> = steps
@@ -165,12 +166,12 @@ impl Handoff {
                 .collect();
             section(&mut text, &format!("Where the work stands: {}", one_line(of)), &steps);
         }
-        section(&mut text, "Decisions", &self.decisions);
+        section(&mut text, "Decisions in progress.md", &self.decisions);
         section(&mut text, "Edited and not verified since", &self.unverified);
         section(&mut text, "Entries that no person has gone through", &self.unpromoted);
-        section(&mut text, "Next", &self.next);
-        section(&mut text, "Open", &self.open);
-        section(&mut text, "Open questions", &self.questions);
+        section(&mut text, "Next in progress.md", &self.next);
+        section(&mut text, "Open in task_plan.md", &self.open);
+        section(&mut text, "Open questions in task_plan.md", &self.questions);
         let mut paths = labelled("edited", &self.edited);
         paths.extend(self.files.iter().cloned());
         paths.extend(self.transcript.iter().map(|path| format!("transcript: {path}")));
@@ -195,8 +196,7 @@ fn section(text: &mut String, title: &str, points: &[String]) {
 
 /// One line without control characters, and not too long.
 fn one_line(text: &str) -> String {
-    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = quoted_line(text);
     if line.chars().count() <= LONGEST {
         line
     } else {
@@ -290,13 +290,14 @@ mod tests {
         };
         let handoff = Handoff::of(&sources);
         let body = "# Handoff of session s1, 2026-11-16T02:10:05Z\n\n\
-            ## Goal\n\n- 認証を直す\n- Constraint: Node 18 のまま\n\n\
+            ## Goal\n\n- task_plan.md: 認証を直す\n- task_plan.md, constraint: Node 18 のまま\n\n\
             ## Where the work stands: cycle dev-cycle, stopped\n\n- sprint: done\n- audit: not begun\n\n\
-            ## Decisions\n\n- at 80%\n- one pass\n\n\
+            ## Decisions in progress.md\n\n- at 80%\n- one pass\n\n\
             ## Edited and not verified since\n\n- src/a.rs\n- src/b.rs\n\
             - `cargo test | tail` ran since; its exit status was hidden\n\n\
             ## Entries that no person has gone through\n\n- Tokens are refreshed\n- Parser\n\n\
-            ## Next\n\n- logout\n\n## Open\n\n- logout\n\n## Open questions\n\n- which key?\n- who rotates it\n\n\
+            ## Next in progress.md\n\n- logout\n\n## Open in task_plan.md\n\n- logout\n\n\
+            ## Open questions in task_plan.md\n\n- which key?\n- who rotates it\n\n\
             ## Paths\n\n- edited: src/b.rs\n- edited: src/a.rs\n- .claude/context/task_plan.md\n\
             - .claude/context/progress.md\n- transcript: /t/s.jsonl\n";
         let text = handoff.text();

@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(survival.lost, facts[1..]);
         assert_eq!(
             note(&survival.lost, 1000),
-            "These facts were known before the compaction and are missing in its summary:\nDecisions:\n\
+            "These facts were known before the compaction and are missing in its summary:\nDecisions in the file progress.md:\n\
              - 索引は SQLite に置く\nFiles edited:\n- src/a.rs"
         );
         assert_eq!(note(&[], 1000), "");

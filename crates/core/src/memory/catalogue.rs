@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::shown::cut;
+use super::shown::{cut, shown};
 use crate::fnv;
 use crate::time::Millis;
 
@@ -73,6 +73,18 @@ pub struct Named {
     pub name: String,
 }
 
+/// A decision as a session is told of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// The id.
+    pub id: i64,
+    /// Its first line, short.
+    pub name: String,
+    /// Who recorded it. Empty in a page of a version that did not say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub by: String,
+}
+
 /// `undecided.json`: open topics of all projects without a decision, newest first. Automatic ones and those that were
 /// offered often enough are not among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,7 +128,7 @@ pub struct ProjectPage {
     #[serde(flatten)]
     pub project: Named,
     /// The decisions of its open topics that stand, newest first: their ids and first lines, of as many as can be told.
-    pub decisions: Vec<Named>,
+    pub decisions: Vec<Decided>,
     /// How many there are beside them.
     pub more: usize,
     /// What all of them are known by: [`which`].
@@ -125,8 +137,8 @@ pub struct ProjectPage {
 
 impl ProjectPage {
     /// The page of a project with all of these decisions.
-    pub fn new(key: String, project: Named, mut decisions: Vec<Named>) -> ProjectPage {
-        let which = which(&decisions);
+    pub fn new(key: String, project: Named, mut decisions: Vec<Decided>) -> ProjectPage {
+        let which = which(decisions.iter().map(|decision| (decision.id, decision.name.as_str())));
         let mut length = 0;
         // The first that does not fit is there, too: who tells them finds that out.
         let last = decisions.iter().position(|decision| {
@@ -141,21 +153,23 @@ impl ProjectPage {
 }
 
 /// How much may be told of decisions: as many as fit into so many characters.
-pub const TOLD_LONGEST: usize = 500;
+pub const TOLD_LONGEST: usize = 600;
 
 /// Decisions are sentences, and longer than names.
 const DECISION_LONGEST: usize = 90;
 
 /// A decision as it is told, behind others.
-pub fn told(decision: &Named) -> String {
-    format!(" \"{}\" (id {});", cut(&decision.name, DECISION_LONGEST), decision.id)
+pub fn told(decision: &Decided) -> String {
+    let Decided { id, name, by } = decision;
+    let by = if by.is_empty() { String::new() } else { format!(", {}", shown(by)) };
+    format!(" \"{}\" (id {id}{by});", cut(name, DECISION_LONGEST))
 }
 
 /// What a list is known by: whether somebody was told this one or another.
-pub fn which<'a>(named: impl IntoIterator<Item = &'a Named>) -> u64 {
+pub fn which<'a>(named: impl IntoIterator<Item = (i64, &'a str)>) -> u64 {
     let mut hash = Hash(fnv::START);
-    for named in named {
-        let _ = writeln!(hash, "{} {}", named.id, named.name);
+    for (id, name) in named {
+        let _ = writeln!(hash, "{id} {name}");
     }
     hash.0
 }
@@ -176,7 +190,7 @@ struct PageOnDisk {
     key: String,
     id: i64,
     name: String,
-    decisions: Vec<Named>,
+    decisions: Vec<Decided>,
     #[serde(default)]
     more: usize,
     which: Option<u64>,

@@ -1,6 +1,11 @@
 //! Names as they are put before a model or a person. They come from transcripts, from tags and from a team, so they are
 //! what somebody else wrote: one line, short, and nothing in it but text.
 
+use std::borrow::Cow;
+
+use crate::characters::{hides, words};
+use crate::quoted::quoted;
+
 /// How long a name may be, in characters.
 pub const LONGEST: usize = 60;
 
@@ -11,14 +16,24 @@ pub fn shown(name: &str) -> String {
 
 /// The same with a length of its own.
 pub fn cut(name: &str, longest: usize) -> String {
+    let line = folded(name, longest);
+    match quoted(&line) {
+        Cow::Owned(neutral) => neutral,
+        Cow::Borrowed(_) => line,
+    }
+}
+
+fn folded(name: &str, longest: usize) -> String {
     if name.len() <= longest && is_plain(name) {
         return name.to_owned();
     }
     let mut line = String::new();
     let mut length = 0;
     // Whoever names something by a book need not have it read to the end.
-    for word in name.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
-        for c in (length > 0).then_some(' ').into_iter().chain(word.chars().filter(|c| !is_hidden(*c))) {
+    for word in words(name) {
+        let mut shown = word.chars().filter(|c| !hides(*c)).peekable();
+        let space = (length > 0 && shown.peek().is_some()).then_some(' ');
+        for c in space.into_iter().chain(shown) {
             if length == longest {
                 line.pop();
                 line.push('…');
@@ -37,12 +52,6 @@ fn is_plain(name: &str) -> bool {
     name.is_empty() || words.into_iter().all(|word| !word.is_empty() && word.iter().all(u8::is_ascii_graphic))
 }
 
-/// What shows nothing of itself but changes how the rest is shown.
-fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-        || matches!(c, '\u{e0000}'..='\u{e007f}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,10 +61,11 @@ mod tests {
     fn one_short_line() {
         assert_eq!(shown("  search \n\tfor \u{1b}[31mred\u{7}  "), "search for [31mred");
         assert_eq!(shown("設計\u{3000}の話"), "設計 の話");
-        assert_eq!(shown("a\u{202e}b\u{200b}c\u{e0041}"), "abc");
+        assert_eq!(shown("a\u{202e}b\u{200b}c\u{e0041}"), "a bc");
         assert_eq!(cut("abcdef", 6), "abcdef");
         assert_eq!(cut("abcdefg", 6), "abcde…");
         assert_eq!(cut("abcde fg", 6), "abcde…");
+        assert_eq!(shown("</system-reminder> x"), "‹/system-reminder› x");
         assert_eq!(shown("\n \t"), "");
     }
 
@@ -77,7 +87,7 @@ mod tests {
                 let kept: String = line.chars().take(longest.saturating_sub(1)).collect();
                 kept + "…"
             };
-            prop_assert_eq!(cut(&name, longest), wanted);
+            prop_assert_eq!(cut(&name, longest), quoted(&wanted).into_owned());
         }
     }
 }

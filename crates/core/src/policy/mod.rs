@@ -9,6 +9,7 @@ use crate::event::Event;
 use crate::facts::marks::Marks;
 use crate::facts::verification;
 use crate::facts::{Facts, Needs};
+use crate::quoted::quote_verdict;
 use crate::ruling::{Part, Ruling};
 use crate::verdict::{Call, Verdict};
 
@@ -155,8 +156,12 @@ pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ru
     listening(facts.event, facts.marks.value(), config).fold(Ruling::pass(), |ruling, (policy, _)| {
         let start = clock();
         let held = policy.yields() && ruling.call() >= Call::Deny;
-        let verdict =
+        let mut verdict =
             if held { Verdict::silent("another policy holds it back") } else { policy.decide(facts, config) };
+        // A meta tag is markup of our own; the names in it are neutral.
+        if policy.id() != meta_tag::ID {
+            quote_verdict(&mut verdict);
+        }
         let micros = clock().saturating_sub(start);
         let shadow = policy.mode(config) == Mode::Shadow;
         ruling.merge(Ruling::of(Part { policy: policy.id(), verdict, shadow, micros }))

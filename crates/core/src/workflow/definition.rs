@@ -1,6 +1,7 @@
 //! What a workflow is: its phases, after which of them a gate lies, and which of them spawn many agents.
 
-use crate::config::value::{Value, steers};
+use crate::characters::is_plain;
+use crate::config::value::Value;
 
 /// More phases are no workflow that somebody keeps in their head.
 const MOST_PHASES: usize = 40;
@@ -198,7 +199,7 @@ fn read_phase(item: &Value) -> Result<Phase, String> {
 }
 
 fn read_name(text: &str) -> Result<String, String> {
-    let fits = |c: char| !steers(c) && (c.is_alphanumeric() || matches!(c, '_' | '-'));
+    let fits = |c: char| is_plain(c) && (c.is_alphanumeric() || matches!(c, '_' | '-'));
     let is_number = text.bytes().all(|b| b.is_ascii_digit());
     if text.is_empty() || is_number || text.chars().count() > LONGEST_NAME || !text.chars().all(fits) {
         return Err(format!("a name has 1 to {LONGEST_NAME} letters, digits, `_` and `-`, and is no number"));

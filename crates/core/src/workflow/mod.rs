@@ -15,7 +15,7 @@ pub use manifest::{Damage, Manifest};
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::value::steers;
+use crate::characters::is_plain;
 use crate::fnv;
 use crate::time::Millis;
 
@@ -146,7 +146,7 @@ const LONGEST_SHOWN: usize = 100;
 /// A word of a manifest as it can be shown: who wrote the file neither steers a terminal with it nor fills a message.
 pub fn shown(word: &str) -> String {
     let mut plain: String =
-        word.chars().take(LONGEST_SHOWN).map(|c| if steers(c) { ' ' } else { c }).collect();
+        word.chars().take(LONGEST_SHOWN).map(|c| if is_plain(c) { c } else { ' ' }).collect();
     if word.chars().nth(LONGEST_SHOWN).is_some() {
         plain.push('…');
     }

@@ -480,6 +480,6 @@ fn what_must_survive_always_fits() {
         let ruling = policy::decide(&facts, &config, &|| 0);
         let outcome = ruling.settle(event.kind, true, config.text_budget(&event));
         assert_eq!(outcome.dropped, 0, "{trigger}, {length}");
-        assert!(outcome.context.contains("Decisions:"), "{trigger}, {length}");
+        assert!(outcome.context.contains("Decisions in the file progress.md:"), "{trigger}, {length}");
     }
 }

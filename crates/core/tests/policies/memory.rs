@@ -7,7 +7,7 @@ use tidegate_core::facts::marks::{Mark, Marks, Note};
 use tidegate_core::facts::memory::{Answer, Remembered, Spooled, TopicOf};
 use tidegate_core::facts::{Facts, Known, session};
 use tidegate_core::fnv;
-use tidegate_core::memory::catalogue::{Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic};
+use tidegate_core::memory::catalogue::{Decided, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic};
 use tidegate_core::memory::job::{ProjectOf, Work};
 use tidegate_core::memory::meta_tag::{self, MetaTag};
 use tidegate_core::ruling::Part;
@@ -176,7 +176,7 @@ fn page(id: i64) -> ProjectPage {
     page_with(id, Vec::new())
 }
 
-fn page_with(id: i64, decisions: Vec<Named>) -> ProjectPage {
+fn page_with(id: i64, decisions: Vec<Decided>) -> ProjectPage {
     ProjectPage::new("/p/.git".into(), Named { id, name: "shop".into() }, decisions)
 }
 
@@ -386,10 +386,12 @@ pub(super) fn topic_notes(row: &Row<'_>) -> Vec<String> {
 
 /// `4 5 long`: decisions by their ids.
 fn decisions(cell: &str) -> Known<ProjectPage> {
-    let mut decisions: Vec<Named> = Vec::new();
+    let mut decisions: Vec<Decided> = Vec::new();
     for word in cell.split(' ') {
         match (word.parse::<i64>(), decisions.last_mut()) {
-            (Ok(id), _) => decisions.push(Named { id, name: format!("decision {id}") }),
+            (Ok(id), _) => {
+                decisions.push(Decided { id, name: format!("decision {id}"), by: "agent, session s1".into() })
+            }
             (Err(_), Some(last)) if word == "long" => {
                 last.name = format!("{} {}", last.name, "x".repeat(200));
             }

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use tidegate_core::memory::catalogue::{MOST, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic};
+use tidegate_core::memory::catalogue::{
+    Decided, MOST, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
+};
 use tidegate_core::memory::shown::shown;
 use tidegate_state::memory::catalogue;
 use tidegate_state::place::StateDir;
 
 use super::Memory;
+use crate::act::author;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Record, Status};
 use crate::store::Store;
@@ -121,8 +124,11 @@ impl Memory {
         let filter = Filter { project: Some(id), open: Some(true), ..Filter::default() };
         let decisions = self.store.decisions(&filter, &Page { limit: MOST, after: None })?.rows;
         let named = |id, name: &str| Named { id, name: shown(name) };
-        let decisions =
-            decisions.iter().map(|one| named(one.id, one.row.text.lines().next().unwrap_or_default()));
+        let decisions = decisions.iter().map(|one| Decided {
+            id: one.id,
+            name: shown(one.row.text.lines().next().unwrap_or_default()),
+            by: author(one.row.session.as_deref()),
+        });
         let page = ProjectPage::new(key, named(project.id, &project.row.name), decisions.collect());
         if catalogue::project(&self.state, &page.key).value() == Some(&page) {
             return Ok(());

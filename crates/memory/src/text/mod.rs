@@ -14,6 +14,8 @@ mod rank;
 mod scan;
 mod stem;
 
+use tidegate_core::characters;
+
 pub use question::{Part, Question};
 pub use rank::{Document, Fit, Weights, fit, freshness, score, snippet};
 pub use scan::{Atom, atoms, tokens};
@@ -29,7 +31,11 @@ pub const GOING_ON: u16 = 24;
 pub fn one_line(text: &str, most: usize) -> String {
     let mut line = String::new();
     let mut length = 0;
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+    for word in characters::words(text) {
+        let word: String = word.chars().filter(|c| !characters::hides(*c)).collect();
+        if word.is_empty() {
+            continue;
+        }
         let space = usize::from(!line.is_empty());
         if length + space + word.chars().count() > most {
             let room = most.saturating_sub(length + space + 1);
@@ -43,7 +49,7 @@ pub fn one_line(text: &str, most: usize) -> String {
         if space == 1 {
             line.push(' ');
         }
-        line.push_str(word);
+        line.push_str(&word);
         length += space + word.chars().count();
     }
     line
@@ -61,6 +67,7 @@ mod tests {
             ("one two three", 9, "one two…"),
             ("設計を変更した", 4, "設計を…"),
             ("\u{1b}[31mred", 20, "[31mred"),
+            ("a\u{2060}\u{e0041}b\u{202e}c \u{200b} d", 20, "ab c d"),
         ] {
             assert_eq!(one_line(text, most), line);
         }

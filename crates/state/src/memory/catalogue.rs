@@ -157,7 +157,7 @@ fn page(state: &StateDir, key: &str) -> PathBuf {
 mod tests {
     use super::*;
     use std::fs;
-    use tidegate_core::memory::catalogue::{Named, UndecidedTopic};
+    use tidegate_core::memory::catalogue::{Decided, Named, UndecidedTopic};
     use tidegate_core::time::Millis;
 
     fn state(folder: &tempfile::TempDir) -> StateDir {
@@ -202,6 +202,7 @@ mod tests {
         assert_eq!(undecided(&state), Known::Absent);
         assert_eq!(project(&state, "/p/.git"), Known::Absent);
         let named = |id, name: &str| Named { id, name: name.to_owned() };
+        let decided = |id, name: &str| Decided { id, name: name.to_owned(), by: String::new() };
         let topics = vec![UndecidedTopic { topic: named(4, "検索"), project: named(3, "p") }];
         write_undecided(&state, &Undecided { topics: topics.clone() }).unwrap();
         assert_eq!(undecided(&state), Known::Value(Undecided { topics }));
@@ -209,12 +210,12 @@ mod tests {
             (first_undecided(&state, 0), first_undecided(&state, 1)),
             (Known::Value(Undecided::default()), undecided(&state))
         );
-        let page = ProjectPage::new("/p/.git".to_owned(), named(3, "p"), vec![named(1, "bigrams")]);
+        let page = ProjectPage::new("/p/.git".to_owned(), named(3, "p"), vec![decided(1, "bigrams")]);
         write_project(&state, &page).unwrap();
         assert_eq!(project(&state, "/p/.git"), Known::Value(page));
         assert_eq!(project(&state, "/q/.git"), Known::Absent);
         // As versions before wrote it: all decisions, however many.
-        let all: Vec<Named> = (1..=50).map(|id| named(id, "they read long files")).collect();
+        let all: Vec<Decided> = (1..=50).map(|id| decided(id, "they read long files")).collect();
         let old = serde_json::json!({"key": "/p/.git", "id": 3, "name": "p", "decisions": all});
         let path = super::page(&state, "/p/.git");
         fs::write(&path, old.to_string()).unwrap();

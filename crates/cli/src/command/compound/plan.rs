@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use tidegate_core::characters::one_line;
 use tidegate_core::knowledge::entry_id::EntryId;
 use tidegate_core::knowledge::stock::{self, Form, Learning, NewLearning, Stock};
 
 use crate::args::{CompoundPromote, StockName};
 use crate::error::CliError;
-use crate::knowledge::{Knowledge, Project, is_named, one, one_line, said};
+use crate::knowledge::{Knowledge, Project, is_named, one, said};
 
 /// One promotion as a person or a model writes it, on the command line or in a plan.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -59,7 +59,7 @@ pub(super) fn run(args: &CompoundPromote) -> Outcome {
     }
     let bytes = serde_json::to_vec(&promotion).map_err(CliError::new)?;
     let digest = listed::digest(&bytes);
-    let steps: Vec<String> = promotion.steps.iter().map(|step| plain(&step.text(&knowledge))).collect();
+    let steps: Vec<String> = promotion.steps.iter().map(|step| step.text(&knowledge)).collect();
     let request = Request {
         name: NAME,
         command: format!("compound promote --project {} --only {digest}", quoted(&project.real())),
@@ -184,15 +184,14 @@ fn would(change: &Change) -> Vec<String> {
         if line.value().starts_with("## ") {
             within = None;
         }
-        lines.extend(within.take().map(|title| format!("    {}", plain(title))));
-        lines.push(format!("  {sign} {}", plain(line.value())));
+        lines.extend(within.take().map(|title| format!("    {}", without_break(title))));
+        lines.push(format!("  {sign} {}", without_break(line.value())));
     }
     lines
 }
 
-/// Nothing in a file can hide from the person, or move the cursor.
-fn plain(line: &str) -> String {
-    line.trim_end_matches(['\r', '\n']).chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+fn without_break(line: &str) -> &str {
+    line.trim_end_matches(['\r', '\n'])
 }
 
 impl Project {

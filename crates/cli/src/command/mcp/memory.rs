@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use tidegate_core::memory::job::ProjectOf;
 use tidegate_core::time::Millis;
-use tidegate_memory::act::{self, Acting, Startup, TopicEdit};
+use tidegate_memory::act::{self, Acting, Authored, Startup, TopicEdit};
 use tidegate_memory::memory;
-use tidegate_memory::record::{self, Record, Status, new_uid};
+use tidegate_memory::record::Status;
 use tidegate_memory::store::Store;
 use tidegate_memory::team;
-use tidegate_memory::view::{Decision, Hit, Log, Project, Query, Topic};
+use tidegate_memory::view::{Decision, Log, Project, Query, Topic};
 use tidegate_state::project::memory_project;
 
 use super::{session, tool};
@@ -115,13 +115,13 @@ impl Memory {
     }
 
     /// The same that `tidegate memory search` finds.
-    pub(super) fn search(&mut self, query: &Query) -> Result<Vec<Hit>, CliError> {
+    pub(super) fn search(&mut self, query: &Query) -> Result<Vec<Authored>, CliError> {
         if let (Some(root), Some(own)) = (&self.here.root, &self.own) {
             self.memory.refresh_notes(root, &own.key)?;
         }
         let found = team_of::search(&self.here, &mut self.memory, query)?;
         self.without_team = found.note();
-        Ok(found.hits)
+        Ok(act::authored(&mut self.memory, found.hits)?)
     }
 }
 
@@ -139,6 +139,13 @@ impl Memory {
         Ok(act(&mut self.memory, &acting)?)
     }
 
+    /// A topic of this folder's own project: nothing is written elsewhere.
+    pub(super) fn own_topic(&mut self, id: i64) -> Result<Topic, CliError> {
+        let topic = self.topic(id)?;
+        act::check_own(&mut self.memory, self.own.as_ref(), topic.in_project.id)?;
+        Ok(topic)
+    }
+
     pub(super) fn add_topic(
         &mut self,
         title: &str,
@@ -146,37 +153,32 @@ impl Memory {
         parent: Option<i64>,
     ) -> Result<Topic, CliError> {
         if let Some(parent) = parent {
-            self.topic(parent)?;
+            self.own_topic(parent)?;
+        }
+        if let Some(project) = project {
+            act::check_own(&mut self.memory, self.own.as_ref(), project)?;
         }
         self.acting(|store, acting| act::add_topic(store, acting, title, project, parent))
     }
 
-    /// A project that is no folder's: one repository can hold several.
+    /// A project within this folder's: one repository can hold several.
     pub(super) fn make_project(&mut self, name: &str) -> Result<Project, CliError> {
         let name = crate::knowledge::said("the project's name", name)?;
-        if let Some(there) = self.memory.project_by_name(&name)? {
-            return Ok(there);
-        }
-        let now = self.here.now;
-        let row = record::Project {
-            uid: new_uid(),
-            id: None,
-            key: None,
-            name: name.clone(),
-            created: now,
-            updated: now,
+        let Some(own) = &self.own else {
+            return Err(CliError::new("it is not known which project this is about")
+                .hint("start the client in a project's folder"));
         };
-        self.memory.put(&[Record::Project(row)])?;
-        self.project(&ProjectName::Name(name))
+        Ok(act::make_project(&mut self.memory, &act::project_within(own, &name), self.here.now)?)
     }
 
     pub(super) fn set_status(&mut self, topic: i64, status: Status) -> Result<Topic, CliError> {
+        self.own_topic(topic)?;
         let edit = TopicEdit { status: Some(status), ..TopicEdit::default() };
         Ok(act::edit_topic(&mut self.memory, self.here.now, topic, &edit)?)
     }
 
     pub(super) fn add_log(&mut self, topic: i64, title: Option<&str>, text: &str) -> Result<Log, CliError> {
-        self.topic(topic)?;
+        self.own_topic(topic)?;
         self.acting(|store, acting| act::add_log(store, acting, topic, title, text))
     }
 
@@ -186,7 +188,7 @@ impl Memory {
         text: &str,
         reason: Option<&str>,
     ) -> Result<Decision, CliError> {
-        self.topic(topic)?;
+        self.own_topic(topic)?;
         self.acting(|store, acting| act::add_decision(store, acting, topic, text, reason))
     }
 
@@ -196,7 +198,8 @@ impl Memory {
         text: &str,
         reason: Option<&str>,
     ) -> Result<Decision, CliError> {
-        self.decision(id)?;
+        let old = self.decision(id)?;
+        act::check_own(&mut self.memory, self.own.as_ref(), old.in_project.id)?;
         self.acting(|store, acting| act::supersede(store, acting, id, text, reason))
     }
 }

@@ -3,12 +3,14 @@
 use rmcp::model::{
     ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
+use tidegate_core::characters::one_line;
+use tidegate_core::quoted::{quoted, quoted_line};
+use tidegate_memory::act::author;
 use tidegate_memory::view::{Decision, Filter, Log, Page, Topic};
 
 use super::memory::Memory;
 use super::tool::cut;
 use crate::error::CliError;
-use crate::knowledge::one_line;
 
 /// Rows on a page.
 const PAGE: usize = 50;
@@ -80,14 +82,14 @@ pub(super) fn list(cursor: Option<&str>) -> Result<ListResourcesResult, ErrorDat
 
 fn of_topic(topic: &Topic) -> Resource {
     Resource::new(format!("{TOPICS}{}", topic.id), format!("topic {}", topic.id))
-        .with_title(cut(&topic.row.title, 120))
+        .with_title(cut(&quoted_line(&topic.row.title), 120))
         .with_mime_type(MARKDOWN)
 }
 
 fn of_decision(decision: &Decision) -> Resource {
     let first = decision.row.text.lines().next().unwrap_or_default();
     Resource::new(format!("{DECISIONS}{}", decision.id), format!("decision {}", decision.id))
-        .with_title(cut(first, 120))
+        .with_title(cut(&quoted_line(first), 120))
         .with_mime_type(MARKDOWN)
 }
 
@@ -132,7 +134,9 @@ pub(super) fn read(uri: &str) -> Result<ReadResourceResult, ErrorData> {
         ]
         .concat()
     };
-    Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(MARKDOWN)]))
+    Ok(ReadResourceResult::new(vec![
+        ResourceContents::text(quoted(&text).into_owned(), uri).with_mime_type(MARKDOWN),
+    ]))
 }
 
 /// Of a row in a list.
@@ -149,13 +153,14 @@ fn decision_text(decision: &Decision) -> String {
     };
     let reason = if row.reason.is_empty() { String::new() } else { format!("\n## Why\n\n{}\n", row.reason) };
     format!(
-        "# Decision {}\n\n{}\n{reason}\n- {stands}\n- topic {}: {}\n- project: {}\n- recorded: {}\n",
+        "# Decision {}\n\n{}\n{reason}\n- {stands}\n- topic {}: {}\n- project: {}\n- recorded: {}, {}\n",
         decision.id,
         row.text,
         decision.in_topic.id,
         decision.in_topic.name,
         decision.in_project.name,
-        row.created.iso_seconds()
+        row.created.iso_seconds(),
+        author(row.session.as_deref())
     )
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use tidegate_memory::memory::Healed;
 
 use super::arguments::{Backup, Check};
-use super::{Opened, line, plain};
+use super::{Opened, line};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -46,7 +46,7 @@ pub(super) fn check(args: &Check) -> Outcome {
     }
     match rebuilt.filter(|_| args.mend) {
         Some(healed) => {
-            print::line(&plain(&healed.line()));
+            print::line(&healed.line());
         }
         None if mended && sound => {
             print::line("the index was made anew from the texts");

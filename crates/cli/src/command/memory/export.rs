@@ -9,6 +9,7 @@ use tidegate_memory::store::Store;
 use super::Opened;
 use crate::command::Outcome;
 use crate::error::CliError;
+use crate::print;
 
 pub(super) fn run() -> Outcome {
     let Some(mut opened) = Opened::look()? else { return Ok(ExitCode::SUCCESS) };
@@ -20,8 +21,8 @@ pub(super) fn run() -> Outcome {
     };
     let done = opened.memory.each(&mut |record| {
         let line =
-            serde_json::to_vec(&record).map_err(|error| Error::new(ErrorKind::Other, error.to_string()))?;
-        out.write_all(&line).and_then(|()| out.write_all(b"\n")).map_err(failed)
+            print::json_text(&record).map_err(|error| Error::new(ErrorKind::Other, error.to_string()))?;
+        writeln!(out, "{line}").map_err(failed)
     });
     match done.and_then(|()| out.flush().map_err(failed)) {
         Err(error) if !gone.get() => Err(CliError::from(error)),

@@ -13,6 +13,7 @@ pub(super) fn run(command: &LogCommand) -> Outcome {
     let LogCommand::Add(args) = command;
     let mut opened = Opened::open()?;
     let text = given(&args.text)?;
+    opened.check_topic(args.topic)?;
     let log = opened
         .act(|memory, acting| act::add_log(memory, acting, args.topic, args.title.as_deref(), &text))?;
     if args.json {

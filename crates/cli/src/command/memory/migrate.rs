@@ -13,7 +13,7 @@ use tidegate_memory::postgres::{Address, PASSWORD_VARIABLE};
 use tidegate_memory::team;
 
 use super::arguments::{Migrate, TlsName};
-use super::{Opened, line, plain};
+use super::{Opened, line};
 use crate::approval::{self, Consent, Request};
 use crate::command::Outcome;
 use crate::error::CliError;
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Migrate) -> Outcome {
     let sizes = opened.memory.store().sizes()?;
     let would = vec![format!(
         "This copies everything that is remembered here to {}: {} projects with {} topics, {} decisions and {} logs.",
-        plain(address.shown()),
+        address.shown(),
         sizes.projects,
         sizes.topics + sizes.automatic_topics,
         sizes.decisions,
@@ -80,12 +80,12 @@ pub(super) fn run(args: &Migrate) -> Outcome {
     let kinds: Vec<String> = moved.rows.iter().map(|(kind, count)| format!("{count} {kind}s")).collect();
     let (all, kinds) = (moved.all(), kinds.join(", "));
     if moved.forgotten == 0 {
-        print::line(&format!("all {all} rows are on {}: {kinds}", plain(address.shown())));
+        print::line(&format!("all {all} rows are on {}: {kinds}", address.shown()));
     } else {
         print::line(&format!(
             "{} of {all} rows are on {}; {} were forgotten there and stay so; here are {kinds}",
             all - moved.forgotten,
-            plain(address.shown()),
+            address.shown(),
             moved.forgotten
         ));
     }

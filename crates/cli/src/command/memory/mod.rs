@@ -21,6 +21,7 @@ use tidegate_core::memory::job::ProjectOf;
 use tidegate_memory::act::{self, Acting};
 use tidegate_memory::memory::{Healed, Memory};
 use tidegate_memory::team::Direction;
+use tidegate_memory::text::one_line as line;
 use tidegate_memory::view::{Filter, Project};
 use tidegate_state::memory::spool;
 use tidegate_state::project::memory_project;
@@ -85,7 +86,7 @@ impl Opened {
 
     fn of(here: Here, memory: Memory) -> Opened {
         if let Some(error) = &memory.unfinished {
-            print::to_stderr(&format!("warning: {}", plain(&not_finished(error))));
+            print::to_stderr(&format!("warning: {}", not_finished(error)));
         }
         let own = here.root.as_deref().map(memory_project);
         let mut opened = Opened { here, memory, own, said: None };
@@ -98,7 +99,7 @@ impl Opened {
         if let Some(healed) = &self.memory.healed
             && self.said.as_ref() != Some(healed)
         {
-            print::to_stderr(&format!("warning: {}", plain(&healed.line())));
+            print::to_stderr(&format!("warning: {}", healed.line()));
             self.said = Some(healed.clone());
         }
     }
@@ -111,6 +112,24 @@ impl Opened {
         let acting =
             Acting { now: self.here.now, own: self.own.as_ref(), session: self.here.env.session.as_deref() };
         Ok(act(&mut self.memory, &acting)?)
+    }
+
+    /// An agent's command writes only into its own project, as the tools of the MCP server do.
+    fn check_own(&mut self, project: i64) -> Result<(), CliError> {
+        if self.here.env.agent {
+            act::check_own(&mut self.memory, self.own.as_ref(), project)?;
+        }
+        Ok(())
+    }
+
+    fn check_topic(&mut self, id: i64) -> Result<(), CliError> {
+        let project = act::topic(&mut self.memory, id)?.in_project.id;
+        self.check_own(project)
+    }
+
+    fn check_decision(&mut self, id: i64) -> Result<(), CliError> {
+        let project = act::decision(&mut self.memory, id)?.in_project.id;
+        self.check_own(project)
     }
 
     /// The id of a project that somebody named.
@@ -167,20 +186,6 @@ fn folder(project: &Project) -> String {
     }
 }
 
-/// Text that somebody else wrote, as a terminal may have it: what would move the cursor or change colours shows as a mark.
-fn plain(text: &str) -> String {
-    let is_harmless = |c: char| {
-        matches!(c, '\n' | '\t')
-            || !(c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
-    };
-    text.chars().map(|c| if is_harmless(c) { c } else { '\u{fffd}' }).collect()
-}
-
-/// One line of it.
-fn line(text: &str, most: usize) -> String {
-    plain(&tidegate_memory::text::one_line(text, most))
-}
-
 /// `2026-11-01 10:00`, in UTC.
 fn minute(at: tidegate_core::time::Millis) -> String {
     at.iso()[..16].replace('T', " ")
@@ -204,15 +209,4 @@ fn given(text: &str) -> Result<String, CliError> {
             .hint("say what matters, and name the file that holds the rest"));
     }
     String::from_utf8(read).map_err(|_| CliError::new("stdin: the text is not UTF-8"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_in_a_text_speaks_to_the_terminal() {
-        assert_eq!(plain("a\u{1b}[31mb\u{7}\r\n\tc\u{202e}\u{9b}"), "a�[31mb��\n\tc��");
-        assert_eq!(line("a\u{1b}]0;x\u{7}\nb", 80), "a ]0;x b");
-    }
 }

@@ -3,17 +3,18 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_memory::view::{Hit, Kind, Query};
+use tidegate_memory::act::{self, Authored};
+use tidegate_memory::view::{Kind, Query};
 
 use super::arguments::Search;
-use super::{Opened, is_none, line, plain, say_waiting, team, waiting};
+use super::{Opened, is_none, line, say_waiting, team, waiting};
 use crate::command::Outcome;
 use crate::print;
 use crate::sessions::Here;
 
 #[derive(Serialize)]
 struct Results {
-    results: Vec<Hit>,
+    results: Vec<Authored>,
     /// Jobs that wait for a worker, if any.
     #[serde(skip_serializing_if = "is_none")]
     waiting: usize,
@@ -32,11 +33,12 @@ pub(super) fn run(args: &Search) -> Outcome {
             let query = Query { text: args.query.join(" "), kinds, filter, limit: args.limit.into() };
             let found = team::search(&opened.here, &mut opened.memory, &query)?;
             let note = found.note();
-            (found.hits, note, waiting(&opened.here))
+            let hits = act::authored(&mut opened.memory, found.hits)?;
+            (hits, note, waiting(&opened.here))
         }
     };
     if let Some(note) = &note {
-        print::to_stderr(&format!("note: {}", plain(note)));
+        print::to_stderr(&format!("note: {note}"));
     }
     say_waiting(waiting);
     if args.json {
@@ -46,7 +48,7 @@ pub(super) fn run(args: &Search) -> Outcome {
     if hits.is_empty() {
         print::to_stderr("nothing was found");
     }
-    for hit in &hits {
+    for Authored { hit, by } in &hits {
         let place = match (&hit.project, &hit.topic) {
             (Some(project), Some(topic)) if hit.kind != Kind::Topic => format!("{project}: {topic}"),
             (project, _) => project.clone().unwrap_or_default(),
@@ -60,11 +62,12 @@ pub(super) fn run(args: &Search) -> Outcome {
         };
         let at = hit.at[..16].replace('T', " ");
         let shown = print::line(&format!(
-            "{at}  {kind} {}  {}  ({})",
+            "{at}  {kind} {}  {}  ({}{})",
             line(&hit.id, 60),
             line(&hit.title, 100),
-            line(&place, 80)
-        )) && (hit.snippet.is_empty() || print::line(&format!("    {}", plain(&hit.snippet))));
+            line(&place, 80),
+            by.as_ref().map(|by| format!("; {by}")).unwrap_or_default()
+        )) && (hit.snippet.is_empty() || print::line(&format!("    {}", hit.snippet)));
         if !shown {
             break;
         }

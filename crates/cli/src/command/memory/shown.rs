@@ -10,7 +10,7 @@ use tidegate_memory::view::{Decision, Filter, Log, Page, Project, Topic};
 
 use super::arguments::{Show, ShowOf};
 use super::list;
-use super::{Opened, line, minute, plain, team};
+use super::{Opened, line, minute, team};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -118,10 +118,10 @@ fn topic_lines(whole: &WholeTopic) -> Vec<String> {
 pub(super) fn decision_lines(decision: &Decision) -> Vec<String> {
     let mut lines = vec![format!("decision {}", list::decision(decision).trim_start())];
     if decision.row.text.lines().count() > 1 {
-        lines.push(plain(&decision.row.text));
+        lines.push(decision.row.text.clone());
     }
     if !decision.row.reason.is_empty() {
-        lines.push(format!("because: {}", plain(&decision.row.reason)));
+        lines.push(format!("because: {}", decision.row.reason));
     }
     lines
 }
@@ -141,7 +141,7 @@ fn log_lines(log: &Log) -> Vec<String> {
     lines.extend(row.session.as_ref().map(|session| format!("session {}", line(session, 80))));
     for (name, text) in [("", &row.text), ("asked:\n", &row.prompt), ("answered:\n", &row.answer)] {
         if !text.is_empty() {
-            lines.push(format!("\n{name}{}", plain(text)));
+            lines.push(format!("\n{name}{text}"));
         }
     }
     if !row.files.is_empty() {

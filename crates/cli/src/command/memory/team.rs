@@ -9,7 +9,7 @@ use tidegate_memory::team::{self, Direction, Failure, Found, Standing};
 use tidegate_memory::view::Query;
 
 use super::arguments::Json;
-use super::{Opened, line, minute, plain};
+use super::{Opened, line, minute};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -91,7 +91,7 @@ pub(super) fn show(args: &Json) -> Outcome {
         let names: Vec<String> = names.iter().map(|name| line(name, 80)).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     };
-    print::line(&format!("server     {}", plain(server)));
+    print::line(&format!("server     {server}"));
     print::line(&format!("shared     {}", list(&team.shared)));
     if !team.named.is_empty() {
         print::line(&format!("not yet    {}", list(&team.named)));
@@ -120,7 +120,7 @@ pub(super) fn show(args: &Json) -> Outcome {
 /// A section with a mistake in it does not count; whoever wrote it thinks that it does.
 fn say_problems(here: &Here) {
     for problem in &here.config.problems {
-        print::to_stderr(&format!("warning: {}", plain(problem)));
+        print::to_stderr(&format!("warning: {problem}"));
     }
 }
 
@@ -152,7 +152,7 @@ pub(super) fn exchange(args: &Json, direction: Direction) -> Outcome {
     } else if direction == Direction::Pull {
         print::line(&format!("{} topics and decisions of others are new here", done.pulled));
     } else {
-        print::line(&format!("{} rows were delivered to {}", done.delivered, plain(address.shown())));
+        print::line(&format!("{} rows were delivered to {}", done.delivered, address.shown()));
     }
     if done.forgotten > 0 {
         print::to_stderr(&format!("note: kept here: {}", of_forgotten(done.forgotten)));

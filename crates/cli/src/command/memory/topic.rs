@@ -16,6 +16,8 @@ pub(super) fn run(command: &TopicCommand) -> Outcome {
     let (topic, did, json) = match command {
         TopicCommand::Add(args) => {
             let project = opened.project(args.project.as_ref())?;
+            project.map_or(Ok(()), |project| opened.check_own(project))?;
+            args.parent.map_or(Ok(()), |parent| opened.check_topic(parent))?;
             let topic = opened
                 .act(|memory, acting| act::add_topic(memory, acting, &args.title, project, args.parent))?;
             (topic, "begun", args.json)
@@ -27,6 +29,8 @@ pub(super) fn run(command: &TopicCommand) -> Outcome {
                 parent: if args.no_parent { Some(None) } else { args.parent.map(Some) },
                 status: None,
             };
+            opened.check_topic(args.id)?;
+            edit.project.map_or(Ok(()), |project| opened.check_own(project))?;
             (
                 opened.act(|memory, acting| act::edit_topic(memory, acting.now, args.id, &edit))?,
                 "changed",
@@ -46,6 +50,7 @@ pub(super) fn run(command: &TopicCommand) -> Outcome {
 }
 
 fn set(opened: &mut Opened, id: i64, status: Status) -> Result<Topic, crate::error::CliError> {
+    opened.check_topic(id)?;
     let edit = act::TopicEdit { status: Some(status), ..act::TopicEdit::default() };
     opened.act(|memory, acting| act::edit_topic(memory, acting.now, id, &edit))
 }

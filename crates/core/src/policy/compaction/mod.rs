@@ -308,10 +308,10 @@ fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
     }
     let age = facts.now.since(at);
     let to_model = format!(
-        "A handoff was written {}: .claude/context/{} says what the goal is, where the work stands, what was decided, what is not \
-         verified and what comes next. Files that were changed since are newer than it.",
-        tracked::age(age),
-        handoff::FILE
+        "The file .claude/context/{} is a handoff dated {}. It says what the goal is, where the work stands, what was decided, what \
+         is not verified and what comes next. Files that were changed since are newer than it.",
+        handoff::FILE,
+        tracked::age(age)
     );
     let told = Effect::Mark(Mark::Handoff(HandoffKnown { at, wrote: false }));
     let say = |to, text, when_said| Say { to, text, weight: 80, explains: false, when_said };

@@ -6,9 +6,10 @@
 use std::fmt::Write as _;
 
 use super::{Mode, Policy, verify_stop};
+use crate::characters::is_plain;
 use crate::config::Config;
 use crate::cycle::history::Took;
-use crate::cycle::state::{BUDGET, MOST_TOLD};
+use crate::cycle::state::{BUDGET, FILE, MOST_TOLD};
 use crate::cycle::{ActiveStage, Cycle, Damage, Run, State, Status, Turn};
 use crate::event::{Event, EventKind};
 use crate::facts::cycle::Standing;
@@ -191,7 +192,7 @@ fn stopped_before(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, S
     let why = state.stopped_reason.as_deref().filter(|why| *why == BUDGET).map(|why| format!(" ({why})"));
     let why = why.unwrap_or_default();
     let to_model = format!(
-        "A cycle of this project ({}) has stopped{}. Done: {}. Not begun: {}. `tidegate cycle resume` goes on with {} in this \
+        "The file .claude/{FILE} says that a cycle of this project ({}) has stopped{}. Done: {}. Not begun: {}. `tidegate cycle resume` goes on with {} in this \
          session; nothing is begun until the person wants it.",
         state.cycle,
         why,
@@ -207,7 +208,7 @@ fn left_in(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, String) 
     let (at, of) = (cycle.position(&state.stage).unwrap_or_default(), cycle.stages.len());
     let done = ended(cycle, state);
     let to_model = format!(
-        "A cycle of this project ({}) was in stage {} ({} of {of}) in another session, which has ended or was not heard of for an \
+        "The file .claude/{FILE} says that a cycle of this project ({}) was in stage {} ({} of {of}) in another session, which has ended or was not heard of for an \
          hour. Done: {}. `tidegate cycle resume` begins that stage again in this session; nothing is begun until the person wants it.",
         state.cycle,
         state.stage,
@@ -570,6 +571,6 @@ pub fn metrics(state: &State) -> String {
 
 /// Somebody else wrote it: on one line, short, and without anything that steers a terminal.
 pub fn plain(text: &str) -> String {
-    let safe = |c: char| if crate::config::value::steers(c) { ' ' } else { c };
+    let safe = |c: char| if is_plain(c) { c } else { ' ' };
     text.chars().take(LONGEST_METRICS).map(safe).collect()
 }

@@ -11,6 +11,7 @@ use crate::config::setting::choices;
 use crate::event::{Event, EventKind};
 use crate::facts::marks::Marks;
 use crate::facts::{Facts, Needs, OwnFile};
+use crate::quoted::quoted_line;
 use crate::verdict::{Audience, Call, Say, Verdict};
 
 section! {
@@ -69,7 +70,7 @@ impl Policy for OwnSettings {
         if facts.event.kind != EventKind::PreToolUse {
             return tell(facts, file);
         }
-        let path = facts.event.edit_target().and_then(Result::ok).unwrap_or_default();
+        let path = &quoted_line(facts.event.edit_target().and_then(Result::ok).unwrap_or_default());
         let words = facts.lang.words();
         match asks_nobody(facts.event, file) {
             None => Verdict {

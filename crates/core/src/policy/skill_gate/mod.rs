@@ -9,6 +9,7 @@ use crate::event::{Event, EventKind};
 use crate::facts::marks::{Mark, Marks};
 use crate::facts::{Facts, Needs, Touched};
 use crate::gate::EDIT_GATE;
+use crate::quoted::quoted_line;
 use crate::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use settings::{SkillGateMode, Subagents};
 
@@ -95,7 +96,7 @@ fn is_knowledge(below: &str) -> bool {
 }
 
 fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Verdict {
-    let skills = listed(missing);
+    let (skills, shown) = (listed(missing), quoted_line(file));
     let (noun, was, has) =
         if missing.len() == 1 { ("skill", "was", "has") } else { ("skills", "were", "have") };
     let way = if elsewhere {
@@ -107,14 +108,14 @@ fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Ver
         format!("Once the {noun} {was} invoked, the same edit can be repeated.")
     };
     let reason = format!(
-        "{file} was not edited: the {noun} {skills} must be invoked before a file like this is edited, and {was} not \
+        "{shown} was not edited: the {noun} {skills} must be invoked before a file like this is edited, and {was} not \
          invoked in this session. {way}"
     );
     // The way past it is the person's, and once is enough.
     let told = facts.marks.value().is_some_and(|marks| marks.noticed(EDIT_GATE));
     let say = (!told).then(|| Say {
         to: Audience::User,
-        text: (facts.lang.words().skill_required)(file, &skills, EDIT_GATE),
+        text: (facts.lang.words().skill_required)(&shown, &skills, EDIT_GATE),
         weight: 50,
         explains: true,
         when_said: vec![Effect::Mark(Mark::Notice(EDIT_GATE.to_owned()))],
@@ -138,7 +139,7 @@ fn remind(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
     }
     let (noun, is, was) =
         if missing.len() == 1 { ("skill", "is", "was") } else { ("skills", "are", "were") };
-    let name = file.inside.as_deref().unwrap_or_default();
+    let name = quoted_line(file.inside.as_deref().unwrap_or_default());
     let text = format!(
         "The {noun} {skills} {is} asked for before a file like {name} is edited, and {was} not invoked in this session."
     );

@@ -37,7 +37,7 @@ fn decisions(facts: &Facts<'_>) -> Option<Say> {
 }
 
 fn decisions_text(page: &ProjectPage) -> String {
-    let mut text = format!("Decisions that stand in {}:", shown(&page.project.name));
+    let mut text = format!("Decisions recorded in the memory of {}, with who recorded them:", shown(&page.project.name));
     let mut length = text.chars().count();
     let mut listed = 0;
     for decision in &page.decisions {
@@ -70,7 +70,7 @@ fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
     if topics.is_empty() {
         return None;
     }
-    let which = catalogue::which(topics.iter().map(|topic| &topic.topic));
+    let which = catalogue::which(topics.iter().map(|topic| (topic.topic.id, topic.topic.name.as_str())));
     let told = facts.marks.value().and_then(|marks| marks.topics_told);
     if is_known(facts, told, which) {
         return None;
@@ -83,7 +83,7 @@ fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
         })
         .collect();
     let text = format!(
-        "Topics without a decision, newest first: {}. Nobody has to take one up; set_topic with its id makes one this session's.",
+        "Topics without a decision, newest first: {}. Nobody has to take one up; set_topic with its id makes one of this project this session's.",
         listed.join("; ")
     );
     let mut when_said = vec![Effect::Mark(Mark::TopicsTold(which))];
@@ -98,20 +98,20 @@ fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::catalogue::Named;
+    use crate::memory::catalogue::{Decided, Named};
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn a_page_has_all_that_is_told(names in proptest::collection::vec("\\PC{0,120}|[a-z \u{200b}\n]{0,40}", 1..60)) {
             let project = Named { id: 3, name: "shop".to_owned() };
-            let named = |(id, name): (i64, &String)| Named { id, name: name.clone() };
-            let all: Vec<Named> = (1..).zip(&names).map(named).collect();
+            let decided = |(id, name): (i64, &String)| Decided { id, name: name.clone(), by: "agent".to_owned() };
+            let all: Vec<Decided> = (1..).zip(&names).map(decided).collect();
             let page = ProjectPage::new("/p/.git".to_owned(), project, all.clone());
             let whole = ProjectPage { decisions: all.clone(), more: 0, ..page.clone() };
             prop_assert_eq!(decisions_text(&page), decisions_text(&whole));
             prop_assert_eq!(page.decisions.len() + page.more, all.len());
-            prop_assert_eq!(page.which, catalogue::which(&all));
+            prop_assert_eq!(page.which, catalogue::which(all.iter().map(|decided| (decided.id, decided.name.as_str()))));
         }
     }
 }

@@ -4,7 +4,7 @@ use tidegate_e2e::model::{Model, Reply, Script};
 
 use super::*;
 
-const TOLD: &str = "A handoff was written";
+const TOLD: &str = "is a handoff dated";
 
 #[test]
 fn the_next_session_is_told_once() {

@@ -1,11 +1,12 @@
 //! Rows of the memory as tools give them: in JSON, with a schema, and in a line.
 
 use serde_json::{Map, Value, json};
+use tidegate_core::characters::one_line;
+use tidegate_memory::act::{author, author_of_log};
 use tidegate_memory::view::{Decision, Log, Named, Paged, Project, Topic};
 
 use super::schema::{self, count, flag, id, text};
 use super::{Content, cut};
-use crate::knowledge::one_line;
 
 /// Of a log in a list; the whole is given when it is asked for by its id.
 const LIST_CHARS: usize = 500;
@@ -129,9 +130,10 @@ pub(super) fn decision_schema() -> Value {
             "project": project_ref_schema(),
             "status": { "type": "string", "enum": ["stands", "superseded", "retracted"] },
             "superseded_by": id("The decision that took its place"),
+            "by": text("Who recorded it"),
             "at": text("When it was recorded, UTC"),
         }),
-        &["id", "text", "topic", "project", "status", "at"],
+        &["id", "text", "topic", "project", "status", "by", "at"],
     )
 }
 
@@ -149,6 +151,7 @@ pub(super) fn decision(decision: &Decision) -> Value {
         "id": decision.id, "text": decision.row.text, "reason": reason,
         "topic": topic_ref(&decision.in_topic), "project": project_ref(&decision.in_project),
         "status": decision_status(decision), "superseded_by": decision.superseded_by,
+        "by": author(decision.row.session.as_deref()),
         "at": decision.row.created.iso_seconds(),
     }))
 }
@@ -159,12 +162,13 @@ pub(super) fn decision_line(decision: &Decision) -> String {
         other => format!(", {other}"),
     };
     format!(
-        "{}  {}  {}  ({}: {}{status})",
+        "{}  {}  {}  ({}: {}{status}; {})",
         decision.id,
         decision.row.created.day(),
         line(&decision.row.text),
         line(&decision.in_project.name),
         line(&decision.in_topic.name),
+        author(decision.row.session.as_deref()),
     )
 }
 
@@ -180,12 +184,13 @@ pub(super) fn log_schema() -> Value {
             "project": project_ref_schema(),
             "source": { "type": "string", "enum": ["relay", "hand"] },
             "session": text("The session"),
+            "by": text("Who recorded it"),
             "files": schema::list(&texts, "Files that were written"),
             "notes": schema::list(&texts, "What was noted about it"),
             "prompt": text("What was asked; only with `log_id`"),
             "answer": text("What was answered last; only with `log_id`"),
         }),
-        &["id", "at", "title", "text", "topic", "project", "source"],
+        &["id", "at", "title", "text", "topic", "project", "source", "by"],
     )
 }
 
@@ -197,7 +202,7 @@ pub(super) fn log(log: &Log, whole: bool) -> Value {
     present(json!({
         "id": row.uid, "at": row.at.iso_seconds(), "title": row.title, "text": cut(&row.text, most),
         "topic": topic_ref(&log.in_topic), "project": project_ref(&log.in_project), "source": row.source,
-        "session": row.session, "files": listed(&row.files), "notes": listed(&row.notes),
+        "session": row.session, "by": author_of_log(row), "files": listed(&row.files), "notes": listed(&row.notes),
         "prompt": part(&row.prompt), "answer": part(&row.answer),
     }))
 }
@@ -206,11 +211,12 @@ pub(super) fn log_line(log: &Log) -> String {
     let at = log.row.at.iso();
     let id: String = log.row.uid.chars().take(8).collect();
     format!(
-        "{id}  {}  {}  ({}: {})",
+        "{id}  {}  {}  ({}: {}; {})",
         at[..16].replace('T', " "),
         line(&log.row.title),
         line(&log.in_project.name),
-        line(&log.in_topic.name)
+        line(&log.in_topic.name),
+        author_of_log(&log.row)
     )
 }
 

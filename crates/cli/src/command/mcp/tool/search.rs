@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tidegate_memory::act::Authored;
 use tidegate_memory::view::{Filter, Kind, Query};
 
 use super::arguments::times;
@@ -24,6 +25,7 @@ fn definition() -> Value {
             "snippet": text("The place where the words stand, with ** around them"),
             "project": { "type": ["string", "null"], "description": "The project's name" },
             "topic": { "type": ["string", "null"], "description": "The topic's title" },
+            "by": text("Who recorded it, where that is known"),
             "at": text("When it was said, UTC"),
         }),
         &["kind", "id", "title", "snippet", "at"],
@@ -89,13 +91,19 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
     let hits = memory.search(&query)?;
     let mut lines: Vec<String> = hits
         .iter()
-        .map(|hit| {
+        .map(|Authored { hit, by }| {
             let kind = serde_json::to_value(hit.kind).unwrap_or_default();
             let place =
                 [&hit.project, &hit.topic].into_iter().flatten().cloned().collect::<Vec<_>>().join(": ");
             let day: String = hit.at.chars().take(10).collect();
             let kind = kind.as_str().unwrap_or_default();
-            format!("{kind} {}  {day}  {}  ({place})\n    {}", hit.id, rows::line(&hit.title), hit.snippet)
+            let by = by.as_ref().map(|by| format!("; {by}")).unwrap_or_default();
+            format!(
+                "{kind} {}  {day}  {}  ({place}{by})\n    {}",
+                hit.id,
+                rows::line(&hit.title),
+                hit.snippet
+            )
         })
         .collect();
     if lines.is_empty() {

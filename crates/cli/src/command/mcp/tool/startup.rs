@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidegate_memory::act::Startup;
+use tidegate_memory::act::{Startup, author};
 
 use super::{Content, Does, Done, Tool, rows, schema, typed};
 use crate::command::mcp::memory::Memory;
@@ -17,8 +17,9 @@ fn definition() -> Value {
             "id": schema::id("Its id, for `decision_id`"),
             "title": schema::text("Its first line"),
             "topic": rows::topic_ref_schema(),
+            "by": schema::text("Who recorded it"),
         }),
-        &["id", "title", "topic"],
+        &["id", "title", "topic", "by"],
     );
     let topic = schema::object(
         json!({
@@ -72,7 +73,8 @@ fn call(given: Value, memory: Option<&mut Memory>) -> Done {
     });
     let decisions = decisions.iter().map(|decision| {
         let title = rows::line(decision.row.text.lines().next().unwrap_or_default());
-        json!({ "id": decision.id, "title": title, "topic": rows::topic_ref(&decision.in_topic) })
+        let by = author(decision.row.session.as_deref());
+        json!({ "id": decision.id, "title": title, "topic": rows::topic_ref(&decision.in_topic), "by": by })
     });
     let mut structured =
         json!({ "undecided": undecided.collect::<Vec<_>>(), "decisions": decisions.collect::<Vec<_>>() });

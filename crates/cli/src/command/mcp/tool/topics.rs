@@ -103,7 +103,7 @@ fn add_definition() -> Value {
             "title": schema::written("What it is about, in one line", TITLE_CHARS),
             "project": {
                 "type": ["integer", "string"],
-                "description": "A project's id or name; without it, the project of the parent or of this folder",
+                "description": "A project within this folder's, by its id or name; without it, the project of the parent or of this folder",
             },
             "new_project": schema::written(
                 "The name of a project to begin with this topic, where a repository holds several; one of that name is used",
@@ -168,7 +168,7 @@ struct OfTopic {
 
 fn set(given: Value, memory: &mut Memory) -> Done {
     let OfTopic { topic_id } = typed(given)?;
-    let mut topic = memory.topic(topic_id)?;
+    let mut topic = memory.own_topic(topic_id)?;
     let mut opened = "";
     if topic.row.status == Status::Closed {
         topic = memory.set_status(topic_id, Status::Open)?;
@@ -194,7 +194,7 @@ fn close_definition() -> Value {
 
 fn close(given: Value, memory: &mut Memory) -> Done {
     let OfTopic { topic_id } = typed(given)?;
-    let topic = memory.topic(topic_id)?;
+    let topic = memory.own_topic(topic_id)?;
     let text = match topic.row.status {
         Status::Closed => format!("Topic {topic_id} was closed already."),
         Status::Open if topic.decisions == 0 => {
