@@ -5,7 +5,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -176,7 +176,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
         return nobody_there(here, request, "nobody in this session who could approve it");
     }
     if request.approved {
-        let code = session.take(&request.command, here.env.place.host())?.ok_or_else(|| {
+        let code = session.take(&request.command, here.env.place.host().as_deref())?.ok_or_else(|| {
             CliError::new(format!("there is no approval of `tidegate {}` in this session", request.command)).hint(
                 "run it without --approved: it prints a code, which the person can approve once, within ten minutes",
             )
@@ -245,13 +245,13 @@ impl Session<'_> {
     }
 
     /// Uses up an approval of this command, if the session's transcript in the client's folder holds it, too. Gives its code.
-    fn take(&self, command: &str, client: Option<PathBuf>) -> Result<Option<String>, CliError> {
+    fn take(&self, command: &str, client: Option<&Path>) -> Result<Option<String>, CliError> {
         let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
         let known = self.marks();
         let Some(given) = known.approvals.iter().find(|approval| approval.allows(command, self.now)) else {
             return Ok(None);
         };
-        if !self.is_in_transcript(given, known.transcript.as_deref(), client.as_deref()) {
+        if !self.is_in_transcript(given, known.transcript.as_deref(), client) {
             return Err(CliError::new(format!(
                 "the approval of `tidegate {command}` is not in this session's transcript, so it may not be a person's"
             ))

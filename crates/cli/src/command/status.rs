@@ -337,7 +337,9 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         Unchecked::among(records.iter().filter(|record| here.concerns(record, None, false)));
     let session = here.session(args.session.as_deref()).inspect_err(|_| {
         // Such a host leaves no session: this is all there is to say about it.
-        unchecked_hosts.iter().for_each(|host| print::to_stderr(&format!("note: {}", host.line())));
+        for host in &unchecked_hosts {
+            print::to_stderr(&format!("note: {}", host.line()));
+        }
     })?;
     records.retain(|record| record.session.as_deref() == Some(session.id.as_str()));
     let (meter, forecast) = here.meter(Some(&session), None);
