@@ -1,4 +1,4 @@
-//! Names whose values are secrets: `password`, `apiKey`, `AWS_SECRET_ACCESS_KEY`, `パスワード`.
+//! Names whose values are secrets: `password`, `apiKey`, `AWS_SECRET_ACCESS_KEY`, `パスワード`, `密码`.
 
 use super::Kind;
 use crate::search;
@@ -40,7 +40,7 @@ static ABOUT: Words = "id ids name names path paths file files filename dir fold
 
 /// What a key is called that lets somebody in.
 static KEYS: Words = "apikey accesskey authkey encryptionkey signingkey masterkey sharedkey servicekey sessionkey appkey \
-    servicerolekey deploykey secretkey clientkey clientkeydata storagekey licensekey";
+    servicerolekey deploykey secretkey clientkey clientkeydata storagekey licensekey subscriptionkey functionskey";
 
 /// What a password is called for short, where something is before it that has one.
 static PASSES: Words = "dbpass userpass mysqlpass pgpass postgrespass redispass mongopass rabbitmqpass smtppass mailpass \
@@ -93,7 +93,9 @@ fn meaning(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
             b'c' => {
                 secret |= rest.starts_with(b"credential");
                 cloudflare |= rest.starts_with(b"cloudflare") || rest.starts_with(b"cfapi");
+                password |= rest.starts_with(b"contrasena");
             }
+            b'k' => password |= rest.starts_with(b"kennwort"),
             b'h' => heroku |= rest.starts_with(b"heroku"),
             _ => {}
         }
@@ -129,6 +131,7 @@ fn meaning(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
         b'y' | b'a' if (ends("key") || ends("data")) && each(KEYS).any(ends) => {
             Some((Kind::ApiKey, Weight::Likely))
         }
+        b'e' if last == "clave" => Some((Kind::Password, Weight::Likely)),
         b'e' if matches!(name, b"xamzsignature" | b"xgoogsignature") => {
             Some((Kind::SignedUrl, Weight::Likely))
         }
@@ -139,24 +142,60 @@ fn meaning(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
     of_ending.or_else(|| secret.then_some((Kind::Secret, Weight::Likely)))
 }
 
-/// Japanese words, which have no end of their own.
-static JAPANESE: [(&str, Kind); 11] = [
-    ("パスワード", Kind::Password),
-    ("パスフレーズ", Kind::Password),
-    ("パスコード", Kind::Password),
-    ("暗証番号", Kind::Password),
-    ("秘密鍵", Kind::Secret),
-    ("秘密", Kind::Secret),
-    ("シークレット", Kind::Secret),
-    ("認証情報", Kind::Secret),
-    ("トークン", Kind::Token),
-    ("キー", Kind::ApiKey),
-    ("鍵", Kind::ApiKey),
+/// Words that are not of ASCII letters alone. A longer one stands before its end.
+static FOREIGN: [(&str, Kind, Weight); 24] = [
+    ("パスワード", Kind::Password, Weight::Sure),
+    ("パスフレーズ", Kind::Password, Weight::Sure),
+    ("パスコード", Kind::Password, Weight::Sure),
+    ("暗証番号", Kind::Password, Weight::Sure),
+    ("秘密鍵", Kind::Secret, Weight::Likely),
+    ("秘密", Kind::Secret, Weight::Likely),
+    ("シークレット", Kind::Secret, Weight::Likely),
+    ("認証情報", Kind::Secret, Weight::Likely),
+    ("トークン", Kind::Token, Weight::Likely),
+    ("キー", Kind::ApiKey, Weight::Likely),
+    ("鍵", Kind::ApiKey, Weight::Likely),
+    ("密码", Kind::Password, Weight::Sure),
+    ("密碼", Kind::Password, Weight::Sure),
+    ("口令", Kind::Password, Weight::Sure),
+    ("密钥", Kind::ApiKey, Weight::Likely),
+    ("密鑰", Kind::ApiKey, Weight::Likely),
+    ("令牌", Kind::Token, Weight::Likely),
+    ("비밀번호", Kind::Password, Weight::Sure),
+    ("비번", Kind::Password, Weight::Sure),
+    ("패스워드", Kind::Password, Weight::Sure),
+    ("암호", Kind::Password, Weight::Likely),
+    ("토큰", Kind::Token, Weight::Likely),
+    ("ontraseña", Kind::Password, Weight::Sure),
+    ("ONTRASEÑA", Kind::Password, Weight::Sure),
 ];
 
-/// What the Japanese word says that a text ends with.
-pub(super) fn japanese(before: &[u8]) -> Option<Keyword> {
-    let (_, kind) = JAPANESE.iter().find(|(word, _)| before.ends_with(word.as_bytes()))?;
-    let weight = if *kind == Kind::Password { Weight::Sure } else { Weight::Likely };
-    Some(Keyword { kind: *kind, weight, phrase: false, capitals: false })
+/// Whether one of these words ends with this byte. Most texts before an operator end otherwise.
+fn could_end(byte: u8) -> bool {
+    matches!(
+        byte,
+        b'a' | b'A' | 0x81 | 0x86 | 0x88 | 0x89 | 0x8c | 0x9c | 0xa4 | 0xa5 | 0xb0 | 0xb1 | 0xb3 | 0xb5 | 0xb7 | 0xb8 | 0xba | 0xbc
+    )
+}
+
+/// What the word of another script says that a text ends with.
+pub(super) fn foreign(before: &[u8]) -> Option<Keyword> {
+    let [.., last_but_one, last] = before else { return None };
+    if *last_but_one < 0x80 || !could_end(*last) {
+        return None;
+    }
+    let (word, kind, weight) = FOREIGN.iter().find(|(word, ..)| before.ends_with(word.as_bytes()))?;
+    Some(Keyword { kind: *kind, weight: *weight, phrase: *word == "パスフレーズ", capitals: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_foreign_word_is_found_by_its_end() {
+        for (word, kind, _) in FOREIGN {
+            assert_eq!(foreign(word.as_bytes()).map(|keyword| keyword.kind), Some(kind), "{word}");
+        }
+    }
 }

@@ -2,17 +2,22 @@
 //! `redact.md`.
 //!
 //! Five passes, each over what the one before left: texts that somebody marked as private, key blocks, tokens that are known
-//! by their own form, values that are known by the name before them, and by the command they stand in. A later pass sees the markers of an earlier one and
-//! leaves a value alone that holds one; that is why a second time finds nothing more. Every pass is linear: it looks a
+//! by their own form, values that are known by the name before them, and by the command, sentence or table they stand in. A
+//! later pass sees the markers of an earlier one and leaves a value alone that holds one; that is why a second time finds nothing more. Every pass is linear: it looks a
 //! bounded way ahead and back, and further only into what it takes out.
 
+mod card;
 mod command;
 mod keyword;
 mod kind;
 mod looks;
+mod pair;
 mod pem;
 mod private;
+mod sentence;
+mod table;
 mod token;
+mod url;
 mod value;
 
 use std::borrow::Cow;
@@ -95,8 +100,8 @@ impl Redacted<'_> {
 const WORD: u8 = 1;
 /// A digit or a capital letter.
 const MIXED: u8 = 2;
-/// What may stand between a name and its value: `:`, `=`, `>`, and the first bytes of `：`, `＝` and `は`. A blank is none, but
-/// ` is ` is looked for, too.
+/// What may stand between a name and its value: `:`, `=`, `>`, `@`, and the first bytes of `：`, `→`, `は`, and of the last
+/// letters of `密码` and `비밀번호`. A blank is none, but ` is ` is looked for, too.
 const OPERATOR: u8 = 4;
 /// `<`.
 const OPENS: u8 = 8;
@@ -104,6 +109,10 @@ const OPENS: u8 = 8;
 const DASH: u8 = 16;
 /// A blank.
 const BLANK: u8 = 32;
+/// A letter or `_`.
+const LETTER: u8 = 64;
+/// `|`.
+const BAR: u8 = 128;
 
 static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
@@ -111,12 +120,14 @@ static CLASSES: [u8; 256] = {
     while byte < 256 {
         let it = byte as u8;
         classes[byte] = match it {
-            b'0'..=b'9' | b'A'..=b'Z' => WORD | MIXED,
-            b'a'..=b'z' | b'_' => WORD,
+            b'0'..=b'9' => WORD | MIXED,
+            b'A'..=b'Z' => WORD | MIXED | LETTER,
+            b'a'..=b'z' | b'_' => WORD | LETTER,
             b'-' => WORD | DASH,
-            b':' | b'=' | b'>' | 0xef | 0xe3 => OPERATOR,
+            b':' | b'=' | b'>' | b'@' | 0xe2 | 0xe3 | 0xe4 | 0xe7 | 0xeb | 0xed | 0xef => OPERATOR,
             b'<' => OPENS,
             b' ' => BLANK,
+            b'|' => BAR,
             _ => 0,
         };
         byte += 1;
@@ -134,6 +145,11 @@ fn is_word(byte: u8) -> bool {
 
 /// The shortest run of word bytes in a token that is known by its form.
 const SHORTEST_TOKEN: usize = 16;
+
+/// Whether a run of word bytes could be a token, or a number as long as that of a card.
+fn could_be_token(run: usize, of_run: u8) -> bool {
+    run >= card::SHORTEST && of_run & MIXED != 0 && (run >= SHORTEST_TOKEN || of_run & LETTER == 0)
+}
 
 /// Which passes could find something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,10 +175,12 @@ impl Glance {
                 continue;
             }
             if run >= command::SHORTEST_NAME {
-                tokens |= run >= SHORTEST_TOKEN && of_run & MIXED != 0;
+                tokens |= could_be_token(run, of_run);
                 commands |= command::could_be_name(&bytes[at - run..at]);
             } else if run == 2 {
-                values |= &bytes[at - 2..at] == b"is";
+                values |= matches!(&bytes[at - 2..at], b"is" | b"es");
+            } else if run == 4 && of_run & LETTER == 0 {
+                tokens |= card::could_begin(&bytes[at - run..]);
             }
             if of_run & DASH != 0 && bytes[at - run] == b'-' {
                 values |= bytes[at - run..].starts_with(b"--");
@@ -171,9 +189,10 @@ impl Glance {
             others |= class | of_run & DASH;
             (run, of_run) = (0, 0);
         }
-        tokens |= run >= SHORTEST_TOKEN && of_run & MIXED != 0;
+        tokens |= could_be_token(run, of_run);
         let keys = (others | of_run) & DASH != 0 && search::find(bytes, b"-----").is_some();
         values |= others & OPERATOR != 0;
+        commands |= others & BAR != 0;
         commands |= of_run & DASH != 0 && command::is_flag(&bytes[bytes.len() - run..]);
         Glance { private: others & OPENS != 0, keys, tokens, values, commands }
     }

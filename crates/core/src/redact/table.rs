@@ -1,0 +1,148 @@
+//! Secrets in tables: below a header that names them, or behind the cell that does.
+
+use std::ops::Range;
+
+use super::keyword::{self, Keyword, Weight};
+use super::looks::Style;
+use super::value::{Scan, Value};
+
+/// The longest header, and the most columns of it that are looked at.
+const LONGEST_LINE: usize = 512;
+const MOST_COLUMNS: usize = 24;
+
+/// The longest name of a column.
+const LONGEST_NAME: usize = 40;
+
+/// So many rows without a secret are enough.
+const MOST_ROWS: usize = 32;
+
+impl Scan<'_> {
+    /// The cell before this bar, and the value in the next one.
+    pub(super) fn label(&mut self, bar: usize) {
+        let first = self.from.max(bar.saturating_sub(LONGEST_NAME + 8));
+        let before = &self.bytes[first..bar];
+        let start = before.iter().rposition(|byte| matches!(byte, b'|' | b'\n')).map_or(first, |at| first + at + 1);
+        if !self.text.is_char_boundary(start) || !matches!(self.bytes.get(bar + 1), Some(b' ' | b'`')) {
+            return;
+        }
+        let Some(keyword) = named(&self.bytes[self.trimmed(start..bar)]) else { return };
+        let window = &self.bytes[bar + 1..self.bytes.len().min(bar + 1 + LONGEST_LINE)];
+        let Some(length) = window.iter().position(|byte| matches!(byte, b'|' | b'\n')) else { return };
+        let cell = self.trimmed(bar + 1..bar + 1 + length);
+        self.cell(cell, keyword, Style::Prose);
+    }
+
+    /// The table whose header stands above this line of dashes. Returns where its last row ends.
+    pub(super) fn below_header(&mut self, dashes: usize) -> Option<usize> {
+        let line = self.line_of(dashes)?;
+        let is_rule = |byte: &u8| matches!(byte, b'-' | b'|' | b'+' | b':' | b' ' | b'\t' | b'\r');
+        let rule = &self.bytes[line.clone()];
+        if !rule.iter().all(is_rule) || !(rule.contains(&b'|') || rule.contains(&b'+')) {
+            return None;
+        }
+        let header = self.line_of(line.start.checked_sub(1)?)?;
+        self.rows(header, line.end, b'|', Style::Prose)
+    }
+
+    /// The list of values separated by commas whose header holds this name. Returns where the header ends.
+    pub(super) fn listed(&mut self, name: usize) -> Option<usize> {
+        let header = self.line_of(name)?;
+        let text = &self.bytes[header.clone()];
+        let is_header = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b',' | b' ' | b'_' | b'-' | b'"' | b'\r');
+        let spaced = text.windows(2).any(|two| two == b", ");
+        if text.contains(&b',') && !spaced && text.iter().all(is_header) {
+            self.rows(header.clone(), header.end, b',', Style::Tight);
+        }
+        Some(header.end)
+    }
+
+    /// Takes the values of the columns that a header names, row by row.
+    fn rows(&mut self, header: Range<usize>, after: usize, separator: u8, style: Style) -> Option<usize> {
+        let columns: Vec<(usize, Keyword)> = self
+            .cells(header.clone(), separator)
+            .enumerate()
+            .filter_map(|(index, cell)| Some((index, named(&self.bytes[cell])?)))
+            .collect();
+        if columns.is_empty() {
+            return None;
+        }
+        let count = self.cells(header, separator).count();
+        let (mut at, mut vain) = (after, 0);
+        while vain < MOST_ROWS && self.bytes.get(at) == Some(&b'\n') {
+            let Some(line) = self.line_of(at + 1) else { break };
+            if self.cells(line.clone(), separator).count() != count {
+                break;
+            }
+            let found = self.findings.len();
+            for (index, keyword) in &columns {
+                let cell = self.cells(line.clone(), separator).nth(*index);
+                if let Some(cell) = cell {
+                    self.cell(cell, *keyword, style);
+                }
+            }
+            vain = if self.findings.len() > found { 0 } else { vain + 1 };
+            at = line.end;
+        }
+        Some(at)
+    }
+
+    fn cell(&mut self, cell: Range<usize>, keyword: Keyword, style: Style) {
+        if cell.is_empty() || cell.start < self.from {
+            return;
+        }
+        let text = &self.text[cell.clone()];
+        // `Phase 2`, `Task12`: what is planned, and when.
+        let letters = text.trim_end_matches(|c: char| c.is_ascii_digit());
+        let counted = text.len() - letters.len() <= 2
+            && letters.starts_with(|c: char| c.is_ascii_uppercase())
+            && letters.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
+        if style == Style::Prose && counted || text.contains(' ') {
+            return;
+        }
+        let keyword = Keyword { capitals: style == Style::Tight || keyword.capitals, ..keyword };
+        let sign = text.bytes().any(|byte| matches!(byte, b'!' | b'#' | b'$' | b'%' | b'&' | b'^' | b'+' | b'='));
+        let digit = text.bytes().any(|byte| byte.is_ascii_digit());
+        let sure = keyword.weight == Weight::Sure && sign && digit;
+        let style = if sure { Style::Tight } else { style };
+        self.judge(&Value::whole(cell, style), keyword);
+    }
+
+    /// The line around a place, if it is short enough.
+    fn line_of(&self, at: usize) -> Option<Range<usize>> {
+        let first = at.saturating_sub(LONGEST_LINE);
+        let start = self.bytes[first..at].iter().rposition(|byte| *byte == b'\n').map(|found| first + found + 1);
+        let start = start.or_else(|| (first == 0).then_some(0))?;
+        let length = self.bytes[at..].iter().take(LONGEST_LINE).position(|byte| *byte == b'\n');
+        let end = length.map(|length| at + length);
+        let end = end.or_else(|| (self.bytes.len() - at < LONGEST_LINE).then_some(self.bytes.len()))?;
+        Some(start..end)
+    }
+
+    /// The cells of a line, without what is around their text.
+    fn cells(&self, line: Range<usize>, separator: u8) -> impl Iterator<Item = Range<usize>> {
+        let mut start = line.start;
+        let ends = line.clone().filter(move |at| self.bytes[*at] == separator).chain([line.end]);
+        ends.map(move |end| {
+            let cell = self.trimmed(start..end);
+            start = end + 1;
+            cell
+        })
+        .take(MOST_COLUMNS)
+    }
+
+    fn trimmed(&self, cell: Range<usize>) -> Range<usize> {
+        let is_edge = |byte: &&u8| byte.is_ascii_whitespace() || matches!(byte, b'*' | b'`' | b'"' | b'\'');
+        let bytes = &self.bytes[cell.clone()];
+        let before = bytes.iter().take_while(is_edge).count();
+        let behind = bytes[before..].iter().rev().take_while(is_edge).count();
+        cell.start + before..cell.end - behind
+    }
+}
+
+/// What the name of a column or a row says.
+fn named(cell: &[u8]) -> Option<Keyword> {
+    if cell.is_empty() || cell.len() > LONGEST_NAME {
+        return None;
+    }
+    keyword::of(cell).or_else(|| keyword::foreign(cell))
+}
