@@ -59,14 +59,16 @@ pub(super) const SHORTEST_NAME: usize = 8;
 /// Whether it could be such a word; for the glance at every long word of a text.
 #[inline]
 pub(super) fn could_be_name(word: &[u8]) -> bool {
-    let [first, .., fourth, _, _, last] = word else { return false };
-    match last | 0x20 {
-        // `password`, `Datenbankpasswort`; `identified`.
-        b'd' | b't' => fourth | 0x20 == b'w' || word.len() == 10 && first | 0x20 == b'i',
-        // `passphrase`; `contraseña`, as far as it is ASCII.
-        b'e' => matches!((word.len(), first | 0x20), (10, b'p') | (8, b'c')),
-        b'n' => word.len() == 10 && *first == b'_',
-        b'y' => word.len() == 21 && *first == b'a',
+    let (first, last) = (word[0] | 0x20, word[word.len() - 1] | 0x20);
+    // `password`, `Datenbankpasswort`.
+    if word[word.len() - 4] | 0x20 == b'w' {
+        return matches!(last, b'd' | b't');
+    }
+    match word.len() {
+        // `contraseña`, as far as it is ASCII.
+        8 => (first, last) == (b'c', b'e'),
+        10 => matches!((first, last), (b'i', b'd') | (b'p', b'e') | (b'\x7f', b'n')),
+        21 => (first, last) == (b'a', b'y'),
         _ => false,
     }
 }
@@ -111,18 +113,16 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     let mut header = 0;
     while let Some(byte) = scan.bytes.get(at) {
         if !is_word(*byte) {
-            if *byte == b'|' {
-                scan.label(at);
+            if matches!(byte, b'|' | b';' | b'&' | b'\n') {
+                if *byte != b'\n' || at == 0 || scan.bytes[at - 1] != b'\\' {
+                    (program, login) = (None, false);
+                }
+                if *byte == b'|' {
+                    scan.label(at);
+                    at = at.max(scan.from.saturating_sub(1));
+                }
             }
-            let ends = match byte {
-                b';' | b'|' | b'&' => true,
-                b'\n' => at == 0 || scan.bytes[at - 1] != b'\\',
-                _ => false,
-            };
-            if ends {
-                (program, login) = (None, false);
-            }
-            at = (at + 1).max(scan.from);
+            at += 1;
             continue;
         }
         let run = scan.bytes[at..].iter().take_while(|byte| is_word(**byte)).count();
@@ -141,7 +141,7 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
             if at >= scan.from {
                 scan.name(at, run, named);
             }
-        } else if word.starts_with(b"--") && at >= header && word.iter().all(|byte| *byte == b'-') {
+        } else if word.starts_with(b"--") && at >= header && is_rule(before, word, scan.bytes.get(at + run)) {
             header = scan.below_header(at).unwrap_or(header);
         } else if is_gap(before) || matches!(before, b'(' | b'/') {
             if let Some(taking) = taking(word) {
@@ -152,6 +152,12 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         at = (at + run).max(scan.from);
     }
     scan.findings
+}
+
+/// Whether dashes could stand below the header of a table.
+fn is_rule(before: u8, dashes: &[u8], next: Option<&u8>) -> bool {
+    (matches!(before, b'|' | b'+') || matches!(next, Some(b'|' | b'+' | b':' | b' ')))
+        && dashes.iter().all(|byte| *byte == b'-')
 }
 
 fn is_gap(byte: u8) -> bool {

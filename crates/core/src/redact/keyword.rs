@@ -93,9 +93,7 @@ fn meaning(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
             b'c' => {
                 secret |= rest.starts_with(b"credential");
                 cloudflare |= rest.starts_with(b"cloudflare") || rest.starts_with(b"cfapi");
-                password |= rest.starts_with(b"contrasena");
             }
-            b'k' => password |= rest.starts_with(b"kennwort"),
             b'h' => heroku |= rest.starts_with(b"heroku"),
             _ => {}
         }
@@ -131,6 +129,8 @@ fn meaning(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
         b'y' | b'a' if (ends("key") || ends("data")) && each(KEYS).any(ends) => {
             Some((Kind::ApiKey, Weight::Likely))
         }
+        b't' if ends("kennwort") => Some((Kind::Password, Weight::Sure)),
+        b'a' if ends("contrasena") => Some((Kind::Password, Weight::Sure)),
         b'e' if last == "clave" => Some((Kind::Password, Weight::Likely)),
         b'e' if matches!(name, b"xamzsignature" | b"xgoogsignature") => {
             Some((Kind::SignedUrl, Weight::Likely))
@@ -142,19 +142,19 @@ fn meaning(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
     of_ending.or_else(|| secret.then_some((Kind::Secret, Weight::Likely)))
 }
 
-/// Words that are not of ASCII letters alone. A longer one stands before its end.
+/// Words that are not of ASCII letters alone; those with the same end together.
 static FOREIGN: [(&str, Kind, Weight); 24] = [
     ("パスワード", Kind::Password, Weight::Sure),
-    ("パスフレーズ", Kind::Password, Weight::Sure),
     ("パスコード", Kind::Password, Weight::Sure),
+    ("パスフレーズ", Kind::Password, Weight::Sure),
     ("暗証番号", Kind::Password, Weight::Sure),
     ("秘密鍵", Kind::Secret, Weight::Likely),
+    ("鍵", Kind::ApiKey, Weight::Likely),
     ("秘密", Kind::Secret, Weight::Likely),
     ("シークレット", Kind::Secret, Weight::Likely),
     ("認証情報", Kind::Secret, Weight::Likely),
     ("トークン", Kind::Token, Weight::Likely),
     ("キー", Kind::ApiKey, Weight::Likely),
-    ("鍵", Kind::ApiKey, Weight::Likely),
     ("密码", Kind::Password, Weight::Sure),
     ("密碼", Kind::Password, Weight::Sure),
     ("口令", Kind::Password, Weight::Sure),
@@ -162,29 +162,41 @@ static FOREIGN: [(&str, Kind, Weight); 24] = [
     ("密鑰", Kind::ApiKey, Weight::Likely),
     ("令牌", Kind::Token, Weight::Likely),
     ("비밀번호", Kind::Password, Weight::Sure),
+    ("암호", Kind::Password, Weight::Likely),
     ("비번", Kind::Password, Weight::Sure),
     ("패스워드", Kind::Password, Weight::Sure),
-    ("암호", Kind::Password, Weight::Likely),
     ("토큰", Kind::Token, Weight::Likely),
     ("ontraseña", Kind::Password, Weight::Sure),
     ("ONTRASEÑA", Kind::Password, Weight::Sure),
 ];
 
-/// Whether one of these words ends with this byte. Most texts before an operator end otherwise.
-fn could_end(byte: u8) -> bool {
-    matches!(
-        byte,
-        b'a' | b'A' | 0x81 | 0x86 | 0x88 | 0x89 | 0x8c | 0x9c | 0xa4 | 0xa5 | 0xb0 | 0xb1 | 0xb3 | 0xb5 | 0xb7 | 0xb8 | 0xba | 0xbc
-    )
-}
-
-/// What the word of another script says that a text ends with.
+/// What the word of another script says that a text ends with. Most texts end otherwise, which the last letter tells.
 pub(super) fn foreign(before: &[u8]) -> Option<Keyword> {
-    let [.., last_but_one, last] = before else { return None };
-    if *last_but_one < 0x80 || !could_end(*last) {
-        return None;
-    }
-    let (word, kind, weight) = FOREIGN.iter().find(|(word, ..)| before.ends_with(word.as_bytes()))?;
+    let with_end = match before.last_chunk()? {
+        [0xe3, 0x83, 0x89] => 0..2, // ド
+        [0xe3, 0x82, 0xba] => 2..3, // ズ
+        [0xe5, 0x8f, 0xb7] => 3..4, // 号
+        [0xe9, 0x8d, 0xb5] => 4..6, // 鍵
+        [0xe5, 0xaf, 0x86] => 6..7, // 密
+        [0xe3, 0x83, 0x88] => 7..8, // ト
+        [0xe5, 0xa0, 0xb1] => 8..9, // 報
+        [0xe3, 0x83, 0xb3] => 9..10, // ン
+        [0xe3, 0x83, 0xbc] => 10..11, // ー
+        [0xe7, 0xa0, 0x81] => 11..12, // 码
+        [0xe7, 0xa2, 0xbc] => 12..13, // 碼
+        [0xe4, 0xbb, 0xa4] => 13..14, // 令
+        [0xe9, 0x92, 0xa5] => 14..15, // 钥
+        [0xe9, 0x91, 0xb0] => 15..16, // 鑰
+        [0xe7, 0x89, 0x8c] => 16..17, // 牌
+        [0xed, 0x98, 0xb8] => 17..19, // 호
+        [0xeb, 0xb2, 0x88] => 19..20, // 번
+        [0xeb, 0x93, 0x9c] => 20..21, // 드
+        [0xed, 0x81, 0xb0] => 21..22, // 큰
+        [0xc3, 0xb1, 0x61] => 22..23, // ña
+        [0xc3, 0x91, 0x41] => 23..24, // ÑA
+        _ => return None,
+    };
+    let (word, kind, weight) = FOREIGN[with_end].iter().find(|(word, ..)| before.ends_with(word.as_bytes()))?;
     Some(Keyword { kind: *kind, weight: *weight, phrase: *word == "パスフレーズ", capitals: false })
 }
 

@@ -166,34 +166,37 @@ impl Glance {
     /// The usual text has nothing for any pass, and this is all it costs.
     fn at(bytes: &[u8]) -> Glance {
         let (mut tokens, mut values, mut commands) = (false, false, false);
-        let (mut run, mut of_run, mut others) = (0, 0, 0);
-        for (at, byte) in bytes.iter().enumerate() {
-            let class = class(*byte);
-            if class & WORD != 0 {
-                run += 1;
-                of_run |= class;
+        let (mut at, mut others) = (0, 0);
+        while let Some(byte) = bytes.get(at) {
+            let mut of_run = class(*byte);
+            at += 1;
+            if of_run & WORD == 0 {
+                others |= of_run;
                 continue;
             }
-            if run >= command::SHORTEST_NAME {
-                tokens |= could_be_token(run, of_run);
-                commands |= command::could_be_name(&bytes[at - run..at]);
-            } else if run == 2 {
-                values |= matches!(&bytes[at - 2..at], b"is" | b"es");
-            } else if run == 4 && of_run & LETTER == 0 {
-                tokens |= card::could_begin(&bytes[at - run..]);
+            let start = at - 1;
+            while let Some(class) = bytes.get(at).map(|byte| class(*byte)).filter(|class| class & WORD != 0) {
+                of_run |= class;
+                at += 1;
             }
-            if of_run & DASH != 0 && bytes[at - run] == b'-' {
-                values |= bytes[at - run..].starts_with(b"--");
-                commands |= command::is_flag(&bytes[at - run..at]);
+            let word = &bytes[start..at];
+            if word.len() >= command::SHORTEST_NAME {
+                tokens |= could_be_token(word.len(), of_run);
+                commands |= command::could_be_name(word);
+            } else if word.len() == 2 {
+                values |= word == b"is";
+            } else if of_run & LETTER == 0 {
+                tokens |= card::could_begin(&bytes[start..]);
             }
-            others |= class | of_run & DASH;
-            (run, of_run) = (0, 0);
+            if of_run & DASH != 0 {
+                others |= DASH;
+                values |= word.starts_with(b"--");
+                commands |= command::is_flag(word);
+            }
         }
-        tokens |= could_be_token(run, of_run);
-        let keys = (others | of_run) & DASH != 0 && search::find(bytes, b"-----").is_some();
+        let keys = others & DASH != 0 && search::find(bytes, b"-----").is_some();
         values |= others & OPERATOR != 0;
         commands |= others & BAR != 0;
-        commands |= of_run & DASH != 0 && command::is_flag(&bytes[bytes.len() - run..]);
         Glance { private: others & OPENS != 0, keys, tokens, values, commands }
     }
 }

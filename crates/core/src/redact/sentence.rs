@@ -18,29 +18,32 @@ const MOST_WORDS: usize = 5;
 impl Scan<'_> {
     /// A sign of another script that may stand behind a name.
     pub(super) fn foreign_sign(&mut self, at: usize) {
-        match &self.bytes[at..] {
+        let Some(sign) = self.bytes.get(at..at + 3) else { return };
+        match [sign[0], sign[1], sign[2]] {
             // `→`
-            [0xe2, 0x86, 0x92, ..] => self.arrow(at, 3),
-            // `は`, `に`, `を`
-            [0xe3, 0x81, 0xaf | 0xab, ..] | [0xe3, 0x82, 0x92, ..] => self.prose(at, 3),
+            [0xe2, 0x86, 0x92] => self.arrow(at, 3),
+            // `は`, `に`, `を`, and `「`, `『` right behind a name.
+            [0xe3, 0x81, 0xaf | 0xab] | [0xe3, 0x82, 0x92] => self.prose(at, 3),
+            [0xe3, 0x80, 0x8c | 0x8e] => self.prose(at, 0),
             // `パスワード hunter2`
-            [0xe3, 0x83, 0x89, b' ', ..] => self.prose(at + 3, 1),
-            // `パスワード「hunter2」`
-            [0xe3, 0x80, 0x8c | 0x8e, ..] => self.prose(at, 0),
+            [0xe3, 0x83, 0x89] if self.bytes.get(at + 3) == Some(&b' ') => self.prose(at + 3, 1),
             // `：`, `＝`
-            [0xef, 0xbc, 0x9a | 0x9d, ..] => self.operator(at, 3),
-            // `码`, `碼`, `令`
-            [0xe7, 0xa0, 0x81, ..] | [0xe7, 0xa2, 0xbc, ..] | [0xe4, 0xbb, 0xa4, ..]
-            // `호`, `드`, `번`
-            | [0xed, 0x98, 0xb8, ..] | [0xeb, 0x93, 0x9c, ..] | [0xeb, 0xb2, 0x88, ..] => self.joined(at + 3),
+            [0xef, 0xbc, 0x9a | 0x9d] => self.operator(at, 3),
+            // `码`, `碼`, `令`, `호`, `드`, `번`
+            [0xe7, 0xa0, 0x81] | [0xe7, 0xa2, 0xbc] | [0xe4, 0xbb, 0xa4] | [0xed, 0x98, 0xb8] | [0xeb, 0x93, 0x9c]
+            | [0xeb, 0xb2, 0x88] => self.joined(at + 3),
             _ => {}
         }
     }
 
     /// `the password is …`, `パスワードは…`.
     pub(super) fn prose(&mut self, at: usize, length: usize) {
-        let keyword = self.name_before(at).and_then(|(name, _)| keyword::of(&self.bytes[name]));
-        if let Some(keyword) = keyword.or_else(|| keyword::foreign(&self.bytes[self.from..at])) {
+        let before = &self.bytes[self.from..at];
+        let keyword = match before.last() {
+            Some(0x80..) => None,
+            _ => self.name_before(at).and_then(|(name, _)| keyword::of(&self.bytes[name])),
+        };
+        if let Some(keyword) = keyword.or_else(|| keyword::foreign(before)) {
             self.prose_value(at + length, keyword);
         }
     }

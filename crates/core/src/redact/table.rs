@@ -25,7 +25,12 @@ impl Scan<'_> {
         if !self.text.is_char_boundary(start) || !matches!(self.bytes.get(bar + 1), Some(b' ' | b'`')) {
             return;
         }
-        let Some(keyword) = named(&self.bytes[self.trimmed(start..bar)]) else { return };
+        let name = &self.bytes[self.trimmed(start..bar)];
+        // Most cells do not end as a name does.
+        if !matches!(name.last(), Some(b'a'..=b'z' | b'A'..=b'Z' | 0x80..)) {
+            return;
+        }
+        let Some(keyword) = named(name) else { return };
         let window = &self.bytes[bar + 1..self.bytes.len().min(bar + 1 + LONGEST_LINE)];
         let Some(length) = window.iter().position(|byte| matches!(byte, b'|' | b'\n')) else { return };
         let cell = self.trimmed(bar + 1..bar + 1 + length);

@@ -184,8 +184,11 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     let mut at = 0;
     while at < bytes.len() {
         let (run, of_run) = run_at(bytes, at);
-        if run >= 4
-            && of_run & (LETTER | MIXED) == MIXED
+        if run < 4 {
+            at += run + 1;
+            continue;
+        }
+        if of_run & (LETTER | MIXED) == MIXED
             && let Some(end) = card::end_of(bytes, at)
         {
             findings.push(Finding { kind: Kind::CardNumber, at: at..end });

@@ -37,12 +37,13 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
             b'>' => scan.element(at),
             b'-' if scan.bytes[at..].starts_with(b"--") => scan.flag(at),
             b'@' => scan.connect_string(at),
-            b' ' => match scan.bytes.get(at + 1) {
-                Some(b'i') if scan.bytes[at..].starts_with(b" is ") => scan.prose(at, 4),
-                Some(b'e') if scan.bytes[at..].starts_with(b" es ") => scan.prose(at, 4),
-                _ => {}
-            },
-            0xe2.. => scan.foreign_sign(at),
+            b' ' if scan.bytes.get(at + 1) == Some(&b'i') && scan.bytes[at..].starts_with(b" is ") => {
+                scan.prose(at, 4);
+            }
+            0xe2.. => {
+                scan.foreign_sign(at);
+                at += 2;
+            }
             _ => {}
         }
         at = (at + 1).max(scan.from);
@@ -131,8 +132,8 @@ impl<'a> Scan<'a> {
         };
         let style = if tight && self.bytes[at] == b'=' { Style::Tight } else { Style::Spaced };
         let Some(keyword) = keyword else {
-            if text.len() == 1 {
-                // The last letter of `contraseña`.
+            // The last letter of `contraseña`.
+            if matches!(text, b"a" | b"A") {
                 if let Some(keyword) = self.foreign_before(at) {
                     self.value(after, keyword, style);
                 }
