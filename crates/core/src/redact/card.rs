@@ -10,7 +10,7 @@ const LONGEST: usize = 19;
 const MOST_GROUPS: usize = 5;
 
 /// How far back a word that says what the number is may begin.
-const WORDS_BEFORE: usize = 24;
+const WORDS_BEFORE: usize = 32;
 
 /// Whether four digits are the first group of a number that is written with blanks; for the glance at a text.
 #[inline]
@@ -61,17 +61,23 @@ pub(super) fn end_of(bytes: &[u8], start: usize) -> Option<usize> {
     let digits = &digits[..count];
     let shape = &groups[..=group];
     let usual = match shape {
-        [15] | [4, 6, 5] => matches!(digits, [3, 4 | 7, ..]),
-        [16] | [4, 4, 4, 4] => is_issuer_of_sixteen(digits),
+        [4, 6, 5] => matches!(digits, [3, 4 | 7, ..]),
+        [4, 4, 4, 4] => is_issuer_of_sixteen(digits),
         [4, 6, 4] => matches!(digits, [3, 0 | 6 | 8, ..]),
         [4, 4, 4, 4, 3] => matches!(digits, [4, ..] | [6, 2, ..]),
-        [length] if *length >= SHORTEST => {
-            matches!(digits, [4, ..] | [3, 0 | 6 | 8, ..] | [6, 2 | 5, ..]) && is_called_card(&bytes[..start])
-        }
+        [length] if *length >= SHORTEST => match length {
+            16 => is_issuer_of_sixteen(digits),
+            15 => matches!(digits, [3, 4 | 7, ..]),
+            _ => matches!(digits, [4, ..] | [3, 0 | 6 | 8, ..] | [6, 2 | 5, ..]),
+        },
         _ => false,
     };
-    let numbered = shape.len() == 1 && is_called_id(&bytes[..start]);
-    (!goes_on && usual && !numbered && has_correct_sum(digits)).then_some(at)
+    if goes_on || !usual || !has_correct_sum(digits) {
+        return None;
+    }
+    let before = &bytes[..start];
+    let fits = if shape.len() == 1 { is_called_card(before) } else { !is_in_a_series(before) };
+    fits.then_some(at)
 }
 
 fn is_issuer_of_sixteen(digits: &[u8]) -> bool {
@@ -88,20 +94,20 @@ fn has_correct_sum(digits: &[u8]) -> bool {
     sum % 10 == 0 && digits.iter().any(|digit| *digit != digits[0])
 }
 
-fn words_before(before: &[u8]) -> String {
-    String::from_utf8_lossy(&before[before.len().saturating_sub(WORDS_BEFORE)..]).to_lowercase()
-}
-
+/// Whether the words before a number say that it is one of a card; so many digits alone may be anything.
 fn is_called_card(before: &[u8]) -> bool {
-    let before = words_before(before);
-    ["card", "karte", "tarjeta", "カード", "卡", "카드", "visa", "pan"].iter().any(|word| before.contains(word))
+    let before = String::from_utf8_lossy(&before[before.len().saturating_sub(WORDS_BEFORE)..]).to_lowercase();
+    let card = [
+        "card", "karte", "tarjeta", "カード", "卡", "카드", "visa", "amex", "express", "diners", "credit", "pan:", "pan=",
+        "pan\"", "cc:", "cc=", "ccnum", "cc_", "pay",
+    ];
+    let id = ["id", "ids", "ts", "time", "timestamp", "hash"];
+    let name = before.trim_end_matches(|c: char| !c.is_alphanumeric());
+    card.iter().any(|word| before.contains(word)) && !id.iter().any(|end| name.ends_with(end))
 }
 
-/// Whether a number without groups is called an id or a time.
-fn is_called_id(before: &[u8]) -> bool {
-    let before = words_before(before);
-    let name = before.trim_end_matches(|c: char| !c.is_alphanumeric());
-    ["id", "ids", "ts", "time", "timestamp", "seed", "nonce", "offset", "hash", "inode", "pid"]
-        .iter()
-        .any(|end| name.ends_with(end))
+/// Whether other numbers stand before the first group.
+fn is_in_a_series(before: &[u8]) -> bool {
+    let Some(before) = before.strip_suffix(b" ") else { return false };
+    before.iter().rev().take(8).take_while(|byte| is_word(**byte)).any(u8::is_ascii_digit)
 }

@@ -15,6 +15,9 @@ const LONGEST_HEADER: usize = 256;
 /// Fewer bytes in one piece are a mention of a key.
 const LEAST: usize = 16;
 
+/// A key on a longer line has no other one.
+const LONGEST_LINE: usize = 80;
+
 /// A shorter line is a key's last one.
 const FULL_LINE: usize = 40;
 
@@ -115,8 +118,33 @@ pub(super) fn bare(bytes: &[u8], start: usize) -> Option<Finding> {
         }
         _ => return None,
     };
-    let found = torn(bytes, &Open { kind, start, body: start }, bytes.len())?;
-    (found.at.len() >= LEAST_BARE).then_some(found)
+    let end = bare_end(bytes, start);
+    (end - start >= LEAST_BARE).then_some(Finding { kind, at: start..end })
+}
+
+/// Where a key ends that has no line below it: with the first line that is not as long as the others.
+fn bare_end(bytes: &[u8], start: usize) -> usize {
+    let width = base64_run(&bytes[start..]);
+    let mut end = start + width;
+    while width <= LONGEST_LINE {
+        let (gap, ended) = between_lines(&bytes[end..]);
+        let mut line = end + gap;
+        line += line_number(&bytes[line..]);
+        line += between_lines(&bytes[line..]).0;
+        let run = base64_run(&bytes[line..]);
+        let text = &bytes[line..line + run];
+        // A word is none of its lines.
+        let mixed = text.iter().any(|byte| !byte.is_ascii_lowercase()) && text.iter().skip(1).any(|byte| !byte.is_ascii_lowercase());
+        let alone = bytes.get(line + run).is_none_or(|next| matches!(next, b'\n' | b'\r' | b'\\' | b'"' | b'\'' | b'`'));
+        if !ended || run > width || !(run == width || run % 4 == 0 && run > 0 && mixed && alone) {
+            break;
+        }
+        end = line + run;
+        if run < width {
+            break;
+        }
+    }
+    end
 }
 
 /// Whether DER begins as a private key does: a sequence, a version, then an algorithm or the first number of the key.

@@ -2,7 +2,7 @@
 
 use super::keyword::{self, Keyword, Weight};
 use super::looks::Style;
-use super::value::Scan;
+use super::value::{Scan, trim_blanks};
 use crate::shell::{Words, among};
 
 /// Words between a name and its value, of which the last has to be one of [`LEADING`].
@@ -70,17 +70,20 @@ impl Scan<'_> {
     /// `password -> …`.
     pub(super) fn arrow(&mut self, at: usize, length: usize) {
         let after = at + length;
+        let before = trim_blanks(&self.bytes[self.from..at]);
+        let next = self.bytes.get(after).copied().unwrap_or_default();
         // Lines of files are shown with their numbers and an arrow; `a->b` is code.
-        let before = super::value::trim_blanks(&self.bytes[self.from..at]);
-        if before.last().is_none_or(u8::is_ascii_digit) || !matches!(self.bytes.get(after), Some(b' ' | b'"' | b'\'' | 0x80..)) {
+        if before.last().is_none_or(u8::is_ascii_digit) || length == 2 && !matches!(next, b' ' | b'"' | b'\'' | 0x80..) {
             return;
         }
-        let keyword = match self.name_before(at) {
-            Some((name, tight)) if !tight || length == 3 => keyword::of(&self.bytes[name]),
-            _ => None,
+        let name = self.name_before(at).filter(|(_, tight)| !tight || length == 3).map(|(name, _)| name);
+        let keyword = match name {
+            // `email -> password -> step2`
+            Some(name) if ends_with_arrow(trim_blanks(&self.bytes[self.from..name.start])) => None,
+            Some(name) => keyword::of(&self.bytes[name]),
+            None => None,
         };
-        let keyword = keyword.or_else(|| keyword::foreign(before));
-        if let Some(keyword) = keyword {
+        if let Some(keyword) = keyword.or_else(|| keyword::foreign(before)) {
             self.prose_value(after, keyword);
         }
     }
@@ -113,7 +116,7 @@ impl Scan<'_> {
             if value.style != Style::Quoted || keyword.weight != Weight::Sure {
                 value.style = Style::Prose;
             }
-            // `email -> password -> step2`
+            // `password -> step2 -> …`
             let rest = &self.bytes[value.at.end..];
             let rest = &rest[rest.iter().take_while(|byte| **byte == b' ').count()..];
             if !rest.starts_with(b"->") && !rest.starts_with("→".as_bytes()) {
@@ -123,4 +126,8 @@ impl Scan<'_> {
             self.foreign(after, keyword, true);
         }
     }
+}
+
+fn ends_with_arrow(text: &[u8]) -> bool {
+    text.ends_with(b"->") || text.ends_with("→".as_bytes())
 }

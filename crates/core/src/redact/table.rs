@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::keyword::{self, Keyword, Weight};
+use super::is_word;
 use super::looks::Style;
 use super::value::{Scan, Value};
 
@@ -31,6 +32,11 @@ impl Scan<'_> {
             return;
         }
         let Some(keyword) = named(name) else { return };
+        // `FLAG_AUTH | FLAG_V2` is code, and `password | base64` a command.
+        let in_row = self.line_of(bar).is_some_and(|line| self.bytes[line].trim_ascii_start().starts_with(b"|"));
+        if !in_row {
+            return;
+        }
         let window = &self.bytes[bar + 1..self.bytes.len().min(bar + 1 + LONGEST_LINE)];
         let Some(length) = window.iter().position(|byte| matches!(byte, b'|' | b'\n')) else { return };
         let cell = self.trimmed(bar + 1..bar + 1 + length);
@@ -54,8 +60,10 @@ impl Scan<'_> {
         let header = self.line_of(name)?;
         let text = &self.bytes[header.clone()];
         let is_header = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b',' | b' ' | b'_' | b'-' | b'"' | b'\r');
-        let spaced = text.windows(2).any(|two| two == b", ");
-        if text.contains(&b',') && !spaced && text.iter().all(is_header) {
+        // Names in code stand apart, indented, or each with a comma behind it.
+        let is_name = |name: &[u8]| name.first().is_some_and(|byte| is_word(*byte) || *byte == b'"');
+        let names = text.split(|byte| *byte == b',');
+        if text.contains(&b',') && text.iter().all(is_header) && names.into_iter().all(is_name) {
             self.rows(header.clone(), header.end, b',', Style::Tight);
         }
         Some(header.end)
@@ -101,7 +109,7 @@ impl Scan<'_> {
         let counted = text.len() - letters.len() <= 2
             && letters.starts_with(|c: char| c.is_ascii_uppercase())
             && letters.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
-        if style == Style::Prose && counted || text.contains(' ') {
+        if style == Style::Prose && (counted || keyword.weight != Weight::Sure && is_type(text)) || text.contains(' ') {
             return;
         }
         let keyword = Keyword { capitals: style == Style::Tight || keyword.capitals, ..keyword };
@@ -150,4 +158,11 @@ fn named(cell: &[u8]) -> Option<Keyword> {
         return None;
     }
     keyword::of(cell).or_else(|| keyword::foreign(cell))
+}
+
+/// Whether it is written as types are: `Uint8Array`.
+fn is_type(text: &str) -> bool {
+    let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
+    let small = text.bytes().filter(u8::is_ascii_lowercase).count();
+    text.starts_with(|c: char| c.is_ascii_uppercase()) && text.len() - letters <= 3 && small * 2 > text.len()
 }

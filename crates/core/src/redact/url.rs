@@ -63,7 +63,7 @@ impl Scan<'_> {
         let end = window.iter().position(|byte| ends_url(*byte)).unwrap_or(window.len());
         let far = length + search::last(&window[length..end], b'@')?;
         let user = &rest[..colon];
-        let is_user = !user.is_empty() && user.iter().all(|byte| is_word(*byte) || matches!(byte, b'%' | b'+'));
+        let is_user = user.iter().all(|byte| is_word(*byte) || matches!(byte, b'%' | b'+'));
         // `https://host:8080/a@b.c`, `postgres://me:one@db/app?mail=a@b.c`.
         let part = &rest[near.map_or(colon, |near| near.max(colon)) + 1..length];
         let is_host = match near {
@@ -87,7 +87,7 @@ impl Scan<'_> {
     /// `scott/tiger@//db`, `sqlplus scott/tiger@db`.
     pub(super) fn connect_string(&mut self, at: usize) {
         let before = &self.bytes[self.from..at];
-        let is_password = |byte: &&u8| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'"' | b'\'' | b'`');
+        let is_password = |byte: &&u8| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'"' | b'\'' | b'`' | b'\\');
         let password = before.iter().rev().take(LONGEST_USER).take_while(is_password).count();
         let Some(before) = before[..before.len() - password].strip_suffix(b"/") else { return };
         let user = before.iter().rev().take(LONGEST_USER).take_while(|byte| is_word(**byte)).count();
@@ -97,7 +97,7 @@ impl Scan<'_> {
         let touches = line.last().is_some_and(|byte| matches!(byte, b'/' | b'.' | b'@'));
         if user == 0
             || touches
-            || !(self.bytes[at..].starts_with(b"@//")
+            || !(self.bytes[at..].starts_with(b"@//") && self.bytes.get(at + 3).is_some_and(u8::is_ascii_alphanumeric)
                 || named.iter().any(|name| search::find(line, name.as_bytes()).is_some()))
         {
             return;
