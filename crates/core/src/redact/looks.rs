@@ -102,7 +102,7 @@ pub(super) fn like_a_secret(text: &str, keyword: Keyword, style: Style, rest: &[
     }
     match keyword.weight {
         _ if style == Style::Prose => {
-            text.len() >= 6 && has.digit && has.letter() && !is_name(text)
+            text.len() >= 6 && has.digit && has.letter() && (!is_name(text) || sure && has_number_behind(text))
                 || text.len() >= 8 && has.small && has.capital && !is_wordy(text)
         }
         Weight::Sure if !has.letter() && !has.foreign => !text.contains(['.', ':', '/', '-']),
@@ -362,6 +362,13 @@ fn is_term(part: &str) -> bool {
     let named = among(NAMED, &part.to_ascii_lowercase());
     let typed = part.strip_prefix(['u', 'i', 'f']).is_some_and(|bits| among("8 16 32 64 128", bits));
     named || typed
+}
+
+/// Whether it is a word in small letters and a number: `tulip_9931`, but not `SHA-256`.
+fn has_number_behind(text: &str) -> bool {
+    let Some((word, number)) = text.rsplit_once(['-', '_', '.']) else { return false };
+    let small = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase());
+    number.len() >= 4 && word.len() >= 3 && small(word) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether it is made of words: `prod-db-secret-v2`, `end_of_text`, `token1`.

@@ -12,6 +12,13 @@ static BETWEEN: Words = "has have been was is got now again just changed updated
 /// Words right before a value.
 static LEADING: Words = "to as is into auf lautet ist es a por como now jetzt ahora";
 
+/// Words before the owner of a password, and verbs behind it.
+static OF: Words = "for of on für vom von des der am beim del de para en";
+static VERBS: Words = "is ist lautet es";
+
+/// The longest name of an owner.
+const LONGEST_OWNER: usize = 64;
+
 /// More words are another thought.
 const MOST_WORDS: usize = 5;
 
@@ -56,7 +63,7 @@ impl Scan<'_> {
         for c in self.text[after..].chars().take(MOST_WORDS + 2) {
             match c {
                 '是' | '为' | '為' | '成' | '는' | '은' | '를' | '을' | '가' | '이' => joined = true,
-                '已' | '被' | '更' | '修' | '改' | '变' | '變' | '设' | '設' | '置' | '重' | '换' | '換' | '就' => {}
+                '已' | '被' | '更' | '修' | '改' | '变' | '變' | '设' | '設' | '置' | '重' | '换' | '換' | '就' | '了' => {}
                 ' ' if at > after => {}
                 _ => break,
             }
@@ -90,8 +97,8 @@ impl Scan<'_> {
 
     /// A name in a sentence, and its value some words behind it. Returns whether there are such words.
     pub(super) fn told(&mut self, name: usize, keyword: Keyword) -> bool {
-        let mut at = name;
-        let mut leads = false;
+        let mut at = name + self.whose(name);
+        let mut leads = at > name && matches!(self.bytes.get(at), Some(b':'));
         for _ in 0..=MOST_WORDS {
             let start = at + self.blanks(at);
             let word = self.text[start..].split([' ', '\t', '\n', ':', ',', '.']).next().unwrap_or_default();
@@ -108,6 +115,26 @@ impl Scan<'_> {
         let colon = usize::from(self.bytes.get(at) == Some(&b':'));
         self.prose_value(at + colon, keyword);
         true
+    }
+
+    /// The length of words that say whose password it is: ` for the server`, before `:` or a verb.
+    fn whose(&self, name: usize) -> usize {
+        let window = self.text.get(name..).unwrap_or_default();
+        let window = &window[..window.floor_char_boundary(LONGEST_OWNER)];
+        let mut words = window.split_inclusive(' ');
+        let mut length = words.next().filter(|first| *first == " ").map_or(0, str::len);
+        let Some(first) = words.next().filter(|word| length > 0 && among(OF, word.trim_end())) else { return 0 };
+        length += first.len();
+        for word in words.take(MOST_WORDS) {
+            if let Some(end) = word.find([':', '\n', '"', '(', '=']) {
+                return if word[end..].starts_with(": ") { length + end } else { 0 };
+            }
+            if among(VERBS, word.trim_end()) {
+                return length - 1;
+            }
+            length += word.len();
+        }
+        0
     }
 
     /// The value at the end of what leads to it.
