@@ -135,7 +135,7 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
             && let Some(named) = named(word)
         {
             let next = scan.bytes.get(at + run);
-            if at >= header && matches!(next, None | Some(b',' | b'\n' | b'\r' | b'"')) {
+            if at >= header && matches!(next, Some(b',' | b';' | b'\t' | b'\n' | b'\r' | b'"')) {
                 header = scan.listed(at).unwrap_or(at);
             }
             if at >= scan.from {

@@ -364,11 +364,15 @@ fn is_term(part: &str) -> bool {
     named || typed
 }
 
-/// Whether it is a word in small letters and a number: `tulip_9931`, but not `SHA-256`.
+/// What is numbered in sentences about passwords.
+static NUMBERED: Words = "rfc iso cve nist din step phase section ticket task issue version release chapter page line option";
+
+/// Whether it is a word in small letters and a number, `tulip_9931`, but not the name of something: `sha-256`, `step-12`.
 fn has_number_behind(text: &str) -> bool {
     let Some((word, number)) = text.rsplit_once(['-', '_', '.']) else { return false };
     let small = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase());
-    number.len() >= 4 && word.len() >= 3 && small(word) && number.bytes().all(|byte| byte.is_ascii_digit())
+    let fits = number.len() >= 2 && word.len() >= 3 && small(word) && number.bytes().all(|byte| byte.is_ascii_digit());
+    fits && !among(NUMBERED, word) && !is_term(&[word, number].concat())
 }
 
 /// Whether it is made of words: `prod-db-secret-v2`, `end_of_text`, `token1`.

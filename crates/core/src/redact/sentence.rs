@@ -7,14 +7,14 @@ use crate::shell::{Words, among};
 
 /// Words between a name and its value, of which the last has to be one of [`LEADING`].
 static BETWEEN: Words = "has have been was is got now again just changed updated reset rotated set back to as into wurde wird \
-    ist jetzt nun neu auf geändert gesetzt zurückgesetzt lautet es fue ha sido ahora cambiada cambiado cambió actualizada a por como";
+    ist jetzt nun neu auf geändert gesetzt zurückgesetzt lautet heißt es fue ha sido ahora cambiada cambiado cambió actualizada a por como";
 
 /// Words right before a value.
-static LEADING: Words = "to as is into auf lautet ist es a por como now jetzt ahora";
+static LEADING: Words = "to as is into auf lautet heißt ist es a por como now jetzt ahora";
 
 /// Words before the owner of a password, and verbs behind it.
 static OF: Words = "for of on für vom von des der am beim del de para en";
-static VERBS: Words = "is ist lautet es";
+static VERBS: Words = "is ist lautet heißt es";
 
 /// The longest name of an owner.
 const LONGEST_OWNER: usize = 64;
@@ -29,13 +29,17 @@ impl Scan<'_> {
         match [sign[0], sign[1], sign[2]] {
             // `→`
             [0xe2, 0x86, 0x92] => self.arrow(at, 3),
-            // `は`, `に`, `を`, and `「`, `『` right behind a name.
+            // `は`, `に`, `を`, and `「`, `『`, `【` right behind a name.
+            [0xe3, 0x81, 0xab] if self.bytes[at..].starts_with("には".as_bytes()) => self.prose(at, 6),
             [0xe3, 0x81, 0xaf | 0xab] | [0xe3, 0x82, 0x92] => self.prose(at, 3),
-            [0xe3, 0x80, 0x8c | 0x8e] => self.prose(at, 0),
+            [0xe3, 0x80, 0x8c | 0x8e | 0x90] => self.prose(at, 0),
             // `パスワード hunter2`
             [0xe3, 0x83, 0x89] if self.bytes.get(at + 3) == Some(&b' ') => self.prose(at + 3, 1),
             // `：`, `＝`
-            [0xef, 0xbc, 0x9a | 0x9d] => self.operator(at, 3),
+            [0xef, 0xbc, 0x9a | 0x9d] => {
+                let wide = self.bytes[at + 3..].starts_with("　".as_bytes());
+                self.operator(at, if wide { 6 } else { 3 });
+            }
             // `码`, `碼`, `令`, `호`, `드`, `번`
             [0xe7, 0xa0, 0x81] | [0xe7, 0xa2, 0xbc] | [0xe4, 0xbb, 0xa4] | [0xed, 0x98, 0xb8] | [0xeb, 0x93, 0x9c]
             | [0xeb, 0xb2, 0x88] => self.joined(at + 3),
@@ -64,7 +68,7 @@ impl Scan<'_> {
             match c {
                 '是' | '为' | '為' | '成' | '는' | '은' | '를' | '을' | '가' | '이' => joined = true,
                 '已' | '被' | '更' | '修' | '改' | '变' | '變' | '设' | '設' | '置' | '重' | '换' | '換' | '就' | '了' => {}
-                ' ' if at > after => {}
+                ' ' | '：' | ':' if at > after => {}
                 _ => break,
             }
             at += c.len_utf8();

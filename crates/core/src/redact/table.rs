@@ -55,16 +55,19 @@ impl Scan<'_> {
         self.rows(header, line.end, b'|', Style::Prose)
     }
 
-    /// The list of values separated by commas whose header holds this name. Returns where the header ends.
+    /// The list of values, separated by commas, semicolons or tabs, whose header holds this name. Returns where the header ends.
     pub(super) fn listed(&mut self, name: usize) -> Option<usize> {
         let header = self.line_of(name)?;
         let text = &self.bytes[header.clone()];
-        let is_header = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b',' | b' ' | b'_' | b'-' | b'"' | b'\r');
+        let separator = text.iter().copied().find(|byte| matches!(byte, b',' | b';' | b'\t')).unwrap_or(b',');
+        let is_header = |byte: &u8| {
+            byte.is_ascii_alphanumeric() || *byte == separator || matches!(byte, b' ' | b'_' | b'-' | b'"' | b'\r')
+        };
         // Names in code stand apart, indented, or each with a comma behind it.
         let is_name = |name: &[u8]| name.first().is_some_and(|byte| is_word(*byte) || *byte == b'"');
-        let names = text.split(|byte| *byte == b',');
-        if text.contains(&b',') && text.iter().all(is_header) && names.into_iter().all(is_name) {
-            self.rows(header.clone(), header.end, b',', Style::Tight);
+        let mut names = text.split(|byte| *byte == separator);
+        if text.contains(&separator) && text.iter().all(is_header) && names.all(is_name) {
+            self.rows(header.clone(), header.end, separator, Style::Tight);
         }
         Some(header.end)
     }

@@ -182,6 +182,7 @@ impl<'a> Scan<'a> {
     /// The word of another script that ends before an operator; a quote or blanks may be between.
     fn foreign_before(&self, at: usize) -> Option<Keyword> {
         let mut before = trim_blanks(&self.bytes[self.from..at]);
+        before = before.strip_suffix("　".as_bytes()).unwrap_or(before);
         if let [rest @ .., b'"' | b'\'' | b'`'] = before {
             before = rest.strip_suffix(b"\\").unwrap_or(rest);
         }
@@ -447,8 +448,8 @@ impl<'a> Scan<'a> {
 
     /// The inside of quotes that are not ASCII.
     fn bracketed(&self, at: usize) -> Option<(usize, usize)> {
-        static BRACKETS: [(&str, &str); 6] =
-            [("「", "」"), ("『", "』"), ("“", "”"), ("„", "“"), ("«", "»"), ("‘", "’")];
+        static BRACKETS: [(&str, &str); 7] =
+            [("「", "」"), ("『", "』"), ("【", "】"), ("“", "”"), ("„", "“"), ("«", "»"), ("‘", "’")];
         let (open, close) = BRACKETS.iter().find(|(open, _)| self.bytes[at..].starts_with(open.as_bytes()))?;
         let start = at + open.len();
         let line = &self.bytes[start..self.bytes.len().min(start + LOOKED_AT)];
