@@ -171,6 +171,21 @@ proptest! {
         prop_assert_eq!(redacted.found.total(), 1);
     }
 
+    #[test]
+    fn a_password_in_a_sentence_or_a_table_is_gone(
+        form in prop::sample::select(vec![
+            "I changed the password to V today", "the password for the server: V", "Das Passwort lautet V", "Kennwort auf V geändert",
+            "la contraseña es V", "cambié la contraseña a «V»", "パスワードを「V」に変更した", "パスワードは V です", "密码改为V。", "口令：V",
+            "비밀번호는 V입니다", "비밀번호를 'V'로 변경", "password -> V", "password → V", "| password | V |", "|user|password|\n|---|---|\n|me|V|\n",
+            "user,password\nme,V\n", "- name: DB_PASSWORD\n  value: V\n", "{\"value\":\"V\",\"name\":\"DB_PASSWORD\"}",
+            "postgres://me:V/#?@db.local/x", "scott/V@//db",
+        ]),
+        value in "[a-z]{3}[0-9]{2}[A-Z]{2}[a-zA-Z0-9]{3,80}",
+    ) {
+        let text = form.replace('V', &value);
+        prop_assert!(!redact(&text).text.contains(&value), "{}", text);
+    }
+
     /// What a shell or a list of settings reads needs no digit.
     #[test]
     fn a_password_of_letters_is_gone(

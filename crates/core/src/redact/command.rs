@@ -5,7 +5,7 @@ use super::keyword::{self, Weight};
 use super::kind::MARKER;
 use super::looks::{Style, ends_line, is_placeholder};
 use super::value::Scan;
-use super::{Finding, Kind, is_word};
+use super::{Finding, Kind, is_word, table};
 use crate::shell::among;
 
 /// How far back the words before a name are looked for.
@@ -66,8 +66,14 @@ pub(super) fn could_be_name(word: &[u8]) -> bool {
     }
     match word.len() {
         // `contraseña`, as far as it is ASCII.
-        8 => (first, last) == (b'c', b'e'),
-        10 => matches!((first, last), (b'i', b'd') | (b'p', b'e') | (b'\x7f', b'n')),
+        8 => (first, last) == (b'c', b'e') && word[5] | 0x20 == b'a',
+        10 => match (first, last) {
+            (b'i', b'd') => true,
+            // `passphrase`.
+            (b'p', b'e') => word[4] | 0x20 == b'p',
+            // `_authToken`: no letter gives this with the bit of small ones.
+            (first, last) => (first, last) == (b'_' | 0x20, b'n'),
+        },
         21 => (first, last) == (b'a', b'y'),
         _ => false,
     }
@@ -109,15 +115,17 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     // The program of the command that is read, and whether `login` stands behind it.
     let (mut program, mut login): (Option<Taking>, bool) = (None, false);
     let mut at = 0;
-    // The end of the last header of a table or list.
-    let mut header = 0;
+    // Where the last table or list ends, and whether the line is a row of one.
+    let (mut header, mut in_row) = (0, table::begins_row(text.as_bytes()));
     while let Some(byte) = scan.bytes.get(at) {
         if !is_word(*byte) {
             if matches!(byte, b'|' | b';' | b'&' | b'\n') {
                 if *byte != b'\n' || at == 0 || scan.bytes[at - 1] != b'\\' {
                     (program, login) = (None, false);
                 }
-                if *byte == b'|' {
+                if *byte == b'\n' {
+                    in_row = table::begins_row(&scan.bytes[at + 1..]);
+                } else if *byte == b'|' && in_row {
                     scan.label(at);
                     at = at.max(scan.from.saturating_sub(1));
                 }
@@ -136,12 +144,12 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         {
             let next = scan.bytes.get(at + run);
             if at >= header && matches!(next, Some(b',' | b';' | b'\t' | b'\n' | b'\r' | b'"')) {
-                header = scan.listed(at).unwrap_or(at);
+                header = scan.listed(at).unwrap_or(header);
             }
             if at >= scan.from {
                 scan.name(at, run, named);
             }
-        } else if word.starts_with(b"--") && at >= header && is_rule(before, word, scan.bytes.get(at + run)) {
+        } else if at >= header && table::is_rule(scan.bytes, at, at + run) {
             header = scan.below_header(at).unwrap_or(header);
         } else if is_gap(before) || matches!(before, b'(' | b'/') {
             if let Some(taking) = taking(word) {
@@ -152,12 +160,6 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         at = (at + run).max(scan.from);
     }
     scan.findings
-}
-
-/// Whether dashes could stand below the header of a table.
-fn is_rule(before: u8, dashes: &[u8], next: Option<&u8>) -> bool {
-    (matches!(before, b'|' | b'+') || matches!(next, Some(b'|' | b'+' | b':' | b' ')))
-        && dashes.iter().all(|byte| *byte == b'-')
 }
 
 fn is_gap(byte: u8) -> bool {

@@ -191,12 +191,12 @@ impl Glance {
             if of_run & DASH != 0 {
                 others |= DASH;
                 values |= word.starts_with(b"--");
-                commands |= command::is_flag(word);
+                commands |= command::is_flag(word) || table::is_rule(bytes, start, at);
             }
         }
         let keys = others & DASH != 0 && search::find(bytes, b"-----").is_some();
         values |= others & OPERATOR != 0;
-        commands |= others & BAR != 0;
+        commands |= others & BAR != 0 && table::has_row(bytes);
         Glance { private: others & OPENS != 0, keys, tokens, values, commands }
     }
 }

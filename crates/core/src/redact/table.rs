@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::keyword::{self, Keyword, Weight};
 use super::is_word;
 use super::looks::Style;
-use super::value::{Scan, Value};
+use super::value::{MOST_BLANKS, Scan, Value};
+use crate::search;
 
 /// The longest header, and the most columns of it that are looked at.
 const LONGEST_LINE: usize = 512;
@@ -16,6 +17,30 @@ const LONGEST_NAME: usize = 40;
 
 /// So many rows without a secret are enough.
 const MOST_ROWS: usize = 32;
+
+/// Whether a line begins here that is a row: `FLAG_AUTH | FLAG_V2` is code, and `password | base64` a command.
+pub(super) fn begins_row(line: &[u8]) -> bool {
+    line.iter().take(MOST_BLANKS).find(|byte| !matches!(byte, b' ' | b'\t')) == Some(&b'|')
+}
+
+/// Whether any line is a row; for the glance at a text that has bars.
+pub(super) fn has_row(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
+    while !begins_row(rest) {
+        let Some(end) = search::first(rest, b'\n') else { return false };
+        rest = &rest[end + 1..];
+    }
+    true
+}
+
+/// Whether dashes stand below the header of a table, next to a bar or a cross.
+#[inline]
+pub(super) fn is_rule(bytes: &[u8], start: usize, end: usize) -> bool {
+    bytes[start..end].starts_with(b"--")
+        && (start > 0 && matches!(bytes[start - 1], b'|' | b'+')
+            || matches!(&bytes[end..], [b'|' | b'+' | b':', ..] | [b' ', b'|' | b'+', ..]))
+        && bytes[start..end].iter().all(|byte| *byte == b'-')
+}
 
 impl Scan<'_> {
     /// The cell before this bar, and the value in the next one.
@@ -32,11 +57,6 @@ impl Scan<'_> {
             return;
         }
         let Some(keyword) = named(name) else { return };
-        // `FLAG_AUTH | FLAG_V2` is code, and `password | base64` a command.
-        let in_row = self.line_of(bar).is_some_and(|line| self.bytes[line].trim_ascii_start().starts_with(b"|"));
-        if !in_row {
-            return;
-        }
         let window = &self.bytes[bar + 1..self.bytes.len().min(bar + 1 + LONGEST_LINE)];
         let Some(length) = window.iter().position(|byte| matches!(byte, b'|' | b'\n')) else { return };
         let cell = self.trimmed(bar + 1..bar + 1 + length);
@@ -55,7 +75,7 @@ impl Scan<'_> {
         self.rows(header, line.end, b'|', Style::Prose)
     }
 
-    /// The list of values, separated by commas, semicolons or tabs, whose header holds this name. Returns where the header ends.
+    /// The list of values, separated by commas, semicolons or tabs, whose header holds this name. Returns where it ends.
     pub(super) fn listed(&mut self, name: usize) -> Option<usize> {
         let header = self.line_of(name)?;
         let text = &self.bytes[header.clone()];
@@ -67,7 +87,7 @@ impl Scan<'_> {
         let is_name = |name: &[u8]| name.first().is_some_and(|byte| is_word(*byte) || *byte == b'"');
         let mut names = text.split(|byte| *byte == separator);
         if text.contains(&separator) && text.iter().all(is_header) && names.all(is_name) {
-            self.rows(header.clone(), header.end, separator, Style::Tight);
+            return self.rows(header.clone(), header.end, separator, Style::Tight);
         }
         Some(header.end)
     }
