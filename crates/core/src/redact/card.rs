@@ -24,7 +24,10 @@ pub(super) fn end_of(bytes: &[u8], start: usize) -> Option<usize> {
         None => true,
         Some(byte) => {
             byte.is_ascii_whitespace()
-                || matches!(byte, b'"' | b'\'' | b'`' | b'(' | b'[' | b':' | b'=' | b',' | b'|' | b'>' | b'*' | 0x80..)
+                || matches!(
+                    byte,
+                    b'"' | b'\'' | b'`' | b'(' | b'[' | b':' | b'=' | b',' | b'|' | b'>' | b'*' | 0x80..
+                )
         }
     };
     if !clear || !matches!(bytes[start], b'2'..=b'6') {
@@ -42,7 +45,9 @@ pub(super) fn end_of(bytes: &[u8], start: usize) -> Option<usize> {
                 count += 1;
             }
             Some(sign @ (b' ' | b'-'))
-                if *separator.get_or_insert(*sign) == *sign && bytes.get(at + 1).is_some_and(u8::is_ascii_digit) =>
+                if groups[0] < SHORTEST
+                    && *separator.get_or_insert(*sign) == *sign
+                    && bytes.get(at + 1).is_some_and(u8::is_ascii_digit) =>
             {
                 group += 1;
                 if group == MOST_GROUPS {
@@ -54,8 +59,11 @@ pub(super) fn end_of(bytes: &[u8], start: usize) -> Option<usize> {
         at += 1;
     }
     let goes_on = match bytes.get(at) {
-        Some(b'.' | b',') => bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric),
-        Some(byte) => is_word(*byte) || matches!(byte, b'/' | b'%' | b'@' | b'+'),
+        // `[` begins the marker of what stood there.
+        Some(b'.' | b',') => {
+            bytes.get(at + 1).is_some_and(|next| next.is_ascii_alphanumeric() || *next == b'[')
+        }
+        Some(byte) => is_word(*byte) || matches!(byte, b'/' | b'%' | b'@' | b'+' | b'['),
         None => false,
     };
     let digits = &digits[..count];
@@ -96,18 +104,39 @@ fn has_correct_sum(digits: &[u8]) -> bool {
 
 /// Whether the words before a number say that it is one of a card; so many digits alone may be anything.
 fn is_called_card(before: &[u8]) -> bool {
-    let before = String::from_utf8_lossy(&before[before.len().saturating_sub(WORDS_BEFORE)..]).to_lowercase();
+    let before = &before[before.len().saturating_sub(WORDS_BEFORE)..];
+    // Markers say nothing, and what is before them was further away.
+    let before = before.rsplit(|byte| *byte == b']').next().unwrap_or_default();
+    let before = String::from_utf8_lossy(before).to_lowercase();
     let card = [
-        "card", "karte", "tarjeta", "カード", "卡", "카드", "visa", "amex", "express", "diners", "credit", "pan:", "pan=",
-        "pan\"", "cc:", "cc=", "ccnum", "cc_", "pay",
+        "card",
+        "karte",
+        "tarjeta",
+        "カード",
+        "卡",
+        "카드",
+        "visa",
+        "amex",
+        "express",
+        "diners",
+        "credit",
+        "pan:",
+        "pan=",
+        "pan\"",
+        "cc:",
+        "cc=",
+        "ccnum",
+        "cc_",
+        "pay",
     ];
     let id = ["id", "ids", "ts", "time", "timestamp", "hash"];
     let name = before.trim_end_matches(|c: char| !c.is_alphanumeric());
     card.iter().any(|word| before.contains(word)) && !id.iter().any(|end| name.ends_with(end))
 }
 
-/// Whether other numbers stand before the first group.
+/// Whether other numbers stand before the first group, or a marker that may have taken the place of one.
 fn is_in_a_series(before: &[u8]) -> bool {
     let Some(before) = before.strip_suffix(b" ") else { return false };
-    before.iter().rev().take(8).take_while(|byte| is_word(**byte)).any(u8::is_ascii_digit)
+    before.ends_with(b"]")
+        || before.iter().rev().take(8).take_while(|byte| is_word(**byte)).any(u8::is_ascii_digit)
 }

@@ -89,7 +89,8 @@ enum Named {
 }
 
 fn named(word: &[u8]) -> Option<Named> {
-    let ends = |name: &[u8]| word.len() > name.len() && word[word.len() - name.len()..].eq_ignore_ascii_case(name);
+    let ends =
+        |name: &[u8]| word.len() > name.len() && word[word.len() - name.len()..].eq_ignore_ascii_case(name);
     let is = |name: &[u8]| word.eq_ignore_ascii_case(name);
     if is(b"password") || is(b"identified") || matches!(word, b"_authToken" | b"aws_secret_access_key") {
         Some(Named::Alone)
@@ -225,7 +226,9 @@ impl Scan<'_> {
         let mut after = at + run;
         if name.eq_ignore_ascii_case(b"contrase") {
             after += "ña".len();
-            let Some(rest) = self.bytes.get(at..after).filter(|rest| keyword::foreign(rest).is_some()) else { return };
+            let Some(rest) = self.bytes.get(at..after).filter(|rest| keyword::foreign(rest).is_some()) else {
+                return;
+            };
             name = rest;
         }
         let Some(b' ' | b'\t' | b'\n') = self.bytes.get(after) else { return };
@@ -238,7 +241,8 @@ impl Scan<'_> {
         if named == Named::Sentence {
             // `passphrase "correct horse battery staple"`
             if let Some(keyword) = keyword.filter(|keyword| keyword.phrase)
-                && let Some(value) = self.value_at(after, Style::Prose).filter(|value| value.style == Style::Quoted)
+                && let Some(value) =
+                    self.value_at(after, Style::Prose).filter(|value| value.style == Style::Quoted)
             {
                 self.judge(&value, keyword);
             }

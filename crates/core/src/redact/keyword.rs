@@ -173,14 +173,14 @@ static FOREIGN: [(&str, Kind, Weight); 24] = [
 /// What the word of another script says that a text ends with. Most texts end otherwise, which the last letter tells.
 pub(super) fn foreign(before: &[u8]) -> Option<Keyword> {
     let with_end = match before.last_chunk()? {
-        [0xe3, 0x83, 0x89] => 0..2, // ド
-        [0xe3, 0x82, 0xba] => 2..3, // ズ
-        [0xe5, 0x8f, 0xb7] => 3..4, // 号
-        [0xe9, 0x8d, 0xb5] => 4..6, // 鍵
-        [0xe5, 0xaf, 0x86] => 6..7, // 密
-        [0xe3, 0x83, 0x88] => 7..8, // ト
-        [0xe5, 0xa0, 0xb1] => 8..9, // 報
-        [0xe3, 0x83, 0xb3] => 9..10, // ン
+        [0xe3, 0x83, 0x89] => 0..2,   // ド
+        [0xe3, 0x82, 0xba] => 2..3,   // ズ
+        [0xe5, 0x8f, 0xb7] => 3..4,   // 号
+        [0xe9, 0x8d, 0xb5] => 4..6,   // 鍵
+        [0xe5, 0xaf, 0x86] => 6..7,   // 密
+        [0xe3, 0x83, 0x88] => 7..8,   // ト
+        [0xe5, 0xa0, 0xb1] => 8..9,   // 報
+        [0xe3, 0x83, 0xb3] => 9..10,  // ン
         [0xe3, 0x83, 0xbc] => 10..11, // ー
         [0xe7, 0xa0, 0x81] => 11..12, // 码
         [0xe7, 0xa2, 0xbc] => 12..13, // 碼
@@ -196,7 +196,8 @@ pub(super) fn foreign(before: &[u8]) -> Option<Keyword> {
         [0xc3, 0x91, 0x41] => 23..24, // ÑA
         _ => return None,
     };
-    let (word, kind, weight) = FOREIGN[with_end].iter().find(|(word, ..)| before.ends_with(word.as_bytes()))?;
+    let (word, kind, weight) =
+        FOREIGN[with_end].iter().find(|(word, ..)| before.ends_with(word.as_bytes()))?;
     Some(Keyword { kind: *kind, weight: *weight, phrase: *word == "パスフレーズ", capitals: false })
 }
 

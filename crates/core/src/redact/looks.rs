@@ -102,7 +102,10 @@ pub(super) fn like_a_secret(text: &str, keyword: Keyword, style: Style, rest: &[
     }
     match keyword.weight {
         _ if style == Style::Prose => {
-            text.len() >= 6 && has.digit && has.letter() && (!is_name(text) || sure && has_number_behind(text))
+            text.len() >= 6
+                && has.digit
+                && has.letter()
+                && (!is_name(text) || sure && has_number_behind(text))
                 || text.len() >= 8 && has.small && has.capital && !is_wordy(text)
         }
         Weight::Sure if !has.letter() && !has.foreign => !text.contains(['.', ':', '/', '-']),
@@ -145,7 +148,9 @@ pub(super) fn like_a_secret(text: &str, keyword: Keyword, style: Style, rest: &[
 
 /// Whether it says in another script how long a password has to be.
 fn is_rule(text: &str) -> bool {
-    ["文字", "桁", "以上", "以内", "以下", "字符", "位", "자리", "이상", "글자"].iter().any(|word| text.contains(word))
+    ["文字", "桁", "以上", "以内", "以下", "字符", "位", "자리", "이상", "글자"]
+        .iter()
+        .any(|word| text.contains(word))
 }
 
 /// Whether letters alone, and what words are joined with, are a password: in quotes, where no code and no prose is written
@@ -365,13 +370,17 @@ fn is_term(part: &str) -> bool {
 }
 
 /// What is numbered in sentences about passwords.
-static NUMBERED: Words = "rfc iso cve nist din step phase section ticket task issue version release chapter page line option";
+static NUMBERED: Words =
+    "rfc iso cve nist din step phase section ticket task issue version release chapter page line option";
 
 /// Whether it is a word in small letters and a number, `tulip_9931`, but not the name of something: `sha-256`, `step-12`.
 fn has_number_behind(text: &str) -> bool {
     let Some((word, number)) = text.rsplit_once(['-', '_', '.']) else { return false };
     let small = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase());
-    let fits = number.len() >= 2 && word.len() >= 3 && small(word) && number.bytes().all(|byte| byte.is_ascii_digit());
+    let fits = number.len() >= 2
+        && word.len() >= 3
+        && small(word)
+        && number.bytes().all(|byte| byte.is_ascii_digit());
     fits && !among(NUMBERED, word) && !is_term(&[word, number].concat())
 }
 

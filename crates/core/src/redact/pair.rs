@@ -1,9 +1,10 @@
 //! Values whose names stand in a field of their own: `- name: DB_PASSWORD` and `value: …` below, in either order.
 
+use super::is_word;
 use super::keyword;
+use super::kind::MARKER;
 use super::looks::Style;
 use super::value::{Scan, Value};
-use super::is_word;
 
 /// How much may stand between the two fields.
 const BETWEEN: usize = 96;
@@ -23,7 +24,8 @@ impl Scan<'_> {
             }
         } else if is_naming(name)
             && let Some(named) = self.value_at(after, Style::Spaced)
-            && let Some(keyword) = keyword::of(&self.bytes[named.at])
+            && let Some(keyword) = keyword::of(&self.bytes[named.at.clone()])
+            && !self.text[named.at].contains(MARKER)
             && let Some(value) = self.value_above(field)
         {
             self.judge(&value, keyword);
@@ -34,7 +36,8 @@ impl Scan<'_> {
     fn name_above(&self, field: usize) -> Option<keyword::Keyword> {
         let end = self.before_gap(field);
         let bytes = &self.bytes[self.from..end];
-        let length = bytes.iter().rev().take(keyword::LONGEST).take_while(|b| is_word(**b) || **b == b'.').count();
+        let length =
+            bytes.iter().rev().take(keyword::LONGEST).take_while(|b| is_word(**b) || **b == b'.').count();
         let start = end - length;
         (length > 0 && self.is_behind(start, is_naming)).then(|| keyword::of(&self.bytes[start..end]))?
     }
@@ -42,7 +45,8 @@ impl Scan<'_> {
     fn value_above(&self, field: usize) -> Option<Value> {
         let end = self.before_gap(field);
         let quote = self.bytes[end..field].iter().copied().find(|byte| matches!(byte, b'"' | b'\''));
-        let quote = quote.filter(|quote| self.bytes[end] == *quote || self.bytes[end..].starts_with(&[b'\\', *quote]));
+        let quote = quote
+            .filter(|quote| self.bytes[end] == *quote || self.bytes[end..].starts_with(&[b'\\', *quote]));
         let first = self.text.ceil_char_boundary(self.from.max(end.saturating_sub(LONGEST_VALUE)));
         let inside = |byte: &u8| match quote {
             Some(quote) => *byte != quote && *byte != b'\n',
@@ -72,7 +76,11 @@ impl Scan<'_> {
     fn is_behind(&self, start: usize, is_field: impl Fn(&[u8]) -> bool) -> bool {
         let first = self.from.max(start.saturating_sub(BETWEEN));
         let before = &self.bytes[first..start];
-        let quotes = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'\\')).count();
+        let quotes = before
+            .iter()
+            .rev()
+            .take_while(|byte| matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'\\'))
+            .count();
         let Some(operator) = (start - quotes).checked_sub(1).filter(|at| *at >= first) else { return false };
         matches!(self.bytes[operator], b':' | b'=')
             && self.name_before(operator).is_some_and(|(name, _)| {

@@ -134,8 +134,11 @@ fn bare_end(bytes: &[u8], start: usize) -> usize {
         let run = base64_run(&bytes[line..]);
         let text = &bytes[line..line + run];
         // A word is none of its lines.
-        let mixed = text.iter().any(|byte| !byte.is_ascii_lowercase()) && text.iter().skip(1).any(|byte| !byte.is_ascii_lowercase());
-        let alone = bytes.get(line + run).is_none_or(|next| matches!(next, b'\n' | b'\r' | b'\\' | b'"' | b'\'' | b'`'));
+        let mixed = text.iter().any(|byte| !byte.is_ascii_lowercase())
+            && text.iter().skip(1).any(|byte| !byte.is_ascii_lowercase());
+        let alone = bytes
+            .get(line + run)
+            .is_none_or(|next| matches!(next, b'\n' | b'\r' | b'\\' | b'"' | b'\'' | b'`'));
         if !ended || run > width || !(run == width || run % 4 == 0 && run > 0 && mixed && alone) {
             break;
         }
@@ -154,7 +157,9 @@ fn is_key(rest: &[u8]) -> bool {
         rest.get(at..).is_some_and(|rest| words.iter().any(|word| rest.starts_with(word.as_bytes())))
     };
     match rest {
-        [b'M', b'I', b'I', ..] => behind(6, &["IBADAN", "IBAAKC", "IBAAKB"]) || behind(8, &["BgkqhkiG9w0BBQ"]),
+        [b'M', b'I', b'I', ..] => {
+            behind(6, &["IBADAN", "IBAAKC", "IBAAKB"]) || behind(8, &["BgkqhkiG9w0BBQ"])
+        }
         [b'M', b'I', ..] => behind(4, &["AgEAM", "AgEBBD", "AgEBBE"]),
         _ => behind(0, &["MHcCAQEEI", "MHQCAQEEI", "MC4CAQAwBQYDK2V"]),
     }
@@ -169,7 +174,9 @@ fn decoded(text: &[u8]) -> Vec<u8> {
         b'+' => 62,
         _ => 63,
     };
-    let whole = text.chunks_exact(4).map(|four| four.iter().fold(0_u32, |bits, byte| bits << 6 | u32::from(value(byte))));
+    let whole = text
+        .chunks_exact(4)
+        .map(|four| four.iter().fold(0_u32, |bits, byte| bits << 6 | u32::from(value(byte))));
     whole.flat_map(|bits| bits.to_be_bytes().into_iter().skip(1)).collect()
 }
 

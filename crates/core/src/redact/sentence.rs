@@ -41,7 +41,11 @@ impl Scan<'_> {
                 self.operator(at, if wide { 6 } else { 3 });
             }
             // `码`, `碼`, `令`, `호`, `드`, `번`
-            [0xe7, 0xa0, 0x81] | [0xe7, 0xa2, 0xbc] | [0xe4, 0xbb, 0xa4] | [0xed, 0x98, 0xb8] | [0xeb, 0x93, 0x9c]
+            [0xe7, 0xa0, 0x81]
+            | [0xe7, 0xa2, 0xbc]
+            | [0xe4, 0xbb, 0xa4]
+            | [0xed, 0x98, 0xb8]
+            | [0xeb, 0x93, 0x9c]
             | [0xeb, 0xb2, 0x88] => self.joined(at + 3),
             _ => {}
         }
@@ -66,8 +70,11 @@ impl Scan<'_> {
         let mut joined = false;
         for c in self.text[after..].chars().take(MOST_WORDS + 2) {
             match c {
-                '是' | '为' | '為' | '成' | '는' | '은' | '를' | '을' | '가' | '이' => joined = true,
-                '已' | '被' | '更' | '修' | '改' | '变' | '變' | '设' | '設' | '置' | '重' | '换' | '換' | '就' | '了' => {}
+                '是' | '为' | '為' | '成' | '는' | '은' | '를' | '을' | '가' | '이' => {
+                    joined = true
+                }
+                '已' | '被' | '更' | '修' | '改' | '变' | '變' | '设' | '設' | '置' | '重' | '换' | '換'
+                | '就' | '了' => {}
                 ' ' | '：' | ':' if at > after => {}
                 _ => break,
             }
@@ -84,7 +91,9 @@ impl Scan<'_> {
         let before = trim_blanks(&self.bytes[self.from..at]);
         let next = self.bytes.get(after).copied().unwrap_or_default();
         // Lines of files are shown with their numbers and an arrow; `a->b` is code.
-        if before.last().is_none_or(u8::is_ascii_digit) || length == 2 && !matches!(next, b' ' | b'"' | b'\'' | 0x80..) {
+        if before.last().is_none_or(u8::is_ascii_digit)
+            || length == 2 && !matches!(next, b' ' | b'"' | b'\'' | 0x80..)
+        {
             return;
         }
         let name = self.name_before(at).filter(|(_, tight)| !tight || length == 3).map(|(name, _)| name);
@@ -127,7 +136,9 @@ impl Scan<'_> {
         let window = &window[..window.floor_char_boundary(LONGEST_OWNER)];
         let mut words = window.split_inclusive(' ');
         let mut length = words.next().filter(|first| *first == " ").map_or(0, str::len);
-        let Some(first) = words.next().filter(|word| length > 0 && among(OF, word.trim_end())) else { return 0 };
+        let Some(first) = words.next().filter(|word| length > 0 && among(OF, word.trim_end())) else {
+            return 0;
+        };
         length += first.len();
         for word in words.take(MOST_WORDS) {
             if let Some(end) = word.find([':', '\n', '"', '(', '=']) {

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::keyword::{self, Keyword, Weight};
 use super::is_word;
+use super::keyword::{self, Keyword, Weight};
 use super::looks::Style;
 use super::value::{MOST_BLANKS, Scan, Value};
 use crate::search;
@@ -47,7 +47,8 @@ impl Scan<'_> {
     pub(super) fn label(&mut self, bar: usize) {
         let first = self.from.max(bar.saturating_sub(LONGEST_NAME + 8));
         let before = &self.bytes[first..bar];
-        let start = before.iter().rposition(|byte| matches!(byte, b'|' | b'\n')).map_or(first, |at| first + at + 1);
+        let start =
+            before.iter().rposition(|byte| matches!(byte, b'|' | b'\n')).map_or(first, |at| first + at + 1);
         if !self.text.is_char_boundary(start) || !matches!(self.bytes.get(bar + 1), Some(b' ' | b'`')) {
             return;
         }
@@ -81,7 +82,9 @@ impl Scan<'_> {
         let text = &self.bytes[header.clone()];
         let separator = text.iter().copied().find(|byte| matches!(byte, b',' | b';' | b'\t')).unwrap_or(b',');
         let is_header = |byte: &u8| {
-            byte.is_ascii_alphanumeric() || *byte == separator || matches!(byte, b' ' | b'_' | b'-' | b'"' | b'\r')
+            byte.is_ascii_alphanumeric()
+                || *byte == separator
+                || matches!(byte, b' ' | b'_' | b'-' | b'"' | b'\r')
         };
         // Names in code stand apart, indented, or each with a comma behind it.
         let is_name = |name: &[u8]| name.first().is_some_and(|byte| is_word(*byte) || *byte == b'"');
@@ -132,11 +135,14 @@ impl Scan<'_> {
         let counted = text.len() - letters.len() <= 2
             && letters.starts_with(|c: char| c.is_ascii_uppercase())
             && letters.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
-        if style == Style::Prose && (counted || keyword.weight != Weight::Sure && is_type(text)) || text.contains(' ') {
+        if style == Style::Prose && (counted || keyword.weight != Weight::Sure && is_type(text))
+            || text.contains(' ')
+        {
             return;
         }
         let keyword = Keyword { capitals: style == Style::Tight || keyword.capitals, ..keyword };
-        let sign = text.bytes().any(|byte| matches!(byte, b'!' | b'#' | b'$' | b'%' | b'&' | b'^' | b'+' | b'='));
+        let sign =
+            text.bytes().any(|byte| matches!(byte, b'!' | b'#' | b'$' | b'%' | b'&' | b'^' | b'+' | b'='));
         let digit = text.bytes().any(|byte| byte.is_ascii_digit());
         let sure = keyword.weight == Weight::Sure && sign && digit;
         let style = if sure { Style::Tight } else { style };
@@ -146,7 +152,8 @@ impl Scan<'_> {
     /// The line around a place, if it is short enough.
     fn line_of(&self, at: usize) -> Option<Range<usize>> {
         let first = at.saturating_sub(LONGEST_LINE);
-        let start = self.bytes[first..at].iter().rposition(|byte| *byte == b'\n').map(|found| first + found + 1);
+        let start =
+            self.bytes[first..at].iter().rposition(|byte| *byte == b'\n').map(|found| first + found + 1);
         let start = start.or_else(|| (first == 0).then_some(0))?;
         let length = self.bytes[at..].iter().take(LONGEST_LINE).position(|byte| *byte == b'\n');
         let end = length.map(|length| at + length);

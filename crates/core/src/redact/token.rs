@@ -221,7 +221,9 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
 /// The secret key that follows the id it belongs to.
 fn aws_secret_behind(bytes: &[u8], id: usize) -> Option<Range<usize>> {
     const LENGTH: usize = 40;
-    let is_gap = |byte: &&u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b',' | b';' | b':' | b'|' | b'/');
+    let is_gap = |byte: &&u8| {
+        byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b',' | b';' | b':' | b'|' | b'/')
+    };
     let start = id + bytes[id..].iter().take(8).take_while(is_gap).count();
     let secret = bytes.get(start..start + LENGTH)?;
     let is_body = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'+');

@@ -68,7 +68,9 @@ impl Scan<'_> {
         let part = &rest[near.map_or(colon, |near| near.max(colon)) + 1..length];
         let is_host = match near {
             None => part.iter().all(u8::is_ascii_digit),
-            Some(_) => part.is_empty() || part.contains(&b'.') || part.contains(&b':') || part == b"localhost",
+            Some(_) => {
+                part.is_empty() || part.contains(&b'.') || part.contains(&b':') || part == b"localhost"
+            }
         };
         let after = &window[far + 1..end];
         let name = after.iter().take_while(|byte| is_word(**byte) || **byte == b'.').count();
@@ -87,17 +89,21 @@ impl Scan<'_> {
     /// `scott/tiger@//db`, `sqlplus scott/tiger@db`.
     pub(super) fn connect_string(&mut self, at: usize) {
         let before = &self.bytes[self.from..at];
-        let is_password = |byte: &&u8| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'"' | b'\'' | b'`' | b'\\');
+        let is_password =
+            |byte: &&u8| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'"' | b'\'' | b'`' | b'\\');
         let password = before.iter().rev().take(LONGEST_USER).take_while(is_password).count();
         let Some(before) = before[..before.len() - password].strip_suffix(b"/") else { return };
         let user = before.iter().rev().take(LONGEST_USER).take_while(|byte| is_word(**byte)).count();
         let line = &before[..before.len() - user];
         let line = &line[line.len().saturating_sub(PROGRAM_BEFORE)..];
+        // What is before a marker was further away.
+        let line = line.rsplit(|byte| *byte == b']').next().unwrap_or_default();
         let named = ["sqlplus ", "oracle:thin:", "sqlldr ", "expdp ", "impdp ", "rman target "];
         let touches = line.last().is_some_and(|byte| matches!(byte, b'/' | b'.' | b'@'));
         if user == 0
             || touches
-            || !(self.bytes[at..].starts_with(b"@//") && self.bytes.get(at + 3).is_some_and(u8::is_ascii_alphanumeric)
+            || !(self.bytes[at..].starts_with(b"@//")
+                && self.bytes.get(at + 3).is_some_and(u8::is_ascii_alphanumeric)
                 || named.iter().any(|name| search::find(line, name.as_bytes()).is_some()))
         {
             return;
@@ -114,7 +120,8 @@ fn ends_url(byte: u8) -> bool {
 }
 
 fn is_ipv4(host: &[u8]) -> bool {
-    host.split(|byte| *byte == b'.').count() == 4 && host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+    host.split(|byte| *byte == b'.').count() == 4
+        && host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
 /// A variable, or what stands for a value.

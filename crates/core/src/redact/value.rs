@@ -450,14 +450,13 @@ impl<'a> Scan<'a> {
     fn bracketed(&self, at: usize) -> Option<(usize, usize)> {
         static BRACKETS: [(&str, &str); 7] =
             [("「", "」"), ("『", "』"), ("【", "】"), ("“", "”"), ("„", "“"), ("«", "»"), ("‘", "’")];
-        let (open, close) = BRACKETS.iter().find(|(open, _)| self.bytes[at..].starts_with(open.as_bytes()))?;
+        let (open, close) =
+            BRACKETS.iter().find(|(open, _)| self.bytes[at..].starts_with(open.as_bytes()))?;
         let start = at + open.len();
         let line = &self.bytes[start..self.bytes.len().min(start + LOOKED_AT)];
         let line = &line[..search::first(line, b'\n').unwrap_or(line.len())];
-        let end = search::find(line, close.as_bytes()).map_or_else(
-            || self.plain_end(start, Style::Quoted, LOOKED_AT).0,
-            |length| start + length,
-        );
+        let end = search::find(line, close.as_bytes())
+            .map_or_else(|| self.plain_end(start, Style::Quoted, LOOKED_AT).0, |length| start + length);
         Some((start, end))
     }
 
