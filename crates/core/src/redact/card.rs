@@ -102,10 +102,10 @@ fn has_correct_sum(digits: &[u8]) -> bool {
     sum % 10 == 0 && digits.iter().any(|digit| *digit != digits[0])
 }
 
-/// Whether the words before a number say that it is one of a card; so many digits alone may be anything.
+/// Whether the words before a number say that it is one of a card. Digits without them may be anything.
 fn is_called_card(before: &[u8]) -> bool {
     let before = &before[before.len().saturating_sub(WORDS_BEFORE)..];
-    // Markers say nothing, and what is before them was further away.
+    // Markers say nothing, and the words before them were further away.
     let before = before.rsplit(|byte| *byte == b']').next().unwrap_or_default();
     let before = String::from_utf8_lossy(before).to_lowercase();
     let card = [

@@ -369,7 +369,7 @@ fn is_term(part: &str) -> bool {
     named || typed
 }
 
-/// What is numbered in sentences about passwords.
+/// Words before numbers in sentences about passwords.
 static NUMBERED: Words =
     "rfc iso cve nist din step phase section ticket task issue version release chapter page line option";
 

@@ -126,7 +126,10 @@ pub(super) fn bare(bytes: &[u8], start: usize) -> Option<Finding> {
 fn bare_end(bytes: &[u8], start: usize) -> usize {
     let width = base64_run(&bytes[start..]);
     let mut end = start + width;
-    while width <= LONGEST_LINE {
+    if width > LONGEST_LINE {
+        return end;
+    }
+    loop {
         let (gap, ended) = between_lines(&bytes[end..]);
         let mut line = end + gap;
         line += line_number(&bytes[line..]);
@@ -139,7 +142,7 @@ fn bare_end(bytes: &[u8], start: usize) -> usize {
         let alone = bytes
             .get(line + run)
             .is_none_or(|next| matches!(next, b'\n' | b'\r' | b'\\' | b'"' | b'\'' | b'`'));
-        if !ended || run > width || !(run == width || run % 4 == 0 && run > 0 && mixed && alone) {
+        if !ended || run > width || !(run == width || run > 0 && run.is_multiple_of(4) && mixed && alone) {
             break;
         }
         end = line + run;

@@ -71,7 +71,7 @@ impl Scan<'_> {
         for c in self.text[after..].chars().take(MOST_WORDS + 2) {
             match c {
                 '是' | '为' | '為' | '成' | '는' | '은' | '를' | '을' | '가' | '이' => {
-                    joined = true
+                    joined = true;
                 }
                 '已' | '被' | '更' | '修' | '改' | '变' | '變' | '设' | '設' | '置' | '重' | '换' | '換'
                 | '就' | '了' => {}

@@ -15,7 +15,7 @@ const MOST_COLUMNS: usize = 24;
 /// The longest name of a column.
 const LONGEST_NAME: usize = 40;
 
-/// So many rows without a secret are enough.
+/// The search ends after this many rows without a secret.
 const MOST_ROWS: usize = 32;
 
 /// Whether a line begins here that is a row: `FLAG_AUTH | FLAG_V2` is code, and `password | base64` a command.
@@ -130,7 +130,7 @@ impl Scan<'_> {
             return;
         }
         let text = &self.text[cell.clone()];
-        // `Phase 2`, `Task12`: what is planned, and when.
+        // `Phase2`, `Task12`: a plan.
         let letters = text.trim_end_matches(|c: char| c.is_ascii_digit());
         let counted = text.len() - letters.len() <= 2
             && letters.starts_with(|c: char| c.is_ascii_uppercase())

@@ -96,7 +96,7 @@ impl Scan<'_> {
         let user = before.iter().rev().take(LONGEST_USER).take_while(|byte| is_word(**byte)).count();
         let line = &before[..before.len() - user];
         let line = &line[line.len().saturating_sub(PROGRAM_BEFORE)..];
-        // What is before a marker was further away.
+        // A program before a marker was further away.
         let line = line.rsplit(|byte| *byte == b']').next().unwrap_or_default();
         let named = ["sqlplus ", "oracle:thin:", "sqlldr ", "expdp ", "impdp ", "rman target "];
         let touches = line.last().is_some_and(|byte| matches!(byte, b'/' | b'.' | b'@'));
