@@ -160,7 +160,7 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         }
         at = (at + run).max(scan.from);
     }
-    scan.findings
+    table::merged(scan)
 }
 
 fn is_gap(byte: u8) -> bool {

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use super::is_word;
 use super::keyword::{self, Keyword, Weight};
+use super::kind::MARKER;
 use super::looks::Style;
 use super::value::{MOST_BLANKS, Scan, Value};
+use super::{Finding, is_word};
 use crate::search;
 
 /// The longest header, and the most columns of it that are looked at.
@@ -40,6 +41,23 @@ pub(super) fn is_rule(bytes: &[u8], start: usize, end: usize) -> bool {
         && (start > 0 && matches!(bytes[start - 1], b'|' | b'+')
             || matches!(&bytes[end..], [b'|' | b'+' | b':', ..] | [b' ', b'|' | b'+', ..]))
         && bytes[start..end].iter().all(|byte| *byte == b'-')
+}
+
+/// All findings in their order. One that reaches into a cell that was found on its own ends before it.
+pub(super) fn merged(scan: Scan<'_>) -> Vec<Finding> {
+    let Scan { mut findings, in_rows, .. } = scan;
+    if !in_rows.is_empty() {
+        findings.retain_mut(|one| {
+            let next = in_rows.partition_point(|cell| cell.at.end <= one.at.start);
+            if let Some(cell) = in_rows.get(next) {
+                one.at.end = one.at.end.min(cell.at.start.saturating_sub(1));
+            }
+            one.at.start < one.at.end
+        });
+        findings.extend(in_rows);
+        findings.sort_by_key(|finding| finding.at.start);
+    }
+    findings
 }
 
 impl Scan<'_> {
@@ -106,6 +124,7 @@ impl Scan<'_> {
             return None;
         }
         let count = self.cells(header, separator).count();
+        let (from, before) = (self.from, self.findings.len());
         let (mut at, mut vain) = (after, 0);
         while vain < MOST_ROWS && self.bytes.get(at) == Some(&b'\n') {
             let Some(line) = self.line_of(at + 1) else { break };
@@ -122,6 +141,9 @@ impl Scan<'_> {
             vain = if self.findings.len() > found { 0 } else { vain + 1 };
             at = line.end;
         }
+        // The scan goes through the other cells, too.
+        self.in_rows.extend(self.findings.drain(before..));
+        self.from = from;
         Some(at)
     }
 
@@ -184,7 +206,7 @@ impl Scan<'_> {
 
 /// What the name of a column or a row says.
 fn named(cell: &[u8]) -> Option<Keyword> {
-    if cell.is_empty() || cell.len() > LONGEST_NAME {
+    if cell.is_empty() || cell.len() > LONGEST_NAME || search::find(cell, MARKER.as_bytes()).is_some() {
         return None;
     }
     keyword::of(cell).or_else(|| keyword::foreign(cell))

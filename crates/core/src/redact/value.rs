@@ -56,6 +56,8 @@ pub(super) struct Scan<'a> {
     pub(super) text: &'a str,
     pub(super) bytes: &'a [u8],
     pub(super) findings: Vec<Finding>,
+    /// Found in the rows of tables, which are read before the scan comes to them.
+    pub(super) in_rows: Vec<Finding>,
     /// What stands before this is taken.
     pub(super) from: usize,
 }
@@ -88,7 +90,7 @@ struct Indented {
 
 impl<'a> Scan<'a> {
     pub(super) fn new(text: &'a str) -> Scan<'a> {
-        Scan { text, bytes: text.as_bytes(), findings: Vec::new(), from: 0 }
+        Scan { text, bytes: text.as_bytes(), findings: Vec::new(), in_rows: Vec::new(), from: 0 }
     }
 
     pub(super) fn take(&mut self, kind: Kind, at: Range<usize>) {
@@ -446,7 +448,8 @@ impl<'a> Scan<'a> {
         (value.at.end > at).then_some(value)
     }
 
-    /// The inside of quotes that are not ASCII.
+    /// The inside of quotes that are not ASCII. Quotes that do not close on a short line hold one word; a line with a marker
+    /// may have been longer.
     fn bracketed(&self, at: usize) -> Option<(usize, usize)> {
         static BRACKETS: [(&str, &str); 7] =
             [("「", "」"), ("『", "』"), ("【", "】"), ("“", "”"), ("„", "“"), ("«", "»"), ("‘", "’")];
@@ -454,10 +457,14 @@ impl<'a> Scan<'a> {
             BRACKETS.iter().find(|(open, _)| self.bytes[at..].starts_with(open.as_bytes()))?;
         let start = at + open.len();
         let line = &self.bytes[start..self.bytes.len().min(start + LOOKED_AT)];
-        let line = &line[..search::first(line, b'\n').unwrap_or(line.len())];
-        let end = search::find(line, close.as_bytes())
-            .map_or_else(|| self.plain_end(start, Style::Quoted, LOOKED_AT).0, |length| start + length);
-        Some((start, end))
+        let line_end = search::first(line, b'\n');
+        let line = &line[..line_end.unwrap_or(line.len())];
+        if let Some(length) = search::find(line, close.as_bytes()) {
+            return Some((start, start + length));
+        }
+        let ends = line_end.is_some() || start + line.len() == self.bytes.len();
+        let one_word = ends && search::find(line, MARKER.as_bytes()).is_none();
+        Some((start, if one_word { self.plain_end(start, Style::Quoted, LOOKED_AT).0 } else { start }))
     }
 
     /// Where the quote closes, or the line ends; and whether that is further away than `most`.
