@@ -29,7 +29,8 @@ fn every_row_of_every_table() {
         let is = redact(text);
         let named: Vec<&str> = is.found.iter().map(|(kind, _)| kind.name()).collect();
         let unchanged = text == &result;
-        let as_named = if unchanged { named.is_empty() } else { named.iter().copied().eq(kind.as_deref()) };
+        let kind: Vec<String> = kind.iter().flat_map(|kind| kind.split(", ")).map(str::to_owned).collect();
+        let as_named = if unchanged { named.is_empty() } else { named == kind };
         if short(&is.text) != result || !as_named {
             writeln!(
                 wrong,
@@ -52,7 +53,9 @@ fn every_row_of_every_table() {
 /// Pieces of which most rules are made.
 const PIECES: &str = "password passphrase secret token api_key API\u{a0}key client_secret Authorization Cookie Set-Cookie sig パスワード 秘密 は ： ＝ 」 「 \
     = : => := == := \" ' ` \\\" \\\\\" \\n \\ < > </ [ ] ( ) { } , ; & | @ :// https:// / // . .. - -- ----- _ ~ $ ${ % %2 %20 + # ! ? … → \
-    <private> </private> <PRIVATE x> <password> </password> -----BEGIN PRIVATE\u{a0}KEY----- -----END PRIVATE\u{a0}KEY----- Bearer Basic curl -u --user sshpass mysql docker\u{a0}login -p -pass login\u{a0}me\u{a0}password IDENTIFIED\u{a0}BY さくら2024 Private-Lines: | \
+    <private> </private> <PRIVATE x> <password> </password> -----BEGIN PRIVATE\u{a0}KEY----- -----END PRIVATE\u{a0}KEY----- \
+    name value key - \u{a0}->\u{a0} → | \u{a0}|\u{a0} --- |---|---| user,password passwort contraseña 密码 是 改为 口令 비밀번호 는 を に “ ” „ « » \u{a0}to\u{a0} \u{a0}changed\u{a0}to\u{a0} \u{a0}lautet\u{a0} \u{a0}es\u{a0} \
+    4111\u{a0}1111\u{a0}1111\u{a0}1111 4111111111111111 378282246310005 LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t MIIEpAIBAAKCAQEA scott/tiger@// sqlplus Bearer Basic curl -u --user sshpass mysql docker\u{a0}login -p -pass login\u{a0}me\u{a0}password IDENTIFIED\u{a0}BY さくら2024 Private-Lines: | \
     --password --token hunter2 abcd1234efgh x xxxx null is \u{a0}is\u{a0} AKIA AKIAA2A2A2A2A2A2A2A2 ghp_ glpat- sk- sk-ant- eyJ hf_ SG. ya29. hvs. 1//0 Q~ v1. \
     :AA 123456789 aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3 0af10af10af10af10af10af10af10af1 MIIEMIIEMIIEMIIEMIIEMIIEMIIEMIIEMIIEMIIEMIIEMIIE= \
     [redacted:password] [redacted:token] [redacted:github_token] [redacted: redacted string &str é 日本 \u{1f511}";
@@ -168,6 +171,21 @@ proptest! {
         prop_assert_eq!(redacted.found.total(), 1);
     }
 
+    #[test]
+    fn a_password_in_a_sentence_or_a_table_is_gone(
+        form in prop::sample::select(vec![
+            "I changed the password to V today", "the password for the server: V", "Das Passwort lautet V", "Kennwort auf V geändert",
+            "la contraseña es V", "cambié la contraseña a «V»", "パスワードを「V」に変更した", "パスワードは V です", "密码改为V。", "口令：V",
+            "비밀번호는 V입니다", "비밀번호를 'V'로 변경", "password -> V", "password → V", "| password | V |", "|user|password|\n|---|---|\n|me|V|\n",
+            "user,password\nme,V\n", "- name: DB_PASSWORD\n  value: V\n", "{\"value\":\"V\",\"name\":\"DB_PASSWORD\"}",
+            "postgres://me:V/#?@db.local/x", "scott/V@//db",
+        ]),
+        value in "[a-z]{3}[0-9]{2}[A-Z]{2}[a-zA-Z0-9]{3,80}",
+    ) {
+        let text = form.replace('V', &value);
+        prop_assert!(!redact(&text).text.contains(&value), "{}", text);
+    }
+
     /// What a shell or a list of settings reads needs no digit.
     #[test]
     fn a_password_of_letters_is_gone(
@@ -259,6 +277,43 @@ fn a_long_text_without_an_end_ends() {
         "password ",
         "login a password ",
         "IDENTIFIED BY ",
+        "name: password\n",
+        "value: x\nname: password\n",
+        "value: ",
+        "name: ",
+        "| password ",
+        "| password | x |\n",
+        "|---|\n",
+        "| password |\n|---|\n",
+        "| password |\n|---|\n| x |\n",
+        "--|",
+        "password,",
+        "password,x\n",
+        "a,password\na,x\n",
+        "4111 ",
+        "4111-",
+        "41111111111111111111",
+        "4111 1111 1111 1111 ",
+        "https://a:b/c@",
+        "://a:b/@",
+        "a/b@//",
+        "sqlplus ",
+        "/@",
+        "password -> ",
+        "password → ",
+        "password to ",
+        "password was changed ",
+        "passwort lautet ",
+        "contraseña ",
+        "密码",
+        "密码是",
+        "비밀번호는 ",
+        "パスワードを「",
+        "passphrase \"",
+        "LS0tLS1CRUdJTi",
+        "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t\n",
+        "MIIEpAIBAAKCAQEA",
+        "MIIEpAIBAAKCAQEA\n",
     ];
     for piece in hostile {
         let text = piece.repeat(250_000 / piece.len());

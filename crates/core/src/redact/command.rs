@@ -1,11 +1,11 @@
-//! Secrets that are known by the command or the statement they stand in, without an operator: `sshpass -p …`,
-//! `login me password …`, `IDENTIFIED BY '…'`.
+//! Secrets that are known by the command, the statement or the table they stand in, without an operator: `sshpass -p …`,
+//! `login me password …`, `IDENTIFIED BY '…'`, `| password | … |`.
 
 use super::keyword::{self, Weight};
 use super::kind::MARKER;
 use super::looks::{Style, ends_line, is_placeholder};
 use super::value::Scan;
-use super::{Finding, Kind, is_word};
+use super::{Finding, Kind, is_word, table};
 use crate::shell::among;
 
 /// How far back the words before a name are looked for.
@@ -59,19 +59,46 @@ pub(super) const SHORTEST_NAME: usize = 8;
 /// Whether it could be such a word; for the glance at every long word of a text.
 #[inline]
 pub(super) fn could_be_name(word: &[u8]) -> bool {
-    let end = |word: &[u8]| word[word.len() - 1] | 0x20;
+    let (first, last) = (word[0] | 0x20, word[word.len() - 1] | 0x20);
+    // `password`, `Datenbankpasswort`.
+    if word[word.len() - 4] | 0x20 == b'w' {
+        return matches!(last, b'd' | b't');
+    }
     match word.len() {
-        8 => word[0] | 0x20 == b'p' && end(word) == b'd',
-        10 => matches!((word[0], end(word)), (b'i' | b'I', b'd') | (b'_', b'n')),
-        21 => (word[0], end(word)) == (b'a', b'y'),
+        // `contraseña`, as far as it is ASCII.
+        8 => (first, last) == (b'c', b'e') && word[5] | 0x20 == b'a',
+        10 => match (first, last) {
+            (b'i', b'd') => true,
+            // `passphrase`.
+            (b'p', b'e') => word[4] | 0x20 == b'p',
+            // `_authToken`: no letter gives this with the bit of small ones.
+            (first, last) => (first, last) == (b'_' | 0x20, b'n'),
+        },
+        21 => (first, last) == (b'a', b'y'),
         _ => false,
     }
 }
 
-fn is_name(word: &[u8]) -> bool {
-    word.eq_ignore_ascii_case(b"password")
-        || word.eq_ignore_ascii_case(b"identified")
-        || matches!(word, b"_authToken" | b"aws_secret_access_key")
+/// A word that a secret follows, and how.
+#[derive(Clone, Copy, PartialEq)]
+enum Named {
+    /// Behind a blank, in a command or a statement.
+    Alone,
+    /// Only in a sentence.
+    Sentence,
+}
+
+fn named(word: &[u8]) -> Option<Named> {
+    let ends =
+        |name: &[u8]| word.len() > name.len() && word[word.len() - name.len()..].eq_ignore_ascii_case(name);
+    let is = |name: &[u8]| word.eq_ignore_ascii_case(name);
+    if is(b"password") || is(b"identified") || matches!(word, b"_authToken" | b"aws_secret_access_key") {
+        Some(Named::Alone)
+    } else if is(b"passphrase") || is(b"kennwort") || is(b"passwort") || is(b"contrase") {
+        Some(Named::Sentence)
+    } else {
+        (ends(b"password") || ends(b"passwort") || ends(b"kennwort")).then_some(Named::Sentence)
+    }
 }
 
 /// Whether a run of word bytes that begins with `-` could be a flag that a secret follows.
@@ -89,15 +116,20 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     // The program of the command that is read, and whether `login` stands behind it.
     let (mut program, mut login): (Option<Taking>, bool) = (None, false);
     let mut at = 0;
+    // Where the last table or list ends, and whether the line is a row of one.
+    let (mut header, mut in_row) = (0, table::begins_row(text.as_bytes()));
     while let Some(byte) = scan.bytes.get(at) {
         if !is_word(*byte) {
-            let ends = match byte {
-                b';' | b'|' | b'&' => true,
-                b'\n' => at == 0 || scan.bytes[at - 1] != b'\\',
-                _ => false,
-            };
-            if ends {
-                (program, login) = (None, false);
+            if matches!(byte, b'|' | b';' | b'&' | b'\n') {
+                if *byte != b'\n' || at == 0 || scan.bytes[at - 1] != b'\\' {
+                    (program, login) = (None, false);
+                }
+                if *byte == b'\n' {
+                    in_row = table::begins_row(&scan.bytes[at + 1..]);
+                } else if *byte == b'|' && in_row {
+                    scan.label(at);
+                    at = at.max(scan.from.saturating_sub(1));
+                }
             }
             at += 1;
             continue;
@@ -107,8 +139,19 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         let before = if at == 0 { b' ' } else { scan.bytes[at - 1] };
         if is_flag(word) && is_gap(before) {
             scan.short_flag(at, run, program.filter(|taking| login || !taking.login));
-        } else if run >= SHORTEST_NAME && is_name(word) {
-            scan.name(at, run);
+        } else if run >= SHORTEST_NAME
+            && could_be_name(word)
+            && let Some(named) = named(word)
+        {
+            let next = scan.bytes.get(at + run);
+            if at >= header && matches!(next, Some(b',' | b';' | b'\t' | b'\n' | b'\r' | b'"')) {
+                header = scan.listed(at).unwrap_or(header);
+            }
+            if at >= scan.from {
+                scan.name(at, run, named);
+            }
+        } else if at >= header && table::is_rule(scan.bytes, at, at + run) {
+            header = scan.below_header(at).unwrap_or(header);
         } else if is_gap(before) || matches!(before, b'(' | b'/') {
             if let Some(taking) = taking(word) {
                 (program, login) = (Some(taking), false);
@@ -117,7 +160,7 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         }
         at = (at + run).max(scan.from);
     }
-    scan.findings
+    table::merged(scan)
 }
 
 fn is_gap(byte: u8) -> bool {
@@ -178,11 +221,33 @@ impl Scan<'_> {
     }
 
     /// A name that a secret follows behind a blank.
-    fn name(&mut self, at: usize, run: usize) {
-        let name = &self.bytes[at..at + run];
+    fn name(&mut self, at: usize, run: usize, named: Named) {
+        let mut name = &self.bytes[at..at + run];
         let mut after = at + run;
+        if name.eq_ignore_ascii_case(b"contrase") {
+            after += "ña".len();
+            let Some(rest) = self.bytes.get(at..after).filter(|rest| keyword::foreign(rest).is_some()) else {
+                return;
+            };
+            name = rest;
+        }
         let Some(b' ' | b'\t' | b'\n') = self.bytes.get(after) else { return };
-        let mut keyword = keyword::of(name);
+        let mut keyword = keyword::of(name).or_else(|| keyword::foreign(name));
+        if let Some(keyword) = keyword
+            && self.told(after, keyword)
+        {
+            return;
+        }
+        if named == Named::Sentence {
+            // `passphrase "correct horse battery staple"`
+            if let Some(keyword) = keyword.filter(|keyword| keyword.phrase)
+                && let Some(value) =
+                    self.value_at(after, Style::Prose).filter(|value| value.style == Style::Quoted)
+            {
+                self.judge(&value, keyword);
+            }
+            return;
+        }
         if name.eq_ignore_ascii_case(b"identified") {
             let rest = self.bytes.get(after..after + 4).unwrap_or_default();
             if !rest.eq_ignore_ascii_case(b" by ") {
@@ -216,7 +281,7 @@ impl Scan<'_> {
             }
             _ => Style::Prose,
         };
-        if value.style != Style::Prose || value.at.len() >= 8 {
+        if value.style != Style::Prose || value.at.len() >= if value.quote.is_some() { 6 } else { 8 } {
             self.judge(&value, keyword);
         }
     }

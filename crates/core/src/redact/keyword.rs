@@ -1,4 +1,4 @@
-//! Names whose values are secrets: `password`, `apiKey`, `AWS_SECRET_ACCESS_KEY`, `パスワード`.
+//! Names whose values are secrets: `password`, `apiKey`, `AWS_SECRET_ACCESS_KEY`, `パスワード`, `密码`.
 
 use super::Kind;
 use crate::search;
@@ -40,7 +40,7 @@ static ABOUT: Words = "id ids name names path paths file files filename dir fold
 
 /// What a key is called that lets somebody in.
 static KEYS: Words = "apikey accesskey authkey encryptionkey signingkey masterkey sharedkey servicekey sessionkey appkey \
-    servicerolekey deploykey secretkey clientkey clientkeydata storagekey licensekey";
+    servicerolekey deploykey secretkey clientkey clientkeydata storagekey licensekey subscriptionkey functionskey";
 
 /// What a password is called for short, where something is before it that has one.
 static PASSES: Words = "dbpass userpass mysqlpass pgpass postgrespass redispass mongopass rabbitmqpass smtppass mailpass \
@@ -129,6 +129,9 @@ fn meaning(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
         b'y' | b'a' if (ends("key") || ends("data")) && each(KEYS).any(ends) => {
             Some((Kind::ApiKey, Weight::Likely))
         }
+        b't' if ends("kennwort") => Some((Kind::Password, Weight::Sure)),
+        b'a' if ends("contrasena") => Some((Kind::Password, Weight::Sure)),
+        b'e' if last == "clave" => Some((Kind::Password, Weight::Likely)),
         b'e' if matches!(name, b"xamzsignature" | b"xgoogsignature") => {
             Some((Kind::SignedUrl, Weight::Likely))
         }
@@ -139,24 +142,73 @@ fn meaning(name: &[u8], last: &str, capitals: bool) -> Option<(Kind, Weight)> {
     of_ending.or_else(|| secret.then_some((Kind::Secret, Weight::Likely)))
 }
 
-/// Japanese words, which have no end of their own.
-static JAPANESE: [(&str, Kind); 11] = [
-    ("パスワード", Kind::Password),
-    ("パスフレーズ", Kind::Password),
-    ("パスコード", Kind::Password),
-    ("暗証番号", Kind::Password),
-    ("秘密鍵", Kind::Secret),
-    ("秘密", Kind::Secret),
-    ("シークレット", Kind::Secret),
-    ("認証情報", Kind::Secret),
-    ("トークン", Kind::Token),
-    ("キー", Kind::ApiKey),
-    ("鍵", Kind::ApiKey),
+/// Words that are not of ASCII letters alone; those with the same end together.
+static FOREIGN: [(&str, Kind, Weight); 24] = [
+    ("パスワード", Kind::Password, Weight::Sure),
+    ("パスコード", Kind::Password, Weight::Sure),
+    ("パスフレーズ", Kind::Password, Weight::Sure),
+    ("暗証番号", Kind::Password, Weight::Sure),
+    ("秘密鍵", Kind::Secret, Weight::Likely),
+    ("鍵", Kind::ApiKey, Weight::Likely),
+    ("秘密", Kind::Secret, Weight::Likely),
+    ("シークレット", Kind::Secret, Weight::Likely),
+    ("認証情報", Kind::Secret, Weight::Likely),
+    ("トークン", Kind::Token, Weight::Likely),
+    ("キー", Kind::ApiKey, Weight::Likely),
+    ("密码", Kind::Password, Weight::Sure),
+    ("密碼", Kind::Password, Weight::Sure),
+    ("口令", Kind::Password, Weight::Sure),
+    ("密钥", Kind::ApiKey, Weight::Likely),
+    ("密鑰", Kind::ApiKey, Weight::Likely),
+    ("令牌", Kind::Token, Weight::Likely),
+    ("비밀번호", Kind::Password, Weight::Sure),
+    ("암호", Kind::Password, Weight::Likely),
+    ("비번", Kind::Password, Weight::Sure),
+    ("패스워드", Kind::Password, Weight::Sure),
+    ("토큰", Kind::Token, Weight::Likely),
+    ("ontraseña", Kind::Password, Weight::Sure),
+    ("ONTRASEÑA", Kind::Password, Weight::Sure),
 ];
 
-/// What the Japanese word says that a text ends with.
-pub(super) fn japanese(before: &[u8]) -> Option<Keyword> {
-    let (_, kind) = JAPANESE.iter().find(|(word, _)| before.ends_with(word.as_bytes()))?;
-    let weight = if *kind == Kind::Password { Weight::Sure } else { Weight::Likely };
-    Some(Keyword { kind: *kind, weight, phrase: false, capitals: false })
+/// What the word of another script says that a text ends with. Most texts end otherwise, which the last letter tells.
+pub(super) fn foreign(before: &[u8]) -> Option<Keyword> {
+    let with_end = match before.last_chunk()? {
+        [0xe3, 0x83, 0x89] => 0..2,   // ド
+        [0xe3, 0x82, 0xba] => 2..3,   // ズ
+        [0xe5, 0x8f, 0xb7] => 3..4,   // 号
+        [0xe9, 0x8d, 0xb5] => 4..6,   // 鍵
+        [0xe5, 0xaf, 0x86] => 6..7,   // 密
+        [0xe3, 0x83, 0x88] => 7..8,   // ト
+        [0xe5, 0xa0, 0xb1] => 8..9,   // 報
+        [0xe3, 0x83, 0xb3] => 9..10,  // ン
+        [0xe3, 0x83, 0xbc] => 10..11, // ー
+        [0xe7, 0xa0, 0x81] => 11..12, // 码
+        [0xe7, 0xa2, 0xbc] => 12..13, // 碼
+        [0xe4, 0xbb, 0xa4] => 13..14, // 令
+        [0xe9, 0x92, 0xa5] => 14..15, // 钥
+        [0xe9, 0x91, 0xb0] => 15..16, // 鑰
+        [0xe7, 0x89, 0x8c] => 16..17, // 牌
+        [0xed, 0x98, 0xb8] => 17..19, // 호
+        [0xeb, 0xb2, 0x88] => 19..20, // 번
+        [0xeb, 0x93, 0x9c] => 20..21, // 드
+        [0xed, 0x81, 0xb0] => 21..22, // 큰
+        [0xc3, 0xb1, 0x61] => 22..23, // ña
+        [0xc3, 0x91, 0x41] => 23..24, // ÑA
+        _ => return None,
+    };
+    let (word, kind, weight) =
+        FOREIGN[with_end].iter().find(|(word, ..)| before.ends_with(word.as_bytes()))?;
+    Some(Keyword { kind: *kind, weight: *weight, phrase: *word == "パスフレーズ", capitals: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_foreign_word_is_found_by_its_end() {
+        for (word, kind, _) in FOREIGN {
+            assert_eq!(foreign(word.as_bytes()).map(|keyword| keyword.kind), Some(kind), "{word}");
+        }
+    }
 }

@@ -41,6 +41,7 @@ kinds! {
     AzureClientSecret "azure_client_secret" "A client secret of Microsoft Entra.",
     AzureSas "azure_sas" "The signature of a shared access URL of Azure.",
     AzureStorageKey "azure_storage_key" "A key in a connection string of Azure.",
+    CardNumber "card_number" "The number of a payment card.",
     CloudflareToken "cloudflare_token" "A key or token of Cloudflare.",
     Cookie "cookie" "The value of a cookie in a header.",
     CratesIoToken "crates_io_token" "A token of crates.io.",

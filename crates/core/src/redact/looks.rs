@@ -30,7 +30,10 @@ static NO_VALUE: Words = "null none nil undefined true false yes no on off strin
     for with from when then that this your encrypted plaintext incorrect correct wrong weak strong needed stored set unset \
     bytes char varchar buffer float double stdin getpass keyring vault prompted provided generated updated changed rejected \
     accepted protected mismatch unchanged hashed nullable sensitive input output entered matches valid failed success \
-    enabled disabled forgotten reset ok done nothing always ignored deprecated random unused blank";
+    enabled disabled forgotten reset ok done nothing always ignored deprecated random unused blank \
+    passwort kennwort erforderlich pflichtfeld vergessen falsch richtig ungültig geändert ändern zurücksetzen leer keins sicher \
+    unsicher verschlüsselt clave contraseña contrasena requerida requerido obligatoria obligatorio incorrecta incorrecto \
+    inválida inválido olvidada cambiada vacía ninguna segura seguro débil valor texto cadena nueva opcional";
 
 /// Names of types and algorithms that have digits in them.
 static NAMED: Words = "sha1 sha224 sha256 sha384 sha512 md5 base64 base32 base58 base64url hs256 hs384 hs512 rs256 rs512 es256 es384 \
@@ -88,6 +91,9 @@ pub(super) fn like_a_secret(text: &str, keyword: Keyword, style: Style, rest: &[
     if text.contains(MARKER) || is_placeholder(text) || is_address(text, keyword.kind) {
         return false;
     }
+    if has.foreign && is_rule(text) {
+        return false;
+    }
     if has.blank {
         return quoted && sure && is_phrase(text, keyword, has.digit);
     }
@@ -96,7 +102,10 @@ pub(super) fn like_a_secret(text: &str, keyword: Keyword, style: Style, rest: &[
     }
     match keyword.weight {
         _ if style == Style::Prose => {
-            text.len() >= 6 && has.digit && has.letter() && !is_name(text)
+            text.len() >= 6
+                && has.digit
+                && has.letter()
+                && (!is_name(text) || sure && has_number_behind(text))
                 || text.len() >= 8 && has.small && has.capital && !is_wordy(text)
         }
         Weight::Sure if !has.letter() && !has.foreign => !text.contains(['.', ':', '/', '-']),
@@ -110,6 +119,15 @@ pub(super) fn like_a_secret(text: &str, keyword: Keyword, style: Style, rest: &[
             text.len() >= if quoted { 6 } else { 8 } && !is_name(text)
         }
         Weight::Likely if has.digit => text.len() >= 16 && text.bytes().all(|b| b.is_ascii_digit()),
+        // `SECRET_KEY=…` of letters, as a shell reads it: no name in it, and not `givenValue`.
+        Weight::Likely
+            if keyword.capitals
+                && style == Style::Tight
+                && text.len() >= 12
+                && text.bytes().all(|byte| byte.is_ascii_lowercase()) =>
+        {
+            matches!(keyword.kind, Kind::Secret | Kind::ApiKey) && ends_line(rest) && !is_own_name(text)
+        }
         Weight::Likely => {
             has.small && has.capital && (has.sign || text.len() >= 32) && text.len() >= 16
                 || has.small && has.capital && text.len() >= 12 && !is_wordy(text)
@@ -126,6 +144,13 @@ pub(super) fn like_a_secret(text: &str, keyword: Keyword, style: Style, rest: &[
                 && !is_name(text)
         }
     }
+}
+
+/// Whether it says in another script how long a password has to be.
+fn is_rule(text: &str) -> bool {
+    ["文字", "桁", "以上", "以内", "以下", "字符", "位", "자리", "이상", "글자"]
+        .iter()
+        .any(|word| text.contains(word))
 }
 
 /// Whether letters alone, and what words are joined with, are a password: in quotes, where no code and no prose is written
@@ -342,6 +367,21 @@ fn is_term(part: &str) -> bool {
     let named = among(NAMED, &part.to_ascii_lowercase());
     let typed = part.strip_prefix(['u', 'i', 'f']).is_some_and(|bits| among("8 16 32 64 128", bits));
     named || typed
+}
+
+/// Words before numbers in sentences about passwords.
+static NUMBERED: Words =
+    "rfc iso cve nist din step phase section ticket task issue version release chapter page line option";
+
+/// Whether it is a word in small letters and a number, `tulip_9931`, but not the name of something: `sha-256`, `step-12`.
+fn has_number_behind(text: &str) -> bool {
+    let Some((word, number)) = text.rsplit_once(['-', '_', '.']) else { return false };
+    let small = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let fits = number.len() >= 2
+        && word.len() >= 3
+        && small(word)
+        && number.bytes().all(|byte| byte.is_ascii_digit());
+    fits && !among(NUMBERED, word) && !is_term(&[word, number].concat())
 }
 
 /// Whether it is made of words: `prod-db-secret-v2`, `end_of_text`, `token1`.

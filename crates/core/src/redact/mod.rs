@@ -2,17 +2,22 @@
 //! `redact.md`.
 //!
 //! Five passes, each over what the one before left: texts that somebody marked as private, key blocks, tokens that are known
-//! by their own form, values that are known by the name before them, and by the command they stand in. A later pass sees the markers of an earlier one and
-//! leaves a value alone that holds one; that is why a second time finds nothing more. Every pass is linear: it looks a
+//! by their own form, values that are known by the name before them, and by the command, sentence or table they stand in. A
+//! later pass sees the markers of an earlier one and leaves a value alone that holds one; that is why a second time finds nothing more. Every pass is linear: it looks a
 //! bounded way ahead and back, and further only into what it takes out.
 
+mod card;
 mod command;
 mod keyword;
 mod kind;
 mod looks;
+mod pair;
 mod pem;
 mod private;
+mod sentence;
+mod table;
 mod token;
+mod url;
 mod value;
 
 use std::borrow::Cow;
@@ -95,8 +100,8 @@ impl Redacted<'_> {
 const WORD: u8 = 1;
 /// A digit or a capital letter.
 const MIXED: u8 = 2;
-/// What may stand between a name and its value: `:`, `=`, `>`, and the first bytes of `：`, `＝` and `は`. A blank is none, but
-/// ` is ` is looked for, too.
+/// What may stand between a name and its value: `:`, `=`, `>`, `@`, and the first bytes of `：`, `→`, `は`, and of the last
+/// letters of `密码` and `비밀번호`. A blank is none, but ` is ` is looked for, too.
 const OPERATOR: u8 = 4;
 /// `<`.
 const OPENS: u8 = 8;
@@ -104,6 +109,10 @@ const OPENS: u8 = 8;
 const DASH: u8 = 16;
 /// A blank.
 const BLANK: u8 = 32;
+/// A letter or `_`.
+const LETTER: u8 = 64;
+/// `|`.
+const BAR: u8 = 128;
 
 static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
@@ -111,12 +120,14 @@ static CLASSES: [u8; 256] = {
     while byte < 256 {
         let it = byte as u8;
         classes[byte] = match it {
-            b'0'..=b'9' | b'A'..=b'Z' => WORD | MIXED,
-            b'a'..=b'z' | b'_' => WORD,
+            b'0'..=b'9' => WORD | MIXED,
+            b'A'..=b'Z' => WORD | MIXED | LETTER,
+            b'a'..=b'z' | b'_' => WORD | LETTER,
             b'-' => WORD | DASH,
-            b':' | b'=' | b'>' | 0xef | 0xe3 => OPERATOR,
+            b':' | b'=' | b'>' | b'@' | 0xe2 | 0xe3 | 0xe4 | 0xe7 | 0xeb | 0xed | 0xef => OPERATOR,
             b'<' => OPENS,
             b' ' => BLANK,
+            b'|' => BAR,
             _ => 0,
         };
         byte += 1;
@@ -135,6 +146,11 @@ fn is_word(byte: u8) -> bool {
 /// The shortest run of word bytes in a token that is known by its form.
 const SHORTEST_TOKEN: usize = 16;
 
+/// Whether a run of word bytes could be a token, or a number as long as that of a card.
+fn could_be_token(run: usize, of_run: u8) -> bool {
+    run >= card::SHORTEST && of_run & MIXED != 0 && (run >= SHORTEST_TOKEN || of_run & LETTER == 0)
+}
+
 /// Which passes could find something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each pass")]
@@ -150,31 +166,37 @@ impl Glance {
     /// The usual text has nothing for any pass, and this is all it costs.
     fn at(bytes: &[u8]) -> Glance {
         let (mut tokens, mut values, mut commands) = (false, false, false);
-        let (mut run, mut of_run, mut others) = (0, 0, 0);
-        for (at, byte) in bytes.iter().enumerate() {
-            let class = class(*byte);
-            if class & WORD != 0 {
-                run += 1;
-                of_run |= class;
+        let (mut at, mut others) = (0, 0);
+        while let Some(byte) = bytes.get(at) {
+            let mut of_run = class(*byte);
+            at += 1;
+            if of_run & WORD == 0 {
+                others |= of_run;
                 continue;
             }
-            if run >= command::SHORTEST_NAME {
-                tokens |= run >= SHORTEST_TOKEN && of_run & MIXED != 0;
-                commands |= command::could_be_name(&bytes[at - run..at]);
-            } else if run == 2 {
-                values |= &bytes[at - 2..at] == b"is";
+            let start = at - 1;
+            while let Some(class) = bytes.get(at).map(|byte| class(*byte)).filter(|class| class & WORD != 0) {
+                of_run |= class;
+                at += 1;
             }
-            if of_run & DASH != 0 && bytes[at - run] == b'-' {
-                values |= bytes[at - run..].starts_with(b"--");
-                commands |= command::is_flag(&bytes[at - run..at]);
+            let word = &bytes[start..at];
+            if word.len() >= command::SHORTEST_NAME {
+                tokens |= could_be_token(word.len(), of_run);
+                commands |= command::could_be_name(word);
+            } else if word.len() == 2 {
+                values |= word == b"is";
+            } else if of_run & LETTER == 0 {
+                tokens |= card::could_begin(&bytes[start..]);
             }
-            others |= class | of_run & DASH;
-            (run, of_run) = (0, 0);
+            if of_run & DASH != 0 {
+                others |= DASH;
+                values |= word.starts_with(b"--");
+                commands |= command::is_flag(word) || table::is_rule(bytes, start, at);
+            }
         }
-        tokens |= run >= SHORTEST_TOKEN && of_run & MIXED != 0;
-        let keys = (others | of_run) & DASH != 0 && search::find(bytes, b"-----").is_some();
+        let keys = others & DASH != 0 && search::find(bytes, b"-----").is_some();
         values |= others & OPERATOR != 0;
-        commands |= of_run & DASH != 0 && command::is_flag(&bytes[bytes.len() - run..]);
+        commands |= others & BAR != 0 && table::has_row(bytes);
         Glance { private: others & OPENS != 0, keys, tokens, values, commands }
     }
 }

@@ -1,4 +1,5 @@
-//! Private key blocks: whole, torn at their end or their beginning, indented, numbered, or within JSON.
+//! Private key blocks: whole, torn at their end or their beginning, indented, numbered, within JSON, without the lines
+//! around them, or in base64 once more.
 
 use super::{Finding, Kind};
 use crate::search;
@@ -14,8 +15,14 @@ const LONGEST_HEADER: usize = 256;
 /// Fewer bytes in one piece are a mention of a key.
 const LEAST: usize = 16;
 
+/// A key on a longer line has no other one.
+const LONGEST_LINE: usize = 80;
+
 /// A shorter line is a key's last one.
 const FULL_LINE: usize = 40;
+
+/// The shortest key without the lines around it, of Ed25519, and as much of a block in base64.
+const LEAST_BARE: usize = 60;
 
 /// A line with dashes around a label.
 struct Edge {
@@ -95,6 +102,85 @@ fn edge(bytes: &[u8], dashes: usize) -> Option<Edge> {
     };
     let label_start = bytes.len() - label.len();
     Some(Edge { begins, kind, end: edge_over(bytes, label_start + length) })
+}
+
+/// A key whose base64 begins here, without the lines around it or together with them.
+pub(super) fn bare(bytes: &[u8], start: usize) -> Option<Finding> {
+    let rest = &bytes[start..];
+    let kind = match rest {
+        [b'M', b'I' | b'H' | b'C', ..] if is_key(rest) => Kind::PrivateKey,
+        [b'b', b'3', ..] if rest.starts_with(b"b3BlbnNzaC1rZXktdjEA") => Kind::SshPrivateKey,
+        [b'L', b'S', ..] if rest.starts_with(b"LS0tLS1CRUdJTi") => {
+            let label = decoded(&rest[..base64_run(&rest[..rest.len().min(LONGEST_LABEL)])]);
+            let dashes = edge_over(&label, 0);
+            search::find(&label[dashes..], b"PRIVATE KEY")?;
+            if search::find(&label, b"OPENSSH").is_some() { Kind::SshPrivateKey } else { Kind::PrivateKey }
+        }
+        _ => return None,
+    };
+    let end = bare_end(bytes, start);
+    (end - start >= LEAST_BARE).then_some(Finding { kind, at: start..end })
+}
+
+/// Where a key ends that has no line below it: with the first line that is not as long as the others.
+fn bare_end(bytes: &[u8], start: usize) -> usize {
+    let width = base64_run(&bytes[start..]);
+    let mut end = start + width;
+    if width > LONGEST_LINE {
+        return end;
+    }
+    loop {
+        let (gap, ended) = between_lines(&bytes[end..]);
+        let mut line = end + gap;
+        line += line_number(&bytes[line..]);
+        line += between_lines(&bytes[line..]).0;
+        let run = base64_run(&bytes[line..]);
+        let text = &bytes[line..line + run];
+        // A word is none of its lines.
+        let mixed = text.iter().any(|byte| !byte.is_ascii_lowercase())
+            && text.iter().skip(1).any(|byte| !byte.is_ascii_lowercase());
+        let alone = bytes
+            .get(line + run)
+            .is_none_or(|next| matches!(next, b'\n' | b'\r' | b'\\' | b'"' | b'\'' | b'`'));
+        if !ended || run > width || !(run == width || run > 0 && run.is_multiple_of(4) && mixed && alone) {
+            break;
+        }
+        end = line + run;
+        if run < width {
+            break;
+        }
+    }
+    end
+}
+
+/// Whether DER begins as a private key does: a sequence, a version, then an algorithm or the first number of the key.
+/// Certificates and public keys have no version there.
+fn is_key(rest: &[u8]) -> bool {
+    let behind = |at: usize, words: &[&str]| {
+        rest.get(at..).is_some_and(|rest| words.iter().any(|word| rest.starts_with(word.as_bytes())))
+    };
+    match rest {
+        [b'M', b'I', b'I', ..] => {
+            behind(6, &["IBADAN", "IBAAKC", "IBAAKB"]) || behind(8, &["BgkqhkiG9w0BBQ"])
+        }
+        [b'M', b'I', ..] => behind(4, &["AgEAM", "AgEBBD", "AgEBBE"]),
+        _ => behind(0, &["MHcCAQEEI", "MHQCAQEEI", "MC4CAQAwBQYDK2V"]),
+    }
+}
+
+/// What base64 stands for, as far as it is whole.
+fn decoded(text: &[u8]) -> Vec<u8> {
+    let value = |byte: &u8| match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let whole = text
+        .chunks_exact(4)
+        .map(|four| four.iter().fold(0_u32, |bits, byte| bits << 6 | u32::from(value(byte))));
+    whole.flat_map(|bits| bits.to_be_bytes().into_iter().skip(1)).collect()
 }
 
 fn is_base64(byte: u8) -> bool {

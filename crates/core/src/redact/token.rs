@@ -1,7 +1,9 @@
 //! Tokens that are known by their own form. All of them hold a run of at least sixteen letters, digits, `_` and `-`, not
-//! only small letters, so that the rest of a text is passed over.
+//! only small letters, so that the rest of a text is passed over; only the numbers of cards may come in shorter groups.
 
-use super::{Finding, Kind, MIXED, SHORTEST_TOKEN, WORD, class, is_word};
+use std::ops::Range;
+
+use super::{Finding, Kind, LETTER, MIXED, SHORTEST_TOKEN, WORD, card, class, is_word, pem};
 
 /// What the rest of a token is made of.
 #[derive(Clone, Copy)]
@@ -182,6 +184,17 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     let mut at = 0;
     while at < bytes.len() {
         let (run, of_run) = run_at(bytes, at);
+        if run < 4 {
+            at += run + 1;
+            continue;
+        }
+        if of_run & (LETTER | MIXED) == MIXED
+            && let Some(end) = card::end_of(bytes, at)
+        {
+            findings.push(Finding { kind: Kind::CardNumber, at: at..end });
+            at = end;
+            continue;
+        }
         if run < SHORTEST_TOKEN || of_run & MIXED == 0 {
             at += run + 1;
             continue;
@@ -191,12 +204,34 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         match place.token() {
             Some(finding) => {
                 at = finding.at.end;
+                let id = finding.kind == Kind::AwsAccessKey;
                 findings.push(finding);
+                // A line of the file that the console of AWS offers.
+                if id && let Some(secret) = aws_secret_behind(bytes, at) {
+                    at = secret.end;
+                    findings.push(Finding { kind: Kind::AwsSecretKey, at: secret });
+                }
             }
             None => at += run + 1,
         }
     }
     findings
+}
+
+/// The secret key that follows the id it belongs to.
+fn aws_secret_behind(bytes: &[u8], id: usize) -> Option<Range<usize>> {
+    const LENGTH: usize = 40;
+    let is_gap = |byte: &&u8| {
+        byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b',' | b';' | b':' | b'|' | b'/')
+    };
+    let start = id + bytes[id..].iter().take(8).take_while(is_gap).count();
+    let secret = bytes.get(start..start + LENGTH)?;
+    let is_body = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'+');
+    let mixed = secret.iter().any(u8::is_ascii_uppercase)
+        && secret.iter().any(u8::is_ascii_lowercase)
+        && secret.iter().any(u8::is_ascii_digit);
+    let ends = bytes.get(start + LENGTH).is_none_or(|byte| !is_body(byte) && !is_word(*byte));
+    (start > id && mixed && ends && secret.iter().all(is_body)).then_some(start..start + LENGTH)
 }
 
 /// The length of the run of word bytes that begins here, and what is in it.
@@ -224,7 +259,8 @@ impl Run<'_> {
     fn token(self) -> Option<Finding> {
         let start = self.word_start();
         // Most specific first.
-        self.behind_known(start)
+        pem::bare(self.bytes, start)
+            .or_else(|| self.behind_known(start))
             .or_else(|| self.prefixed(start))
             .or_else(|| self.lettered(start))
             .or_else(|| self.shaped(start))

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::keyword::{self, Keyword, Weight};
-use super::kind::{MARKER, marker_at};
+use super::kind::MARKER;
 use super::looks::{Style, is_placeholder, like_a_secret};
+use super::url::is_variable;
 use super::{BLANK, DASH, Finding, Kind, OPERATOR, class, is_word};
 use crate::search;
 use crate::shell::among;
@@ -17,9 +18,6 @@ pub(super) const MOST_BLANKS: usize = 40;
 
 /// How far back the program of a command line is looked for.
 const LINE_BEFORE: usize = 256;
-
-/// The longest user name in a URL.
-const LONGEST_USER: usize = 256;
 
 /// The longest type between a name and its value.
 const LONGEST_TYPE: usize = 48;
@@ -35,17 +33,17 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         match byte {
             b':' if scan.bytes[at..].starts_with(b"://") => scan.url(at),
             b':' | b'=' => scan.operator(at, 1),
+            b'>' if at > scan.from && scan.bytes[at - 1] == b'-' => scan.arrow(at - 1, 2),
             b'>' => scan.element(at),
             b'-' if scan.bytes[at..].starts_with(b"--") => scan.flag(at),
+            b'@' => scan.connect_string(at),
             b' ' if scan.bytes.get(at + 1) == Some(&b'i') && scan.bytes[at..].starts_with(b" is ") => {
                 scan.prose(at, 4);
             }
-            0xef if ["：", "＝"].iter().any(|sign| scan.bytes[at..].starts_with(sign.as_bytes())) => {
-                scan.operator(at, 3);
+            0xe2.. => {
+                scan.foreign_sign(at);
+                at += 2;
             }
-            0xe3 if scan.bytes[at..].starts_with("は".as_bytes()) => scan.prose(at, 3),
-            // `パスワード hunter2`.
-            0xe3 if scan.bytes[at..].starts_with("ド ".as_bytes()) => scan.prose(at + "ド".len(), 1),
             _ => {}
         }
         at = (at + 1).max(scan.from);
@@ -58,6 +56,8 @@ pub(super) struct Scan<'a> {
     pub(super) text: &'a str,
     pub(super) bytes: &'a [u8],
     pub(super) findings: Vec<Finding>,
+    /// Found in the rows of tables, which are read before the scan comes to them.
+    pub(super) in_rows: Vec<Finding>,
     /// What stands before this is taken.
     pub(super) from: usize,
 }
@@ -73,6 +73,13 @@ pub(super) struct Value {
     long: bool,
 }
 
+impl Value {
+    /// One that is looked at to its end.
+    pub(super) fn whole(at: Range<usize>, style: Style) -> Value {
+        Value { at, style, quote: None, long: false }
+    }
+}
+
 /// How a value stands on the line below its name.
 #[derive(Clone, Copy, Debug)]
 struct Indented {
@@ -83,7 +90,7 @@ struct Indented {
 
 impl<'a> Scan<'a> {
     pub(super) fn new(text: &'a str) -> Scan<'a> {
-        Scan { text, bytes: text.as_bytes(), findings: Vec::new(), from: 0 }
+        Scan { text, bytes: text.as_bytes(), findings: Vec::new(), in_rows: Vec::new(), from: 0 }
     }
 
     pub(super) fn take(&mut self, kind: Kind, at: Range<usize>) {
@@ -92,7 +99,7 @@ impl<'a> Scan<'a> {
     }
 
     /// A name, an operator, a value.
-    fn operator(&mut self, at: usize, length: usize) {
+    pub(super) fn operator(&mut self, at: usize, length: usize) {
         let mut after = at + length;
         // `=>`, `==`, `:=`.
         while let Some(b'=' | b'>' | b':') = self.bytes.get(after) {
@@ -105,11 +112,7 @@ impl<'a> Scan<'a> {
             return;
         }
         let Some((name, tight)) = self.name_before(at) else {
-            let mut before = trim_blanks(&self.bytes[self.from..at]);
-            if let [rest @ .., b'"' | b'\''] = before {
-                before = rest.strip_suffix(b"\\").unwrap_or(rest);
-            }
-            if let Some(keyword) = keyword::japanese(before) {
+            if let Some(keyword) = self.foreign_before(at) {
                 self.value(after, keyword, Style::Spaced);
             }
             return;
@@ -129,8 +132,17 @@ impl<'a> Scan<'a> {
         } else {
             keyword::of(text)
         };
+        let style = if tight && self.bytes[at] == b'=' { Style::Tight } else { Style::Spaced };
         let Some(keyword) = keyword else {
-            if self.bytes[at] == b'=' && !tight {
+            // The last letter of `contraseña`.
+            if matches!(text, b"a" | b"A") {
+                if let Some(keyword) = self.foreign_before(at) {
+                    self.value(after, keyword, style);
+                }
+            } else if (3..=12).contains(&text.len()) && matches!(text[text.len() - 1] | 0x20, b'e' | b'y') {
+                self.field(name.start, text, after, style);
+            }
+            if self.from <= at && self.bytes[at] == b'=' && !tight {
                 self.typed(at, after);
             }
             return;
@@ -138,7 +150,6 @@ impl<'a> Scan<'a> {
         if keyword.kind == Kind::SshPrivateKey {
             return self.lines_of_a_key(after);
         }
-        let style = if tight && self.bytes[at] == b'=' { Style::Tight } else { Style::Spaced };
         // `--password=…` is for a shell, as `PASSWORD=…` is.
         let capitals = keyword.capitals || text.starts_with(b"-");
         self.value(after, Keyword { capitals, ..keyword }, style);
@@ -170,22 +181,14 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// `the password is …`, `パスワードは…`.
-    fn prose(&mut self, at: usize, length: usize) {
-        let keyword = match self.name_before(at) {
-            Some((name, _)) => keyword::of(&self.bytes[name]),
-            None => keyword::japanese(&self.bytes[self.from..at]),
-        };
-        if let Some(keyword) = keyword
-            && let Some(mut value) = self.value_at(at + length, Style::Prose)
-        {
-            if value.style != Style::Quoted || keyword.weight != Weight::Sure {
-                value.style = Style::Prose;
-            }
-            self.judge(&value, keyword);
-        } else if let Some(keyword) = keyword {
-            self.foreign(at + length, keyword, true);
+    /// The word of another script that ends before an operator; a quote or blanks may be between.
+    fn foreign_before(&self, at: usize) -> Option<Keyword> {
+        let mut before = trim_blanks(&self.bytes[self.from..at]);
+        before = before.strip_suffix("　".as_bytes()).unwrap_or(before);
+        if let [rest @ .., b'"' | b'\'' | b'`'] = before {
+            before = rest.strip_suffix(b"\\").unwrap_or(rest);
         }
+        keyword::foreign(before)
     }
 
     /// `<password>…</password>`.
@@ -222,7 +225,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn value(&mut self, after: usize, keyword: Keyword, style: Style) {
+    pub(super) fn value(&mut self, after: usize, keyword: Keyword, style: Style) {
         if let Some((first, indented)) = self.next_line(after) {
             return self.below(first, indented, keyword);
         }
@@ -241,7 +244,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Letters that are not ASCII and end with some that are, `さくら2024`, which no counter follows as in `変更から90日`.
-    fn foreign(&mut self, after: usize, keyword: Keyword, prose: bool) {
+    pub(super) fn foreign(&mut self, after: usize, keyword: Keyword, prose: bool) {
         if keyword.weight != Weight::Sure {
             return;
         }
@@ -323,7 +326,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The length of a line's end here, as it is or escaped.
-    fn line_end(&self, at: usize) -> usize {
+    pub(super) fn line_end(&self, at: usize) -> usize {
         match &self.bytes[at..] {
             [b'\r', b'\n', ..] => 2,
             [b'\n', ..] => 1,
@@ -333,7 +336,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn blanks(&self, at: usize) -> usize {
+    pub(super) fn blanks(&self, at: usize) -> usize {
         self.bytes[at..].iter().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
     }
 
@@ -361,7 +364,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The name that ends before an operator, and whether it touches it. A quote, a bracket or blanks may be between.
-    fn name_before(&self, at: usize) -> Option<(Range<usize>, bool)> {
+    pub(super) fn name_before(&self, at: usize) -> Option<(Range<usize>, bool)> {
         let bytes = &self.bytes[self.from..at];
         let mut end = bytes.len();
         // `?:`, `?=`, `!:`, `+=`, `:=`.
@@ -427,15 +430,10 @@ impl<'a> Scan<'a> {
                 long,
             });
         }
-        if ["「", "『"].iter().any(|open| bytes[at..].starts_with(open.as_bytes())) {
-            let start = at + "「".len();
-            let end = self.plain_end(start, Style::Quoted, LOOKED_AT).0;
-            return (end > start).then_some(Value {
-                at: start..end,
-                style: Style::Quoted,
-                quote: None,
-                long: false,
-            });
+        if bytes.get(at).is_some_and(|byte| *byte >= 0xc2)
+            && let Some((start, end)) = self.bracketed(at)
+        {
+            return (end > start).then(|| Value::whole(start..end, Style::Quoted));
         }
         let (end, long) = self.plain_end(at, style, LOOKED_AT);
         let mut value = Value { at: at..end, style, quote: None, long };
@@ -448,6 +446,25 @@ impl<'a> Scan<'a> {
             value.at.end -= 1;
         }
         (value.at.end > at).then_some(value)
+    }
+
+    /// The inside of quotes that are not ASCII. Quotes that do not close on a short line hold one word; a line with a marker
+    /// may have been longer.
+    fn bracketed(&self, at: usize) -> Option<(usize, usize)> {
+        static BRACKETS: [(&str, &str); 7] =
+            [("「", "」"), ("『", "』"), ("【", "】"), ("“", "”"), ("„", "“"), ("«", "»"), ("‘", "’")];
+        let (open, close) =
+            BRACKETS.iter().find(|(open, _)| self.bytes[at..].starts_with(open.as_bytes()))?;
+        let start = at + open.len();
+        let line = &self.bytes[start..self.bytes.len().min(start + LOOKED_AT)];
+        let line_end = search::first(line, b'\n');
+        let line = &line[..line_end.unwrap_or(line.len())];
+        if let Some(length) = search::find(line, close.as_bytes()) {
+            return Some((start, start + length));
+        }
+        let ends = line_end.is_some() || start + line.len() == self.bytes.len();
+        let one_word = ends && search::find(line, MARKER.as_bytes()).is_none();
+        Some((start, if one_word { self.plain_end(start, Style::Quoted, LOOKED_AT).0 } else { start }))
     }
 
     /// Where the quote closes, or the line ends; and whether that is further away than `most`.
@@ -508,44 +525,6 @@ impl<'a> Scan<'a> {
             _ if !value.long => value.at.end,
             Some((quote, slashes)) => self.quoted_end(value.at.start, quote, slashes, usize::MAX).0,
             None => self.plain_end(value.at.start, value.style, usize::MAX).0,
-        }
-    }
-
-    /// `scheme://user:password@host`, and hosts that let in whoever knows the path.
-    fn url(&mut self, at: usize) {
-        let start = at + 3;
-        let rest = &self.bytes[start..];
-        if let Some((kind, range)) = webhook(rest) {
-            return self.take(kind, start + range.start..start + range.end);
-        }
-        let is_end = |byte: &u8| {
-            byte.is_ascii_whitespace()
-                || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\')
-        };
-        let length = rest.iter().take(LONGEST_USER).position(is_end).unwrap_or(rest.len().min(LONGEST_USER));
-        let Some(host) = rest[..length].iter().rposition(|byte| *byte == b'@') else { return };
-        // A token in the user's place has been taken already.
-        let known = marker_at(rest, 0).unwrap_or(0);
-        let Some(colon) = rest[..host].iter().skip(known).position(|byte| *byte == b':').map(|at| known + at)
-        else {
-            // Without a password the user may be a token.
-            let user = self.text.get(start..start + host).unwrap_or_default();
-            let digit = user.bytes().any(|byte| byte.is_ascii_digit());
-            if user.len() >= 20 && digit && !user.contains(['.', '[']) && !is_variable(user) {
-                self.take(Kind::UrlPassword, start..start + host);
-            }
-            return;
-        };
-        let plain =
-            rest[known..colon].iter().all(|byte| is_word(*byte) || matches!(byte, b'.' | b'%' | b'+' | b'~'));
-        // What is no name may hold anything.
-        let first = if plain { colon + 1 } else { known };
-        let Some(text) = self.text.get(start + first..start + host) else { return };
-        if !text.is_empty()
-            && !is_variable(&text[if plain { 0 } else { colon + 1 - known }..])
-            && !text.contains(MARKER)
-        {
-            self.take(Kind::UrlPassword, start + first..start + host);
         }
     }
 
@@ -673,41 +652,11 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// A variable, or what stands for a value.
-fn is_variable(text: &str) -> bool {
-    let starred = text.bytes().all(|byte| matches!(byte, b'*' | b'x' | b'X' | b'.'));
-    starred
-        || text.starts_with(['$', '<', '{', '[', '%', '(', '…']) && !text.starts_with("%2")
-        || text.contains("${")
-}
-
-fn trim_blanks(bytes: &[u8]) -> &[u8] {
+pub(super) fn trim_blanks(bytes: &[u8]) -> &[u8] {
     let blanks = bytes.iter().rev().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     &bytes[..bytes.len() - blanks]
 }
 
 fn ends_in_any_case(text: &[u8], word: &[u8]) -> bool {
     text.len().checked_sub(word.len()).is_some_and(|at| text[at..].eq_ignore_ascii_case(word))
-}
-
-/// The secret part of a webhook's address.
-fn webhook(rest: &[u8]) -> Option<(Kind, Range<usize>)> {
-    let run =
-        |from: usize| from + rest[from..].iter().take_while(|byte| is_word(**byte) || **byte == b'/').count();
-    for start in ["hooks.slack.com/services/", "hooks.slack.com/workflows/", "hooks.slack.com/triggers/"] {
-        if rest.starts_with(start.as_bytes()) && run(start.len()) >= start.len() + 16 {
-            return Some((Kind::SlackWebhook, start.len()..run(start.len())));
-        }
-    }
-    for start in
-        ["discord.com/api/webhooks/", "discordapp.com/api/webhooks/", "ptb.discord.com/api/webhooks/"]
-    {
-        if rest.starts_with(start.as_bytes()) {
-            let id = rest[start.len()..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-            let token = start.len() + id + 1;
-            let fits = id > 0 && rest.get(token - 1) == Some(&b'/') && run(token) >= token + 16;
-            return fits.then(|| (Kind::DiscordWebhook, token..run(token)));
-        }
-    }
-    None
 }

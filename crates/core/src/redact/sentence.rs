@@ -1,0 +1,175 @@
+//! Secrets in sentences and behind arrows: `changed the password to …`, `パスワードを「…」に変更した`, `password -> …`.
+
+use super::keyword::{self, Keyword, Weight};
+use super::looks::Style;
+use super::value::{Scan, trim_blanks};
+use crate::shell::{Words, among};
+
+/// Words between a name and its value, of which the last has to be one of [`LEADING`].
+static BETWEEN: Words = "has have been was is got now again just changed updated reset rotated set back to as into wurde wird \
+    ist jetzt nun neu auf geändert gesetzt zurückgesetzt lautet heißt es fue ha sido ahora cambiada cambiado cambió actualizada a por como";
+
+/// Words right before a value.
+static LEADING: Words = "to as is into auf lautet heißt ist es a por como now jetzt ahora";
+
+/// Words before the owner of a password, and verbs behind it.
+static OF: Words = "for of on für vom von des der am beim del de para en";
+static VERBS: Words = "is ist lautet heißt es";
+
+/// The longest name of an owner.
+const LONGEST_OWNER: usize = 64;
+
+/// More words are another thought.
+const MOST_WORDS: usize = 5;
+
+impl Scan<'_> {
+    /// A sign of another script that may stand behind a name.
+    pub(super) fn foreign_sign(&mut self, at: usize) {
+        let Some(sign) = self.bytes.get(at..at + 3) else { return };
+        match [sign[0], sign[1], sign[2]] {
+            // `→`
+            [0xe2, 0x86, 0x92] => self.arrow(at, 3),
+            // `は`, `に`, `を`, and `「`, `『`, `【` right behind a name.
+            [0xe3, 0x81, 0xab] if self.bytes[at..].starts_with("には".as_bytes()) => self.prose(at, 6),
+            [0xe3, 0x81, 0xaf | 0xab] | [0xe3, 0x82, 0x92] => self.prose(at, 3),
+            [0xe3, 0x80, 0x8c | 0x8e | 0x90] => self.prose(at, 0),
+            // `パスワード hunter2`
+            [0xe3, 0x83, 0x89] if self.bytes.get(at + 3) == Some(&b' ') => self.prose(at + 3, 1),
+            // `：`, `＝`
+            [0xef, 0xbc, 0x9a | 0x9d] => {
+                let wide = self.bytes[at + 3..].starts_with("　".as_bytes());
+                self.operator(at, if wide { 6 } else { 3 });
+            }
+            // `码`, `碼`, `令`, `호`, `드`, `번`
+            [0xe7, 0xa0, 0x81]
+            | [0xe7, 0xa2, 0xbc]
+            | [0xe4, 0xbb, 0xa4]
+            | [0xed, 0x98, 0xb8]
+            | [0xeb, 0x93, 0x9c]
+            | [0xeb, 0xb2, 0x88] => self.joined(at + 3),
+            _ => {}
+        }
+    }
+
+    /// `the password is …`, `パスワードは…`.
+    pub(super) fn prose(&mut self, at: usize, length: usize) {
+        let before = &self.bytes[self.from..at];
+        let keyword = match before.last() {
+            Some(0x80..) => None,
+            _ => self.name_before(at).and_then(|(name, _)| keyword::of(&self.bytes[name])),
+        };
+        if let Some(keyword) = keyword.or_else(|| keyword::foreign(before)) {
+            self.prose_value(at + length, keyword);
+        }
+    }
+
+    /// A value behind a Chinese or Korean name and what joins them.
+    fn joined(&mut self, after: usize) {
+        let Some(keyword) = keyword::foreign(&self.bytes[self.from..after]) else { return };
+        let mut at = after;
+        let mut joined = false;
+        for c in self.text[after..].chars().take(MOST_WORDS + 2) {
+            match c {
+                '是' | '为' | '為' | '成' | '는' | '은' | '를' | '을' | '가' | '이' => {
+                    joined = true;
+                }
+                '已' | '被' | '更' | '修' | '改' | '变' | '變' | '设' | '設' | '置' | '重' | '换' | '換'
+                | '就' | '了' => {}
+                ' ' | '：' | ':' if at > after => {}
+                _ => break,
+            }
+            at += c.len_utf8();
+        }
+        if joined {
+            self.prose_value(at, keyword);
+        }
+    }
+
+    /// `password -> …`.
+    pub(super) fn arrow(&mut self, at: usize, length: usize) {
+        let after = at + length;
+        let before = trim_blanks(&self.bytes[self.from..at]);
+        let next = self.bytes.get(after).copied().unwrap_or_default();
+        // Lines of files are shown with their numbers and an arrow; `a->b` is code.
+        if before.last().is_none_or(u8::is_ascii_digit)
+            || length == 2 && !matches!(next, b' ' | b'"' | b'\'' | 0x80..)
+        {
+            return;
+        }
+        let name = self.name_before(at).filter(|(_, tight)| !tight || length == 3).map(|(name, _)| name);
+        let keyword = match name {
+            // `email -> password -> step2`
+            Some(name) if ends_with_arrow(trim_blanks(&self.bytes[self.from..name.start])) => None,
+            Some(name) => keyword::of(&self.bytes[name]),
+            None => None,
+        };
+        if let Some(keyword) = keyword.or_else(|| keyword::foreign(before)) {
+            self.prose_value(after, keyword);
+        }
+    }
+
+    /// A name in a sentence, and its value some words behind it. Returns whether there are such words.
+    pub(super) fn told(&mut self, name: usize, keyword: Keyword) -> bool {
+        let mut at = name + self.whose(name);
+        let mut leads = at > name && matches!(self.bytes.get(at), Some(b':'));
+        for _ in 0..=MOST_WORDS {
+            let start = at + self.blanks(at);
+            let word = self.text[start..].split([' ', '\t', '\n', ':', ',', '.']).next().unwrap_or_default();
+            if start == at || word.len() > 20 || !among(BETWEEN, word) {
+                break;
+            }
+            leads = among(LEADING, word);
+            at = start + word.len();
+        }
+        if !leads {
+            return at > name;
+        }
+        // `changed to: …`
+        let colon = usize::from(self.bytes.get(at) == Some(&b':'));
+        self.prose_value(at + colon, keyword);
+        true
+    }
+
+    /// The length of words that say whose password it is: ` for the server`, before `:` or a verb.
+    fn whose(&self, name: usize) -> usize {
+        let window = self.text.get(name..).unwrap_or_default();
+        let window = &window[..window.floor_char_boundary(LONGEST_OWNER)];
+        let mut words = window.split_inclusive(' ');
+        let mut length = words.next().filter(|first| *first == " ").map_or(0, str::len);
+        let Some(first) = words.next().filter(|word| length > 0 && among(OF, word.trim_end())) else {
+            return 0;
+        };
+        length += first.len();
+        for word in words.take(MOST_WORDS) {
+            if let Some(end) = word.find([':', '\n', '"', '(', '=']) {
+                return if word[end..].starts_with(": ") { length + end } else { 0 };
+            }
+            if among(VERBS, word.trim_end()) {
+                return length - 1;
+            }
+            length += word.len();
+        }
+        0
+    }
+
+    /// The value at the end of what leads to it.
+    fn prose_value(&mut self, after: usize, keyword: Keyword) {
+        if let Some(mut value) = self.value_at(after, Style::Prose) {
+            if value.style != Style::Quoted || keyword.weight != Weight::Sure {
+                value.style = Style::Prose;
+            }
+            // `password -> step2 -> …`
+            let rest = &self.bytes[value.at.end..];
+            let rest = &rest[rest.iter().take_while(|byte| **byte == b' ').count()..];
+            if !rest.starts_with(b"->") && !rest.starts_with("→".as_bytes()) {
+                self.judge(&value, keyword);
+            }
+        } else {
+            self.foreign(after, keyword, true);
+        }
+    }
+}
+
+fn ends_with_arrow(text: &[u8]) -> bool {
+    text.ends_with(b"->") || text.ends_with("→".as_bytes())
+}
