@@ -4,7 +4,9 @@
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 
-use tidegate_core::memory::catalogue::{MOST, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic};
+use tidegate_core::memory::catalogue::{
+    Decided, MOST, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
+};
 use tidegate_core::time::Millis;
 use tidegate_state::memory::catalogue;
 use tidegate_state::place::StateDir;
@@ -78,7 +80,8 @@ fn remember(stage: &Stage, state: &StateDir) -> std::io::Result<()> {
     let topics = ids().map(|id| UndecidedTopic { topic: named(id), project: named(id) }).collect();
     catalogue::write_undecided(state, &Undecided { topics })?;
     let key = fs::canonicalize(stage.at("project"))?.to_string_lossy().into_owned();
-    let decisions = ids().map(named).collect();
+    let decided = |id: i64| Decided { id, name: named(id).name, by: "agent, session 91b38a40".to_owned() };
+    let decisions = ids().map(decided).collect();
     catalogue::write_project(state, &ProjectPage::new(key, named(1), decisions))?;
     let folder = stage.at("home/.local/share/tidegate/memory");
     fs::create_dir_all(&folder)?;
