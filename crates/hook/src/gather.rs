@@ -573,6 +573,8 @@ impl Gather<'_> {
         let config = place.config();
         let host = place.host();
         let state = place.state().ok();
+        let memory = place.data().ok().map(|data| data.join("memory"));
+        let programs: Vec<PathBuf> = place.link().into_iter().chain(running()).collect();
         // In another worktree the client goes on using the settings of the folder it was started in.
         let main = root.and_then(project::main_worktree);
         let mut roots: Vec<PathBuf> =
@@ -585,6 +587,9 @@ impl Gather<'_> {
                 config: config.as_deref(),
                 host: host.as_deref(),
                 state: state.as_deref(),
+                memory: memory.as_deref(),
+                programs: &programs,
+                plugin: self.env.plugin.as_deref(),
             },
         )
     }
@@ -620,6 +625,18 @@ impl Gather<'_> {
         }
         .meter()
     }
+}
+
+/// Leads to this very program, also where it was started by another name.
+#[cfg(target_os = "linux")]
+fn running() -> Option<PathBuf> {
+    // Not `current_exe`, which would read where the link leads first.
+    Some(PathBuf::from("/proc/self/exe"))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn running() -> Option<PathBuf> {
+    std::env::current_exe().ok()
 }
 
 #[cfg(test)]
