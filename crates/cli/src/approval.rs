@@ -77,13 +77,19 @@ pub(crate) fn consent(here: &Here, request: &Request<'_>) -> Result<Consent, Cli
     if here.env.agent {
         return of_agent(here, request);
     }
-    if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+    if is_at_terminal() {
         return at_terminal(request);
     }
     nobody_there(here, request, "no terminal to ask at")
 }
 
-fn at_terminal(request: &Request<'_>) -> Result<Consent, CliError> {
+/// Whether a question can be asked and answered.
+pub(crate) fn is_at_terminal() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Asks there; no is an error.
+pub(crate) fn at_terminal(request: &Request<'_>) -> Result<Consent, CliError> {
     for line in request.would {
         print::to_stderr(line);
     }
