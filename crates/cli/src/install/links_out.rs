@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::plan::Plan;
 use super::step::Act;
@@ -44,45 +44,37 @@ pub(super) fn of_plan(plan: &Plan, target: &Target) -> Vec<LinkOut> {
 
 /// The link by which a path leaves a folder that is itself reached by none. Also where it leads to nothing yet.
 fn leaving(root: &Path, path: &Path) -> Option<LinkOut> {
-    let (end, last_inside) = follow(root, path);
-    if end.starts_with(root) {
+    let is_out = |path: &Path| !follow(path).starts_with(root);
+    if !is_out(path) {
         return None;
     }
-    let link = last_inside?;
-    let to = follow(root, &link).0;
-    Some(LinkOut { link, to })
+    let below: Vec<&Path> = path.ancestors().take_while(|above| *above != root).collect();
+    let link = below.into_iter().rev().find(|path| is_out(path))?;
+    Some(LinkOut { link: link.to_owned(), to: follow(link) })
 }
 
-/// Where a path ends, and the last link on its way that lies below `root`.
-fn follow(root: &Path, path: &Path) -> (PathBuf, Option<PathBuf>) {
+/// Where a path ends, behind all links.
+fn follow(path: &Path) -> PathBuf {
     let parts = |path: &Path| -> Vec<OsString> {
         path.components().map(|part| part.as_os_str().to_owned()).collect()
     };
     let mut left: VecDeque<OsString> = parts(path).into();
-    let (mut at, mut last_inside, mut followed) = (PathBuf::from("/"), None, 0);
+    let (mut at, mut followed) = (PathBuf::new(), 0);
     while let Some(part) = left.pop_front() {
-        match Path::new(&part).components().next() {
-            Some(Component::ParentDir) => drop(at.pop()),
-            Some(Component::Normal(_)) => {
-                let next = at.join(&part);
-                let to = fs::read_link(&next).ok().filter(|_| followed < MOST_LINKS);
-                let Some(to) = to else {
-                    at = next;
-                    continue;
-                };
-                followed += 1;
-                for part in parts(&to).into_iter().rev() {
-                    left.push_front(part);
-                }
-                if next.starts_with(root) && next != root {
-                    last_inside = Some(next);
-                }
+        if part == "." || part == ".." && at.pop() {
+            continue;
+        }
+        // A root starts anew.
+        at.push(&part);
+        if let Some(to) = fs::read_link(&at).ok().filter(|_| followed < MOST_LINKS) {
+            followed += 1;
+            at.pop();
+            for part in parts(&to).into_iter().rev() {
+                left.push_front(part);
             }
-            // `push` of a root starts anew.
-            _ => at.push(&part),
         }
     }
-    (at, last_inside)
+    at
 }
 
 /// Whether what is there, or the folder that it would be made in, belongs to the person.
@@ -127,7 +119,7 @@ mod tests {
         }
         for (path, link, to) in [
             ("p/out/x/y", "p/out", "other"),
-            ("p/second/x", "p/out", "other"),
+            ("p/second/x", "p/second", "other/skills"),
             ("p/dots/x", "p/dots", "other"),
             ("p/dangling/x", "p/dangling", "/nowhere/at/all"),
         ] {
