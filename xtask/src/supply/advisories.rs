@@ -32,11 +32,22 @@ pub(super) fn check(packages: &[(&str, &str)], ignored: &[String]) -> Done<Check
         Ok(database) => database,
         Err(why) => return Ok(Checked::Not(why)),
     };
+    let (vulnerable, remarks) = findings(&database, packages, ignored)?;
+    let date = workspace::output(git(&database).args(["log", "-1", "--format=%cs"]))?.trim().to_owned();
+    Ok(Checked::With { vulnerable, remarks, date })
+}
+
+/// Vulnerabilities of these packages, and remarks about them.
+fn findings(
+    database: &Path,
+    packages: &[(&str, &str)],
+    ignored: &[String],
+) -> Done<(Vec<String>, Vec<String>)> {
     let (mut vulnerable, mut remarks) = (Vec::new(), Vec::new());
     for (name, version) in packages {
         let folder = database.join("crates").join(name);
-        let mut files: Vec<PathBuf> =
-            fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         files.sort();
         for file in files {
             let text = fs::read_to_string(&file).while_(file.display())?;
@@ -48,9 +59,7 @@ pub(super) fn check(packages: &[(&str, &str)], ignored: &[String]) -> Done<Check
             if advisory.is_remark { remarks.push(line) } else { vulnerable.push(line) }
         }
     }
-    let mut git = git(&database);
-    let date = workspace::output(git.args(["log", "-1", "--format=%cs"]))?.trim().to_owned();
-    Ok(Checked::With { vulnerable, remarks, date })
+    Ok((vulnerable, remarks))
 }
 
 /// The clone, or why there is none. An old one is better than none.
@@ -145,11 +154,14 @@ impl Advisory {
 mod tests {
     use super::*;
 
-    fn advisory(more: &str, versions: &str) -> Advisory {
-        let text = format!(
+    fn text(more: &str, versions: &str) -> String {
+        format!(
             "```toml\n[advisory]\nid = \"RUSTSEC-2020-0001\"\npackage = \"p\"\n{more}\n[versions]\n{versions}\n```\n\n# A hole\n\nText.\n"
-        );
-        Advisory::parse(&text).unwrap()
+        )
+    }
+
+    fn advisory(more: &str, versions: &str) -> Advisory {
+        Advisory::parse(&text(more, versions)).unwrap()
     }
 
     #[test]
@@ -181,5 +193,18 @@ mod tests {
         assert!(!advisory("informational = \"unsound\"", "patched = []").is_remark);
         assert!(!advisory("", "patched = []").is_remark);
         assert!(Advisory::parse("no advisory").is_err());
+    }
+
+    #[test]
+    fn a_locked_version_with_a_known_hole_is_named() {
+        let database = tempfile::tempdir().unwrap();
+        let folder = database.path().join("crates/p");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("RUSTSEC-2020-0001.md"), text("", "patched = [\">= 1.2.0\"]")).unwrap();
+        let hole = "p 1.1.9: RUSTSEC-2020-0001 A hole".to_owned();
+        let packages = [("p", "1.1.9"), ("p", "1.2.0"), ("other", "1.0.0")];
+        assert_eq!(findings(database.path(), &packages, &[]).unwrap(), (vec![hole], Vec::new()));
+        let ignored = ["RUSTSEC-2020-0001".to_owned()];
+        assert_eq!(findings(database.path(), &packages, &ignored).unwrap(), (Vec::new(), Vec::new()));
     }
 }
