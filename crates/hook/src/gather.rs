@@ -628,14 +628,11 @@ impl Gather<'_> {
 }
 
 /// Leads to this very program, also where it was started by another name.
-#[cfg(target_os = "linux")]
 fn running() -> Option<PathBuf> {
-    // Not `current_exe`, which would read where the link leads first.
-    Some(PathBuf::from("/proc/self/exe"))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn running() -> Option<PathBuf> {
+    if cfg!(target_os = "linux") {
+        // `current_exe` would first read where this leads.
+        return Some(PathBuf::from("/proc/self/exe"));
+    }
     std::env::current_exe().ok()
 }
 
