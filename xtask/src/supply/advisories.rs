@@ -14,7 +14,7 @@ use crate::workspace;
 
 const DATABASE: &str = "https://github.com/rustsec/advisory-db";
 
-const DAY: Duration = Duration::from_secs(24 * 3600);
+const DAY: Duration = Duration::from_hours(24);
 
 /// What a check came to.
 pub(super) enum Checked {
