@@ -1,8 +1,9 @@
 //! The workspace: where it is, and cargo in it.
 
 use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
 use serde_json::Value;
@@ -37,6 +38,25 @@ pub(crate) fn run(command: &mut Command) -> Done {
         return Ok(());
     }
     Err(Failure::new(format!("`{}` ended with {status}", shown(command))))
+}
+
+/// Runs a command with its output on the screen, and keeps its standard output.
+pub(crate) fn run_and_read(command: &mut Command, printed: &mut String) -> Done {
+    let name = shown(command);
+    let mut child = command.stdout(Stdio::piped()).spawn().while_(&name)?;
+    let stdout = child.stdout.take().expect("it is piped");
+    for line in BufReader::new(stdout).split(b'\n') {
+        let line = line.while_(&name)?;
+        let line = String::from_utf8_lossy(&line);
+        print::line(&line);
+        printed.push_str(&line);
+        printed.push('\n');
+    }
+    let status = child.wait().while_(&name)?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("`{name}` ended with {status}")))
 }
 
 /// Runs a command for what it prints.

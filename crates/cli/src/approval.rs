@@ -5,21 +5,29 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use serde::Serialize;
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::marks::{
     APPROVAL_MS, Approval, ApprovalStage, CODE_LENGTH, CODE_LETTERS, Mark, Marks,
 };
+use tidegate_core::person::Person;
+use tidegate_core::policy::approval::is_yes;
 use tidegate_core::record::{Deeds, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::place::StateDir;
-use tidegate_state::{config, journal, marks};
+use tidegate_state::{config, journal, marks, transcript};
 
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
+
+/// How often, and after which pause each, the transcript is read again: the client writes it every 100 ms, a busy machine later.
+const TRANSCRIPT_TRIES: u32 = 20;
+const TRANSCRIPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The exit code of a command that waits for a person.
 pub(crate) const WAITS: u8 = 4;
@@ -88,9 +96,28 @@ pub(crate) fn is_at_terminal() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Asks there; no is an error.
-pub(crate) fn at_terminal(request: &Request<'_>) -> Result<Consent, CliError> {
-    for line in request.would {
+/// Whether a person agrees to a part of a command that does the rest without them. An agent is never asked: `name` is what
+/// the config may allow where no person is there.
+pub(crate) fn is_agreed(here: &Here, name: &str, would: &[String]) -> Result<bool, CliError> {
+    if here.env.agent {
+        return Ok(false);
+    }
+    if is_at_terminal() {
+        return is_yes_at_terminal(would);
+    }
+    Ok(is_allowed_unattended(here, name))
+}
+
+fn at_terminal(request: &Request<'_>) -> Result<Consent, CliError> {
+    if is_yes_at_terminal(request.would)? {
+        return Ok(Consent::Given(Given::by_person("asked at the terminal")));
+    }
+    Err(CliError::new("nothing was changed"))
+}
+
+/// Asks there whether to do all this.
+pub(crate) fn is_yes_at_terminal(would: &[String]) -> Result<bool, CliError> {
+    for line in would {
         print::to_stderr(line);
     }
     let mut out = std::io::stderr().lock();
@@ -98,24 +125,27 @@ pub(crate) fn at_terminal(request: &Request<'_>) -> Result<Consent, CliError> {
     drop(out);
     let mut answer = String::new();
     asked.and_then(|()| std::io::stdin().lock().read_line(&mut answer).map(drop)).map_err(CliError::new)?;
-    match answer.trim().to_lowercase().as_str() {
-        "y" | "yes" | "はい" => Ok(Consent::Given(Given::by_person("asked at the terminal"))),
-        _ => Err(CliError::new("nothing was changed")),
-    }
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes" | "はい"))
 }
 
-/// Where nobody is there, only the user's own config file can have said yes before.
-fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent, CliError> {
+/// Whether the user's own config file said yes before.
+fn is_allowed_unattended(here: &Here, name: &str) -> bool {
     let user = here.env.place.config();
     // Without our variables: whoever called us may have set them. A project's own files cannot say this. (Who moves the
     // whole config has a shell, and is none that this is for.)
     let root = here.root.as_deref();
     let own = config::read(&config::Sources { user: user.as_deref(), root, ..config::Sources::default() });
-    if own.policies.approval.unattended.0.iter().any(|name| name == request.name) {
+    own.policies.approval.unattended.0.iter().any(|allowed| allowed == name)
+}
+
+/// Where nobody is there, only the user's own config file can have said yes before.
+fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent, CliError> {
+    if is_allowed_unattended(here, request.name) {
         let how = "the user's config allows it unattended".to_owned();
         return Ok(Consent::Given(Given { how, by_person: false }));
     }
-    let file = user.map_or_else(|| "the config".to_owned(), |path| path.display().to_string());
+    let file =
+        here.env.place.config().map_or_else(|| "the config".to_owned(), |path| path.display().to_string());
     Err(CliError::new(format!("`tidegate {}` needs a person's yes, and there is {why}", request.command)).hint(
         format!(
             "run it at a terminal; to allow it unattended, write `unattended = [\"{}\"]` under [approval] in {file}",
@@ -125,7 +155,7 @@ fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent
 }
 
 fn is_attended(here: &Here, session: &SessionId) -> bool {
-    here.session(Some(session.as_str())).is_ok_and(|known| known.marks.attended == Some(true))
+    here.session(Some(session.as_str())).is_ok_and(|known| known.marks.person == Some(Person::There))
 }
 
 /// Checks that a person can have seen what an agent says they have. `name` is what the config may allow where nobody is
@@ -145,24 +175,28 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
         return nobody_there(here, request, "no session in which a person could approve it");
     };
     let session = Session { state: &here.state, id, client: here.env.client, now: here.now };
+    if session.client.is_none() {
+        return nobody_there(here, request, "no sign of the client that this agent works in (CLAUDE_PID)");
+    }
     if !is_attended(here, &session.id) {
         return nobody_there(here, request, "nobody in this session who could approve it");
     }
     if request.approved {
-        let code = session.take(&request.command)?.ok_or_else(|| {
+        let code = session.take(&request.command, here.env.place.host())?.ok_or_else(|| {
             CliError::new(format!("there is no approval of `tidegate {}` in this session", request.command)).hint(
                 "run it without --approved: it prints a code, which the person can approve once, within ten minutes",
             )
         })?;
         return Ok(Consent::Given(Given::by_person(format!("approved with the code {code}"))));
     }
-    let code = session.ask(request)?;
+    let asked = session.ask(request)?;
+    let code = &asked.code;
     let then_run = format!("tidegate {} --approved", request.command);
     if request.json {
         print::json(&Waiting {
             waits_for: "a person",
             would: request.would,
-            code: &code,
+            code,
             command: &request.command,
             expires: Millis(here.now.0 + APPROVAL_MS).iso(),
             then_run,
@@ -176,9 +210,9 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
     print::line(&format!(
         "The person can type the prompt `approve {code}`, or answer `approve` to a question asked with"
     ));
-    print::line(&format!(
-        "AskUserQuestion whose text contains {code}. In any other tool call the code becomes void."
-    ));
+    print::line("AskUserQuestion whose text contains all of this:");
+    print::line(&format!("  {} (code {code})", asked.wording()));
+    print::line("In any other tool call the code becomes void.");
     print::line(&format!("Then run: {then_run}"));
     Ok(Consent::Waits(ExitCode::from(WAITS)))
 }
@@ -192,8 +226,8 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Leaves a request, or finds the one that waits already. Gives its code.
-    fn ask(&self, wanted: &Request<'_>) -> Result<String, CliError> {
+    /// Leaves a request, or finds the one that waits already.
+    fn ask(&self, wanted: &Request<'_>) -> Result<Approval, CliError> {
         let command = &wanted.command;
         let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
         let known = self.marks();
@@ -201,7 +235,7 @@ impl Session<'_> {
             request.command == *command && request.client == self.client && request.waits(self.now)
         };
         if let Some(waiting) = known.approvals.iter().find(same) {
-            return Ok(waiting.code.clone());
+            return Ok(waiting.clone());
         }
         let request = Approval {
             code: new_code(),
@@ -209,23 +243,46 @@ impl Session<'_> {
             about: wanted.about.clone(),
             at: self.now,
             client: self.client,
+            shown: false,
             stage: ApprovalStage::Asked,
         };
-        let code = request.code.clone();
-        lock.append(&[Mark::Approval(request)]).map_err(CliError::new)?;
-        Ok(code)
+        lock.append(&[Mark::Approval(request.clone())]).map_err(CliError::new)?;
+        Ok(request)
     }
 
-    /// Uses up an approval of this command. Gives its code.
-    fn take(&self, command: &str) -> Result<Option<String>, CliError> {
+    /// Uses up an approval of this command, if the session's transcript in the client's folder holds it, too. Gives its code.
+    fn take(&self, command: &str, client: Option<PathBuf>) -> Result<Option<String>, CliError> {
         let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
         let known = self.marks();
         let Some(given) = known.approvals.iter().find(|approval| approval.allows(command, self.now)) else {
             return Ok(None);
         };
+        if !self.is_in_transcript(given, known.transcript.as_deref(), client.as_deref()) {
+            return Err(CliError::new(format!(
+                "the approval of `tidegate {command}` is not in this session's transcript, so it may not be a person's"
+            ))
+            .hint("run the command at a terminal"));
+        }
         let used = Approval { stage: ApprovalStage::Used, ..given.clone() };
         lock.append(&[Mark::Approval(used)]).map_err(CliError::new)?;
         Ok(Some(given.code.clone()))
+    }
+
+    /// Whether the client wrote the person's yes down. It does so with some delay.
+    fn is_in_transcript(&self, given: &Approval, transcript: Option<&str>, client: Option<&Path>) -> bool {
+        let (Some(path), Some(client)) = (transcript.map(Path::new), client) else { return false };
+        // A payload names the file, and any command can write a payload.
+        let folder = |path: &Path| std::fs::canonicalize(path).ok();
+        let is_of_client = path.file_stem().is_some_and(|stem| stem.to_str() == Some(self.id.as_str()))
+            && path
+                .parent()
+                .and_then(Path::parent)
+                .and_then(folder)
+                .is_some_and(|found| Some(found) == folder(&client.join("projects")));
+        let mut patience = (0..TRANSCRIPT_TRIES).map(|_| std::thread::sleep(TRANSCRIPT_PAUSE));
+        is_of_client
+            && (transcript::holds(path, &|line| is_yes(line, given))
+                || patience.any(|()| transcript::holds(path, &|line| is_yes(line, given))))
     }
 
     fn marks(&self) -> Marks {
@@ -257,7 +314,7 @@ pub(crate) fn record(here: &Here, command: &str, given: &Given, did: Deeds) {
         session: here.env.session.clone(),
         project: here.root.as_deref().map(|root| root.to_string_lossy().into_owned()),
         cause: Some(given.how.clone()),
-        attended: given.by_person,
+        person: given.by_person.into(),
         ruling: "command".to_owned(),
         ..Record::begin(&format!("tidegate {command}"), here.now)
     };

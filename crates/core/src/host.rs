@@ -104,6 +104,20 @@ impl Host {
         }
     }
 
+    /// How people call a host, by its name in records.
+    pub fn title(name: &str) -> &str {
+        match name {
+            "claude-code" => "Claude Code",
+            "codex" => "Codex",
+            "copilot" => "Copilot CLI",
+            "cursor" => "Cursor",
+            "factory" => "Factory's droid",
+            "gemini" => "Gemini CLI",
+            "qwen" => "Qwen Code",
+            _ => "An unknown agent",
+        }
+    }
+
     /// Tells the host that sent a payload. The payload counts more than `by_variable`: one host may have been started from
     /// the shell of another.
     pub fn detect(payload: &[u8], by_variable: Option<Host>) -> Host {

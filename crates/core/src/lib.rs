@@ -39,6 +39,7 @@ pub mod host;
 pub mod host_file;
 pub mod knowledge;
 pub mod memory;
+pub mod person;
 pub mod phase;
 pub mod question;
 pub mod redact;

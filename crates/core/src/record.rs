@@ -12,6 +12,7 @@ use crate::facts::work::Work;
 use crate::facts::{Facts, Touched};
 use crate::host::Host;
 use crate::meter::Meter;
+use crate::person::Person;
 use crate::phase::Phase;
 use crate::redact::{Found, redact_in_place};
 use crate::ruling::{Outcome, Ruling};
@@ -51,7 +52,8 @@ pub struct Record {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
     /// Whether a person was there.
-    pub attended: bool,
+    #[serde(alias = "attended")]
+    pub person: Person,
     /// The call, or `failed` when a check could not be made, `unguarded` when the guard variable was set, `foreign` when
     /// another host called, `backend` when a language model was asked.
     pub ruling: String,
@@ -520,7 +522,7 @@ impl Record {
             agent: owned(&payload.agent_id),
             tool: owned(&payload.tool_name),
             cause: owned(&payload.source).or_else(|| owned(&payload.trigger)),
-            attended: facts.attended,
+            person: facts.person,
             ruling: outcome.call.name().to_owned(),
             verdicts: ruling
                 .parts

@@ -26,6 +26,7 @@ use tidegate_core::facts::{Facts, Known, OwnFile, Proof};
 use tidegate_core::knowledge::preserved::Preserved;
 use tidegate_core::meter::models::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
+use tidegate_core::person::Person;
 use tidegate_core::policy;
 use tidegate_core::ruling::Outcome;
 use tidegate_core::time::Millis;
@@ -249,7 +250,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         event,
         marks: Known::Absent,
         meter: Meter::Unknown(Unknown::NothingYet),
-        attended: true,
+        person: Person::There,
         client: Some(7),
         lang: Lang::En,
         tool_input: "",
@@ -293,7 +294,7 @@ fn step_downs(row: &Row<'_>) -> Vec<String> {
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let names = row[1].split(' ').filter(|name| *name != "-").map(str::to_owned);
     let config = Config { step_downs_to_tell: names.collect(), ..Config::default() };
-    let ruling = policy::decide(&Facts { attended, ..facts(&event) }, &config, &|| 0);
+    let ruling = policy::decide(&Facts { person: attended.into(), ..facts(&event) }, &config, &|| 0);
     let outcome = ruling.settle(event.kind, event.main_thread(), 1200);
     assert_eq!(outcome.context, "", "the model is told nothing: {row:?}");
     let told = outcome.effects.iter().filter_map(|effect| match effect {
@@ -339,18 +340,20 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
     const NOW: Millis = Millis(3_600_000);
     let (name, tool) = row[0].split_once(' ').unwrap_or((row[0], ""));
     let what = row[1].replace('\'', "");
-    let question = |text: &str| format!(r#""questions": [{{"question": "Shall I? {text}", "options": []}}]"#);
+    let question = |text: &str| format!(r#""questions": [{{"question": "{text}", "options": []}}]"#);
+    let whole = "Run `tidegate off skill-gate`? Code K7QF2M";
     let (input, response) = match what.split_once(' ').unwrap_or((&what, "")) {
         ("asks", text) => match text.strip_prefix("and answers ") {
             Some(code) => {
                 (format!("{{{}, \"answers\": {{\"x\": \"approve\"}}}}", question(code)), String::new())
             }
+            None if text == "K7QF2M" => (format!("{{{}}}", question(whole)), String::new()),
             None => (format!("{{{}}}", question(text)), String::new()),
         },
         (how @ ("answer" | "timeout"), text) => {
-            let asked = question("K7QF2M");
+            let asked = question(whole);
             let away = if how == "timeout" { r#", "afkTimeoutMs": 5000"# } else { "" };
-            let answers = format!(r#""answers": {{"Shall I? K7QF2M": "{text}"}}"#);
+            let answers = format!(r#""answers": {{"{whole}": "{text}"}}"#);
             (format!("{{{asked}}}"), format!("{{{asked}, {answers}{away}}}"))
         }
         _ => (format!(r#"{{"command": "{what}"}}"#), String::new()),
@@ -376,14 +379,19 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
         about: None,
         at: Millis(NOW.0 - minutes * 60_000),
         client: Some(7),
+        shown: true,
         stage,
     });
     let marks = Marks { approvals: request.into_iter().collect(), ..Marks::default() };
     let facts = Facts {
         now: NOW,
         marks: Known::Value(marks),
-        attended: row[3] != "no",
-        client: Some(if row[3] == "in another client" { 8 } else { 7 }),
+        person: if row[3] == "unknown" { Person::Unknown } else { (row[3] != "no").into() },
+        client: match row[3] {
+            "in another client" => Some(8),
+            "not by the client" => None,
+            _ => Some(7),
+        },
         tool_input: &input,
         tool_response: &response,
         ..facts(&event)

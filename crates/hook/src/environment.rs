@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use tidegate_core::host::{AGENT_VARIABLES, Host, VARIABLES};
 use tidegate_core::host_file::parse_tokens;
 use tidegate_core::meter::models::{AutoCompactWindow, HostSettings};
+use tidegate_core::person::Person;
 use tidegate_core::words::Lang;
 use tidegate_state::host_settings::variables_of_project;
 use tidegate_state::place::PlaceEnv;
@@ -32,7 +33,7 @@ pub struct Environment {
     /// `TIDEGATE_GUARD`: we started this host ourselves.
     pub guard: bool,
     /// Whether a person is there.
-    pub attended: bool,
+    pub person: Person,
     /// `LC_ALL`, `LC_MESSAGES` or `LANG`.
     pub locale: Option<String>,
     /// `COLUMNS`.
@@ -111,10 +112,7 @@ impl Environment {
                 matches!(value.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on")
             })
         };
-        let attended = match text("TIDEGATE_ATTENDED").or_else(|| text("CLAUDE_CODE_SESSION_ATTENDED")) {
-            Some(value) => value != "0",
-            None => true,
-        };
+        let attended = text("TIDEGATE_ATTENDED").or_else(|| text("CLAUDE_CODE_SESSION_ATTENDED"));
         Environment {
             place: PlaceEnv {
                 state_dir: path("TIDEGATE_STATE_DIR"),
@@ -133,7 +131,7 @@ impl Environment {
             settings: Vec::new(),
             agent: AGENT_VARIABLES.iter().any(|name| get(name).is_some()),
             guard: text("TIDEGATE_GUARD").is_some(),
-            attended,
+            person: attended.map_or(Person::Unknown, |value| (value != "0").into()),
             locale: text("LC_ALL").or_else(|| text("LC_MESSAGES")).or_else(|| text("LANG")),
             ignored: Vec::new(),
             columns: text("COLUMNS").and_then(|value| value.parse().ok()).filter(|columns| *columns > 0),

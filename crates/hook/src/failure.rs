@@ -71,7 +71,7 @@ impl Fallback {
             agent: seen.agent,
             tool: seen.tool,
             project: seen.project,
-            attended: self.env.get().is_none_or(|env| env.attended),
+            person: self.env.get().map(|env| env.person).unwrap_or_default(),
             ruling: "failed".to_owned(),
             cost: Cost {
                 bytes: to_model.len(),

@@ -41,6 +41,7 @@ use tidegate_state::{
     worktree,
 };
 
+use crate::caller;
 use crate::environment::Environment;
 
 /// Facts with what was found on the way to them.
@@ -224,13 +225,18 @@ impl Gather<'_> {
         } else {
             Worktrees::default()
         };
+        let is_approval_open = marks.value().is_some_and(|marks| !marks.approvals.is_empty());
         let mut facts = Facts {
             now: self.now,
             event,
             marks,
             meter,
-            attended: self.env.attended,
-            client: self.env.client,
+            person: self.env.person,
+            client: if is_approval_open {
+                self.env.client.filter(|client| caller::is(*client))
+            } else {
+                None
+            },
             lang,
             tool_input: tool.input,
             tool_response: tool.response,

@@ -169,6 +169,12 @@ impl Hook {
         if marks.value().is_some_and(|marks| marks.notes.contains(&Note::Lost)) {
             self.deadline.extend();
         }
+        // A person's yes is worth a wait: on a busy machine they would have to type it again.
+        if event.kind == EventKind::UserPromptSubmit
+            && marks.value().is_some_and(|marks| !marks.approvals.is_empty())
+        {
+            self.deadline.extend();
+        }
         let prompt = marks.value().and_then(|marks| marks.lang);
         let run = Run { hook: self, event: &event, payload: &bytes, config: &config, state, folder };
         run.rule(marks, root).unwrap_or_else(|step| self.fail(&step, Some(&config), prompt).into())
@@ -419,7 +425,7 @@ impl Run<'_> {
             later.push(Later::KeepHouse { state, session, now, days: self.config.journal.keep.0 });
             // A person started the client without a policy: that may have been once too often.
             if let Some(root) = &gathered.root
-                && gathered.facts.attended
+                && gathered.facts.person.may_be_there()
                 && !self.config.off.is_empty()
             {
                 let (state, config, root) = (self.state.clone(), self.config.clone(), root.clone());
@@ -490,7 +496,7 @@ fn unguarded(state: &StateDir, event: &Event<'_>, env: &Environment, now: Millis
     let mut record = Record {
         id: record_id(now),
         session: Some(event.session.to_string()),
-        attended: env.attended,
+        person: env.person,
         ruling: "unguarded".to_owned(),
         ..Record::begin(&event.name, now)
     };

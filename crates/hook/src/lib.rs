@@ -13,6 +13,7 @@ mod answer;
 mod later;
 mod failure;
 
+mod caller;
 pub mod child;
 mod statusline;
 

@@ -127,7 +127,12 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
         Some(_) => (written.unheard >= STOPPED && !env.guard).then_some(words.hooks_stopped),
     };
     let unpromoted = root.and_then(|root| unpromoted(&state, &root, now)).filter(|entries| *entries > 0);
-    let mut armed = known.map(|known| armed(known, reading, &config, words)).unwrap_or_default();
+    // Before the rest: a person is waited for.
+    let requests = known.map(|known| known.approvals.as_slice()).unwrap_or_default();
+    let waiting = requests.iter().filter(|request| request.waits(now));
+    let mut armed: Vec<String> =
+        waiting.map(|request| (words.approval_waits)(&request.code, &request.command)).collect();
+    armed.extend(known.map(|known| self::armed(known, reading, &config, words)).into_iter().flatten());
     armed.extend(unpromoted.map(words.unpromoted_entries));
     draw(reading, forecast.as_ref(), sign, &armed, words, env.columns)
 }

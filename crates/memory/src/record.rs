@@ -216,6 +216,26 @@ pub struct Decision {
     pub updated: Millis,
 }
 
+/// A row as the team's store tells of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    /// A topic or a decision.
+    pub record: Record,
+    /// The machine that brought it there, by what the store says; empty where it says nothing.
+    pub origin: Uid,
+}
+
+/// A row that its origin took back, by what the team's store says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Withdrawn {
+    /// As in [`Record::kind`].
+    pub kind: String,
+    /// What names it everywhere.
+    pub uid: Uid,
+    /// As in [`Foreign::origin`].
+    pub origin: Uid,
+}
+
 impl Record {
     /// Its kind, as it stands in an export.
     pub fn kind(&self) -> &'static str {

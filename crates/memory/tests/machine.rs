@@ -17,7 +17,7 @@ use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, Acting, TopicEdit};
 use tidegate_memory::error::ErrorKind;
 use tidegate_memory::memory::{Home, Memory};
-use tidegate_memory::record::{Decision, Log, Record, Status, Topic};
+use tidegate_memory::record::{Decision, Foreign, Log, Record, Status, Topic};
 use tidegate_memory::sqlite::is_sound;
 use tidegate_memory::store::{Put, Store};
 use tidegate_memory::view::{Filter, Forget, Kind, Page, Query};
@@ -586,7 +586,7 @@ fn of_what_an_older_store_shared_the_team_is_told_the_end() {
     let older = rusqlite::Connection::open(machine.home().file()).unwrap();
     older
         .execute_batch(
-            "DROP TABLE told; DROP TABLE few_term; DROP TABLE few; UPDATE about SET value = '1' WHERE name = 'tokens';
+            "DROP TABLE pulled; DROP TABLE told; DROP TABLE few_term; DROP TABLE few; UPDATE about SET value = '1' WHERE name = 'tokens';
             UPDATE project SET shared = uid = 'p1'; PRAGMA user_version = 1",
         )
         .unwrap();
@@ -598,6 +598,33 @@ fn of_what_an_older_store_shared_the_team_is_told_the_end() {
     assert_eq!(told.into_iter().map(|(_, uid)| uid).collect::<Vec<_>>(), gone);
     assert!(memory.forget(&Forget::Log("l4".to_owned())).is_ok());
     assert_eq!(memory.store().outbox_forgotten(100).unwrap().len(), gone.len(), "nobody was told of p2");
+}
+
+#[test]
+fn a_store_that_kept_no_list_of_pulled_rows_begins_one() {
+    let machine = Machine::new();
+    let all = |memory: &mut Memory| {
+        let mut rows = Vec::new();
+        memory
+            .each(&mut |record| {
+                rows.push(record);
+                Ok(())
+            })
+            .unwrap();
+        rows
+    };
+    let before = all(&mut machine.filled());
+    let older = rusqlite::Connection::open(machine.home().file()).unwrap();
+    older.execute_batch("DROP TABLE pulled; PRAGMA user_version = 3").unwrap();
+    drop(older);
+    let mut memory = machine.open();
+    assert_eq!(all(&mut memory), before);
+    assert!(memory.store().origins().unwrap().is_empty(), "all of it counts as written here");
+    let copy = machine.home().backups().join("before-version-4-3.db");
+    assert!(is_sound(&copy));
+    let theirs = Foreign { record: Record::Topic(topic("theirs", "p1")), origin: "them".to_owned() };
+    memory.store().put_from_team(&[theirs]).unwrap();
+    assert_eq!(memory.store().origins().unwrap(), [("theirs".to_owned(), "them".to_owned())].into());
 }
 
 #[test]

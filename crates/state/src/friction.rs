@@ -5,6 +5,7 @@ use std::path::Path;
 
 use tidegate_core::config::Config;
 use tidegate_core::friction::Friction;
+
 use tidegate_core::record::Record;
 use tidegate_core::time::Millis;
 
@@ -134,7 +135,11 @@ mod tests {
             };
             let switched = Switched { policy: policy.clone(), session: None, project: project.clone() };
             let did = Deeds { switched_off: Some(switched), ..Deeds::default() };
-            let mut off = Record { attended: true, did, ..Record::begin("tidegate off", at(9)) };
+            let mut off = Record {
+                person: tidegate_core::person::Person::There,
+                did,
+                ..Record::begin("tidegate off", at(9))
+            };
             journal::append(&state.journal(), now, &mut denied).unwrap();
             journal::append(&state.journal(), now, &mut off).unwrap();
         }

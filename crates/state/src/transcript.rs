@@ -58,6 +58,16 @@ pub fn last_answer(path: &Path, in_time: &dyn Fn() -> bool) -> Option<Said> {
     }
 }
 
+/// Whether a line is in it that `is_wanted` recognises. Without a bound on time: for commands.
+pub fn holds(path: &Path, is_wanted: &dyn Fn(&[u8]) -> bool) -> bool {
+    let mut found = false;
+    let read = backwards(path, &|| true, &mut |line| {
+        found = is_wanted(line);
+        if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    read.is_ok() && found
+}
+
 /// Whole lines, newest first, until `take` breaks. Tells whether there was something to read.
 fn backwards(
     path: &Path,

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use tidegate_core::person::Person;
 use tidegate_core::record::{BackendCall, Deeds, Record, Switched};
 use tidegate_core::verdict::Asks;
 use tidegate_state::journal;
@@ -146,9 +147,10 @@ pub(crate) fn explain(record: &Record) -> Vec<String> {
     fact("subagent", record.agent.as_deref());
     let is_foreign = record.ruling == "foreign";
     fact("host", is_foreign.then_some(record.host.as_str()));
-    // Nothing tells whether a person is there in another host.
-    if !record.attended && !is_foreign {
-        fact("attended", Some("no: nobody is there to answer"));
+    match record.person {
+        Person::Absent => fact("person", Some("absent: the run is unattended")),
+        Person::Unknown if is_foreign => fact("person", Some("unknown: this host does not say")),
+        Person::Unknown | Person::There => {}
     }
     if let Some(meter) = &record.meter {
         lines.extend(

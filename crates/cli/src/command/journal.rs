@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use tidegate_core::host::Host;
 use tidegate_core::phase::Phase;
 use tidegate_core::record::{BackendCall, Record};
 use tidegate_state::clock;
@@ -87,6 +88,7 @@ pub(crate) fn summary(record: &Record) -> String {
         .unwrap_or_default();
     let agent = if record.agent.is_some() { " in a subagent" } else { "" };
     let said = match (&record.failure, &record.said.model, &record.said.user) {
+        _ if record.ruling == "foreign" => format!("  {}: not checked", Host::title(&record.host)),
         _ if record.backend.is_some() => record.backend.as_ref().map(asked).unwrap_or_default(),
         (Some(failure), _, _) => format!(
             "  could not check: {}{}",

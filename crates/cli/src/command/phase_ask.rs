@@ -9,6 +9,7 @@ use tidegate_core::config::Config;
 use tidegate_core::event::SessionId;
 use tidegate_core::facts::Known;
 use tidegate_core::facts::marks::{Mark, Marks};
+use tidegate_core::person::Person;
 use tidegate_core::phase::Phase;
 use tidegate_core::policy::phase::question;
 use tidegate_core::record::{BackendCall, BackendOutcome, Record};
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &args::PhaseAsk) -> Outcome {
         id: Record::id(now, std::process::id()),
         session: Some(session.to_string()),
         project: known.root,
-        attended: true,
+        person: Person::There,
         ruling: "backend".to_owned(),
         backend: Some(call),
         ..Record::begin(EVENT, now)

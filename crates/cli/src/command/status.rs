@@ -21,6 +21,7 @@ use super::meter::describe;
 use super::report::count;
 use crate::args;
 use crate::error::CliError;
+use crate::host::unchecked::Unchecked;
 use crate::knowledge::{self, one_line};
 use crate::print;
 use crate::sessions::{Here, Session};
@@ -80,6 +81,9 @@ struct Status {
     /// Blocking policies that only advise here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     stepped_down: Vec<String>,
+    /// Other hosts that call the hooks of this project.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unchecked_hosts: Vec<Unchecked>,
     /// Lines of the journal that could not be read.
     unreadable_lines: usize,
 }
@@ -321,21 +325,21 @@ impl Unverified {
 
 pub(crate) fn run(args: &args::Status) -> Outcome {
     let here = Here::find()?;
-    let session = here.session(args.session.as_deref())?;
-    let (meter, forecast) = here.meter(Some(&session), None);
     let mut records: Vec<Record> = Vec::new();
     let mut unreadable_lines = 0;
     for file in journal::files(&here.state.journal()).map_err(CliError::new)? {
         let entries = journal::read(&file).map_err(CliError::new)?;
         unreadable_lines += entries.skipped;
-        records.extend(
-            entries
-                .records
-                .into_iter()
-                .filter(|record| record.session.as_deref() == Some(session.id.as_str()))
-                .filter(|record| record.backend.is_none()),
-        );
+        records.extend(entries.records.into_iter().filter(|record| record.backend.is_none()));
     }
+    let unchecked_hosts =
+        Unchecked::among(records.iter().filter(|record| here.concerns(record, None, false)));
+    let session = here.session(args.session.as_deref()).inspect_err(|_| {
+        // Such a host leaves no session: this is all there is to say about it.
+        unchecked_hosts.iter().for_each(|host| print::to_stderr(&format!("note: {}", host.line())));
+    })?;
+    records.retain(|record| record.session.as_deref() == Some(session.id.as_str()));
+    let (meter, forecast) = here.meter(Some(&session), None);
     let spoke = |record: &&Record| {
         matches!(record.ruling.as_str(), "ask" | "deny" | "halt")
             || record.said.model.is_some()
@@ -378,6 +382,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
             .collect(),
         switched_off,
         stepped_down,
+        unchecked_hosts,
         unreadable_lines,
     };
     if args.json {
@@ -453,6 +458,9 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         print::line(&format!(
             "note: {policy} only advises here since people overrode it so often (`tidegate on {policy}` lets it block again)"
         ));
+    }
+    for host in &status.unchecked_hosts {
+        print::line(&format!("note: {}", host.line()));
     }
     for problem in &status.config_problems {
         print::line(&format!("warning: config: {problem}"));

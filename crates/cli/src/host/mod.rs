@@ -5,3 +5,4 @@ pub(crate) mod settings_file;
 pub(crate) mod hook_shape;
 pub(crate) mod plugin;
 pub(crate) mod agent_homes;
+pub(crate) mod unchecked;

@@ -52,15 +52,7 @@ pub(super) fn to_follow(links: &[LinkOut], target: &Target) -> Result<(), CliErr
         return Err(not_followed(first));
     }
     let would: Vec<String> = links.iter().map(LinkOut::said).collect();
-    let request = Request {
-        name: "init",
-        command: "init".to_owned(),
-        about: None,
-        would: &would,
-        approved: false,
-        json: false,
-    };
-    approval::at_terminal(&request).map(drop)
+    if approval::is_yes_at_terminal(&would)? { Ok(()) } else { Err(CliError::new("nothing was changed")) }
 }
 
 /// Without a person's yes.

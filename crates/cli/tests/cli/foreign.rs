@@ -73,6 +73,7 @@ fn other_hosts_are_recorded_and_never_held_back() {
             assert_eq!(said, (Some(0), "", ""), "{host} {args:?}: {payload}");
             let record = sandbox.one_record();
             assert_eq!((&record["host"], &record["ruling"]), (&json!(host), &json!("foreign")), "{record}");
+            assert_eq!((&record["person"], &record["said"]), (&json!("unknown"), &Value::Null), "{record}");
         }
         assert!(!sandbox.state().join("sessions").exists(), "nothing is remembered of its session");
         let explained = sandbox.run(&["explain", "last"]);
@@ -104,4 +105,63 @@ fn the_client_that_names_the_session_is_claude_code() {
     let sandbox = Sandbox::new().with("COPILOT_CLI", "1").with("CLAUDE_CODE_SESSION_ID", session);
     sandbox.hook(&["--event", "PreToolUse"], payload.to_string()).closed("tool_input has a wrong type");
     assert_eq!(sandbox.one_record()["host"], "claude-code");
+}
+
+#[test]
+fn a_person_learns_that_nothing_is_checked_in_another_host() {
+    let sandbox = Sandbox::new();
+    let mut payload = json!({ "hook_event_name": "PostToolUse", "session_id": "s", "turn_id": "t", "tool_name": "Bash",
+        "tool_input": { "command": "npm test" }, "tool_response": "1 failed" });
+    payload["cwd"] = json!(sandbox.project());
+    for _ in 0..2 {
+        let _ = sandbox.run_with(&["hook"], payload.to_string().as_bytes());
+    }
+    let said = "Codex called Tidegate's hooks here 2 times";
+    let status = sandbox.run(&["status"]);
+    assert!(status.stderr.contains(said), "{status:?}");
+    let doctor = sandbox.run(&["doctor"]);
+    assert!(doctor.stdout.contains(said), "{doctor:?}");
+    let journal = sandbox.run(&["journal"]);
+    assert!(journal.ok().contains("Codex: not checked"), "{journal:?}");
+    // With a session of Claude Code beside it.
+    let mut start = fixtures::hook("SessionStart.startup");
+    start["cwd"] = json!(sandbox.project());
+    let _ = sandbox.event(&start);
+    let status = sandbox.run(&["status"]);
+    assert!(status.ok().contains(said), "{status:?}");
+    let status = sandbox.run(&["status", "--json"]).json();
+    assert_eq!(status["unchecked_hosts"][0]["host"], "codex");
+}
+
+/// The same call, had nothing told the host: a response that is not of Claude Code's shape verifies nothing.
+#[test]
+fn an_exit_status_that_is_not_known_verifies_nothing() {
+    for (response, unverified) in [
+        (json!({ "stdout": "ok", "stderr": "", "interrupted": false }), false),
+        (json!("1 failed"), true),
+        (json!(["ok"]), true),
+        (json!({ "stdout": "ok", "interrupted": true }), true),
+    ] {
+        let sandbox = Sandbox::new();
+        std::fs::write(sandbox.project().join("package.json"), r#"{"scripts": {"test": "jest"}}"#)
+            .expect("a new file");
+        let event = |name: &str, change: &dyn Fn(&mut Value)| {
+            let mut payload = fixtures::hook(name);
+            payload["session_id"] = json!("a-session");
+            payload["cwd"] = json!(sandbox.project());
+            change(&mut payload);
+            sandbox.event(&payload)
+        };
+        let _ = event("SessionStart.startup", &|_| {});
+        let code = sandbox.project().join("a.js");
+        std::fs::write(&code, "1").expect("a new file");
+        let _ = event("PostToolUse.Write", &|payload| payload["tool_input"]["file_path"] = json!(code));
+        let _ = event("PostToolUse.Bash", &|payload| {
+            payload["tool_input"] = json!({ "command": "npm test" });
+            payload["tool_response"] = response.clone();
+            payload["duration_ms"] = json!(0);
+        });
+        let status = sandbox.run(&["status", "--session", "a-session", "--json"]).json();
+        assert_eq!(status["unverified"].is_object(), unverified, "{response}: {status}");
+    }
 }

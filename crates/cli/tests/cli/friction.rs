@@ -10,7 +10,7 @@ use tidegate_core::verdict::Asks;
 
 use crate::answer::Ran;
 use crate::fixtures;
-use crate::people::{by_agent_of, code_of};
+use crate::people::{by_agent_of, code_of, transcript_path, write_prompt_down};
 use crate::sandbox::Sandbox;
 
 const SESSION: &str = "91b38a40-3ead-4aa8-8407-24d36ddad7be";
@@ -39,7 +39,7 @@ fn of(sandbox: &Sandbox, session: &str) -> Record {
         session: Some(session.into()),
         project,
         ruling: "pass".into(),
-        attended: true,
+        person: tidegate_core::person::Person::There,
         ..Record::default()
     }
 }
@@ -263,6 +263,8 @@ fn approved(sandbox: &Sandbox, args: &[&str]) -> Ran {
         payload["session_id"] = json!(PERSON);
         payload["cwd"] = json!(sandbox.project());
         payload["prompt"] = json!(prompt);
+        payload["transcript_path"] = json!(transcript_path(sandbox, PERSON));
+        write_prompt_down(sandbox, PERSON, prompt);
         payload["prompt_id"] = json!(format!("prompt-{}", sandbox.records().len()));
         assert_eq!(sandbox.event(&payload).exit, 0);
     };
@@ -279,7 +281,8 @@ fn override_once(sandbox: &Sandbox, session: &str) -> Ran {
 }
 
 fn attended() -> Sandbox {
-    Sandbox::new().with("CLAUDE_CODE_SESSION_ATTENDED", "1")
+    let client = std::process::id().to_string();
+    Sandbox::new().with("CLAUDE_CODE_SESSION_ATTENDED", "1").with("CLAUDE_PID", client)
 }
 
 fn prompt(sandbox: &Sandbox) -> crate::answer::Answer {
@@ -369,7 +372,7 @@ fn what_nobody_decided_loosens_nothing() {
     }
     assert!(!stepped_down(&sandbox));
     let record = sandbox.records().pop().expect("of the command");
-    assert_eq!((&record["ruling"], &record["attended"]), (&json!("command"), &json!(false)));
+    assert_eq!((&record["ruling"], &record["person"]), (&json!("command"), &json!("absent")));
     let report = sandbox.run(&["report", "--json"]).json();
     assert_eq!(
         (&report["policies"][0]["overridden"], &report["policies"][0]["open"]),

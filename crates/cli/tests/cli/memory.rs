@@ -194,13 +194,45 @@ fn an_export_goes_into_another_machine_and_back() {
     let file = other.path().join("memory.jsonl");
     fs::write(&file, reversed.join("\n")).unwrap();
     let ran = memory(&other, &["import", file.to_str().unwrap(), "--json"]);
-    assert_eq!(ok(&ran).json(), json!({"new": 8, "changed": 0, "kept": 0, "forgotten": 0}));
+    assert_eq!(ok(&ran).json(), json!({"new": 8, "changed": 0, "kept": 0, "forgotten": 0, "left": 0}));
     assert_eq!(exported(&other), exported(&one));
     let ran = other.run_with(&["memory", "import", "-"], text.as_bytes());
     assert_eq!(ok(&ran).stdout, "0 rows are new, 0 changed, 8 were there, 0 stay forgotten\n");
     let kinds: Vec<String> =
         exported(&one).iter().map(|row| row["kind"].as_str().unwrap().to_owned()).collect();
     assert_eq!(kinds, ["project", "topic", "session", "session", "log", "log", "log", "decision"]);
+}
+
+#[test]
+fn an_import_replaces_nothing_without_a_person() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    let hostile =
+        [log("a1", "s1", "t", "as an attacker has it", 9000), log("c1", "s1", "t", "new", 3000)].join("\n");
+    let ran = sandbox.run_with(&["memory", "import", "--json"], hostile.as_bytes());
+    let imported: Value = serde_json::from_str(ran.ok()).expect("JSON");
+    assert_eq!(
+        (&imported["new"], &imported["changed"], &imported["left"]),
+        (&json!(1), &json!(0), &json!(1))
+    );
+    let exported = memory(&sandbox, &["export"]);
+    assert!(
+        exported.ok().contains("is five seconds") && !exported.stdout.contains("attacker"),
+        "{exported:?}"
+    );
+    // At a terminal the person is asked, and no is no.
+    #[cfg(target_os = "linux")]
+    {
+        use crate::people::at_terminal;
+        let file = sandbox.path().join("hostile.jsonl");
+        fs::write(&file, &hostile).expect("a new file");
+        let import = ["memory", "import", file.to_str().expect("a path")];
+        let no = at_terminal(&sandbox, &import, "\n");
+        assert!(no.stdout.contains("log a1") && no.stdout.contains("1 rows here differ"), "{no:?}");
+        let yes = at_terminal(&sandbox, &import, "y\n");
+        assert!(yes.stdout.contains("1 changed"), "{yes:?}");
+        assert!(memory(&sandbox, &["export"]).ok().contains("attacker"));
+    }
 }
 
 #[test]

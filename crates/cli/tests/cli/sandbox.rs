@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -221,28 +223,33 @@ fn is_day(name: &str) -> bool {
 /// A process under way, whose end is awaited but not for ever.
 pub(crate) struct Running {
     child: Child,
+    stdin: Option<UnixStream>,
     outputs: [mpsc::Receiver<Vec<u8>>; 2],
     writers: Vec<std::thread::JoinHandle<()>>,
 }
 
 impl Running {
     pub(crate) fn start(mut command: Command) -> Running {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A socket of this process, as clients have it: the hook asks whose it is.
+        let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+        command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the executable starts");
+        // Its end of the socket would stay open here.
+        drop(command);
         let stdout = collect(child.stdout.take().expect("a pipe"));
         let stderr = collect(child.stderr.take().expect("a pipe"));
-        Running { child, outputs: [stdout, stderr], writers: Vec::new() }
+        Running { child, stdin: Some(ours), outputs: [stdout, stderr], writers: Vec::new() }
     }
 
     /// Writes to stdin; it stays open. One that does not read is no error.
     pub(crate) fn send(&mut self, input: &[u8]) {
-        let stdin = self.child.stdin.as_mut().expect("stdin is open");
+        let stdin = self.stdin.as_mut().expect("stdin is open");
         if input.len() <= 32 * 1024 {
             let _ = stdin.write_all(input);
             return;
         }
-        // More than a pipe holds: a thread, so that the end can be awaited.
-        let mut stdin = self.child.stdin.take().expect("stdin is open");
+        // More than a socket holds: a thread, so that the end can be awaited.
+        let mut stdin = self.stdin.take().expect("stdin is open");
         let input = input.to_owned();
         self.writers.push(std::thread::spawn(move || {
             let _ = stdin.write_all(&input);
@@ -250,7 +257,7 @@ impl Running {
     }
 
     pub(crate) fn close(&mut self) {
-        drop(self.child.stdin.take());
+        drop(self.stdin.take());
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -263,7 +270,7 @@ impl Running {
 
     /// Awaits the end of a process that still has its stdin.
     pub(crate) fn end_with_open_stdin(mut self) -> Ran {
-        let stdin = self.child.stdin.take();
+        let stdin = self.stdin.take();
         let ran = self.end();
         drop(stdin);
         ran

@@ -223,6 +223,15 @@ fn name_in_broken_json(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(&rest[..end]).ok()
 }
 
+/// The exit status of a command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// As far as the host says it.
+    Known(i32),
+    /// Proves nothing.
+    Unknown,
+}
+
 impl Event<'_> {
     /// Whether this is the main thread. What we say inside a subagent reaches nobody else.
     pub fn main_thread(&self) -> bool {
@@ -318,14 +327,19 @@ impl Event<'_> {
         input.command.get()?.whole(COMMAND_LONGEST)
     }
 
-    /// Whether a command line ended with status 0. The host takes a 1 of `grep`, `diff` and the like for a success and
-    /// explains it (seen with 2.1.325).
-    pub fn succeeded(&self) -> bool {
-        let response = self.payload.tool_response.get();
-        let hitch = response.is_some_and(|response| {
-            response.interrupted == Field::Value(true) || response.status_explained != Field::Missing
-        });
-        self.kind == EventKind::PostToolUse && !hitch
+    /// How a command line ended. The event itself says that it was with 0, but for a 1 of `grep`, `diff` and the like, which
+    /// the host takes for a success and explains (seen with 2.1.325). A response of another shape is not this host's.
+    pub fn exit(&self) -> Exit {
+        let response = match &self.payload.tool_response {
+            _ if self.kind != EventKind::PostToolUse => return Exit::Unknown,
+            Field::WrongType => return Exit::Unknown,
+            Field::Missing => return Exit::Known(0),
+            Field::Value(response) => response,
+        };
+        if response.interrupted == Field::Value(true) {
+            return Exit::Unknown;
+        }
+        Exit::Known(i32::from(response.status_explained != Field::Missing))
     }
 
     /// The files that an editing tool, or one that the config names as a writer, has written.

@@ -6,7 +6,7 @@ use super::work::{Background, Checked, Edit};
 use super::{Facts, Needs};
 use crate::checks::Kinds;
 use crate::config::Config;
-use crate::event::{Event, EventKind};
+use crate::event::{Event, EventKind, Exit};
 use crate::file_class::FileClass;
 use crate::time::Millis;
 
@@ -96,7 +96,7 @@ fn of_command(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
         |edited: Vec<(Edit, Option<usize>)>| edited.into_iter().map(|(edit, _)| Mark::Edit(edit)).collect();
     let payload = &facts.event.payload;
     let response = payload.tool_response.get();
-    if !facts.event.succeeded() {
+    if facts.event.exit() != Exit::Known(0) {
         return into_marks(edited);
     }
     let after = |step: usize| last_edit.is_none_or(|edit| edit < step);

@@ -12,6 +12,7 @@ use super::worktree::Kept;
 use crate::cycle::{ActiveStage, Turn};
 use crate::meter::forecast::SAMPLES;
 use crate::meter::models::HostSettings;
+use crate::person::Person;
 use crate::phase::Phase;
 use crate::time::Millis;
 use crate::words::Lang;
@@ -30,7 +31,7 @@ pub enum Mark {
     /// The client started or resumed the session, or we saw it for the first time.
     Attached(Millis),
     /// Whether a person is there.
-    Attended(bool),
+    Attended(Person),
     /// The session's project.
     Root(String),
     /// Where the host writes the transcript.
@@ -224,6 +225,9 @@ pub struct Approval {
     /// The process of the client that the agent runs in, where it says so: a second client may work on the same session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<u64>,
+    /// The person was shown what they are asked for, without the model's help.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shown: bool,
     /// How far it has come.
     pub stage: ApprovalStage,
 }
@@ -243,6 +247,9 @@ pub enum ApprovalStage {
     /// It cannot be approved any more.
     Void,
 }
+
+/// Characters of what a request means: a plan can be long, and it is read at a glance.
+const LONGEST_ABOUT: usize = 400;
 
 /// How long a request waits for its answer, and an approval for its use.
 pub const APPROVAL_MS: u64 = 10 * 60 * 1000;
@@ -267,6 +274,25 @@ impl Approval {
     fn in_time(&self, now: Millis) -> bool {
         // The clock may have been set back, by a little on its own, by more by somebody.
         now.since(self.at) < APPROVAL_MS && self.at.since(now) < 60_000
+    }
+
+    /// What a person has to be shown before a yes to it counts: the whole command, and what it means where the command does
+    /// not tell.
+    pub fn terms(&self) -> impl Iterator<Item = String> {
+        let about = self.about.as_ref().map(|about| match about.char_indices().nth(LONGEST_ABOUT) {
+            Some((end, _)) => format!("{}…", &about[..end]),
+            None => about.clone(),
+        });
+        std::iter::once(format!("tidegate {}", self.command)).chain(about)
+    }
+
+    /// The same in one line.
+    pub fn wording(&self) -> String {
+        let terms: Vec<String> = self.terms().collect();
+        match terms.as_slice() {
+            [command, about] => format!("`{command}` ({about})"),
+            _ => format!("`{}`", terms.concat()),
+        }
     }
 
     /// Whether a text could be a code.
@@ -330,7 +356,7 @@ pub struct Marks {
     /// When the client last started or resumed it.
     pub attached: Option<Millis>,
     /// Whether a person was there when we last looked.
-    pub attended: Option<bool>,
+    pub person: Option<Person>,
     /// Its project.
     pub root: Option<String>,
     /// Its transcript.
@@ -446,7 +472,7 @@ impl Marks {
                 self.detached = false;
             }
             Mark::Detached => self.detached = true,
-            Mark::Attended(attended) => self.attended = Some(attended),
+            Mark::Attended(person) => self.person = Some(person),
             Mark::Root(path) => self.root = Some(path),
             Mark::Transcript(path) => {
                 // Of another file nothing was left yet.
@@ -626,7 +652,7 @@ impl Marks {
         let mut marks = Vec::new();
         marks.extend(self.began.map(|at| Mark::Began { at }));
         marks.extend(self.attached.map(Mark::Attached));
-        marks.extend(self.attended.map(Mark::Attended));
+        marks.extend(self.person.map(Mark::Attended));
         marks.extend(self.root.clone().map(Mark::Root));
         marks.extend(self.transcript.clone().map(Mark::Transcript));
         marks.extend(self.model.clone().map(|(id, at)| Mark::Model { id, at }));
@@ -716,7 +742,7 @@ mod tests {
             ("[a-z0-9-]{1,12}", 0u64..1 << 40).prop_map(|(id, at)| Mark::Model { id, at: Millis(at) }),
             Just(Mark::Host(HostSettings::default())),
             Just(Mark::Lang(Lang::Ja)),
-            any::<bool>().prop_map(Mark::Attended),
+            any::<bool>().prop_map(|there| Mark::Attended(there.into())),
             (0u64..1_000_000).prop_map(Mark::Relay),
             (0u64..1 << 40).prop_map(|at| Mark::Boundary(Millis(at))),
             (0u64..1_000_000).prop_map(|used| Mark::Pressure(Pressure {
@@ -731,6 +757,7 @@ mod tests {
                 about: None,
                 at: Millis(at),
                 client: Some(at),
+                shown: at % 2 == 0,
                 stage: ApprovalStage::Questioned("toolu_1".into()),
             })),
             (0u64..1 << 40).prop_map(|at| Mark::Attached(Millis(at))),

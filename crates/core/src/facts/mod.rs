@@ -20,6 +20,7 @@ use crate::file_class::FileClass;
 use crate::knowledge::preserved::Preserved;
 use crate::meter::Meter;
 use crate::meter::forecast::{self, Forecast};
+use crate::person::Person;
 use crate::phase::Guess;
 use crate::time::Millis;
 use crate::words::Lang;
@@ -167,8 +168,8 @@ pub struct Facts<'a> {
     /// How full the context is.
     pub meter: Meter,
     /// Whether a person is there.
-    pub attended: bool,
-    /// The process of the client that called us, where it says so.
+    pub person: Person,
+    /// The process of the client, where it is sure that it called. Only known while an approval is asked for.
     pub client: Option<u64>,
     /// The language for people.
     pub lang: Lang,

@@ -53,8 +53,8 @@ pub fn marks(
     if !facts.event.main_thread() {
         return marks;
     }
-    if known.and_then(|known| known.attended) != Some(facts.attended) {
-        marks.push(Mark::Attended(facts.attended));
+    if known.and_then(|known| known.person) != Some(facts.person) {
+        marks.push(Mark::Attended(facts.person));
     }
     let changed =
         |old: Option<&str>, new: Option<&str>| new.filter(|new| old != Some(*new)).map(str::to_owned);

@@ -178,7 +178,8 @@ impl Friction {
             session.prompts += u32::from(record.did.prompt);
         }
         if let Some(off) = &record.did.switched_off {
-            self.commands.insert(off.policy.clone(), Command { at: now, by_person: record.attended });
+            self.commands
+                .insert(off.policy.clone(), Command { at: now, by_person: record.person.may_be_there() });
         }
         self.settle(record, now);
         self.override_ignored(record, now);
@@ -248,7 +249,7 @@ impl Friction {
                 (None, Some(project)) => said.project.as_ref() == Some(project),
                 (None, None) => true,
             };
-            record.attended && off.policy == said.policy && here
+            record.person.may_be_there() && off.policy == said.policy && here
         });
         let known = self.commands.get(&said.policy);
         // A project has several names; that it is off tells also where another one was used.
@@ -258,7 +259,7 @@ impl Friction {
         }
         // A client that an agent started with a variable of its own is nobody's word, and what runs beside may be
         // meant to be another thing: only one that was started after the denial can be an answer to it.
-        let id = record.session.as_ref().filter(|_| record.attended && names(&record.off))?;
+        let id = record.session.as_ref().filter(|_| record.person.may_be_there() && names(&record.off))?;
         let session = self.sessions.get(id)?;
         let restarts = record.event == "SessionStart" && same_project && session.began > said.at;
         let again = restarts && !matches!(record.cause.as_deref(), Some("clear" | "compact"));
@@ -439,7 +440,11 @@ fn is_in(all: Option<&str>, text: &str) -> bool {
 fn skips(open: &Open, said: &Interruption, record: &Record) -> bool {
     let same_project = said.project.is_some() && said.project == record.project;
     let skipped = record.did.skipped_gate;
-    record.attended && same_project && !said.shadow && skipped.is_some() && skipped == open.asks.gate
+    record.person.may_be_there()
+        && same_project
+        && !said.shadow
+        && skipped.is_some()
+        && skipped == open.asks.gate
 }
 
 /// Takes what was done off what is missing, and says whether that was all.

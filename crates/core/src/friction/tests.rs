@@ -1,6 +1,7 @@
 //! Journals of a few lines, and what became of what was said in them.
 
 use super::*;
+use crate::person::Person;
 use crate::record::{Deeds, Said, Switched};
 
 /// What happens, one step a line: seconds (or `h` hours), session, what. What becomes of each interruption, in order.
@@ -398,7 +399,7 @@ fn record(step: &str) -> Record {
         ["passes", number] => did(Deeds { gate: number.parse().ok(), ..Deeds::default() }),
         [how @ ("skips" | "alone-skips"), number] => {
             let skipped = did(Deeds { skipped_gate: number.parse().ok(), ..Deeds::default() });
-            Record { attended: how == "skips", ..skipped }
+            Record { person: (how == "skips").into(), ..skipped }
         }
         ["boundary"] => did(Deeds { compacted: true, ..Deeds::default() }),
         ["compound"] => did(Deeds { compound: true, ..Deeds::default() }),
@@ -416,13 +417,13 @@ fn record(step: &str) -> Record {
             event: "SessionStart".into(),
             cause: Some(if how == "cleared-variable" { "clear" } else { "startup" }.into()),
             off: list(policy),
-            attended: how != "alone-variable",
+            person: (how != "alone-variable").into(),
             ..Record::default()
         },
-        ["with-variable", policy] => Record { off: list(policy), attended: true, ..Record::default() },
+        ["with-variable", policy] => Record { off: list(policy), person: Person::There, ..Record::default() },
         [how @ ("off" | "alone-off"), policy, ref place @ ..] => {
             let place = place.first().copied().unwrap_or_default();
-            let attended = how == "off";
+            let person = (how == "off").into();
             let base = did(Deeds {
                 switched_off: Some(Switched {
                     policy: policy.into(),
@@ -431,7 +432,7 @@ fn record(step: &str) -> Record {
                 }),
                 ..Deeds::default()
             });
-            Record { attended, ..base }
+            Record { person, ..base }
         }
         ["up", policy] => did(Deeds {
             stepped_up: vec![Switched { policy: policy.into(), project: Some("/p".into()), session: None }],

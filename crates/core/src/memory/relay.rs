@@ -320,21 +320,7 @@ impl Building {
 
     /// What a person typed while the model worked.
     fn attachment(&mut self, entry: &Entry<'_>) {
-        let Some(attachment) = entry.attachment.get() else { return };
-        let queued = attachment.kind.get().is_some_and(|kind| kind == "queued_command");
-        let of_person = attachment.human_turn.get() == Some(&true)
-            || attachment
-                .origin
-                .get()
-                .and_then(|origin| origin.kind.get())
-                .is_some_and(|kind| kind == "human");
-        let mode = attachment.mode.get().map(AsRef::as_ref);
-        if !queued || !of_person || !matches!(mode, None | Some("prompt")) {
-            return;
-        }
-        let Some(text) = attachment.prompt.get().map(words).filter(|text| is_of_a_person(text)) else {
-            return;
-        };
+        let Some(text) = entry.queued_prompt() else { return };
         let clean = redact(&text);
         self.relay.prompt = cut(&format!("{}\n\n{}", self.relay.prompt, clean.text), PROMPT);
         self.in_prompt.merge(&clean.found);
@@ -372,9 +358,39 @@ impl Building {
     }
 }
 
+/// What a person typed, by a line of the transcript of the main thread.
+pub fn typed_prompt(line: &[u8]) -> Option<String> {
+    let entry = read_object::<Entry<'_>>(line).ok()?;
+    if entry.sidechain.get() == Some(&true) {
+        return None;
+    }
+    match entry.kind.get().map(AsRef::as_ref) {
+        Some("user") => entry.prompt(),
+        Some("attachment") => entry.queued_prompt(),
+        _ => None,
+    }
+}
+
 impl Entry<'_> {
     fn at(&self) -> Option<Millis> {
         self.timestamp.get().and_then(|text| Millis::from_iso(text))
+    }
+
+    /// What a person typed while the model worked.
+    fn queued_prompt(&self) -> Option<String> {
+        let attachment = self.attachment.get()?;
+        let queued = attachment.kind.get().is_some_and(|kind| kind == "queued_command");
+        let of_person = attachment.human_turn.get() == Some(&true)
+            || attachment
+                .origin
+                .get()
+                .and_then(|origin| origin.kind.get())
+                .is_some_and(|kind| kind == "human");
+        let mode = attachment.mode.get().map(AsRef::as_ref);
+        if !queued || !of_person || !matches!(mode, None | Some("prompt")) {
+            return None;
+        }
+        attachment.prompt.get().map(words).filter(|text| is_of_a_person(text))
     }
 
     /// What a person asked here, if a person did.

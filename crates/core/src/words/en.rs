@@ -64,6 +64,13 @@ pub(super) const WORDS: Words = Words {
     unverified_files: |count| {
         if count == 1 { "1 file unverified".to_owned() } else { format!("{count} files unverified") }
     },
+    approval_asked: |code, what| {
+        format!(
+            "Claude asks you to approve {what}. To allow it once, type `approve {code}` within ten minutes. To refuse, you \
+             don't need to do anything."
+        )
+    },
+    approval_waits: |code, command| format!("approve {code}? tidegate {command}"),
     approved: |what| format!("Approved, once and for ten minutes: {what}"),
     nothing_to_approve: |code| {
         format!(

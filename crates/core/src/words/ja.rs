@@ -65,6 +65,13 @@ pub(super) const WORDS: Words = Words {
         format!("コードが編集されましたが、その後検証されていません: {}。", listed(changes))
     },
     unverified_files: |count| format!("未検証 {count} ファイル"),
+    approval_asked: |code, what| {
+        format!(
+            "Tidegate: Claude が {what} の承認を求めています。許可する場合は10分以内に `approve {code}` と入力してください（1回限り）。\
+             許可しない場合は何もする必要はありません。"
+        )
+    },
+    approval_waits: |code, command| format!("承認待ち {code}: tidegate {command}"),
     approved: |what| format!("承認しました（1回限り、10分間有効）: {what}"),
     nothing_to_approve: |code| {
         format!(

@@ -84,7 +84,11 @@ pub struct Words {
     pub unverified: fn(&ChangeSet) -> String,
     /// Status line: so many files are unverified.
     pub unverified_files: fn(usize) -> String,
-    /// A person approved this command, or what it means.
+    /// An agent asks a person to approve a command (the code, the command and what it means).
+    pub approval_asked: fn(&str, &str) -> String,
+    /// Status line: an approval waits (the code, the command).
+    pub approval_waits: fn(&str, &str) -> String,
+    /// A person approved this command, and what it means.
     pub approved: fn(&str) -> String,
     /// A person approved a code that no request waits with.
     pub nothing_to_approve: fn(&str) -> String,

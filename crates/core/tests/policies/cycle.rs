@@ -356,7 +356,7 @@ pub(super) fn words(row: &Row<'_>) -> Vec<String> {
         }
         other => panic!("no such case: {other}"),
     };
-    facts.attended = !unattended;
+    facts.person = (!unattended).into();
     let part = part(ID, &facts, &Config::default()).expect("it takes part");
     let said = part.verdict.says.iter().find(|say| say.to == to).map(|say| say.text.clone());
     let text = if begins || to == Audience::User { said } else { part.verdict.reason.clone() };
@@ -387,7 +387,7 @@ pub(super) fn starts(row: &Row<'_>) -> Vec<String> {
         marks.push(marked(active("audit")));
     }
     let marks = Known::Value(Marks { attached: Some(NOW), ..fold(marks) });
-    let facts = Facts { now: NOW, marks, attended, cycle, ..facts(&event) };
+    let facts = Facts { now: NOW, marks, person: attended.into(), cycle, ..facts(&event) };
     let part = part(ID, &facts, &config);
     let because = call_of(part.as_ref()).1;
     [row[0], row[1], row[2], says(part.as_ref()), &because].map(str::to_owned).into()

@@ -314,7 +314,7 @@ pub(super) fn stop_words(row: &Row<'_>) -> Vec<String> {
     let checks = checks::project(if row[2] == "rust" { std::slice::from_ref(&seen) } else { &[] });
     let facts = Facts {
         marks: Known::Value(fold(marks)),
-        attended: row[0] == "yes",
+        person: (row[0] == "yes").into(),
         checks: Some(checks),
         now: NOW,
         ..facts(&event)
@@ -368,7 +368,7 @@ pub(super) fn phases(row: &Row<'_>) -> Vec<String> {
     let facts = Facts {
         marks,
         guess,
-        attended: row[0] != "prompt, nobody there",
+        person: (row[0] != "prompt, nobody there").into(),
         stock: vec!["learnings-design.md".into(), "learnings-coding.md".into()],
         ..facts(&event)
     };
@@ -401,7 +401,7 @@ pub(super) fn late_phases(row: &Row<'_>) -> Vec<String> {
             _ => Known::Value(marks.clone()),
         },
         guess: guess(row[3]),
-        attended: row[0] != "prompt, nobody there",
+        person: (row[0] != "prompt, nobody there").into(),
         stock: vec!["learnings-design.md".into(), "learnings-coding.md".into()],
         ..facts(&event)
     };

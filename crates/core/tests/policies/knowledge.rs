@@ -107,8 +107,14 @@ pub(super) fn nudges(row: &Row<'_>) -> Vec<String> {
     if let Some(knowledge) = &mut knowledge {
         knowledge.nudged = row[5] == "yes";
     }
-    let facts =
-        Facts { now: NOW, marks: Known::Value(fold(marks)), attended, guess, knowledge, ..facts(&event) };
+    let facts = Facts {
+        now: NOW,
+        marks: Known::Value(fold(marks)),
+        person: attended.into(),
+        guess,
+        knowledge,
+        ..facts(&event)
+    };
     let part = part("compound-nudge", &facts, &config(row[0], &[]));
     let because = call_of(part.as_ref()).1;
     let is = [row[0], row[1], row[2], row[3], row[4], row[5], &told(part.as_ref()), &because];
@@ -207,7 +213,7 @@ pub(super) fn holds(row: &Row<'_>) -> Vec<String> {
     let facts = Facts {
         now: NOW,
         marks: Known::Value(fold(marks)),
-        attended,
+        person: attended.into(),
         knowledge: knowledge(row[2]),
         ..facts(&event)
     };
@@ -287,7 +293,7 @@ pub(super) fn handoffs(row: &Row<'_>) -> Vec<String> {
     let decide = |handoff_known| {
         let marks = Known::Value(Marks { handoff: handoff_known, ..Marks::default() });
         let knowledge = Some(Knowledge { handoff, ..Knowledge::default() });
-        let facts = Facts { now, marks, attended, knowledge, ..facts(&event) };
+        let facts = Facts { now, marks, person: attended.into(), knowledge, ..facts(&event) };
         part("compaction", &facts, &config("guide", &[])).expect("it takes part").verdict.says
     };
     let says = decide(known);

@@ -107,7 +107,7 @@ pub(super) fn not_recorded(row: &Row<'_>) -> Vec<String> {
         now: NOW,
         marks: Known::Value(fold(left(row[2]))),
         memory: length("900"),
-        attended,
+        person: attended.into(),
         ..facts(&event)
     };
     let part = part("relay-log", &facts, &config);
@@ -211,7 +211,7 @@ pub(super) fn tags(row: &Row<'_>) -> Vec<String> {
     let marks =
         if how == "the marks are broken" { Known::Broken("test".into()) } else { Known::Value(fold(marks)) };
     let attended = how != "nobody there";
-    let facts = Facts { now: NOW, marks, memory, attended, ..facts(&event) };
+    let facts = Facts { now: NOW, marks, memory, person: attended.into(), ..facts(&event) };
     let part = part("meta-tag", &facts, &config);
     if let Some(denied) = part.as_ref().filter(|part| part.verdict.reason.is_some()) {
         let held = |effect: &Effect| matches!(effect, Effect::Mark(Mark::MemoryHeld(_)));
@@ -243,7 +243,13 @@ pub(super) fn tag_words(row: &Row<'_>) -> Vec<String> {
         page,
         ..Remembered::default()
     };
-    let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), memory, attended, ..facts(&event) };
+    let facts = Facts {
+        now: NOW,
+        marks: Known::Value(fold(marks)),
+        memory,
+        person: attended.into(),
+        ..facts(&event)
+    };
     let verdict = part("meta-tag", &facts, &config("strict", &[])).expect("it takes part").verdict;
     let text = verdict.reason.or_else(|| verdict.says.first().map(|say| say.text.clone()));
     if let Some(text) = &text {
@@ -317,7 +323,13 @@ fn change(preset: &str, before: &str, now: &str, recorded: &str, held: &str) -> 
     let memory = Remembered { answer: Some(answer), topics, ..Remembered::default() };
     let marks = fold(marks);
     let attended = how != "nobody there";
-    let facts = Facts { now: NOW, marks: Known::Value(marks.clone()), memory, attended, ..facts(&event) };
+    let facts = Facts {
+        now: NOW,
+        marks: Known::Value(marks.clone()),
+        memory,
+        person: attended.into(),
+        ..facts(&event)
+    };
     (marks, part("topic-decision", &facts, &config))
 }
 
@@ -424,7 +436,8 @@ fn startup(preset: &str, source: &str, marks: Marks, decided: &str, open: &str) 
         ..Remembered::default()
     };
     let attended = how != "nobody there";
-    let facts = Facts { now: NOW, marks: Known::Value(marks), memory, attended, ..facts(&event) };
+    let facts =
+        Facts { now: NOW, marks: Known::Value(marks), memory, person: attended.into(), ..facts(&event) };
     part("topic-decision", &facts, &config(preset, &keys))
 }
 

@@ -443,7 +443,7 @@ pub(super) fn words(row: &Row<'_>) -> Vec<String> {
         now: NOW,
         marks: Known::Value(fold(vec![bound(&[5])])),
         meter: meter(used, "200000", "-"),
-        attended,
+        person: attended.into(),
         workflow: Known::Value(standing),
         ..facts(&event)
     };

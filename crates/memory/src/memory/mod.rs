@@ -16,7 +16,7 @@ use tidegate_core::time::Millis;
 use tidegate_state::place::{self, PlaceEnv, StateDir};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Record, Uid};
+use crate::record::{Foreign, Record, Uid};
 use crate::sqlite::{How, Sizes, SqliteStore};
 use crate::store::{Put, Store};
 use crate::view::{Decision, Filter, Forget, Hit, Log, Page, Paged, Project, Query, Topic};
@@ -229,9 +229,10 @@ impl Memory {
     }
 
     /// Puts in what comes from the team: it does not go back there.
-    pub fn put_from_team(&mut self, records: &[Record]) -> Result<Vec<Put>> {
-        let puts = self.with(|store| store.put_from_team(records))?;
-        self.publish(records)?;
+    pub fn put_from_team(&mut self, rows: &[Foreign]) -> Result<Vec<Put>> {
+        let puts = self.with(|store| store.put_from_team(rows))?;
+        let records: Vec<Record> = rows.iter().map(|row| row.record.clone()).collect();
+        self.publish(&records)?;
         Ok(puts)
     }
 

@@ -20,6 +20,7 @@ use tidegate_core::time::Millis;
 
 pub use address::{Address, PASSWORD_VARIABLE};
 pub use link::Patience;
+pub use put::Sender;
 pub use team::{Changes, Delivered};
 
 use self::link::{For, Link};

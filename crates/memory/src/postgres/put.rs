@@ -25,7 +25,22 @@ pub(super) enum Manner<'a> {
     Strict,
     /// From a machine, in the order in which things happened to rows there, each as it is now: what one refers to can come
     /// after it, or not at all yet.
-    From(&'a str),
+    From(&'a Sender),
+}
+
+/// A machine that delivers rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sender {
+    /// What it calls itself.
+    pub machine: Uid,
+    /// Rows that it has from others, with the machine that each came from: on another server they stay theirs.
+    pub origins: BTreeMap<Uid, Uid>,
+}
+
+impl Sender {
+    fn origin(&self, uid: &str) -> &str {
+        self.origins.get(uid).unwrap_or(&self.machine)
+    }
 }
 
 /// What records are or refer to, and what of it is there.
@@ -417,7 +432,7 @@ async fn one(
     }
     let origin = match manner {
         Manner::Strict => None,
-        Manner::From(machine) => Some(machine),
+        Manner::From(sender) => Some(sender.origin(record.uid())),
     };
     let row = row::columns(&record, id, counters.change(), origin);
     writing.add(record, row);

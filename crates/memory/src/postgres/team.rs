@@ -10,12 +10,12 @@ use super::ask::Ask;
 use super::counters::Counters;
 use super::each::in_order;
 use super::link::{Failed, For};
-use super::put::{self, Manner};
+use super::put::{self, Manner, Sender};
 use super::row::{self, Table, get};
 use super::words;
 use crate::act::{LONGEST_TEXT, LONGEST_TITLE};
 use crate::error::Result;
-use crate::record::{Decision, Project, Record, Topic, Uid, new_uid};
+use crate::record::{Decision, Foreign, Project, Record, Topic, Uid, Withdrawn, new_uid};
 use crate::store::Put;
 use crate::view::{Hit, Query};
 
@@ -32,9 +32,9 @@ pub enum Delivered {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Topics and decisions, so that what is referred to comes first. What they refer to beside each other is left out.
-    pub records: Vec<Record>,
+    pub records: Vec<Foreign>,
     /// Topics and decisions that are to be forgotten; none that this machine brought.
-    pub forgotten: Vec<Uid>,
+    pub forgotten: Vec<Withdrawn>,
     /// Where to go on.
     pub next: i64,
     /// Whether there is more.
@@ -74,10 +74,10 @@ impl PostgresStore {
     }
 
     /// Takes rows from a machine, which name projects as the team does.
-    pub fn deliver(&mut self, machine: &str, records: &[Record]) -> Result<Vec<Delivered>> {
+    pub fn deliver(&mut self, sender: &Sender, records: &[Record]) -> Result<Vec<Delivered>> {
         let puts = self
             .link
-            .transaction(For::Writing, &async |at| put::put_in(at, records, Manner::From(machine)).await)?;
+            .transaction(For::Writing, &async |at| put::put_in(at, records, Manner::From(sender)).await)?;
         Ok(puts.into_iter().map(|put| put.map_or(Delivered::Waits, Delivered::Done)).collect())
     }
 
@@ -159,10 +159,10 @@ async fn changes(
 ) -> std::result::Result<Changes, Failed> {
     let limit = limit.max(1);
     let text = format!(
-        "SELECT 'topic' AS kind, t.uid, t.change FROM topic t WHERE t.change > ? AND t.project = ANY(?) AND t.automatic IS NULL \
-         UNION ALL SELECT 'decision', d.uid, d.change FROM decision d JOIN topic t ON d.topic = t.uid \
+        "SELECT 'topic' AS kind, t.uid, t.change, NULL AS origin FROM topic t WHERE t.change > ? AND t.project = ANY(?) AND t.automatic IS NULL \
+         UNION ALL SELECT 'decision', d.uid, d.change, NULL FROM decision d JOIN topic t ON d.topic = t.uid \
          WHERE d.change > ? AND t.project = ANY(?) \
-         UNION ALL SELECT 'forgotten', f.uid, f.change FROM forgotten f WHERE f.change > ? AND f.kind IN ('decision', 'topic') \
+         UNION ALL SELECT 'forgotten ' || f.kind, f.uid, f.change, f.origin FROM forgotten f WHERE f.change > ? AND f.kind IN ('decision', 'topic') \
          AND f.origin <> ? \
          ORDER BY change LIMIT {}",
         limit + 1
@@ -178,18 +178,21 @@ async fn changes(
         match get(row, "kind")? {
             "topic" => drop(topics.insert(uid)),
             "decision" => drop(decisions.insert(uid)),
-            _ => found.forgotten.push(uid),
+            kind => {
+                let kind = str::strip_prefix(kind, "forgotten ").unwrap_or_default().to_owned();
+                found.forgotten.push(Withdrawn { kind, uid, origin: get(row, "origin")? });
+            }
         }
     }
     found.next = found.next.max(after);
     let decisions = with_above(transaction, Table::Decision, decisions).await?;
-    for record in &decisions {
-        if let Record::Decision(row) = record {
+    for one in &decisions {
+        if let Record::Decision(row) = &one.record {
             topics.insert(row.topic.clone());
         }
     }
     let topics = with_above(transaction, Table::Topic, topics).await?;
-    found.records = topics.into_iter().chain(decisions).map(for_others).collect();
+    found.records = topics.into_iter().chain(decisions).collect();
     Ok(found)
 }
 
@@ -198,8 +201,9 @@ async fn with_above(
     transaction: &Transaction<'_>,
     table: Table,
     wanted: BTreeSet<Uid>,
-) -> std::result::Result<Vec<Record>, Failed> {
+) -> std::result::Result<Vec<Foreign>, Failed> {
     let mut records: BTreeMap<Uid, Record> = BTreeMap::new();
+    let mut origins: BTreeMap<Uid, Uid> = BTreeMap::new();
     let mut next = wanted;
     // Of a text that is too long no more comes over than is kept; of two columns of one name the first counts.
     let cut = match table {
@@ -217,11 +221,17 @@ async fn with_above(
                 Record::Decision(row) => row.supersedes.clone(),
                 _ => None,
             };
+            origins
+                .extend(get::<Option<Uid>>(row, "origin")?.map(|origin| (record.uid().to_owned(), origin)));
             records.insert(record.uid().to_owned(), record);
             next.extend(above.filter(|uid| !records.contains_key(uid)));
         }
     }
-    Ok(in_order(records.into_values().collect()))
+    let foreign = |record: Record| {
+        let origin = origins.get(record.uid()).cloned().unwrap_or_default();
+        Foreign { record: for_others(record), origin }
+    };
+    Ok(in_order(records.into_values().collect()).into_iter().map(foreign).collect())
 }
 
 /// Without what only the server and the machine that brought it know.

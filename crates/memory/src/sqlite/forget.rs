@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use tidegate_core::memory::automatic;
 
 use super::row::of_ms;
-use super::{SqliteStore, index, outbox, put};
+use super::{SqliteStore, index, outbox, pulled, put};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::Uid;
 use crate::view::Forget;
@@ -54,7 +54,7 @@ pub(super) fn forget(store: &Connection, what: &Forget) -> Result<Vec<Uid>> {
 }
 
 /// Each time another one: whoever has dealt with what was forgotten before takes away only the mark of that.
-fn mark(store: &Connection) -> Result<()> {
+pub(super) fn mark(store: &Connection) -> Result<()> {
     store.execute("INSERT OR REPLACE INTO about SELECT ?1, count(*) FROM forgotten", [LEFT])?;
     Ok(())
 }
@@ -151,8 +151,10 @@ fn text(store: &Connection, sql: &str, of: i64) -> Result<Option<String>> {
 }
 
 /// What is gone so far.
-struct Gone<'a> {
+pub(super) struct Gone<'a> {
     store: &'a Connection,
+    /// Whether a team is to hear of it.
+    tells: bool,
     uids: Vec<Uid>,
     /// Topics that have less now.
     topics: Vec<i64>,
@@ -187,7 +189,12 @@ struct Automatic {
 
 impl<'a> Gone<'a> {
     fn new(store: &'a Connection) -> Gone<'a> {
-        Gone { store, uids: Vec::new(), topics: Vec::new(), logs: Vec::new() }
+        Gone { store, tells: true, uids: Vec::new(), topics: Vec::new(), logs: Vec::new() }
+    }
+
+    /// The team said so, and is not told in turn: with its role this machine may delete more there than whoever said it.
+    pub(super) fn told_by_the_team(store: &'a Connection) -> Gone<'a> {
+        Gone { tells: false, ..Gone::new(store) }
     }
 
     fn logs(&mut self, docs: &[i64]) -> Result<()> {
@@ -209,7 +216,7 @@ impl<'a> Gone<'a> {
         Ok(())
     }
 
-    fn decisions(&mut self, ids: &[i64]) -> Result<()> {
+    pub(super) fn decisions(&mut self, ids: &[i64]) -> Result<()> {
         for id in ids {
             let mut found =
                 self.store.prepare_cached("SELECT uid, topic, doc FROM decision WHERE id = ?1")?;
@@ -227,7 +234,7 @@ impl<'a> Gone<'a> {
         Ok(())
     }
 
-    fn whole_topic(&mut self, id: i64) -> Result<()> {
+    pub(super) fn whole_topic(&mut self, id: i64) -> Result<()> {
         self.logs(&numbers(self.store, "SELECT doc FROM log WHERE topic = ?1", id)?)?;
         self.decisions(&numbers(self.store, "SELECT id FROM decision WHERE topic = ?1", id)?)?;
         let mut found = self.store.prepare_cached("SELECT uid, doc FROM topic WHERE id = ?1")?;
@@ -238,7 +245,10 @@ impl<'a> Gone<'a> {
 
     /// Deletes a row that nothing refers to any more.
     fn row(&mut self, table: &str, uid: &str) -> Result<()> {
-        outbox::forget(self.store, table, uid)?;
+        if self.tells {
+            outbox::forget(self.store, table, uid)?;
+        }
+        pulled::remove(self.store, table, uid)?;
         self.store
             .prepare_cached("DELETE FROM outbox WHERE uid = ?1 AND kind <> 'forgotten'")?
             .execute([uid])?;
@@ -248,7 +258,7 @@ impl<'a> Gone<'a> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Vec<Uid>> {
+    pub(super) fn finish(mut self) -> Result<Vec<Uid>> {
         self.topics.sort_unstable();
         self.topics.dedup();
         for topic in &self.topics {

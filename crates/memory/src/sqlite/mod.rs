@@ -11,6 +11,7 @@ mod index;
 mod list;
 mod note;
 mod outbox;
+mod pulled;
 mod put;
 mod row;
 mod schema;

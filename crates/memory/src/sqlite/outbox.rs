@@ -6,10 +6,9 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::SqliteStore;
-use super::{index, put, row};
+use super::row;
 use crate::error::Result;
 use crate::record::{Record, Uid};
-use crate::store::Put;
 
 /// One thing to be told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +48,7 @@ fn line_up(store: &Connection, kind: &str, uid: &str) -> Result<()> {
 }
 
 /// Whether the project that a row belongs to is shared.
-fn is_shared(store: &Connection, kind: &str, uid: &str) -> Result<bool> {
+pub(super) fn is_shared(store: &Connection, kind: &str, uid: &str) -> Result<bool> {
     let sql = match kind {
         "project" => "SELECT shared FROM project WHERE uid = ?1",
         "topic" => "SELECT shared FROM project JOIN topic ON topic.project = project.id WHERE topic.uid = ?1",
@@ -231,50 +230,6 @@ impl SqliteStore {
                 Sent::Row(record) => Some(record),
                 Sent::Forgotten(_) | Sent::Nothing => None,
             })
-        })
-    }
-
-    /// Puts in what comes from the team: it does not go back there. The team does not say in which session a decision was
-    /// made; here that stays known.
-    pub fn put_from_team(&mut self, records: &[Record]) -> Result<Vec<Put>> {
-        self.write(|store| {
-            let mut records = records.to_vec();
-            for record in &mut records {
-                let Record::Decision(row) = record else { continue };
-                let mut session = store.prepare_cached(
-                    "SELECT session.uid FROM decision JOIN session ON session.id = decision.session WHERE decision.uid = ?1",
-                )?;
-                row.session = session.query_row([&row.uid], |row| row.get(0)).optional()?;
-            }
-            put::put(store, &records, put::Outbox::No)
-        })
-    }
-
-    /// What others took back goes from here, too: decisions, and topics in which nothing is left.
-    pub fn withdraw(&mut self, uids: &[Uid]) -> Result<()> {
-        let topic = |store: &Connection, uid: &Uid| -> Result<Option<(i64, i64)>> {
-            let mut found = store.prepare_cached("SELECT id, doc FROM topic WHERE uid = ?1")?;
-            Ok(found.query_row([uid], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
-        };
-        let mut topics = Vec::new();
-        let mut others = Vec::new();
-        for uid in uids {
-            if topic(&self.connection, uid)?.is_some() { &mut topics } else { &mut others }.push(uid.clone());
-        }
-        self.forget_uids(&others)?;
-        self.write(|store| {
-            for uid in topics {
-                let Some((id, doc)) = topic(store, &uid)? else { continue };
-                let used =
-                    "SELECT 1 FROM log WHERE topic = ?1 UNION ALL SELECT 1 FROM decision WHERE topic = ?1";
-                if store.prepare_cached(used)?.exists([id])? {
-                    continue;
-                }
-                index::remove(store, doc)?;
-                store.prepare_cached("DELETE FROM topic WHERE id = ?1")?.execute([id])?;
-                store.prepare_cached("INSERT OR IGNORE INTO forgotten (uid) VALUES (?1)")?.execute([&uid])?;
-            }
-            Ok(())
         })
     }
 }

@@ -6,6 +6,7 @@ use tidegate_core::time::Millis;
 use super::failed::missing;
 use super::index::{self, Table};
 use super::outbox;
+use super::pulled;
 use super::row::{self, More, ms};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{self, Record, Source, Status};
@@ -39,6 +40,8 @@ fn each(store: &Connection, records: &[Record], to: Outbox) -> Result<Vec<Put>> 
         };
         if to == Outbox::Yes && matches!(put, Put::New | Put::Changed) {
             outbox::add(store, record.kind(), record.uid())?;
+            // Whoever brought it, this version was written here.
+            pulled::remove(store, record.kind(), record.uid())?;
         }
         done.push(put);
     }
@@ -53,8 +56,8 @@ fn there(store: &Connection, table: &str, number: &str, uid: &str) -> Result<The
     Ok(store.prepare_cached(&sql)?.query_row([uid], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
 }
 
-/// Whether what is there stands against this version. Of two of the same time it does, unless the other is the team's: there
-/// it stands on every machine.
+/// Whether what is there stands against this version. Of two of the same time it does, unless it came from the team: then
+/// the team's version of it stands on every machine.
 fn stands(there: There, updated: Millis, to: Outbox) -> bool {
     there.is_some_and(|(_, there)| there > ms(updated) || (there == ms(updated) && to == Outbox::Yes))
 }
@@ -182,7 +185,7 @@ fn topic(store: &Connection, row: &record::Topic, to: Outbox) -> Result<Put> {
     }
     let Some(project) = referred(store, "project", &row.project)? else { return Ok(Put::Forgotten) };
     // A topic whose whole was forgotten stands for itself.
-    let parent = match &row.parent {
+    let mut parent = match &row.parent {
         Some(parent) => referred(store, "topic", parent)?,
         None => None,
     };
@@ -213,7 +216,14 @@ fn topic(store: &Connection, row: &record::Topic, to: Outbox) -> Result<Put> {
         active_project(store, project, row.updated)?;
         return Ok(Put::New);
     };
-    no_circle(store, id, parent, to)?;
+    if is_circle(store, id, parent)? {
+        if to == Outbox::Yes {
+            return Err(Error::new(ErrorKind::Refused, "a topic cannot be a part of itself")
+                .hint("name another topic that it is a part of"));
+        }
+        // The order that topics have here stays.
+        parent = None;
+    }
     let (was_in, doc): (i64, i64) = store
         .prepare_cached("SELECT project, doc FROM topic WHERE id = ?1")?
         .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -245,29 +255,18 @@ fn topic(store: &Connection, row: &record::Topic, to: Outbox) -> Result<Put> {
     Ok(Put::Changed)
 }
 
-/// No topic is a part of itself. Where the team's order of topics makes ours a circle, ours is undone, and the team told so.
-fn no_circle(store: &Connection, topic: i64, parent: Option<i64>, to: Outbox) -> Result<()> {
-    let mut below = None;
+/// Whether a topic would be a part of itself.
+fn is_circle(store: &Connection, topic: i64, parent: Option<i64>) -> Result<bool> {
     let mut above = parent;
     while let Some(one) = above {
-        if one != topic {
-            above = store
-                .prepare_cached("SELECT parent FROM topic WHERE id = ?1")?
-                .query_row([one], |row| row.get(0))?;
-            below = Some(one);
-            continue;
+        if one == topic {
+            return Ok(true);
         }
-        let (Some(below), Outbox::No) = (below, to) else {
-            return Err(Error::new(ErrorKind::Refused, "a topic cannot be a part of itself")
-                .hint("name another topic that it is a part of"));
-        };
-        let mut loosen = store.prepare_cached(
-            "UPDATE topic SET parent = NULL, updated = updated + 1 WHERE id = ?1 RETURNING uid",
-        )?;
-        let uid: String = loosen.query_row([below], |row| row.get(0))?;
-        return outbox::add(store, "topic", &uid);
+        above = store
+            .prepare_cached("SELECT parent FROM topic WHERE id = ?1")?
+            .query_row([one], |row| row.get(0))?;
     }
-    Ok(())
+    Ok(false)
 }
 
 fn session(store: &Connection, row: &record::Session) -> Result<Put> {

@@ -4,7 +4,7 @@
 pub(super) const APPLICATION: i32 = 0x5449_4445;
 
 /// Each step leads from the version that is its place in the list to the next one.
-pub(super) const STEPS: &[&str] = &[FIRST, TOLD, FEW];
+pub(super) const STEPS: &[&str] = &[FIRST, TOLD, FEW, PULLED];
 
 /// The version that this program writes.
 pub(super) const VERSION: u32 = STEPS.len() as u32;
@@ -163,3 +163,14 @@ CREATE VIRTUAL TABLE few USING fts5 (
 INSERT INTO few (few, rank) VALUES ('secure-delete', 1);
 CREATE VIRTUAL TABLE few_term USING fts5vocab ('few', 'row');
 "#;
+
+/// Topics and decisions that came from a team's store, and the machine that brought each there. Of what came in before,
+/// no list was kept: it counts as written here, which no pull changes. A guess could hand over a row of this machine.
+const PULLED: &str = "
+CREATE TABLE pulled (
+    kind TEXT NOT NULL,
+    uid TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    PRIMARY KEY (kind, uid)
+) WITHOUT ROWID;
+";

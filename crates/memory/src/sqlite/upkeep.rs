@@ -13,7 +13,7 @@ use super::index;
 use super::row;
 use super::{SqliteStore, schema};
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::Record;
+use crate::record::{Record, Uid};
 use crate::store::{Put, Store};
 
 /// How much there is of what.
@@ -230,7 +230,15 @@ pub fn salvage(damaged: &Path, into: &mut SqliteStore) -> u64 {
             );
         }
     }
+    let _ = came_from(&connection).and_then(|rows| into.came_from(&rows));
     saved
+}
+
+/// What a damaged file says of rows that came from a team; those that are lost with it count as written here.
+fn came_from(connection: &Connection) -> Result<Vec<(String, Uid, Uid)>> {
+    let mut found = connection.prepare("SELECT kind, uid, origin FROM pulled")?;
+    let rows = found.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    Ok(rows.map_while(std::result::Result::ok).collect())
 }
 
 fn saved_from(

@@ -1,19 +1,30 @@
 //! What comes from others is no longer than what is written here, and redacted like it: nobody knows who wrote it.
 
 use tidegate_core::redact::redact;
+use tidegate_core::time::Millis;
 
+use super::later;
 use crate::act::{LONGEST_TEXT, LONGEST_TITLE};
 use crate::record::{Log, Record};
 use crate::text::one_line;
 use crate::view::Hit;
 
-/// A topic or a decision.
-pub(super) fn record(mut record: Record) -> Record {
+/// How far the clocks of others may be ahead of this one.
+const AHEAD: u64 = 5 * 60_000;
+
+/// A topic or a decision. A time beyond this machine's now would stand against every later change, and above all else in lists.
+pub(super) fn record(mut record: Record, now: Millis) -> Record {
+    let latest = later(now, AHEAD);
     match &mut record {
-        Record::Topic(row) => row.title = title(&row.title),
+        Record::Topic(row) => {
+            row.title = title(&row.title);
+            (row.created, row.updated) = (row.created.min(latest), row.updated.min(latest));
+        }
         Record::Decision(row) => {
             row.text = text(&row.text);
             row.reason = text(&row.reason);
+            row.retracted = row.retracted.map(|at| at.min(latest));
+            (row.created, row.updated) = (row.created.min(latest), row.updated.min(latest));
         }
         Record::Project(_) | Record::Session(_) | Record::Log(_) => {}
     }

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use super::{Told, adopt, renamed};
 use crate::error::{ErrorKind, Result};
-use crate::postgres::{Delivered, PostgresStore};
+use crate::postgres::{Delivered, PostgresStore, Sender};
 use crate::record::{Log, Record, Uid};
 use crate::sqlite::{Outgoing, Sent, SqliteStore};
 use crate::store::Put;
@@ -17,7 +17,7 @@ const BATCH: usize = 200;
 pub(super) fn deliver(
     store: &mut SqliteStore,
     team: &mut PostgresStore,
-    machine: &str,
+    sender: &Sender,
     most: usize,
     told: &mut Told,
 ) -> Result<()> {
@@ -42,7 +42,7 @@ pub(super) fn deliver(
         let known = if let Some(known) = names.take() { known } else { adopt(store, team)?.1 };
         // A project may have got another name.
         let renames = line.iter().any(|one| matches!(&one.what, Sent::Row(Record::Project(_))));
-        let done = send(store, team, machine, &known, line, told)?;
+        let done = send(store, team, sender, &known, line, told)?;
         names = Some(known).filter(|_| !renames);
         if done.is_empty() {
             if whole {
@@ -61,7 +61,7 @@ pub(super) fn deliver(
 fn send(
     store: &mut SqliteStore,
     team: &mut PostgresStore,
-    machine: &str,
+    sender: &Sender,
     names: &BTreeMap<Uid, Uid>,
     rows: Vec<Outgoing>,
     told: &mut Told,
@@ -100,7 +100,7 @@ fn send(
     let (records, lines): (Vec<Record>, Vec<Vec<i64>>) = records.into_iter().unzip();
     store.will_tell(records.iter().map(Record::uid))?;
     told.refused = None;
-    let became = take(team, machine, &records, &mut told.refused)?;
+    let became = take(team, sender, &records, &mut told.refused)?;
     told.delivered += done.len();
     for (line, became) in lines.into_iter().zip(became) {
         match became {
@@ -116,17 +116,17 @@ fn send(
 /// Where the server cannot take a row, whatever it is about it, the others must not wait for it.
 fn take(
     team: &mut PostgresStore,
-    machine: &str,
+    sender: &Sender,
     records: &[Record],
     refused: &mut Option<String>,
 ) -> Result<Vec<Delivered>> {
-    match team.deliver(machine, records) {
+    match team.deliver(sender, records) {
         Err(error) if error.kind == ErrorKind::Other => {}
         done => return done,
     }
     let mut became = Vec::with_capacity(records.len());
     for record in records {
-        match team.deliver(machine, std::slice::from_ref(record)) {
+        match team.deliver(sender, std::slice::from_ref(record)) {
             Ok(done) => became.extend(done),
             Err(error) if error.kind == ErrorKind::Other => {
                 *refused = Some(error.what);

@@ -6,7 +6,7 @@ use super::deliver::for_team;
 use super::{Standing, renamed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Memory;
-use crate::postgres::{Address, Delivered, Patience, PostgresStore};
+use crate::postgres::{Address, Delivered, Patience, PostgresStore, Sender};
 use crate::record::{Project, Record, Uid};
 use crate::store::{Put, Store};
 
@@ -47,11 +47,12 @@ pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(
     })?;
     memory.store().will_tell_all()?;
     let names = team.adopt(&projects)?;
+    let origins = memory.store().origins()?;
     let mut moving = Moving {
         team,
         names,
         roots: BTreeMap::new(),
-        machine: standing.machine,
+        sender: Sender { machine: standing.machine, origins },
         batch: Vec::new(),
         moved: Moved::default(),
     };
@@ -66,7 +67,7 @@ struct Moving {
     names: BTreeMap<Uid, Uid>,
     /// The folders of sessions.
     roots: BTreeMap<Uid, String>,
-    machine: Uid,
+    sender: Sender,
     batch: Vec<Record>,
     moved: Moved,
 }
@@ -90,7 +91,7 @@ impl Moving {
 
     fn send(&mut self, progress: &mut dyn FnMut(usize)) -> Result<()> {
         let batch = std::mem::take(&mut self.batch);
-        let became = self.team.deliver(&self.machine, &batch)?;
+        let became = self.team.deliver(&self.sender, &batch)?;
         let mut there: Vec<Uid> = Vec::new();
         for (record, became) in batch.iter().zip(&became) {
             match became {

@@ -26,7 +26,7 @@ use tidegate_core::time::Millis;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Memory;
-use crate::postgres::{Address, Patience, PostgresStore};
+use crate::postgres::{Address, Patience, PostgresStore, Sender};
 use crate::record::{Project, Record, Uid};
 use crate::sqlite::SqliteStore;
 use crate::store::Store;
@@ -112,7 +112,9 @@ fn talk(
     }
     let mut told = Told::default();
     if direction != Direction::Pull {
-        deliver::deliver(memory.store(), &mut team, &standing.machine, most, &mut told)?;
+        let origins = memory.store().origins()?;
+        let sender = Sender { machine: standing.machine.clone(), origins };
+        deliver::deliver(memory.store(), &mut team, &sender, most, &mut told)?;
     }
     if direction != Direction::Push {
         told.pulled = pull::pull(memory, &mut team, standing)?;

@@ -1,13 +1,13 @@
 //! Is told what others did: topics and decisions of projects that are shared, so that they have numbers here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{Standing, adopt, bounds, renamed};
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::postgres::PostgresStore;
-use crate::record::{Record, Uid};
-use crate::store::{Put, Store};
+use crate::record::{Foreign, Record, Uid};
+use crate::store::Put;
 
 /// How much comes at once.
 const BATCH: usize = 500;
@@ -45,39 +45,18 @@ pub(super) fn pull(memory: &mut Memory, team: &mut PostgresStore, standing: &mut
     }
 }
 
-/// As this machine knows them. What belongs to a project that is not shared here is left out, and so are ways to it.
-fn for_here(memory: &mut Memory, records: Vec<Record>, names: &BTreeMap<Uid, Uid>) -> Result<Vec<Record>> {
-    let mut kept = Vec::new();
-    let mut topics: BTreeSet<Uid> = BTreeSet::new();
-    let mut decisions: BTreeSet<Uid> = BTreeSet::new();
-    for record in records {
-        match renamed(bounds::record(record), names) {
-            Some(Record::Topic(mut row)) => {
-                if let Some(parent) = &row.parent
-                    && (*parent == row.uid
-                        || (!topics.contains(parent) && memory.topic_by_uid(parent)?.is_none()))
-                {
-                    row.parent = None;
-                }
-                topics.insert(row.uid.clone());
-                kept.push(Record::Topic(row));
-            }
-            Some(Record::Decision(mut row)) => {
-                if !topics.contains(&row.topic) {
-                    continue;
-                }
-                row.supersedes = row.supersedes.filter(|older| decisions.contains(older));
-                decisions.insert(row.uid.clone());
-                kept.push(Record::Decision(row));
-            }
-            _ => {}
-        }
-    }
+/// As this machine knows them. What belongs to a project that is not shared here is left out.
+fn for_here(memory: &mut Memory, rows: Vec<Foreign>, names: &BTreeMap<Uid, Uid>) -> Result<Vec<Foreign>> {
+    let now = memory.now();
     let mut new = Vec::new();
-    for record in kept {
+    for Foreign { record, origin } in rows {
+        let Some(mut record) = renamed(bounds::record(record, now), names) else { continue };
+        if let Record::Topic(row) = &mut record {
+            row.parent.take_if(|parent| *parent == row.uid);
+        }
         let known = memory.store().as_told(record.kind(), record.uid())?;
-        if !known.is_some_and(|known| says_the_same(&bounds::record(known), &record)) {
-            new.push(record);
+        if !known.is_some_and(|known| says_the_same(&bounds::record(known, now), &record)) {
+            new.push(Foreign { record, origin });
         }
     }
     Ok(new)

@@ -7,6 +7,7 @@ use tidegate_core::event::SessionId;
 use tidegate_core::facts::marks::Mark;
 use tidegate_core::facts::memory::Spooled;
 use tidegate_core::memory::job::{Because, Job, Part, VERSION, Work};
+use tidegate_core::person::Person;
 use tidegate_core::time::Millis;
 use tidegate_state::memory::spool;
 use tidegate_state::place::StateDir;
@@ -47,7 +48,7 @@ fn of_session(
     let from = known.spooled.map_or(0, |spooled| spooled.to);
     let length = fs::metadata(transcript).ok().filter(fs::Metadata::is_file).map(|file| file.len());
     let Some(to) = length.filter(|length| *length > from) else { return Ok(false) };
-    if !records(Path::new(root), known.attended.unwrap_or_default()) {
+    if !records(Path::new(root), known.person.is_some_and(Person::may_be_there)) {
         return Ok(false);
     }
     let part = Part {

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod connection;
+mod distrust;
 mod machine;
 mod moving;
 #[path = "../conformance/rows.rs"]

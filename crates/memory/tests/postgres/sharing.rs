@@ -17,7 +17,7 @@ use crate::rows::{at, decision, log, project, session, topic};
 use crate::scene::Scene;
 
 /// A project with a session, a topic and logs in it, all called after it and the machine.
-fn work(memory: &mut Memory, machine: &str, name: &str, logs: std::ops::Range<u64>) {
+pub(crate) fn work(memory: &mut Memory, machine: &str, name: &str, logs: std::ops::Range<u64>) {
     let uid = format!("{machine}-{name}");
     let mut records = vec![
         Record::Project(Project { uid: uid.clone(), name: name.to_owned(), ..project(&uid) }),
@@ -67,7 +67,10 @@ fn two_machines_share_one_project_both_ways() {
         assert_eq!(machine.decisions(), ["d1"]);
         assert_eq!((machine.pending(), machine.talk().unwrap()), (0, team::Told::default()));
     }
-    // A decision of the other one is taken back; the newer version stands on both sides.
+    // A decision of the other one is taken back: so it is in the team, and for whoever has it from there. Its owner's stands.
+    let eve = Machine::sharing(&["sea"], scene.address());
+    work(&mut eve.memory(), "eve", "sea", 0..0);
+    eve.talk().unwrap();
     let taken_back = Decision {
         retracted: Some(at(20)),
         updated: at(20),
@@ -75,16 +78,15 @@ fn two_machines_share_one_project_both_ways() {
         ..decision("d1", "ann-sea-t", 5)
     };
     bob.memory().put(&[Record::Decision(taken_back)]).unwrap();
-    bob.talk().unwrap();
-    ann.talk().unwrap();
-    let of_ann = ann
-        .memory()
-        .decisions(
-            &tidegate_memory::view::Filter { all: true, ..Default::default() },
-            &tidegate_memory::view::Page { limit: 9, after: None },
-        )
-        .unwrap();
-    assert_eq!(of_ann.rows[0].row.retracted, Some(at(20)));
+    for machine in [&bob, &ann, &eve, &bob] {
+        machine.talk().unwrap();
+    }
+    let retracted = |machine: &Machine| {
+        let filter = Filter { all: true, ..Filter::default() };
+        let all = machine.memory().decisions(&filter, &Page { limit: 9, after: None }).unwrap();
+        all.rows[0].row.retracted
+    };
+    assert_eq!([&ann, &bob, &eve].map(retracted), [None, Some(at(20)), Some(at(20))]);
     // Logs stay where they are, and are found there.
     assert_eq!(ann.found("\"log bob-sea-l0001\""), (vec!["bob-sea-l0001".to_owned()], None));
     assert_eq!(ann.found("\"log ann-sea-l0001\""), (vec!["ann-sea-l0001".to_owned()], None));
@@ -409,7 +411,7 @@ fn what_the_team_was_told_once_it_is_told_to_forget() {
 }
 
 #[test]
-fn two_that_nest_topics_the_other_way_round_agree() {
+fn topics_nested_the_other_way_round_make_no_circle() {
     // Each pushes before the other pulls, one pulls first, and a circle of three with a part of it there already.
     for way in 0..3 {
         let Some(scene) = Scene::shared() else { return };
@@ -446,18 +448,30 @@ fn two_that_nest_topics_the_other_way_round_agree() {
         for machine in [&bob, &ann, &bob, &ann] {
             machine.talk().unwrap();
         }
+        // Each keeps the order that it made; whoever made none has the team's, in which what came last gave way.
+        let eve = Machine::sharing(&["sea"], scene.address());
+        work(&mut eve.memory(), "eve", "sea", 0..0);
+        eve.talk().unwrap();
         let parents = |machine: &Machine| {
-            ["t1", "t2", "bob-sea-t"]
-                .map(|uid| machine.memory().topic_by_uid(uid).unwrap().unwrap().row.parent)
+            let topic = |uid| machine.memory().topic_by_uid(uid).unwrap().unwrap().row.parent;
+            (topic("t1"), topic("t2"), topic("bob-sea-t"))
         };
-        assert_eq!(parents(&ann), parents(&bob), "{way}");
-        assert_eq!(parents(&ann).iter().flatten().count(), 1, "{way}");
+        let part_of = |uid: &str| Some(uid.to_owned());
+        let (of_ann, of_bob, of_eve) = match way {
+            2 => (
+                (None, None, part_of("t2")),
+                (part_of("bob-sea-t"), part_of("t1"), None),
+                (part_of("bob-sea-t"), None, part_of("t2")),
+            ),
+            _ => ((part_of("t2"), None, None), (None, part_of("t1"), None), (part_of("t2"), None, None)),
+        };
+        assert_eq!((parents(&ann), parents(&bob), parents(&eve)), (of_ann, of_bob, of_eve), "{way}");
         assert_eq!((ann.pending(), bob.pending()), (0, 0));
     }
 }
 
 #[test]
-fn changes_of_the_same_time_come_to_one_version() {
+fn a_row_that_two_changed_is_each_ones_own_and_one_version_for_all_others() {
     let Some(scene) = Scene::shared() else { return };
     let (ann, bob) =
         (Machine::sharing(&["sea"], scene.address()), Machine::sharing(&["sea"], scene.address()));
@@ -488,14 +502,17 @@ fn changes_of_the_same_time_come_to_one_version() {
     let theirs = bob.memory().topic_by_uid("ann-sea-t").unwrap().unwrap().row.project;
     let Record::Topic(row) = called("bob") else { unreachable!() };
     bob.memory().put(&[said("bob"), Record::Topic(Topic { project: theirs, ..row })]).unwrap();
-    for machine in [&bob, &ann, &bob] {
+    let eve = Machine::sharing(&["sea"], scene.address());
+    work(&mut eve.memory(), "eve", "sea", 0..0);
+    eve.talk().unwrap();
+    for machine in [&bob, &ann, &bob, &eve] {
         machine.talk().unwrap();
     }
-    for machine in [&ann, &bob] {
+    for (machine, who) in [(&ann, "ann"), (&bob, "bob"), (&eve, "bob")] {
         let mut memory = machine.memory();
-        assert_eq!(memory.topic_by_uid("ann-sea-t").unwrap().unwrap().row.title, "bob's");
+        assert_eq!(memory.topic_by_uid("ann-sea-t").unwrap().unwrap().row.title, format!("{who}'s"));
         let decisions = memory.decisions(&Filter::default(), &Page { limit: 9, after: None }).unwrap().rows;
-        assert_eq!(decisions[0].row.text, "bob says");
+        assert_eq!(decisions[0].row.text, format!("{who} says"));
         assert_eq!(machine.talk().unwrap(), team::Told::default());
     }
     assert_eq!(ann.memory().topic_by_uid("own").unwrap().unwrap().row.parent, above);

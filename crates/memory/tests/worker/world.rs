@@ -191,7 +191,7 @@ impl World {
         let folder = self.state.session(&SessionId::parse(session).unwrap());
         let marks = [
             Mark::Root("/shop".to_owned()),
-            Mark::Attended(true),
+            Mark::Attended(tidegate_core::person::Person::There),
             Mark::Transcript(self.transcript.to_string_lossy().into_owned()),
             Mark::Spooled(Spooled { to: spooled, at: NOW, passed: self.passed }),
         ];

@@ -1,6 +1,6 @@
 //! `tidegate memory import`: all of it, or none.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
@@ -14,6 +14,7 @@ use tidegate_memory::store::{Put, Store};
 
 use super::arguments::Import;
 use super::{Opened, line};
+use crate::approval;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -27,6 +28,8 @@ struct Imported {
     changed: usize,
     kept: usize,
     forgotten: usize,
+    /// Rows here that the import would replace, and that stay as they are: no person agreed.
+    left: usize,
 }
 
 pub(super) fn run(args: &Import) -> Outcome {
@@ -47,6 +50,7 @@ pub(super) fn run(args: &Import) -> Outcome {
             .hint("mend these lines, or take them out, and import it again: what is there already stays"));
     }
     let mut opened = Opened::open()?;
+    let (records, left) = agreed(&mut opened, records)?;
     let puts = opened
         .memory
         .put(&in_order(records))
@@ -57,16 +61,50 @@ pub(super) fn run(args: &Import) -> Outcome {
         changed: count(Put::Changed),
         kept: count(Put::Kept),
         forgotten: count(Put::Forgotten),
+        left,
     };
     if args.json {
         print::json(&imported);
     } else {
-        let Imported { new, changed, kept, forgotten } = imported;
+        let Imported { new, changed, kept, forgotten, left } = imported;
         print::line(&format!(
             "{new} rows are new, {changed} changed, {kept} were there, {forgotten} stay forgotten"
         ));
+        if left > 0 {
+            print::line(&format!(
+                "{left} rows here differ and stay as they are. To be asked about them, run `tidegate memory import FILE` \
+                 yourself at a terminal."
+            ));
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Without the rows that would replace one here, unless a person agrees; and how many those are. Whoever can write a file could
+/// otherwise change what was decided.
+fn agreed(opened: &mut Opened, records: Vec<Record>) -> Result<(Vec<Record>, usize), CliError> {
+    let name = |record: &Record| (record.kind(), record.uid().to_owned());
+    let named: BTreeMap<(&str, String), &Record> =
+        records.iter().map(|record| (name(record), record)).collect();
+    let mut replacing: BTreeSet<(&str, String)> = BTreeSet::new();
+    opened.memory.each(&mut |here| {
+        let newer = named.get(&name(&here));
+        if newer.is_some_and(|newer| **newer != here && times(newer)[1] > times(&here)[1]) {
+            replacing.insert(name(&here));
+        }
+        Ok(())
+    })?;
+    if replacing.is_empty() {
+        return Ok((records, 0));
+    }
+    let mut would = vec![format!("The import would replace {} rows that are here already:", replacing.len())];
+    would.extend(replacing.iter().take(NAMED).map(|(kind, uid)| format!("  {kind} {uid}")));
+    would.extend((replacing.len() > NAMED).then(|| format!("  and {} more", replacing.len() - NAMED)));
+    if approval::is_agreed(&opened.here, "memory import", &would)? {
+        return Ok((records, 0));
+    }
+    let kept = records.into_iter().filter(|record| !replacing.contains(&name(record)));
+    Ok((kept.collect(), replacing.len()))
 }
 
 /// A line that is no row: its number, and why.

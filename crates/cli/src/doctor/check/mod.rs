@@ -9,6 +9,7 @@ mod crashes;
 mod disabled;
 mod disk;
 mod hooks;
+mod hosts;
 mod installs;
 mod knowledge;
 mod latency;
@@ -38,6 +39,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("safety", safety::check),
     ("settings", settings::check),
     ("hooks", hooks::check),
+    ("hosts", hosts::check),
     ("installs", installs::check),
     ("disabled", disabled::check),
     ("skills", skills::check),

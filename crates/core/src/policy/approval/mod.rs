@@ -14,14 +14,14 @@ use crate::config::value::Value;
 use crate::event::{Event, EventKind};
 use crate::facts::marks::{Approval as Request, ApprovalStage, Mark, Marks};
 use crate::facts::{Facts, Needs};
+use crate::memory::relay;
+use crate::person::Person;
+use crate::search;
 use crate::verdict::{Audience, Effect, Say, Verdict};
 use question::{Answer, Question};
 
 /// The name in records. It cannot be switched off: nothing would be left that a person could say yes with.
 pub const ID: &str = "approval";
-
-/// Characters of what was approved: a plan can be long, and a message is read at a glance.
-const LONGEST_ABOUT: usize = 400;
 
 /// The host's tool that puts a question to the person.
 const ASKING_TOOL: &str = "AskUserQuestion";
@@ -39,7 +39,7 @@ section! {
 pub struct Commands(pub Vec<String>);
 
 /// All there are.
-const COMMANDS: &[&str] = &["off", "trust", "init", "uninstall", "compound promote", "gate skip", "memory forget", "memory migrate"];
+const COMMANDS: &[&str] = &["off", "trust", "init", "uninstall", "compound promote", "gate skip", "memory forget", "memory import", "memory migrate"];
 
 impl Setting for Commands {
     const SHAPE: Shape = Shape::List(COMMANDS);
@@ -93,7 +93,7 @@ impl Policy for Approval {
             EventKind::UserPromptSubmit => typed(facts, requests),
             EventKind::PreToolUse => put_to_the_person(facts, requests),
             EventKind::PostToolUse if asks(facts.event) => answered(facts, requests),
-            _ => mentioned(facts, requests),
+            _ => show(facts, requests, mentioned(facts, requests)),
         }
     }
 }
@@ -102,35 +102,58 @@ fn asks(event: &Event<'_>) -> bool {
     event.payload.tool_name.get().is_some_and(|name| name == ASKING_TOOL)
 }
 
+/// Words that people put around an approval.
+const POLITE: [&str; 9] = ["please", "yes", "ok", "okay", "thanks", "はい", "お願いします", "ください", "どうぞ"];
+
 /// The code of a prompt that is nothing but `approve CODE`, on one line.
 fn typed_code(prompt: &str) -> Option<String> {
-    let line = prompt.trim().trim_matches('`');
+    let line = prompt.trim();
     if line.contains(['\n', '\r', '\t']) {
         return None;
     }
-    let mut words = line.split(' ').filter(|word| !word.is_empty());
+    let words = line.split([' ', '\u{3000}', '`', ',', '.', '!', '、', '。', '！']);
+    let said = |word: &&str| !word.is_empty() && !POLITE.iter().any(|polite| word.eq_ignore_ascii_case(polite));
+    let mut words = words.filter(said);
     let (verb, code) = (words.next()?, words.next()?);
     let alone = words.next().is_none() && (verb.eq_ignore_ascii_case("approve") || verb == "承認");
-    let code = code.trim_end_matches(['.', '!', '。']);
     (alone && Request::is_code(code)).then(|| code.to_ascii_uppercase())
+}
+
+/// Whether a line of the transcript is a person's yes to this request: a prompt they typed, or their answer to a question.
+pub fn is_yes(line: &[u8], request: &Request) -> bool {
+    if !search::holds_in_any_case(line, request.code.as_bytes()) {
+        return false;
+    }
+    if relay::typed_prompt(line).is_some_and(|prompt| typed_code(&prompt).is_some_and(|code| code == request.code)) {
+        return true;
+    }
+    question::result(line).is_some_and(|result| question::answer(&result, request) == Answer::Approval)
 }
 
 /// A person typed `approve CODE`.
 fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     let prompt = facts.event.human_prompt().unwrap_or_default();
     let Some(code) = typed_code(&prompt) else { return Verdict::pass() };
-    if !facts.attended {
-        return Verdict::silent("nobody is there, so nobody typed it");
+    if let Some(why) = nobody_to_approve(facts) {
+        return Verdict::silent(why);
     }
     match requests.iter().find(|request| request.code == code && request.waits(facts.now)) {
-        Some(request) if request.client.is_some() && request.client != facts.client => {
-            Verdict::silent("it was typed into another client")
-        }
+        Some(request) if request.client != facts.client => Verdict::silent("it was typed into another client"),
         Some(request) => give(facts, &[request], "a person typed the approval"),
         None => Verdict {
             says: vec![say(Audience::User, (facts.lang.words().nothing_to_approve)(&code))],
             ..Verdict::silent("no request waits with this code")
         },
+    }
+}
+
+/// Why an approval cannot be a person's.
+fn nobody_to_approve(facts: &Facts<'_>) -> Option<&'static str> {
+    match (facts.person, facts.client) {
+        (Person::Absent, _) => Some("nobody is there to approve it"),
+        (Person::Unknown, _) => Some("the host does not say whether a person is there"),
+        (Person::There, None) => Some("the hook was not started by the client"),
+        (Person::There, Some(_)) => None,
     }
 }
 
@@ -150,6 +173,10 @@ fn put_to_the_person(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     if question.is_answered() {
         return void(facts, &about, "the question came with its answer");
     }
+    if let Some(request) = about.iter().find(|request| !question.shows(request)) {
+        let text = format!("{}. {}", HIDES, ask_again(request));
+        return Verdict { says: vec![say(Audience::Model, text)], ..Verdict::silent("the question hides what it is for") };
+    }
     let asked = |request: &&Request| {
         let stage = ApprovalStage::Questioned(id.to_string());
         Effect::Mark(Mark::Approval(Request { stage, ..(*request).clone() }))
@@ -168,11 +195,14 @@ fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     if about.is_empty() {
         return Verdict::silent("no code in the question");
     }
-    if !facts.attended {
-        return Verdict::silent("nobody is there, so nobody answered");
+    if let Some(why) = nobody_to_approve(facts) {
+        return Verdict::silent(why);
+    }
+    if about.iter().any(|request| request.client != facts.client) {
+        return Verdict::silent("it was answered in another client");
     }
     let with = |wanted: Answer| {
-        let answered = about.iter().filter(|request| question::answer(facts.tool_response, &request.code) == wanted);
+        let answered = about.iter().filter(|request| question::answer(facts.tool_response, request) == wanted);
         answered.copied().collect::<Vec<&Request>>()
     };
     let (approved, declined) = (with(Answer::Approval), with(Answer::Other));
@@ -200,13 +230,32 @@ fn mentioned(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     void(facts, &about, "the code was part of a tool call")
 }
 
+/// Shows the person what they are asked for, once: the model may word it as it likes.
+fn show(facts: &Facts<'_>, requests: &[Request], verdict: Verdict) -> Verdict {
+    let is_new = |request: &&Request| !request.shown && request.waits(facts.now);
+    if !verdict.effects.is_empty() || !facts.event.main_thread() || !facts.person.may_be_there() {
+        return verdict;
+    }
+    let mut verdict = verdict;
+    for request in requests.iter().filter(is_new) {
+        let shown = Request { shown: true, ..request.clone() };
+        verdict.because = "the person is shown what is asked of them";
+        verdict.says.push(Say {
+            when_said: vec![Effect::Mark(Mark::Approval(shown))],
+            ..say(Audience::User, (facts.lang.words().approval_asked)(&request.code, &request.wording()))
+        });
+    }
+    verdict
+}
+
 fn give(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verdict {
     let mut verdict = Verdict::silent(because);
     for request in requests {
         let given = Request { stage: ApprovalStage::Given, at: facts.now, ..(*request).clone() };
         let command = &request.command;
         // A digest says nothing to a person, and what the model told them need not be what they approve.
-        let what = request.about.as_ref().map_or_else(|| format!("`tidegate {command}`"), |about| shortened(about));
+        let what = if request.about.is_some() { request.terms().last() } else { None };
+        let what = what.unwrap_or_else(|| request.wording());
         verdict.says.push(say(Audience::User, (facts.lang.words().approved)(&what)));
         verdict.says.push(say(
             Audience::Model,
@@ -250,11 +299,11 @@ fn void(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
     verdict
 }
 
-fn shortened(about: &str) -> String {
-    match about.char_indices().nth(LONGEST_ABOUT) {
-        Some((end, _)) => format!("{}…", &about[..end]),
-        None => about.to_owned(),
-    }
+const HIDES: &str = "That question does not show the person what it is for, so an answer to it approves nothing";
+
+/// How the model asks so that an answer counts.
+fn ask_again(request: &Request) -> String {
+    format!("Ask with this text in the question: {} (code {})", request.wording(), request.code)
 }
 
 fn say(to: Audience, text: String) -> Say {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::facts::marks::Approval;
 use crate::search;
 
 /// What the model asks, and whether it answers itself.
@@ -27,6 +28,12 @@ impl Question {
 
     pub(super) fn holds(&self, code: &str) -> bool {
         self.questions.iter().any(|text| holds(&text.question, code))
+    }
+
+    /// Whether each question about this request shows the person what it is for.
+    pub(super) fn shows(&self, request: &Approval) -> bool {
+        let mut about = self.questions.iter().filter(|text| holds(&text.question, &request.code));
+        about.all(|text| shows(&text.question, request))
     }
 
     /// Whether it came with an answer. Empty ones are none.
@@ -60,13 +67,16 @@ pub(super) enum Answer {
 }
 
 /// The answer to the question that holds the code.
-pub(super) fn answer(response: &str, code: &str) -> Answer {
+pub(super) fn answer(response: &str, request: &Approval) -> Answer {
+    let code = request.code.as_str();
     let Ok(response) = serde_json::from_str::<Response>(response) else { return Answer::None };
     if !response.afk_timeout_ms.is_null() {
         return Answer::None;
     }
     let about = response.answers.iter().filter(|(question, _)| holds(question, code));
-    let mut yes = about.map(|(_, answer)| answer.as_str().is_some_and(|answer| is_approval(answer, code)));
+    let mut yes = about.map(|(question, answer)| {
+        shows(question, request) && answer.as_str().is_some_and(|answer| is_approval(answer, code))
+    });
     match yes.next() {
         None => Answer::None,
         Some(first) if first && yes.all(|also| also) => Answer::Approval,
@@ -82,6 +92,26 @@ fn is_approval(answer: &str, code: &str) -> bool {
     let verb = words.next().is_some_and(|verb| verb.eq_ignore_ascii_case("approve") || verb == "承認");
     let rest = words.next().is_none_or(|word| word.eq_ignore_ascii_case(code));
     verb && rest && words.next().is_none()
+}
+
+/// The result of a tool, by the line of the transcript that holds it.
+pub(super) fn result(line: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Entry {
+        #[serde(default)]
+        is_sidechain: bool,
+        tool_use_result: serde_json::Value,
+    }
+    let entry: Entry = serde_json::from_slice(line).ok()?;
+    (!entry.is_sidechain).then(|| entry.tool_use_result.to_string())
+}
+
+/// Whether a question shows the whole command and what it means, however its lines are broken.
+fn shows(question: &str, request: &Approval) -> bool {
+    let folded = |text: &str| text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    let question = folded(question);
+    request.terms().all(|term| question.contains(&folded(&term)))
 }
 
 /// Whether the code stands in the text, in capitals or not. Not only as a word: in JSON a line break before it is a letter.
@@ -101,6 +131,37 @@ mod tests {
         for text in ["K7QF2", "K7Q F2M", ""] {
             assert!(!holds(text, "K7QF2M"), "{text}");
         }
+    }
+
+    fn request(about: Option<&str>) -> Approval {
+        Approval {
+            code: "K7QF2M".into(),
+            command: "gate skip 1 --reason 'one file'".into(),
+            about: about.map(str::to_owned),
+            at: crate::time::Millis(0),
+            client: Some(7),
+            shown: false,
+            stage: crate::facts::marks::ApprovalStage::Asked,
+        }
+    }
+
+    #[test]
+    fn a_question_shows_the_whole_command_and_its_risks() {
+        let skip = request(Some("risks: the context may run out"));
+        for (question, is_shown) in [
+            ("`tidegate gate skip 1 --reason 'one file'` (risks: the context may run out)", true),
+            ("Run tidegate gate skip 1\n  --reason 'one file'?\nrisks: the context\nmay run out.", true),
+            ("Ready to continue? (ticket K7QF2M)", false),
+            ("`tidegate gate skip 1 --reason 'one file'`?", false),
+            ("tidegate gate skip 1? risks: the context may run out", false),
+            ("tidegate gate skip 12 --reason 'one file', risks: the context may run out", false),
+        ] {
+            assert_eq!(shows(question, &skip), is_shown, "{question}");
+        }
+        let plain = request(None);
+        assert!(shows("May I `tidegate gate skip 1 --reason 'one file'`?", &plain));
+        let long = request(Some(&"x".repeat(1000)));
+        assert!(shows(&long.wording(), &long), "a long plan is shortened on both sides");
     }
 
     #[test]

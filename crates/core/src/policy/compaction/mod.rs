@@ -198,7 +198,7 @@ fn holds(facts: &Facts<'_>, knowledge: &Knowledge) -> bool {
     let held = marks.is_some_and(|marks| {
         marks.held_since_boundary || marks.compaction_held == Some(knowledge.set)
     });
-    !knowledge.unpromoted.is_empty() && !held && facts.attended
+    !knowledge.unpromoted.is_empty() && !held && facts.person.may_be_there()
 }
 
 fn texts(list: &[String]) -> Vec<&str> {
@@ -316,7 +316,7 @@ fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
     let told = Effect::Mark(Mark::Handoff(HandoffKnown { at, wrote: false }));
     let say = |to, text, when_said| Say { to, text, weight: 80, explains: false, when_said };
     let mut says = vec![say(Audience::Model, to_model, vec![told])];
-    if facts.attended {
+    if facts.person.may_be_there() {
         says.push(say(Audience::User, (facts.lang.words().handoff_waits)(age / 60_000), Vec::new()));
     }
     says

@@ -163,7 +163,7 @@ fn nudge(
     if moment == Moment::Verified && last.is_some_and(|last| entries < last.entries * 2) {
         return Verdict::silent("this was said, and there are few more");
     }
-    if !facts.attended {
+    if !facts.person.may_be_there() {
         return Verdict::silent("nobody is there");
     }
     let nudge = Nudge { set: knowledge.set, entries };

@@ -148,7 +148,7 @@ fn waits(facts: &Facts<'_>) -> Verdict {
         Status::Running => return Verdict::silent("the cycle is this session's, or nobody's"),
         Status::Failed | Status::Complete => return Verdict::silent("the cycle has ended"),
     };
-    if !facts.attended {
+    if !facts.person.may_be_there() {
         return Verdict::silent("nobody is there");
     }
     let told = facts.marks.value().is_some_and(|marks| marks.noticed(WAITS));
@@ -403,7 +403,7 @@ fn hold(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
 
 /// Where nobody is there the last message is the result.
 fn repeat_answer(facts: &Facts<'_>, reason: &mut String) {
-    if !facts.attended {
+    if !facts.person.may_be_there() {
         reason.push_str(" The last message of this run is its result: at the end, give the whole final answer again.");
     }
 }

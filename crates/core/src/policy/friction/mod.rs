@@ -40,7 +40,7 @@ impl Policy for Friction {
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         // It is told once, so it waits for somebody to tell it to.
-        if !facts.attended {
+        if !facts.person.may_be_there() {
             return Verdict::silent("a policy has stepped down; nobody is there");
         }
         let say = |policy: &String| Say {

@@ -58,7 +58,7 @@ impl Policy for MetaTag {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
-        if !facts.attended {
+        if !facts.person.may_be_there() {
             return Verdict::silent("nobody is there");
         }
         if config.stepped_down(ID) {

@@ -66,7 +66,7 @@ fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
     // there for every call of a turn, so it is used up where it is said.
     let effects = if entry.late { vec![Effect::Mark(Mark::Phase(phase))] } else { Vec::new() };
     let silent = |because| Verdict { effects: effects.clone(), ..Verdict::silent(because) };
-    if !facts.attended {
+    if !facts.person.may_be_there() {
         return silent(entry.unattended);
     }
     let work = marks.map(|marks| &marks.work);
@@ -132,7 +132,7 @@ fn late(event: &Event<'_>, marks: Option<&Marks>) -> Option<Phase> {
 /// Whether a backend is to be asked about this prompt. It is a person's, and they wait for an agent, not for us.
 fn asks_backend(facts: &Facts<'_>, config: &Config) -> bool {
     config.policies.phase.llm.backend != Kind::Off
-        && facts.attended
+        && facts.person.may_be_there()
         && !matches!(facts.marks, Known::Broken(_))
         && facts.guess.is_some_and(|guess| guess.confidence < wanted(config))
 }

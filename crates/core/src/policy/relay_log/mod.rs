@@ -63,7 +63,7 @@ impl Policy for RelayLog {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
-        if !facts.attended && !config.memory.headless {
+        if !facts.person.may_be_there() && !config.memory.headless {
             return Verdict::silent("nobody is there");
         }
         let marks = match &facts.marks {
@@ -105,7 +105,7 @@ fn because(event: &Event<'_>) -> Option<Because> {
 
 /// Whether what is said in this session is recorded.
 pub fn records(facts: &Facts<'_>, config: &Config) -> bool {
-    is_on(config) && (facts.attended || config.memory.headless)
+    is_on(config) && (facts.person.may_be_there() || config.memory.headless)
 }
 
 /// Whether anything is.

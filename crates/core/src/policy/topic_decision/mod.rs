@@ -72,7 +72,7 @@ impl Policy for TopicDecision {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
-        if !facts.attended {
+        if !facts.person.may_be_there() {
             return Verdict::silent("nobody is there");
         }
         if facts.event.kind == EventKind::SessionStart {

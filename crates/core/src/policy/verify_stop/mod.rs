@@ -163,7 +163,7 @@ fn let_go(facts: &Facts<'_>, changes: &ChangeSet, because: &'static str) -> Verd
 
 fn hold(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdict {
     let mut reason = reason(facts, config, changes);
-    if !facts.attended {
+    if !facts.person.may_be_there() {
         reason.push_str(" The last message of this run is its result: after the check, give the whole final answer again.");
     }
     let mut verdict = Verdict {

@@ -299,7 +299,7 @@ impl Spawn<'_> {
                 "The agent was not spawned: from {BLOCKED}% of the way to a full context on, no agents are. {}.",
                 use_of(self.facts)
             );
-            reason += if self.facts.attended {
+            reason += if self.facts.person.may_be_there() {
                 " Only the person can have the conversation compacted, with /compact; they are told. What is not in a file by then \
                  survives as a summary."
             } else {

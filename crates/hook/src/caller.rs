@@ -1,0 +1,20 @@
+//! Whether the client itself calls: anything that can run a command can write a payload into a hook.
+
+/// Whether this process's standard input is a socket that the process `client` made, as the client does for its hooks.
+/// A pipe in a shell command is none, and the system vouches for the process.
+#[cfg(target_os = "linux")]
+pub(crate) fn is(client: u64) -> bool {
+    let peer = rustix::net::sockopt::socket_peercred(std::io::stdin());
+    peer.is_ok_and(|peer| u64::try_from(peer.pid.as_raw_nonzero().get()) == Ok(client))
+}
+
+/// Elsewhere: whether `client` is the parent. The command of a shell tool has a shell for its parent.
+#[cfg(all(unix, not(target_os = "linux")))]
+pub(crate) fn is(client: u64) -> bool {
+    u64::from(std::os::unix::process::parent_id()) == client
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is(_: u64) -> bool {
+    true
+}
