@@ -2,6 +2,7 @@
 //!
 //! Told by what the file is, not by how its path is spelled: a link, a `..` or a second name leads to the same file.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -67,7 +68,7 @@ fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
     if target.is_named_as_program() || places.programs.iter().any(|path| target.is(path)) {
         return Some(OwnFile::Program);
     }
-    let real = real(&target.path).unwrap_or_else(|| target.path.clone());
+    let real = without_links(&target.path);
     if registers_plugin(&real, places) {
         return Some(OwnFile::Plugin);
     }
@@ -99,7 +100,31 @@ fn registers_plugin(real: &Path, places: &Places<'_>) -> bool {
 
 /// Whether a path without links is below a folder, which may be reached by links.
 fn is_below(real: &Path, folder: &Path) -> bool {
-    real.starts_with(folder) || self::real(folder).is_some_and(|folder| real.starts_with(folder))
+    let is_linked = || !is_free_of_links(folder);
+    real.starts_with(folder)
+        || is_linked() && self::real(folder).is_some_and(|folder| real.starts_with(folder))
+}
+
+/// The path with every link in it followed.
+fn without_links(path: &Path) -> Cow<'_, Path> {
+    if path.parent().is_some_and(is_free_of_links) {
+        return Cow::Borrowed(path);
+    }
+    real(path).map_or(Cow::Borrowed(path), Cow::Owned)
+}
+
+/// Whether a folder is there and no part of its path is a link. One look, where following the path takes one for each part.
+#[cfg(target_os = "linux")]
+fn is_free_of_links(folder: &Path) -> bool {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
+    let dotted = || folder.components().any(|part| part == Component::ParentDir);
+    openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).is_ok() && !dotted()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_free_of_links(_: &Path) -> bool {
+    false
 }
 
 struct Target {
@@ -261,6 +286,12 @@ mod tests {
             assert_eq!(which(path), Some(OwnFile::Memory), "{path}");
         }
         assert_eq!(which("p/src/s/s/marks"), Some(OwnFile::State), "behind a link to a part of it");
+        symlink(at("state"), at("linked")).unwrap();
+        let linked = at("linked");
+        let by_link = Places { state: Some(&linked), ..places };
+        for path in ["state/off.json", "linked/off.json", "p/src/s/s/marks"] {
+            assert_eq!(super::which(&at(path), &by_link), Some(OwnFile::State), "{path}");
+        }
         for path in [
             "p/src/main.rs",
             "p/src/tidegate",

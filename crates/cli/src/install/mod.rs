@@ -84,10 +84,10 @@ pub(crate) fn uninstall(args: &args::Uninstall) -> Outcome {
 }
 
 fn look(target: &Target) -> Result<Records, CliError> {
-    Records::look(&target.env).map_err(unkept)
+    Records::look(&target.env).map_err(|why| unkept(&why))
 }
 
-fn unkept(why: String) -> CliError {
+fn unkept(why: &str) -> CliError {
     CliError::new(format!("what is there now could not be kept: {why}")).hint("nothing was changed")
 }
 
@@ -116,7 +116,7 @@ fn carry_out(
         return Ok(ExitCode::SUCCESS);
     }
     // Again, now that nobody else is at it.
-    let (records, _lock) = Records::lock(&target.env).map_err(unkept)?;
+    let (records, _lock) = Records::lock(&target.env).map_err(|why| unkept(&why))?;
     let planned = plan(&records)?;
     // First: files without a way back to the byte would be worse than no files. What is given back is forgotten last.
     let before = records.load(&target.root);
@@ -133,7 +133,7 @@ fn carry_out(
         let _ = fs::remove_file(left);
     }
     if kept != before {
-        records.save(&kept).map_err(|error| unkept(error.to_string()))?;
+        records.save(&kept).map_err(|error| unkept(&error.to_string()))?;
     }
     // Files that no record names: copies of the plugin, settings of other agents.
     for (number, step) in planned.steps.iter().enumerate() {
@@ -141,7 +141,7 @@ fn carry_out(
             && kept.of(&step.place.file).is_none()
         {
             let keeping = records.keep_replaced(target.now, number, &step.place.file, old);
-            keeping.map_err(|error| unkept(error.to_string()))?;
+            keeping.map_err(|error| unkept(&error.to_string()))?;
         }
     }
     let backup = records.has_backup(&planned.record).then_some(folder.as_path());
