@@ -43,7 +43,7 @@ const PLUGIN_LISTS: [&str; 2] = ["installed_plugins.json", "known_marketplaces.j
 pub fn which(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
     // The system follows `..` through links, a program may take it out of the text first: either may be meant.
     let dotted = target.components().any(|part| part == Component::ParentDir);
-    find(target, places).or_else(|| find(&without_dots(target), places).filter(|_| dotted))
+    find(target, places).or_else(|| if dotted { find(&without_dots(target), places) } else { None })
 }
 
 fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
@@ -100,31 +100,43 @@ fn registers_plugin(real: &Path, places: &Places<'_>) -> bool {
 
 /// Whether a path without links is below a folder, which may be reached by links.
 fn is_below(real: &Path, folder: &Path) -> bool {
-    let is_linked = || !is_free_of_links(folder);
+    let through_link = || matches!(look(folder), Links::Some);
     real.starts_with(folder)
-        || is_linked() && self::real(folder).is_some_and(|folder| real.starts_with(folder))
+        || through_link() && self::real(folder).is_some_and(|folder| real.starts_with(folder))
 }
 
 /// The path with every link in it followed.
 fn without_links(path: &Path) -> Cow<'_, Path> {
-    if path.parent().is_some_and(is_free_of_links) {
+    if path.parent().is_some_and(|folder| matches!(look(folder), Links::None)) {
         return Cow::Borrowed(path);
     }
     real(path).map_or(Cow::Borrowed(path), Cow::Owned)
 }
 
-/// Whether a folder is there and no part of its path is a link. One look, where following the path takes one for each part.
+/// Whether a part of a folder's path is a link.
+enum Links {
+    None,
+    Some,
+    /// The folder is not there.
+    Missing,
+}
+
+/// One look, where following the path would take one for each part of it.
 #[cfg(target_os = "linux")]
-fn is_free_of_links(folder: &Path) -> bool {
+fn look(folder: &Path) -> Links {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
-    let dotted = || folder.components().any(|part| part == Component::ParentDir);
-    openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).is_ok() && !dotted()
+    match openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Ok(_) if !folder.components().any(|part| part == Component::ParentDir) => Links::None,
+        Err(rustix::io::Errno::NOENT) => Links::Missing,
+        // Old kernels cannot say.
+        _ => Links::Some,
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn is_free_of_links(_: &Path) -> bool {
-    false
+fn look(folder: &Path) -> Links {
+    if folder.exists() { Links::Some } else { Links::Missing }
 }
 
 struct Target {
