@@ -7,8 +7,9 @@
 //! target and moves to another output directory. So only this one link step is told: the shared libraries
 //! that rustc asks for are found here first, as linker scripts that name the archives.
 //!
-//! At a fixed address: thousands of pointers in read-only tables need no adjusting then, which is a tenth of
-//! an empty process (SECURITY.md says what that gives up). Where an archive is missing (some distributions ship
+//! At a fixed address: some eleven thousand pointers in read-only tables need no adjusting then. As a static position-independent
+//! executable with packed relocations (RELR) a hook ran 364k instead of 243k instructions, had 42 more page faults and took 100 µs
+//! longer, a quarter of an empty process (SECURITY.md says what the fixed address gives up). Where an archive is missing (some distributions ship
 //! them apart), or with `TIDEGATE_LINK=dynamic`, the executable is linked as usual and works the same, only
 //! slower.
 //!

@@ -9,7 +9,7 @@ use crate::print;
 use crate::workspace::{self, cargo};
 
 /// Both, so that the list is the same wherever it is made.
-const TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
+pub(crate) const TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
 
 /// A runtime, a database, an argument parser, a regular expression engine or a network client costs every tool
 /// call its start-up, on any platform. No list can accept these.

@@ -11,12 +11,14 @@ mod e2e;
 mod failure;
 mod hook_path;
 mod hosts;
+mod notices;
 mod package;
 mod phase;
 mod postgres;
 mod print;
 mod recovery;
 mod stage;
+mod supply;
 mod test;
 mod tools;
 mod workspace;
@@ -31,6 +33,8 @@ Usage: cargo xtask COMMAND
   test                       everything that CI checks; installs what the tests need
   e2e [--client V] [FILTER]  the scenarios on the real client (V: a version, or latest) and on other hosts
   deps [--write]             what the hook depends on, against crates/hook/dependencies.txt
+  supply                     licences, sources and advisories of all locked packages, against deny.toml
+  notices [--write]          licences of what the program contains: THIRD-PARTY-NOTICES.md
   docs [--write]             generated files: docs/, the plugin's hooks
   budget [--write]           instructions per hook run, against crates/hook/instructions.txt
   hook-path --write          the functions that hooks run, for the linker: crates/cli/hook-path.txt
@@ -73,6 +77,9 @@ fn dispatch(arguments: &[String]) -> Done {
         ["e2e", rest @ ..] => e2e::run(rest),
         ["deps"] => deps::check(),
         ["deps", "--write"] => deps::write(),
+        ["supply"] => supply::check().map(drop),
+        ["notices"] => notices::check(),
+        ["notices", "--write"] => notices::write(),
         ["docs"] => docs::check(),
         ["docs", "--write"] => docs::write(),
         ["budget"] => budget::check(),

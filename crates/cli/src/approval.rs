@@ -85,10 +85,15 @@ pub(crate) fn consent(here: &Here, request: &Request<'_>) -> Result<Consent, Cli
     if here.env.agent {
         return of_agent(here, request);
     }
-    if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+    if is_at_terminal() {
         return at_terminal(request);
     }
     nobody_there(here, request, "no terminal to ask at")
+}
+
+/// Whether a question can be asked and answered.
+pub(crate) fn is_at_terminal() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 /// Whether a person agrees to a part of a command that does the rest without them. An agent is never asked: `name` is what
@@ -97,7 +102,7 @@ pub(crate) fn is_agreed(here: &Here, name: &str, would: &[String]) -> Result<boo
     if here.env.agent {
         return Ok(false);
     }
-    if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+    if is_at_terminal() {
         return is_yes_at_terminal(would);
     }
     Ok(is_allowed_unattended(here, name))
@@ -110,7 +115,8 @@ fn at_terminal(request: &Request<'_>) -> Result<Consent, CliError> {
     Err(CliError::new("nothing was changed"))
 }
 
-fn is_yes_at_terminal(would: &[String]) -> Result<bool, CliError> {
+/// Asks there whether to do all this.
+pub(crate) fn is_yes_at_terminal(would: &[String]) -> Result<bool, CliError> {
     for line in would {
         print::to_stderr(line);
     }

@@ -327,6 +327,9 @@ fn own_files(row: &Row<'_>) -> Vec<String> {
         "project config" => Some(OwnFile::ProjectConfig),
         "host" => Some(OwnFile::Host),
         "state" => Some(OwnFile::State),
+        "program" => Some(OwnFile::Program),
+        "plugin" => Some(OwnFile::Plugin),
+        "memory" => Some(OwnFile::Memory),
         _ => None,
     };
     let (call, because, _) = verdict_of("own-settings", &Facts { own_file, ..facts(&event) });

@@ -18,6 +18,8 @@ pub struct Environment {
     pub place: PlaceEnv,
     /// `CLAUDE_PROJECT_DIR`.
     pub project: Option<PathBuf>,
+    /// `CLAUDE_PLUGIN_ROOT`: the plugin that started this hook.
+    pub plugin: Option<PathBuf>,
     /// `CLAUDE_PID`: the client's process.
     pub client: Option<u64>,
     /// `CLAUDE_CODE_SESSION_ID`: set in the host's own shell, for commands.
@@ -122,6 +124,7 @@ impl Environment {
                 host_config: path("CLAUDE_CONFIG_DIR"),
             },
             project: path("CLAUDE_PROJECT_DIR"),
+            plugin: path("CLAUDE_PLUGIN_ROOT"),
             client: text("CLAUDE_PID").and_then(|id| id.parse().ok()),
             session: text("CLAUDE_CODE_SESSION_ID"),
             off: text("TIDEGATE_OFF"),

@@ -579,6 +579,8 @@ impl Gather<'_> {
         let config = place.config();
         let host = place.host();
         let state = place.state().ok();
+        let memory = place.data().ok().map(|data| data.join("memory"));
+        let programs: Vec<PathBuf> = place.link().into_iter().chain(running()).collect();
         // In another worktree the client goes on using the settings of the folder it was started in.
         let main = root.and_then(project::main_worktree);
         let mut roots: Vec<PathBuf> =
@@ -591,6 +593,9 @@ impl Gather<'_> {
                 config: config.as_deref(),
                 host: host.as_deref(),
                 state: state.as_deref(),
+                memory: memory.as_deref(),
+                programs: &programs,
+                plugin: self.env.plugin.as_deref(),
             },
         )
     }
@@ -626,6 +631,15 @@ impl Gather<'_> {
         }
         .meter()
     }
+}
+
+/// Leads to this very program, also where it was started by another name.
+fn running() -> Option<PathBuf> {
+    if cfg!(target_os = "linux") {
+        // `current_exe` would first read where this leads.
+        return Some(PathBuf::from("/proc/self/exe"));
+    }
+    std::env::current_exe().ok()
 }
 
 #[cfg(test)]

@@ -2,13 +2,14 @@
 //!
 //! Told by what the file is, not by how its path is spelled: a link, a `..` or a second name leads to the same file.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use tidegate_core::facts::OwnFile;
 
 use crate::config::PROJECT_FILES;
-use crate::touched::without_dots;
+use crate::touched::{real, without_dots};
 
 /// Where our files are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,13 +22,28 @@ pub struct Places<'a> {
     pub host: Option<&'a Path>,
     /// Private state.
     pub state: Option<&'a Path>,
+    /// The folder of the memory.
+    pub memory: Option<&'a Path>,
+    /// Paths that lead to the program that hooks start.
+    pub programs: &'a [PathBuf],
+    /// The plugin that started this hook.
+    pub plugin: Option<&'a Path>,
 }
+
+/// Names under which the program is found in a `bin` folder: on `PATH`, behind the stable link, by the plugin.
+const PROGRAM_NAMES: [&str; 2] = ["tidegate", "tidegate-bin"];
+
+/// Files of a plugin that say what is started.
+const PLUGIN_FILES: [&str; 3] = ["hooks.json", "plugin.json", ".mcp.json"];
+
+/// The client's own lists, which say where plugins are.
+const PLUGIN_LISTS: [&str; 2] = ["installed_plugins.json", "known_marketplaces.json"];
 
 /// Which of our files this is.
 pub fn which(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
     // The system follows `..` through links, a program may take it out of the text first: either may be meant.
     let dotted = target.components().any(|part| part == Component::ParentDir);
-    find(target, places).or_else(|| find(&without_dots(target), places).filter(|_| dotted))
+    find(target, places).or_else(|| if dotted { find(&without_dots(target), places) } else { None })
 }
 
 fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
@@ -49,7 +65,78 @@ fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
     if hosts.into_iter().any(|path| target.is(&path)) {
         return Some(OwnFile::Host);
     }
-    places.state.filter(|state| target.is_in(state)).map(|_| OwnFile::State)
+    if target.is_named_as_program() || places.programs.iter().any(|path| target.is(path)) {
+        return Some(OwnFile::Program);
+    }
+    let real = without_links(&target.path);
+    if registers_plugin(&real, places) {
+        return Some(OwnFile::Plugin);
+    }
+    if places.state.is_some_and(|state| is_below(&real, state)) {
+        return Some(OwnFile::State);
+    }
+    // Also under another name: it is one file, and what is in it is told to later sessions.
+    let is_store = |memory: &Path| is_below(&real, memory) || target.is(&memory.join("memory.db"));
+    places.memory.filter(|memory| is_store(memory)).map(|_| OwnFile::Memory)
+}
+
+/// Only few names are looked at further: the folders of plugins hold many files that start nothing.
+fn registers_plugin(real: &Path, places: &Places<'_>) -> bool {
+    let Some(name) = real.file_name().and_then(|name| name.to_str()) else { return false };
+    let is_ours = PLUGIN_FILES.contains(&name);
+    if !is_ours && !PLUGIN_LISTS.contains(&name) {
+        return false;
+    }
+    let in_host = |folder: &str| places.host.is_some_and(|host| is_below(real, &host.join(folder)));
+    // Copies of several versions and marketplaces lie there; the folder of each of ours is named after us.
+    let names_us = || real.to_string_lossy().contains("tidegate");
+    if is_ours {
+        places.plugin.is_some_and(|plugin| is_below(real, plugin))
+            || names_us() && (in_host("plugins") || in_host("skills"))
+    } else {
+        in_host("plugins")
+    }
+}
+
+/// Whether a path without links is below a folder, which may be reached by links.
+fn is_below(real: &Path, folder: &Path) -> bool {
+    let through_link = || matches!(look(folder), Links::Some);
+    real.starts_with(folder)
+        || through_link() && self::real(folder).is_some_and(|folder| real.starts_with(folder))
+}
+
+/// The path with every link in it followed.
+fn without_links(path: &Path) -> Cow<'_, Path> {
+    if path.parent().is_some_and(|folder| matches!(look(folder), Links::None)) {
+        return Cow::Borrowed(path);
+    }
+    real(path).map_or(Cow::Borrowed(path), Cow::Owned)
+}
+
+/// Whether a part of a folder's path is a link.
+enum Links {
+    None,
+    Some,
+    /// The folder is not there.
+    Missing,
+}
+
+/// One look, where following the path would take one for each part of it.
+#[cfg(target_os = "linux")]
+fn look(folder: &Path) -> Links {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
+    match openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Ok(_) if !folder.components().any(|part| part == Component::ParentDir) => Links::None,
+        Err(rustix::io::Errno::NOENT) => Links::Missing,
+        // Old kernels cannot say.
+        _ => Links::Some,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn look(folder: &Path) -> Links {
+    if folder.exists() { Links::Some } else { Links::Missing }
 }
 
 struct Target {
@@ -83,9 +170,10 @@ impl Target {
         }
     }
 
-    fn is_in(&self, folder: &Path) -> bool {
-        let Some(ours) = Id::of(folder) else { return self.path.starts_with(folder) };
-        self.path.ancestors().skip(1).any(|above| Id::of(above) == Some(ours))
+    /// Whether something that looks for the program would start this file.
+    fn is_named_as_program(&self) -> bool {
+        let in_bin = || self.path.parent().is_some_and(|folder| last(folder) == "bin");
+        PROGRAM_NAMES.iter().any(|name| last(&self.path) == *name) && in_bin()
     }
 }
 
@@ -139,6 +227,97 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
+    fn the_program_the_plugin_and_the_memory_are_ours_by_any_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        let installed = "host/plugins/cache/market/tidegate/0.1.1";
+        for path in [
+            "p/src",
+            "cellar",
+            "share/tidegate/bin",
+            "share/tidegate/memory/backups",
+            "state/sessions/s",
+            "checkout/plugin/hooks",
+            "host/plugins/cache/market/other/hooks",
+            "host/skills/tidegate/hooks",
+            &format!("{installed}/hooks"),
+            &format!("{installed}/skills/audit"),
+        ] {
+            fs::create_dir_all(at(path)).unwrap();
+        }
+        for path in ["cellar/tidegate-0.1.1", "share/tidegate/memory/memory.db", "p/src/main.rs"] {
+            fs::write(at(path), "x").unwrap();
+        }
+        symlink(at("cellar/tidegate-0.1.1"), at("share/tidegate/bin/tidegate")).unwrap();
+        symlink(at("share/tidegate/memory"), at("p/src/m")).unwrap();
+        symlink(at("state/sessions"), at("p/src/s")).unwrap();
+        symlink(at(installed), at("p/src/plugin")).unwrap();
+        fs::hard_link(at("share/tidegate/memory/memory.db"), at("p/src/notes.md")).unwrap();
+        fs::hard_link(at("cellar/tidegate-0.1.1"), at("p/src/tool")).unwrap();
+        let (root, host, state, memory) = (at("p"), at("host"), at("state"), at("share/tidegate/memory"));
+        let (programs, plugin) = ([at("share/tidegate/bin/tidegate")], at("checkout/plugin"));
+        let places = Places {
+            roots: &[root],
+            config: None,
+            host: Some(&host),
+            state: Some(&state),
+            memory: Some(&memory),
+            programs: &programs,
+            plugin: Some(&plugin),
+        };
+        let which = |path: &str| which(&at(path), &places);
+        for path in [
+            "share/tidegate/bin/tidegate",
+            "cellar/tidegate-0.1.1",
+            "p/src/tool",
+            "home/.cargo/bin/tidegate",
+            "checkout/plugin/bin/tidegate",
+            "checkout/plugin/bin/tidegate-bin",
+        ] {
+            assert_eq!(which(path), Some(OwnFile::Program), "{path}");
+        }
+        for path in [
+            "checkout/plugin/hooks/hooks.json",
+            "checkout/plugin/.claude-plugin/plugin.json",
+            "host/plugins/cache/market/tidegate/0.1.1/hooks/hooks.json",
+            "host/skills/tidegate/hooks/hooks.json",
+            "p/src/plugin/hooks/hooks.json",
+            "host/plugins/installed_plugins.json",
+            "host/plugins/known_marketplaces.json",
+        ] {
+            assert_eq!(which(path), Some(OwnFile::Plugin), "{path}");
+        }
+        for path in [
+            "share/tidegate/memory/memory.db",
+            "share/tidegate/memory/memory.db-wal",
+            "share/tidegate/memory/memory.db-shm",
+            "share/tidegate/memory/backups/memory-2026-01-01.db",
+            "p/src/m/memory.db-wal",
+            "p/src/notes.md",
+        ] {
+            assert_eq!(which(path), Some(OwnFile::Memory), "{path}");
+        }
+        assert_eq!(which("p/src/s/s/marks"), Some(OwnFile::State), "behind a link to a part of it");
+        symlink(at("state"), at("linked")).unwrap();
+        let linked = at("linked");
+        let by_link = Places { state: Some(&linked), ..places };
+        for path in ["state/off.json", "linked/off.json", "p/src/s/s/marks"] {
+            assert_eq!(super::which(&at(path), &by_link), Some(OwnFile::State), "{path}");
+        }
+        for path in [
+            "p/src/main.rs",
+            "p/src/tidegate",
+            "p/src/hooks.json",
+            "p/src/memory.db",
+            "host/plugins/cache/market/other/hooks/hooks.json",
+            "host/plugins/cache/market/tidegate/0.1.1/skills/audit/SKILL.md",
+            "share/tidegate/other",
+        ] {
+            assert_eq!(which(path), None, "{path}");
+        }
+    }
+
+    #[test]
     fn also_before_its_folder_is_there() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("p");
@@ -167,7 +346,13 @@ mod tests {
         symlink("dangling.toml", at("p/src/second.toml")).unwrap();
         fs::hard_link(at("p/.claude/settings.json"), at("p/src/hard.json")).unwrap();
         let (root, config, host, state) = (at("p"), at("conf/config.toml"), at("home/.claude"), at("state"));
-        let places = Places { roots: &[root], config: Some(&config), host: Some(&host), state: Some(&state) };
+        let places = Places {
+            roots: &[root],
+            config: Some(&config),
+            host: Some(&host),
+            state: Some(&state),
+            ..Places::default()
+        };
         let which = |path: &str| which(&at(path), &places);
         for path in [
             "p/.claude/settings.json",

@@ -1,9 +1,11 @@
-//! What an agent may not do without a person: take our hooks out, or choose a preset that is not the strictest.
+//! What an agent may not do without a person: take our hooks out, or choose a preset that is not the strictest. And what nothing
+//! but a person at a terminal may agree to: writing through a link out of the project.
 //!
 //! A person or a script may: only who works under the hooks has a reason to be rid of them.
 
 use std::process::ExitCode;
 
+use super::links_out::LinkOut;
 use super::shell::quoted;
 use super::target::Target;
 use tidegate_core::record::Deeds;
@@ -41,6 +43,23 @@ pub(super) fn to_uninstall(
     let command = format!("uninstall {}{shared}", place(target));
     let would = "This would take Tidegate's hooks and status line out.".to_owned();
     ask(&Here::find()?, "uninstall", command, would, report)
+}
+
+/// Before anything is written through links that lead out of the project.
+pub(super) fn to_follow(links: &[LinkOut], target: &Target) -> Result<(), CliError> {
+    let Some(first) = links.first() else { return Ok(()) };
+    if target.env.agent || !approval::is_at_terminal() {
+        return Err(not_followed(first));
+    }
+    let would: Vec<String> = links.iter().map(LinkOut::said).collect();
+    if approval::is_yes_at_terminal(&would)? { Ok(()) } else { Err(CliError::new("nothing was changed")) }
+}
+
+/// Without a person's yes.
+pub(super) fn not_followed(link: &LinkOut) -> CliError {
+    CliError::new(link.said()).hint(
+        "remove the link, or run `tidegate init` yourself at a terminal, where it asks you; nothing was changed",
+    )
 }
 
 fn place(target: &Target) -> String {

@@ -16,6 +16,7 @@ mod preset;
 pub(crate) mod shipped;
 // Where, what for, and how it is done.
 mod link;
+mod links_out;
 mod consent;
 mod target;
 pub(crate) mod record;
@@ -30,6 +31,7 @@ use std::process::ExitCode;
 use crate::args;
 use crate::command::Outcome;
 use crate::error::CliError;
+use links_out::LinkOut;
 use plan::Plan;
 use record::Records;
 use step::{Act, Report};
@@ -39,7 +41,7 @@ use target::Target;
 pub(crate) fn init(args: &args::Init) -> Outcome {
     let target = Target::find(&args.target)?;
     let preset = args.preset.map(args::Preset::name);
-    let warnings = warnings::of_init(&target);
+    let mut warnings = warnings::of_init(&target);
     let next = if target.is_user {
         "start the client in a project, then `tidegate doctor` there says whether the hooks ran".to_owned()
     } else {
@@ -57,7 +59,19 @@ pub(crate) fn init(args: &args::Init) -> Outcome {
     {
         return Ok(code);
     }
-    carry_out(&target, &args.report, &warnings, Some(&next), |records| plan::init(&target, preset, records))
+    let links = links_out::of_plan(&plan::init(&target, preset, &look(&target)?)?, &target);
+    if !args.report.dry_run {
+        consent::to_follow(&links, &target)?;
+    }
+    warnings.extend(links.iter().map(LinkOut::said));
+    carry_out(&target, &args.report, &warnings, Some(&next), |records| {
+        let plan = plan::init(&target, preset, records)?;
+        // A link that came after the question was not agreed to.
+        match links_out::of_plan(&plan, &target).iter().find(|link| !links.contains(link)) {
+            Some(link) => Err(consent::not_followed(link)),
+            None => Ok(plan),
+        }
+    })
 }
 
 /// `tidegate uninstall`.
@@ -69,6 +83,14 @@ pub(crate) fn uninstall(args: &args::Uninstall) -> Outcome {
     carry_out(&target, &args.report, &[], None, |records| plan::uninstall(&target, records))
 }
 
+fn look(target: &Target) -> Result<Records, CliError> {
+    Records::look(&target.env).map_err(|why| unkept(&why))
+}
+
+fn unkept(why: &str) -> CliError {
+    CliError::new(format!("what is there now could not be kept: {why}")).hint("nothing was changed")
+}
+
 /// Plans, shows or does.
 fn carry_out(
     target: &Target,
@@ -77,10 +99,7 @@ fn carry_out(
     next: Option<&str>,
     plan: impl Fn(&Records) -> Result<Plan, CliError>,
 ) -> Outcome {
-    let unkept = |why: String| {
-        CliError::new(format!("what is there now could not be kept: {why}")).hint("nothing was changed")
-    };
-    let records = Records::look(&target.env).map_err(unkept)?;
+    let records = look(target)?;
     let planned = plan(&records)?;
     let report = Report { json: args.json, dry_run: args.dry_run, warnings, next: None, backup: None };
     let is_settled = |plan: &Plan, records: &Records| {
@@ -97,7 +116,7 @@ fn carry_out(
         return Ok(ExitCode::SUCCESS);
     }
     // Again, now that nobody else is at it.
-    let (records, _lock) = Records::lock(&target.env).map_err(unkept)?;
+    let (records, _lock) = Records::lock(&target.env).map_err(|why| unkept(&why))?;
     let planned = plan(&records)?;
     // First: files without a way back to the byte would be worse than no files. What is given back is forgotten last.
     let before = records.load(&target.root);
@@ -114,7 +133,7 @@ fn carry_out(
         let _ = fs::remove_file(left);
     }
     if kept != before {
-        records.save(&kept).map_err(|error| unkept(error.to_string()))?;
+        records.save(&kept).map_err(|error| unkept(&error.to_string()))?;
     }
     // Files that no record names: copies of the plugin, settings of other agents.
     for (number, step) in planned.steps.iter().enumerate() {
@@ -122,7 +141,7 @@ fn carry_out(
             && kept.of(&step.place.file).is_none()
         {
             let keeping = records.keep_replaced(target.now, number, &step.place.file, old);
-            keeping.map_err(|error| unkept(error.to_string()))?;
+            keeping.map_err(|error| unkept(&error.to_string()))?;
         }
     }
     let backup = records.has_backup(&planned.record).then_some(folder.as_path());

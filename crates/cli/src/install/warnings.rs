@@ -19,7 +19,6 @@ pub(super) fn of_init(target: &Target) -> Vec<String> {
         let program = target.program.display();
         warnings.push(format!("{program} is a build: `cargo clean` takes it away, and the gates close"));
     }
-    warnings.extend(folder_elsewhere(target));
     if let Some(file) = settings_file::disabling(&files) {
         warnings.push(format!("{} has `disableAllHooks`: no hook will run", file.path.display()));
     }
@@ -61,17 +60,6 @@ fn above(target: &Target) -> Option<String> {
         "{} has an install, too: a client started there does not see this one; `tidegate uninstall` takes it out again",
         folder.display()
     ))
-}
-
-/// A host's folder that is a link out of the project.
-fn folder_elsewhere(target: &Target) -> Option<String> {
-    let folder = target.in_host_folder("");
-    let real = fs::canonicalize(&folder.file).ok()?;
-    let is_out = !target.is_user && !real.starts_with(&target.root);
-    is_out.then(|| {
-        let shown = target.place(".claude").shown;
-        format!("{} leads out of the project: what is written goes to {}", shown.display(), real.display())
-    })
 }
 
 /// Entries of others by which the host leaves out the whole file, and ours in it.

@@ -7,6 +7,9 @@ use serde_json::json;
 use crate::fixtures;
 use crate::sandbox::Sandbox;
 
+/// The program that the hooks of the tests start.
+const EXE: &str = env!("CARGO_BIN_EXE_tidegate");
+
 fn edit(sandbox: &Sandbox, path: &str) -> crate::answer::Answer {
     let mut payload = fixtures::hook("PreToolUse.Write");
     payload["cwd"] = json!(sandbox.project());
@@ -29,6 +32,11 @@ fn a_person_is_asked() {
         ("project/src/../.claude/settings.json", "hooks and status line"),
         ("home/.claude/settings.json", "hooks and status line"),
         ("state/off.json", "private state"),
+        ("home/.local/share/tidegate/bin/tidegate", "the program"),
+        (EXE, "the program"),
+        ("home/.claude/plugins/cache/tidegate/tidegate/0.1.1/hooks/hooks.json", "plugin"),
+        ("home/.local/share/tidegate/memory/memory.db", "memory"),
+        ("home/.local/share/tidegate/memory/memory.db-wal", "memory"),
     ] {
         let answer = edit(&sandbox, path);
         let decision = &answer.output()["hookSpecificOutput"];

@@ -115,6 +115,12 @@ pub enum OwnFile {
     Host,
     /// Our private state.
     State,
+    /// The program that hooks start, or a file in whose place it would be found.
+    Program,
+    /// What registers our plugin, or says where it is.
+    Plugin,
+    /// The store of what is remembered.
+    Memory,
 }
 
 impl Needs {

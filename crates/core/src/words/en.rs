@@ -27,7 +27,11 @@ pub(super) const WORDS: Words = Words {
         )
     },
     own_file: |file, path| {
-        format!("The agent wants to edit {path}: {}. It can switch gates off.", own_file(file))
+        let risk = match file {
+            OwnFile::Memory => "Later sessions are given its contents.",
+            _ => "It can switch gates off.",
+        };
+        format!("The agent wants to edit {path}: {}. {risk}", own_file(file))
     },
     own_file_denied: |file, path, mode, policy| {
         format!(
@@ -236,6 +240,9 @@ fn own_file(file: OwnFile) -> &'static str {
         OwnFile::ProjectConfig => "Tidegate's config for this project",
         OwnFile::Host => "the settings in which the client's hooks and status line stand",
         OwnFile::State => "Tidegate's private state",
+        OwnFile::Program => "the program that runs Tidegate's checks",
+        OwnFile::Plugin => "a file that registers Tidegate's plugin",
+        OwnFile::Memory => "Tidegate's memory",
     }
 }
 

@@ -28,10 +28,11 @@ pub(super) const WORDS: Words = Words {
         )
     },
     own_file: |file, path| {
-        format!(
-            "エージェントが {path}（{}）を編集しようとしています。ゲートを無効にできるファイルです。",
-            own_file(file)
-        )
+        let risk = match file {
+            OwnFile::Memory => "今後のセッションに渡される内容です。",
+            _ => "ゲートを無効にできるファイルです。",
+        };
+        format!("エージェントが {path}（{}）を編集しようとしています。{risk}", own_file(file))
     },
     own_file_denied: |file, path, mode, policy| {
         format!(
@@ -251,6 +252,9 @@ fn own_file(file: OwnFile) -> &'static str {
         OwnFile::ProjectConfig => "このプロジェクトのTidegateの設定",
         OwnFile::Host => "クライアントのフックとステータスラインの設定",
         OwnFile::State => "Tidegateの内部状態",
+        OwnFile::Program => "Tidegateのチェックを実行するプログラム",
+        OwnFile::Plugin => "Tidegateのプラグインの登録ファイル",
+        OwnFile::Memory => "Tidegateの記憶",
     }
 }
 

@@ -3,6 +3,7 @@
 //! Many processes use it at once: readers never wait (WAL), writers take turns (`BEGIN IMMEDIATE`, waiting a while for
 //! each other). A commit is on disk before it is said to be done (`synchronous = FULL`): the worker removes a job after it.
 
+mod connection;
 mod each;
 mod failed;
 mod forget;
@@ -21,7 +22,7 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
+use rusqlite::{Connection, Transaction, TransactionBehavior, config::DbConfig};
 use tidegate_core::time::Millis;
 use tidegate_state::place;
 
@@ -79,9 +80,7 @@ impl SqliteStore {
     /// The same; a writer waits as long as told for others.
     pub fn open_with(path: &Path, patience: Duration) -> Result<Opened> {
         make_file(path)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(patience)?;
+        let connection = connection::open(path, patience)?;
         let mut store = SqliteStore { connection, path: path.to_owned(), patience };
         // While somebody else makes the file, SQLite does not wait by itself.
         let start = Instant::now();
@@ -148,10 +147,16 @@ impl SqliteStore {
         let application: i32 = self.connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
         let is_empty =
             self.connection.query_row("SELECT count(*) = 0 FROM sqlite_master", [], |row| row.get(0))?;
+        let added = connection::added_code(&self.connection)?;
         drop(moment);
+        let elsewhere = "move it elsewhere, or set TIDEGATE_DATA_DIR to another folder";
         if application != schema::APPLICATION && !(application == 0 && version == 0 && is_empty) {
             return Err(Error::new(ErrorKind::Refused, format!("{shown} is another program's database"))
-                .hint("move it elsewhere, or set TIDEGATE_DATA_DIR to another folder"));
+                .hint(elsewhere));
+        }
+        if let Some(added) = added {
+            let what = format!("{shown} holds {added}, which Tidegate did not put there");
+            return Err(Error::new(ErrorKind::Refused, what).hint(elsewhere));
         }
         if version > schema::VERSION {
             return Err(Error::new(

@@ -4,9 +4,10 @@ use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, Row, Transaction};
+use rusqlite::{Connection, Row, Transaction};
 use serde::Serialize;
 
+use super::connection;
 use super::failed;
 use super::index;
 use super::row;
@@ -156,19 +157,14 @@ pub fn backup_to(connection: &Connection, to: &Path) -> Result<()> {
 /// How long a look waits for others.
 const LOOKS: Duration = Duration::from_secs(5);
 
-fn open_to_read(path: &Path) -> Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(LOOKS)?;
-    Ok(connection)
-}
-
 /// Whether a file is a store that this program can read, from beginning to end.
 pub fn is_sound(path: &Path) -> bool {
     let check = || -> Result<bool> {
-        let connection = open_to_read(path)?;
+        let connection = connection::open(path, LOOKS)?;
         let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        Ok((1..=schema::VERSION).contains(&version) && of_check(&connection)?.is_empty())
+        let is_ours =
+            (1..=schema::VERSION).contains(&version) && connection::added_code(&connection)?.is_none();
+        Ok(is_ours && of_check(&connection)?.is_empty())
     };
     path.metadata().is_ok_and(|found| found.len() > 0) && check().unwrap_or(false)
 }
@@ -184,7 +180,8 @@ pub struct Looked {
 
 /// Looks at a store without changing it, and without going through all of it: only gross damage shows.
 pub fn look(path: &Path) -> Result<Looked> {
-    let store = SqliteStore { connection: open_to_read(path)?, path: path.to_owned(), patience: LOOKS };
+    let store =
+        SqliteStore { connection: connection::open(path, LOOKS)?, path: path.to_owned(), patience: LOOKS };
     store.check_version()?;
     if store.version()? == 0 {
         return Err(Error::new(ErrorKind::Damaged, format!("{} is empty", path.display())));
@@ -205,7 +202,7 @@ type Kept = (&'static str, &'static str, fn(&Row<'_>) -> rusqlite::Result<Record
 /// Puts into a store whatever can still be read of a damaged file, and what was to be forgotten first. Gives how many rows
 /// were new or newer.
 pub fn salvage(damaged: &Path, into: &mut SqliteStore) -> u64 {
-    let Ok(connection) = open_to_read(damaged) else { return 0 };
+    let Ok(connection) = connection::open(damaged, LOOKS) else { return 0 };
     let uids = |table: &str| -> Result<Vec<String>> {
         let mut found = connection.prepare(&format!("SELECT uid FROM {table}"))?;
         let rows = found.query_map([], |row| row.get(0))?;

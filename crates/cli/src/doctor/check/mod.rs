@@ -15,6 +15,7 @@ mod knowledge;
 mod latency;
 mod life;
 mod memory;
+mod network;
 mod off;
 mod paths;
 mod safety;
@@ -46,6 +47,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("state", state::check),
     ("clock", clock::check),
     ("disk", disk::check),
+    ("network", network::check),
     ("config", config::check),
     ("off", off::check),
     ("backend", backend::check),

@@ -190,10 +190,10 @@ fn a_healthy_project() {
     let findings = findings(&sandbox);
     assert!(findings.iter().all(|finding| finding["state"] == "ok"), "{findings:#?}");
     let ids: Vec<&str> = findings.iter().filter_map(|finding| finding["id"].as_str()).collect();
-    insta::assert_snapshot!(ids.join(" "), @"binary paths safety settings hooks hosts installs disabled skills client state clock disk config off backend knowledge memory transcript crashes latency life");
+    insta::assert_snapshot!(ids.join(" "), @"binary paths safety settings hooks hosts installs disabled skills client state clock disk network config off backend knowledge memory transcript crashes latency life");
     let ran = sandbox.run(&["doctor"]);
-    assert_eq!(ran.ok().lines().count(), 23, "{ran:?}");
-    assert!(ran.stdout.ends_with("\n22 checks: nothing wrong\n"), "{ran:?}");
+    assert_eq!(ran.ok().lines().count(), 24, "{ran:?}");
+    assert!(ran.stdout.ends_with("\n23 checks: nothing wrong\n"), "{ran:?}");
     // Nothing is left behind.
     let left: Vec<PathBuf> = sandbox.everything();
     assert!(!left.iter().any(|path| path.to_string_lossy().contains(".doctor.")), "{left:?}");
@@ -216,7 +216,7 @@ fn what_people_read() {
                          cure: `tidegate init --project [sandbox]/project` installs it
     note     off         `pressure` is switched off by TIDEGATE_OFF in this environment
                          cure: `unset TIDEGATE_OFF` before starting the client switches it on again
-    22 checks: 1 warning, 1 note
+    23 checks: 1 warning, 1 note
     ");
     let missing = sandbox.run(&["doctor", "--project", "missing"]);
     assert!(missing.failed().contains("is not a folder\nhint: "), "{missing:?}");

@@ -384,23 +384,94 @@ fn a_linked_gitignore_is_not_written() {
     assert_eq!(fs::read_to_string(&victim).expect("the file"), ours);
 }
 
-#[test]
-fn a_host_folder_that_leads_out_of_the_project_is_named() {
+/// Each link that `init` would write through, and a file that would be written behind it.
+const LINKS: [(&str, &str); 3] = [
+    (".claude", "settings.local.json"),
+    (".claude/skills", "getting-started/SKILL.md"),
+    (".claude/commands", "tidegate-off.md"),
+];
+
+fn linked_out(link: &str) -> (Sandbox, PathBuf) {
     let sandbox = Sandbox::new();
     let elsewhere = sandbox.path().join("elsewhere");
     fs::create_dir(&elsewhere).expect("a new folder");
-    symlink(&elsewhere, sandbox.project().join(".claude")).expect("a link");
-    let ran = sandbox.run(&["init"]);
-    let warnings: Vec<&str> =
-        ran.stderr.lines().filter(|line| line.contains("leads out of the project")).collect();
-    assert!(ran.code == Some(0) && warnings.len() == 1, "{ran:?}");
-    assert!(warnings[0].starts_with("warning: ") && warnings[0].ends_with("elsewhere"), "{warnings:?}");
-    assert!(elsewhere.join("settings.local.json").exists());
-    // Inside it is nobody's business.
+    let link = sandbox.project().join(link);
+    fs::create_dir_all(link.parent().expect("a folder")).expect("new folders");
+    symlink(&elsewhere, &link).expect("a link");
+    (sandbox, elsewhere)
+}
+
+#[test]
+fn init_writes_through_no_link_out_of_the_project() {
+    for (link, file) in LINKS {
+        let (sandbox, elsewhere) = linked_out(link);
+        let before = tree(&sandbox);
+        let ran = sandbox.run(&["init"]);
+        let said = ran.failed();
+        assert!(said.contains(&format!("{link} leads out of the project")), "{said}");
+        assert!(said.contains(&*elsewhere.to_string_lossy()) && said.contains("at a terminal"), "{said}");
+        assert_eq!(tree(&sandbox), before, "{link}");
+        // What would be done can be looked at.
+        let dry = sandbox.run(&["init", "--dry-run"]);
+        assert!(dry.code == Some(0) && dry.stderr.contains("leads out of the project"), "{dry:?}");
+        assert_eq!(tree(&sandbox), before, "{link}");
+        assert!(!elsewhere.join(file).exists());
+    }
     let sandbox = Sandbox::new();
-    fs::create_dir(sandbox.project().join("config")).expect("a new folder");
+    let victim = put(sandbox.path().join("victim.json"), "{}");
+    fs::create_dir(sandbox.project().join(".claude")).expect("a new folder");
+    for (scope, name) in [(Scope::Project, "settings.local.json"), (Scope::Shared, "settings.json")] {
+        let link = sandbox.project().join(".claude").join(name);
+        symlink(&victim, &link).expect("a link");
+        assert!(scope.refused(&sandbox, "init").contains(&format!("{name} leads out of the project")));
+        fs::remove_file(&link).expect("our own link");
+    }
+    assert_eq!(fs::read_to_string(&victim).expect("the file"), "{}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn at_a_terminal_init_asks_before_it_writes_through_a_link() {
+    for (link, file) in LINKS {
+        let (sandbox, elsewhere) = linked_out(link);
+        let no = crate::people::at_terminal(&sandbox, &["init"], "n\n");
+        assert!(no.code == Some(1) && no.stdout.contains("leads out of the project"), "{no:?}");
+        assert!(!elsewhere.join(file).exists(), "{link}");
+        // An agent that drives a terminal is not a person.
+        let sandbox = sandbox.with("CLAUDECODE", "1");
+        let agent = crate::people::at_terminal(&sandbox, &["init"], "y\n");
+        assert!(agent.code == Some(1) && !elsewhere.join(file).exists(), "{agent:?}");
+        let sandbox = sandbox.without("CLAUDECODE");
+        let yes = crate::people::at_terminal(&sandbox, &["init"], "y\n");
+        assert!(yes.code == Some(0) && elsewhere.join(file).exists(), "{yes:?}");
+    }
+}
+
+#[test]
+fn links_within_the_project_are_followed() {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.project().join("config/shared")).expect("new folders");
     symlink("config", sandbox.project().join(".claude")).expect("a link");
+    symlink("shared", sandbox.project().join("config/skills")).expect("a link");
     Scope::Project.init(&sandbox);
+    assert!(sandbox.project().join("config/shared/getting-started/SKILL.md").exists());
+}
+
+/// Changing owners takes root.
+#[test]
+fn a_persons_own_dotfiles_are_followed_and_those_of_others_are_not() {
+    let sandbox = Sandbox::new();
+    let dotfiles = sandbox.home().join("dotfiles");
+    fs::create_dir_all(&dotfiles).expect("a new folder");
+    fs::create_dir_all(sandbox.home().join(".claude")).expect("a new folder");
+    symlink(&dotfiles, sandbox.home().join(".claude/skills")).expect("a link");
+    if crate::sandbox::is_root(&sandbox) {
+        std::os::unix::fs::chown(&dotfiles, Some(12345), None).expect("a new owner");
+        assert!(Scope::User.refused(&sandbox, "init").contains("skills leads out of"));
+        std::os::unix::fs::chown(&dotfiles, Some(0), None).expect("a new owner");
+    }
+    Scope::User.init(&sandbox);
+    assert!(dotfiles.join("getting-started/SKILL.md").exists());
 }
 
 /// What is kept for a person is what was there, not what we would give back.

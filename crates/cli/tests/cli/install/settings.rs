@@ -348,7 +348,9 @@ fn the_status_line_of_a_farther_file_is_shown_and_not_copied_back() {
 fn a_linked_file_stays_a_link_and_keeps_its_mode() {
     for scope in SCOPES {
         let sandbox = Sandbox::new();
-        let real = sandbox.path().join("dotfiles.json");
+        // Out of a project nothing is written without a question; out of the person's own folder it is.
+        let folder = if matches!(scope, Scope::User) { sandbox.path().to_owned() } else { sandbox.project() };
+        let real = folder.join("dotfiles.json");
         fs::write(&real, "{ \"a\": 1 }").expect("a new file");
         fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).expect("a mode");
         let path = scope.settings(&sandbox);

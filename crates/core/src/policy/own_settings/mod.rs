@@ -1,4 +1,5 @@
-//! Own settings: an agent that edits Tidegate's config or state, or the host's hook settings, has a person asked first.
+//! Own settings: an agent that edits Tidegate's config, state, memory or program, or the host's hook settings, has a person
+//! asked first.
 //!
 //! The rules, case by case, are in `own_settings.md` beside this file.
 
@@ -40,7 +41,7 @@ choices!(OwnSettingsMode {
 });
 
 /// A command line that writes one of our files has one of these in it: their names, or the folder it goes to first.
-const OWN_NAMES: [&str; 3] = ["tidegate", "settings", ".claude"];
+const OWN_NAMES: [&str; 4] = ["tidegate", "settings", ".claude", "memory.db"];
 
 /// The policy.
 pub struct OwnSettings;
@@ -110,7 +111,7 @@ fn tell(facts: &Facts<'_>, file: OwnFile) -> Verdict {
 /// rule decide, which in one mode is yes and in the other is up to a model (seen with 2.1.325).
 fn asks_nobody<'a>(event: &'a Event<'_>, file: OwnFile) -> Option<&'a str> {
     let mode = event.payload.permission_mode.get().map(AsRef::as_ref)?;
-    let in_its_folder = matches!(file, OwnFile::Host | OwnFile::ProjectConfig);
+    let in_its_folder = matches!(file, OwnFile::Host | OwnFile::ProjectConfig | OwnFile::Plugin);
     (in_its_folder && matches!(mode, "bypassPermissions" | "auto")).then_some(mode)
 }
 
@@ -119,5 +120,8 @@ fn because(file: OwnFile) -> &'static str {
         OwnFile::Config | OwnFile::ProjectConfig => "the file is Tidegate's config",
         OwnFile::Host => "the file holds the host's hooks",
         OwnFile::State => "the file is Tidegate's state",
+        OwnFile::Program => "the file is the program that hooks start",
+        OwnFile::Plugin => "the file registers Tidegate's plugin",
+        OwnFile::Memory => "the file is Tidegate's memory",
     }
 }

@@ -1,0 +1,200 @@
+//! Every connection to a store's file. The file may come from elsewhere (a backup, a synchronised folder, another account), so
+//! nothing in its schema may run code and no statement may write behind the tables.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::Result;
+
+/// Opens a file that is there; waits so long for others.
+pub(super) fn open(path: &Path, patience: Duration) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(patience)?;
+    // Neither the schema nor the index's own tables can be written by a statement; FTS5 itself still can.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    // Functions with effects cannot be called from the schema.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    // Our tables have neither; `added_code` sees only those that are there when a store is opened.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    // Damaged pages are noticed when they are read, before anything relies on them.
+    connection.pragma_update(None, "cell_size_check", true)?;
+    Ok(connection)
+}
+
+/// A trigger or view in the schema, named for people.
+pub(super) fn added_code(connection: &Connection) -> Result<Option<String>> {
+    let mut added = connection.prepare(
+        "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY name LIMIT 1",
+    )?;
+    let mut rows = added.query([])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let (kind, name): (String, String) = (row.get(0)?, row.get(1)?);
+    Ok(Some(format!("the {kind} {name:?}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{SqliteStore, is_sound, look, salvage};
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::record::{Project, Record};
+    use crate::store::Store;
+    use crate::view::Page;
+    use std::fs;
+    use std::path::PathBuf;
+    use tidegate_core::time::Millis;
+
+    const PATIENCE: Duration = Duration::from_secs(5);
+
+    struct Scene {
+        folder: tempfile::TempDir,
+    }
+
+    impl Scene {
+        fn new() -> Scene {
+            let scene = Scene { folder: tempfile::tempdir().unwrap() };
+            scene.store().put(&[project("p1")]).unwrap();
+            scene
+        }
+
+        fn file(&self) -> PathBuf {
+            self.folder.path().join("memory.db")
+        }
+
+        fn store(&self) -> SqliteStore {
+            SqliteStore::open(&self.file()).unwrap().store
+        }
+
+        /// What another program can do to the file.
+        fn attack(&self, sql: &str) {
+            let other = Connection::open(self.file()).unwrap();
+            other.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).unwrap();
+            other.execute_batch(sql).unwrap();
+        }
+    }
+
+    fn project(uid: &str) -> Record {
+        Record::Project(Project {
+            uid: uid.to_owned(),
+            key: None,
+            name: uid.to_owned(),
+            created: Millis(1),
+            updated: Millis(1),
+            id: None,
+        })
+    }
+
+    fn projects(store: &mut SqliteStore) -> Vec<String> {
+        let page = store.projects(&Page { limit: 1000, after: None }).unwrap();
+        let mut names: Vec<String> = page.rows.into_iter().map(|project| project.row.name).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_store_with_a_trigger_or_a_view_is_refused_and_left_as_it_is() {
+        for (attack, named) in [
+            (
+                "CREATE TRIGGER spy AFTER INSERT ON project BEGIN UPDATE project SET shared = 1; END",
+                "trigger \"spy\"",
+            ),
+            (
+                "ALTER TABLE project RENAME TO real; CREATE VIEW project AS SELECT * FROM real",
+                "view \"project\"",
+            ),
+        ] {
+            let scene = Scene::new();
+            scene.attack(attack);
+            let bytes = fs::read(scene.file()).unwrap();
+            for refused in [SqliteStore::open(&scene.file()).map(drop), look(&scene.file()).map(drop)] {
+                let error = refused.unwrap_err();
+                assert_eq!(error.kind, ErrorKind::Refused, "{error}");
+                assert!(error.what.contains(named), "{error}");
+                assert!(error.hint.unwrap().contains("TIDEGATE_DATA_DIR"));
+            }
+            assert!(!is_sound(&scene.file()), "not to be used in place of a damaged store");
+            assert_eq!(fs::read(scene.file()).unwrap(), bytes);
+        }
+    }
+
+    /// The schema is looked at when a store is opened, and a worker keeps it open.
+    #[test]
+    fn a_trigger_that_comes_later_does_not_run() {
+        let scene = Scene::new();
+        let mut store = scene.store();
+        scene.attack(
+            "CREATE TRIGGER spy AFTER INSERT ON project BEGIN UPDATE project SET name = 'stolen'; END",
+        );
+        store.put(&[project("p2")]).unwrap();
+        assert_eq!(projects(&mut store), ["p1", "p2"]);
+    }
+
+    #[test]
+    fn nothing_of_a_damaged_file_runs_while_rows_are_saved_from_it() {
+        let scene = Scene::new();
+        scene.attack(
+            "ALTER TABLE project RENAME TO real;
+             CREATE VIEW project AS SELECT id, uid, key, 'stolen' AS name, created, updated, active, shared FROM real",
+        );
+        let new = Scene { folder: tempfile::tempdir().unwrap() };
+        let mut store = new.store();
+        assert_eq!(salvage(&scene.file(), &mut store), 0);
+        assert_eq!(projects(&mut store), Vec::<String>::new());
+    }
+
+    #[test]
+    fn no_statement_writes_behind_the_tables() {
+        let scene = Scene::new();
+        let connection = open(&scene.file(), PATIENCE).unwrap();
+        connection.execute_batch("PRAGMA writable_schema = ON").unwrap();
+        for statement in [
+            "UPDATE sqlite_master SET sql = 'CREATE TABLE project (x)' WHERE name = 'project'",
+            "UPDATE find_data SET block = x'00'",
+            "DELETE FROM few_data",
+            "DROP TABLE find_config",
+        ] {
+            connection.execute_batch(statement).unwrap_err();
+        }
+        let trusted: bool = connection.query_row("PRAGMA trusted_schema", [], |row| row.get(0)).unwrap();
+        assert!(!trusted);
+        connection.execute_batch("PRAGMA journal_mode = DELETE").unwrap();
+    }
+
+    /// Each page in turn: whatever a file holds, the answer is rows or a clear error.
+    #[test]
+    fn a_page_of_rubbish_is_damage_and_nothing_worse() {
+        const PAGE: usize = 4096;
+        let scene = Scene::new();
+        let records: Vec<Record> = (0..200).map(|number| project(&format!("many-{number}"))).collect();
+        scene.store().put(&records).unwrap();
+        scene.attack("PRAGMA wal_checkpoint(TRUNCATE)");
+        let sound = fs::read(scene.file()).unwrap();
+        let mut noticed = 0;
+        for page in 0..sound.len() / PAGE {
+            for (from, to, with) in [(8, 64, 0xff), (8, 64, 0x00), (0, 8, 0x0d), (PAGE / 2, PAGE, 0xa5)] {
+                // The header of the file is at the beginning of the first page.
+                let skipped = if page == 0 { 100 } else { 0 };
+                let mut bytes = sound.clone();
+                bytes[page * PAGE..][skipped + from..(skipped + to).min(PAGE)].fill(with);
+                let _ = fs::remove_file(scene.file().with_extension("db-wal"));
+                let _ = fs::remove_file(scene.file().with_extension("db-shm"));
+                fs::write(scene.file(), bytes).unwrap();
+                let used = SqliteStore::open(&scene.file()).and_then(|opened| {
+                    let mut store = opened.store;
+                    store.each(&mut |_| Ok(()))?;
+                    store.put(&[project("new")])
+                });
+                if let Err(error) = used {
+                    assert_eq!(error.kind, ErrorKind::Damaged, "page {page}: {error}");
+                    noticed += 1;
+                }
+            }
+        }
+        assert!(noticed > 0);
+    }
+}

@@ -1,0 +1,210 @@
+//! RustSec's database of vulnerabilities in packages, where it can be had: a clone in the user's cache, renewed once a day.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use semver::{Version, VersionReq};
+use toml::Table;
+
+use crate::failure::{Done, While};
+use crate::package;
+use crate::workspace;
+
+const DATABASE: &str = "https://github.com/rustsec/advisory-db";
+
+const DAY: Duration = Duration::from_hours(24);
+
+/// What a check came to.
+pub(super) enum Checked {
+    With {
+        vulnerable: Vec<String>,
+        remarks: Vec<String>,
+        date: String,
+    },
+    /// There is no database, for this reason.
+    Not(String),
+}
+
+pub(super) fn check(packages: &[(&str, &str)], ignored: &[String]) -> Done<Checked> {
+    let database = match database()? {
+        Ok(database) => database,
+        Err(why) => return Ok(Checked::Not(why)),
+    };
+    let (vulnerable, remarks) = findings(&database, packages, ignored)?;
+    let date = workspace::output(git(&database).args(["log", "-1", "--format=%cs"]))?.trim().to_owned();
+    Ok(Checked::With { vulnerable, remarks, date })
+}
+
+/// Vulnerabilities of these packages, and remarks about them.
+fn findings(
+    database: &Path,
+    packages: &[(&str, &str)],
+    ignored: &[String],
+) -> Done<(Vec<String>, Vec<String>)> {
+    let (mut vulnerable, mut remarks) = (Vec::new(), Vec::new());
+    for (name, version) in packages {
+        let folder = database.join("crates").join(name);
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        files.sort();
+        for file in files {
+            let text = fs::read_to_string(&file).while_(file.display())?;
+            let advisory = Advisory::parse(&text).while_(file.display())?;
+            if ignored.contains(&advisory.id) || !advisory.concerns(version).while_(file.display())? {
+                continue;
+            }
+            let line = format!("{name} {version}: {} {}", advisory.id, advisory.title);
+            if advisory.is_remark { remarks.push(line) } else { vulnerable.push(line) }
+        }
+    }
+    Ok((vulnerable, remarks))
+}
+
+/// The clone, or why there is none. An old one is better than none.
+fn database() -> Done<Result<PathBuf, String>> {
+    let clients = package::cache()?;
+    let folder = clients.with_file_name("advisory-db");
+    let looked_at =
+        fs::metadata(folder.join(".git/FETCH_HEAD")).or_else(|_| fs::metadata(folder.join(".git")));
+    let age = looked_at
+        .and_then(|found| found.modified())
+        .ok()
+        .and_then(|time| SystemTime::now().duration_since(time).ok());
+    if age.is_some_and(|age| age < DAY) {
+        return Ok(Ok(folder));
+    }
+    let renewed = if folder.is_dir() {
+        workspace::output(git(&folder).args(["fetch", "--quiet", "--depth", "1", "origin", "HEAD"]))
+            .and_then(|_| workspace::output(git(&folder).args(["reset", "--quiet", "--hard", "FETCH_HEAD"])))
+    } else {
+        let parent = folder.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(parent).while_(parent.display())?;
+        workspace::output(git(parent).args(["clone", "--quiet", "--depth", "1", DATABASE]).arg(&folder))
+    };
+    Ok(match renewed {
+        Err(failure) if !folder.is_dir() => Err(failure.what().replace('\n', " ")),
+        _ => Ok(folder),
+    })
+}
+
+/// Gives up soon where the network leads nowhere, and asks for no password.
+fn git(folder: &Path) -> Command {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(folder).args(["-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=10"]);
+    git.env("GIT_TERMINAL_PROMPT", "0");
+    git
+}
+
+/// The part of an advisory that decides.
+#[derive(Debug, Default)]
+struct Advisory {
+    id: String,
+    title: String,
+    /// Unmaintained, for example: worth knowing, and not a hole.
+    is_remark: bool,
+    is_withdrawn: bool,
+    /// Versions without the fault.
+    sound: Vec<String>,
+}
+
+impl Advisory {
+    /// Markdown that begins with a block of TOML.
+    fn parse(text: &str) -> Result<Advisory, String> {
+        let rest = text.trim_start().strip_prefix("```toml").ok_or("no block of TOML")?;
+        let (head, body) = rest.split_once("```").ok_or("its block of TOML has no end")?;
+        let head: Table = head.parse().map_err(|error: toml::de::Error| error.to_string())?;
+        let advisory = head.get("advisory").ok_or("it has no `advisory`")?;
+        let text = |key: &str| advisory.get(key).and_then(|value| value.as_str());
+        let ranges = |key: &str| {
+            let ranges = head.get("versions").and_then(|versions| versions.get(key)?.as_array());
+            ranges
+                .into_iter()
+                .flatten()
+                .filter_map(|range| range.as_str().map(str::to_owned))
+                .collect::<Vec<_>>()
+        };
+        let title = body.lines().find_map(|line| line.strip_prefix("# "));
+        Ok(Advisory {
+            id: text("id").ok_or("it has no `id`")?.to_owned(),
+            title: title.unwrap_or_default().trim().to_owned(),
+            // Code that is unsound is a hole for those who call it.
+            is_remark: text("informational").is_some_and(|kind| kind != "unsound"),
+            is_withdrawn: advisory.get("withdrawn").is_some(),
+            sound: [ranges("patched"), ranges("unaffected")].concat(),
+        })
+    }
+
+    fn concerns(&self, version: &str) -> Result<bool, semver::Error> {
+        if self.is_withdrawn {
+            return Ok(false);
+        }
+        let version = Version::parse(version)?;
+        for range in &self.sound {
+            if VersionReq::parse(range)?.matches(&version) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(more: &str, versions: &str) -> String {
+        format!(
+            "```toml\n[advisory]\nid = \"RUSTSEC-2020-0001\"\npackage = \"p\"\n{more}\n[versions]\n{versions}\n```\n\n# A hole\n\nText.\n"
+        )
+    }
+
+    fn advisory(more: &str, versions: &str) -> Advisory {
+        Advisory::parse(&text(more, versions)).unwrap()
+    }
+
+    #[test]
+    fn versions_that_are_neither_patched_nor_unaffected_are_concerned() {
+        let found = advisory(
+            "",
+            "patched = [\">= 0.2.23, < 0.3.0\", \">= 0.3.7\"]\nunaffected = [\"=0.2.0\", \"< 0.1\"]",
+        );
+        assert_eq!((found.id.as_str(), found.title.as_str()), ("RUSTSEC-2020-0001", "A hole"));
+        for (version, concerned) in [
+            ("0.0.9", false),
+            ("0.1.43", true),
+            ("0.2.0", false),
+            ("0.2.1", true),
+            ("0.2.23", false),
+            ("0.3.6", true),
+            ("0.3.7", false),
+            ("1.0.0+build.5", false),
+        ] {
+            assert_eq!(found.concerns(version).unwrap(), concerned, "{version}");
+        }
+        assert!(advisory("", "patched = []").concerns("9.9.9").unwrap());
+    }
+
+    #[test]
+    fn withdrawn_ones_do_not_count_and_remarks_are_only_said() {
+        assert!(!advisory("withdrawn = \"2021-01-01\"", "patched = []").concerns("1.0.0").unwrap());
+        assert!(advisory("informational = \"unmaintained\"", "patched = []").is_remark);
+        assert!(!advisory("informational = \"unsound\"", "patched = []").is_remark);
+        assert!(!advisory("", "patched = []").is_remark);
+        assert!(Advisory::parse("no advisory").is_err());
+    }
+
+    #[test]
+    fn a_locked_version_with_a_known_hole_is_named() {
+        let database = tempfile::tempdir().unwrap();
+        let folder = database.path().join("crates/p");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("RUSTSEC-2020-0001.md"), text("", "patched = [\">= 1.2.0\"]")).unwrap();
+        let hole = "p 1.1.9: RUSTSEC-2020-0001 A hole".to_owned();
+        let packages = [("p", "1.1.9"), ("p", "1.2.0"), ("other", "1.0.0")];
+        assert_eq!(findings(database.path(), &packages, &[]).unwrap(), (vec![hole], Vec::new()));
+        let ignored = ["RUSTSEC-2020-0001".to_owned()];
+        assert_eq!(findings(database.path(), &packages, &ignored).unwrap(), (Vec::new(), Vec::new()));
+    }
+}
