@@ -13,6 +13,7 @@ mod print;
 mod program;
 mod project_root;
 mod sessions;
+mod without_repository;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -39,6 +40,9 @@ fn main() -> ExitCode {
 }
 
 fn run_command() -> ExitCode {
+    if let Some(code) = without_repository::start_anew() {
+        return code;
+    }
     match command::run(args::Arguments::parse()) {
         Ok(code) => code,
         Err(error) => error.report(),

@@ -39,6 +39,7 @@ mod state;
 mod statusline;
 mod team;
 mod transcripts;
+mod without_repository;
 mod worker;
 mod workflow;
 mod worktree;
