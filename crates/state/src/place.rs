@@ -130,6 +130,14 @@ impl StateDir {
     }
 }
 
+/// Checks that a folder, where it is there, belongs to the user and nobody else can write it; closes it to readers.
+pub fn check_private(folder: &Path) -> Result<(), String> {
+    match check(folder) {
+        Ok(()) | Err(Refused::Missing) => Ok(()),
+        Err(refused) => Err(refused.describe(folder)),
+    }
+}
+
 enum Refused {
     Missing,
     NotAFolder,
@@ -143,7 +151,7 @@ impl Refused {
         match self {
             Refused::Missing => format!("{} cannot be made", root.display()),
             Refused::NotAFolder => format!("{} is not a folder", root.display()),
-            Refused::Shared => format!("{} is shared with other users", root.display()),
+            Refused::Shared => format!("{} is shared with other users, who can write it", root.display()),
             Refused::Foreign(path) => format!("{} belongs to another user", path.display()),
             Refused::Io(error) => format!("{}: {error}", root.display()),
         }

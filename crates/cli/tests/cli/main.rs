@@ -20,6 +20,7 @@ mod install;
 #[cfg(target_os = "linux")]
 mod killed;
 mod knowledge;
+mod locks;
 mod mcp;
 mod memory;
 mod memory_hooks;
