@@ -122,10 +122,12 @@ fn a_folder_of_others_is_refused() {
     let machine = Machine::new();
     drop(machine.filled());
     let folder = machine.home().folder().to_owned();
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-    let error = machine.open_at(Millis(1)).unwrap_err();
-    assert!(error.what.contains("shared with other users"), "{error}");
-    assert!(error.hint.unwrap().contains("chmod 700"));
+    for mode in [0o777, 0o770, 0o702] {
+        fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
+        let error = machine.open_at(Millis(1)).unwrap_err();
+        assert!(error.what.contains("shared with other users"), "{mode:o}: {error}");
+        assert!(error.hint.unwrap().contains("chmod 700"));
+    }
     assert!(
         Memory::open_if_there(&machine.place, &machine.state, &MemorySettings::default(), Millis(1)).is_err()
     );

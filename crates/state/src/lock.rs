@@ -10,6 +10,10 @@ use std::time::Duration;
 /// only copying or rebuilding a large store takes longer, and whoever waits for that may as well try again.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How often the system is asked who holds a lock.
+#[cfg(target_os = "linux")]
+const LOOKS: usize = 3;
+
 /// Whom a lock keeps out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeps {
@@ -76,8 +80,18 @@ pub fn holder(file: &File) -> Option<u32> {
     use std::os::unix::fs::MetadataExt;
     let found = file.metadata().ok()?;
     let (major, minor) = (rustix::fs::major(found.dev()), rustix::fs::minor(found.dev()));
-    let locks = crate::bounded::read(Path::new("/proc/locks"), 1024 * 1024).ok()?;
-    parse_holder(&String::from_utf8_lossy(&locks), &format!("{major:02x}:{minor:02x}:{}", found.ino()))
+    let name = format!("{major:02x}:{minor:02x}:{}", found.ino());
+    // The list can change between two reads, and an entry be missed.
+    (0..LOOKS).find_map(|_| parse_holder(&read_locks().ok()?, &name))
+}
+
+/// In reads as large as the system gives.
+#[cfg(target_os = "linux")]
+fn read_locks() -> io::Result<String> {
+    use std::io::Read;
+    let mut bytes = Vec::with_capacity(64 * 1024);
+    File::open("/proc/locks")?.take(1024 * 1024).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -35,7 +35,7 @@ impl Home {
             Error::new(ErrorKind::Io, why).hint("set TIDEGATE_DATA_DIR to a folder of your own")
         })?;
         let folder = data.join("memory");
-        place::check_private(&folder).map_err(|why| {
+        place::refuse_foreign(&folder).map_err(|why| {
             Error::new(ErrorKind::Io, why).hint(format!(
                 "look at what is in it; if it is all yours, `chown -R \"$USER\"` and `chmod 700` on {} make it yours alone, \
                  or TIDEGATE_DATA_DIR names another folder",
