@@ -29,8 +29,11 @@ pub(crate) fn start_anew() -> Option<ExitCode> {
         .collect();
     let env = Environment::of_process();
     let of_projects: Vec<_> = projects(&env).iter().map(|project| variables_of_project(project)).collect();
+    // Settings that cannot be read may set anything, but only for what the host starts.
+    let counts = |of_project: &&Option<Vec<_>>| env.agent || of_project.is_some();
     let is_foreign = |name: &str, value: &OsStr| {
-        of_projects.iter().any(|of_project| may_be_of_project(of_project.as_deref(), name, value))
+        let may_be = |of_project: &Option<Vec<_>>| may_be_of_project(of_project.as_deref(), name, value);
+        of_projects.iter().filter(counts).any(may_be)
     };
     let foreign: Vec<_> = guarded.iter().filter(|(name, value, _)| is_foreign(name, value)).collect();
     if foreign.is_empty() {

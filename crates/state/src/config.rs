@@ -167,12 +167,19 @@ pub fn keep_copies(state: &StateDir, user: Option<&Path>, root: Option<&Path>) {
     let config = Config::default();
     for path in user.map(Path::to_owned).into_iter().chain(project_files(root)) {
         let Ok(Some(text)) = read_file(&path) else { continue };
+        let text = without_addresses(&text);
         let is_kept = || LAST_GOOD.read(state, &path).is_some_and(|copy| copy == text);
         if !is_kept() && parse(&text, "", &config).is_ok() {
             // Without a copy a mistake costs more, but nothing else.
             let _ = LAST_GOOD.write(state, &path, &text);
         }
     }
+}
+
+/// An address may hold a password, which belongs in no other file. Lines stay where they are.
+fn without_addresses(text: &str) -> String {
+    let lines = text.split('\n').map(|line| if line.contains("://") { "" } else { line });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The text of a config file, if there is one.
@@ -586,6 +593,31 @@ mod tests {
         assert_eq!(scene.read().general.preset, Preset::Strict);
         scene.set("preset = \"observe\"\n[meter\n", "", "");
         assert_eq!(scene.read().general.preset, Preset::Guide);
+    }
+
+    #[test]
+    fn a_copy_holds_no_password() {
+        let scene = Scene::new();
+        let url = "postgres://me:hidden@localhost/m";
+        scene.set(
+            &format!("preset = \"strict\"\n[memory.team]\nurl = \"{url}\"\nprojects = [\"a\"]\n"),
+            "",
+            "",
+        );
+        keep(&scene);
+        for copy in fs::read_dir(scene.state().root().join("config")).unwrap() {
+            assert!(!fs::read_to_string(copy.unwrap().path()).unwrap().contains("hidden"));
+        }
+        scene.set("[x\n", "", "");
+        let config = scene.read();
+        assert_eq!((config.general.preset, config.memory.team.projects.0.len()), (Preset::Strict, 1));
+        assert!(config.memory.team.url.is_none() && config.broken[0].has_copy);
+        // One that does not parse without them is not kept.
+        scene.set("preset = \"strict\"\nlang = \"\"\"://\n\"\"\"\n", "", "");
+        fs::remove_dir_all(scene.state().root().join("config")).unwrap();
+        keep(&scene);
+        scene.set("[x\n", "", "");
+        assert!(!scene.read().broken[0].has_copy);
     }
 
     /// A copy is for one file, by its true path, and in private state.

@@ -7,8 +7,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 /// How long commands, the MCP server and the worker wait. (A hook's own deadline comes earlier.) Holders need milliseconds;
-/// only copying or rebuilding a large store takes longer, and whoever waits for that may as well try again.
-pub const PATIENCE: Duration = Duration::from_secs(5);
+/// only copying or rebuilding a large store takes seconds.
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How often the system is asked who holds a lock.
 #[cfg(target_os = "linux")]

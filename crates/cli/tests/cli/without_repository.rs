@@ -75,7 +75,9 @@ fn a_store_that_a_repository_ships_is_not_served_by_commands() {
     }
     // Settings that cannot be read may set anything.
     fs::write(hostile.0.project().join(".claude/settings.json"), "{broken").expect("settings");
-    let ran = hostile.run(&hostile.0.project(), &["memory", "list", "--json"]);
+    let mut command = hostile.command(&hostile.0.project(), &["memory", "list", "--json"]);
+    command.env("CLAUDECODE", "1");
+    let ran = Running::start(command).end();
     assert_eq!((listed(&ran), ran.stderr.as_str()), (nothing(), NOTE));
     // A person's own variables count where no project sets them.
     fs::remove_file(hostile.0.project().join(".claude/settings.json")).expect("settings");

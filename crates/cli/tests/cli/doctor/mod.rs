@@ -784,6 +784,7 @@ fn pipes_everywhere() {
     let project = transcript(&sandbox, SESSION, 0);
     let places = [
         project,
+        local(&sandbox),
         user(&sandbox),
         sandbox.session(SESSION).join("marks"),
         sandbox.project().join(".claude/skills").join(SKILLS[0]).join("SKILL.md"),
@@ -791,16 +792,10 @@ fn pipes_everywhere() {
         sandbox.home().join(".claude/plugins/installed_plugins.json"),
         sandbox.state().join("installs/x.json"),
     ];
-    let lay = |place: &Path| {
-        let _ = fs::remove_file(place);
+    for place in places {
+        let _ = fs::remove_file(&place);
         fs::create_dir_all(place.parent().expect("a folder")).expect("new folders");
-        make_fifo(place);
-    };
-    places.iter().for_each(|place| lay(place));
+        make_fifo(&place);
+    }
     assert!(!wrong(&sandbox).is_empty());
-    // Any variable of ours may come from settings that cannot be read.
-    lay(&local(&sandbox));
-    let ran = sandbox.run(&["doctor"]);
-    assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.stderr.contains("ignored TIDEGATE_STATE_DIR"), "{ran:?}");
 }
