@@ -169,3 +169,26 @@ fn a_home_of_a_repository_is_ignored_and_a_persons_own_is_not() {
     assert!(ran.stderr.contains("HOME") && ran.stderr.contains("ignored"), "{ran:?}");
     assert!(!project.join(".local").exists());
 }
+
+/// The client hands none of these on; another version or host might.
+#[test]
+fn hooks_ignore_a_place_of_a_repository() {
+    let sandbox = Sandbox::new().without("TIDEGATE_STATE_DIR");
+    let (theirs, ours) = (sandbox.project().join("xdg"), sandbox.path().join("xdg"));
+    fs::create_dir(sandbox.project().join(".claude")).expect("a folder");
+    let settings = json!({ "env": { "XDG_STATE_HOME": theirs } });
+    fs::write(sandbox.project().join(".claude/settings.json"), settings.to_string()).expect("settings");
+    for (place, expected) in [(&theirs, sandbox.home().join(".local/state")), (&ours, ours.clone())] {
+        let mut hook = sandbox.command(&["hook", "--event", "SessionStart"]);
+        hook.env("XDG_STATE_HOME", place);
+        let mut hook = Running::start(hook);
+        let start = json!({
+            "hook_event_name": "SessionStart", "session_id": "s", "source": "startup", "cwd": sandbox.project(),
+        });
+        hook.send(start.to_string().as_bytes());
+        hook.close();
+        assert_eq!(hook.end().code, Some(0));
+        assert!(expected.join("tidegate/sessions/s/marks").exists(), "{}", expected.display());
+    }
+    assert!(!theirs.exists());
+}
