@@ -546,14 +546,14 @@ mod tests {
             texts[at] = STRICT.to_owned();
             scene.set("", &texts[0], &texts[1]);
             keep(&scene);
-            texts[at] = format!("{STRICT}[pressure\n");
+            texts[at] = "[pressure\n".to_owned();
             scene.set("", &texts[0], &texts[1]);
             let config = scene.read();
             let skills = config.policies.skill_gate.require.skills("a.rs");
             assert!(skills.contains(&"team-rules"), "{skills:?}");
             assert_eq!(config.general.preset, Preset::Strict);
             assert!(
-                config.broken[0].place().ends_with(&format!("{}:4", PROJECT_FILES[at])),
+                config.broken[0].place().ends_with(&format!("{}:1", PROJECT_FILES[at])),
                 "{:?}",
                 config.broken
             );
