@@ -86,11 +86,10 @@ impl Environment {
     pub fn of_hook() -> Environment {
         let env = Environment::of_process();
         // Reading two files is worth avoiding in the usual case that none is set.
-        let is_set = |name: &&str| std::env::var_os(name).is_some();
         let PlaceEnv { xdg_state, xdg_config, xdg_data, host_config, .. } = &env.place;
         let some = !env.settings.is_empty()
             || [xdg_state, xdg_config, xdg_data, host_config].into_iter().any(Option::is_some)
-            || NOT_SETTINGS.iter().any(|name| is_set(&name));
+            || NOT_SETTINGS.iter().any(|name| std::env::var_os(name).is_some());
         let Some(project) = env.project.as_deref().filter(|_| some) else { return env };
         let of_project = variables_of_project(project);
         let counts = |name: &str| {
