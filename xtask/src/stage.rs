@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use tidegate_state::lock;
 use tidegate_state::memory::spool;
 use tidegate_state::place::{PlaceEnv, StateDir};
 
@@ -192,7 +193,7 @@ impl Stage {
     /// No hook starts a worker as long as what this gives is held. What starting one costs is not a hook's own time, and one that
     /// works beside the hooks that are timed would count as theirs.
     pub(crate) fn hold_workers_off(&self) -> Done<File> {
-        spool::wait_to_work(&self.opened()?).while_("holding workers off")
+        spool::wait_to_work(&self.opened()?, lock::PATIENCE).while_("holding workers off")
     }
 
     /// A copy of an executable under a path of fixed length.

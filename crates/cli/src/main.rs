@@ -13,6 +13,7 @@ mod print;
 mod program;
 mod project_root;
 mod sessions;
+mod without_repository;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -40,6 +41,9 @@ fn main() -> ExitCode {
 }
 
 fn run_command() -> ExitCode {
+    if let Some(code) = without_repository::start_anew() {
+        return code;
+    }
     let arguments = match args::Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return explain_usage(&error),

@@ -63,6 +63,7 @@ impl Here {
             variables: &self.env.settings,
             off: self.env.off.as_deref(),
         });
+        config::keep_copies(&self.state, user.as_deref(), self.root.as_deref());
         let session = self.env.session.as_deref();
         off::read(&self.state).apply(&mut config, self.now, self.root.as_deref(), session);
         config

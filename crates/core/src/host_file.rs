@@ -1,5 +1,5 @@
-//! The host's settings file, as far as it concerns us: what moves the point of compaction, and which of our variables it
-//! puts into the environment of its hooks.
+//! The host's settings file, as far as it concerns us: what moves the point of compaction, and which variables it puts into
+//! the environment of what the host starts.
 //!
 //! Read as the host reads it, member by member: one odd value must not hide the others.
 
@@ -16,7 +16,7 @@ wire_object! {
         auto_compact_enabled as "autoCompactEnabled": bool,
         auto_compact_window as "autoCompactWindow": Tokens,
         model_settings as "modelSettings": ModelWindows,
-        env: OurVariables,
+        env: GuardedVariables,
     }
 }
 
@@ -71,20 +71,70 @@ wire_object! {
     }
 }
 
-/// Names of our own variables in `env`.
+/// Variables in `env` that are a person's to set, and not a repository's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OurVariables(pub Vec<String>);
+pub struct GuardedVariables(pub Vec<GuardedVariable>);
 
-impl<'de> Member<'de> for OurVariables {
-    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
-        let mut names = Vec::new();
-        while let Some(name) = map.next_key::<Cow<'_, str>>()? {
-            map.next_value::<IgnoredAny>()?;
-            if name.starts_with("TIDEGATE_") {
-                names.push(name.into_owned());
-            }
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardedVariable {
+    /// Its name.
+    pub name: String,
+    /// The only value to which it is guarded; `None`: whatever it is.
+    pub value: Option<String>,
+}
+
+/// Why a repository must not set a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// Ours: it could switch us off, or lead us to a store of its own.
+    Ours,
+    /// It says where a person's files are. Everybody has some of them, so only the repository's own value is ignored.
+    Place,
+    /// It could lead the programs that we start to another server, or have them trust one.
+    Programs,
+}
+
+impl Guard {
+    /// The guard of a variable, if it has one.
+    pub fn of(name: &str) -> Option<Guard> {
+        let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+        let is_proxy =
+            || name.len() >= 6 && name.as_bytes()[name.len() - 6..].eq_ignore_ascii_case(b"_PROXY");
+        if name.starts_with("TIDEGATE_") {
+            Some(Guard::Ours)
+        } else if begins(&["XDG_"]) || matches!(name, "HOME" | "USERPROFILE" | "CLAUDE_CONFIG_DIR") {
+            Some(Guard::Place)
+        } else if begins(&["SSL", "CURL_", "OPENSSL_", "LD_", "DYLD_", "NODE_"])
+            || matches!(name, "RES_OPTIONS" | "LOCALDOMAIN" | "HOSTALIASES")
+            || (name.starts_with("ANTHROPIC_") && name.ends_with("_URL"))
+            || is_proxy()
+        {
+            Some(Guard::Programs)
+        } else {
+            None
         }
-        Ok(Some(OurVariables(names)))
+    }
+}
+
+impl<'de> Member<'de> for GuardedVariables {
+    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
+        let mut variables = Vec::new();
+        while let Some(name) = map.next_key::<Cow<'_, str>>()? {
+            let Some(guard) = Guard::of(&name) else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let value = if guard == Guard::Place {
+                let value: Field<Cow<'de, str>> = map.next_value()?;
+                value.value().map(Cow::into_owned)
+            } else {
+                map.next_value::<IgnoredAny>()?;
+                None
+            };
+            variables.push(GuardedVariable { name: name.into_owned(), value });
+        }
+        Ok(Some(GuardedVariables(variables)))
     }
 }
 
@@ -139,13 +189,45 @@ mod tests {
     }
 
     #[test]
-    fn our_variables_are_found_as_the_host_finds_them() {
-        let names =
-            |text: &str| HostFile::read(text.as_bytes()).map(|file| file.env.value().unwrap_or_default().0);
+    fn guarded_variables_are_found_as_the_host_finds_them() {
+        let names = |text: &str| {
+            let names = |file: HostFile<'_>| {
+                let variables = file.env.value().unwrap_or_default().0;
+                variables.into_iter().map(|variable| variable.name).collect::<Vec<_>>()
+            };
+            HostFile::read(text.as_bytes()).map(names)
+        };
         let off = vec!["TIDEGATE_OFF".to_owned()];
         assert_eq!(names(r#"{"env": {"TIDEGATE_OFF": "x", "PATH": "y"}}"#), Ok(off.clone()));
         assert_eq!(names(r#"{"env": {}, "env": {"TIDEGATE_OFF": "x"}}"#), Ok(off.clone()));
         assert_eq!(names(r#"{"env": {"TIDEGATE_OFF": "x", "X": "\ud800"}}"#), Ok(off));
         assert!(names(r#"{"env": {"TIDEGATE_OFF": "x", "\ud800": "y"}}"#).is_err());
+    }
+
+    #[test]
+    fn what_a_repository_must_not_set() {
+        for (name, guard) in [
+            ("TIDEGATE_STATE_DIR", Some(Guard::Ours)),
+            ("XDG_STATE_HOME", Some(Guard::Place)),
+            ("HOME", Some(Guard::Place)),
+            ("SSL_CERT_FILE", Some(Guard::Programs)),
+            ("SSLKEYLOGFILE", Some(Guard::Programs)),
+            ("CURL_CA_BUNDLE", Some(Guard::Programs)),
+            ("https_proxy", Some(Guard::Programs)),
+            ("ALL_PROXY", Some(Guard::Programs)),
+            ("LD_PRELOAD", Some(Guard::Programs)),
+            ("ANTHROPIC_BASE_URL", Some(Guard::Programs)),
+            ("ANTHROPIC_API_KEY", None),
+            ("ANTHROPIC_MODEL", None),
+            ("PROXY", None),
+            ("PATH", None),
+            ("LANG", None),
+        ] {
+            assert_eq!(Guard::of(name), guard, "{name}");
+        }
+        let text = r#"{"env": {"HOME": "/evil", "XDG_STATE_HOME": 5, "NODE_OPTIONS": "x"}}"#;
+        let found = HostFile::read(text.as_bytes()).unwrap().env.value().unwrap_or_default().0;
+        let values: Vec<Option<&str>> = found.iter().map(|found| found.value.as_deref()).collect();
+        assert_eq!(values, [Some("/evil"), None, None]);
     }
 }

@@ -8,7 +8,7 @@ use tidegate_core::host_file::parse_tokens;
 use tidegate_core::meter::models::{AutoCompactWindow, HostSettings};
 use tidegate_core::person::Person;
 use tidegate_core::words::Lang;
-use tidegate_state::host_settings::variables_of_project;
+use tidegate_state::host_settings::{may_be_of_project, variables_of_project};
 use tidegate_state::place::PlaceEnv;
 
 /// The variables we look at. Never the whole environment: the host keeps secrets in it.
@@ -38,7 +38,7 @@ pub struct Environment {
     pub locale: Option<String>,
     /// `COLUMNS`.
     pub columns: Option<usize>,
-    /// Variables of ours that the project's settings set, and that therefore do not count.
+    /// Variables that the project's settings set, and that therefore do not count.
     pub ignored: Vec<String>,
     compaction: CompactionEnv,
 }
@@ -46,6 +46,9 @@ pub struct Environment {
 /// Variables of ours that are no key of the config.
 const NOT_SETTINGS: [&str; 5] =
     ["TIDEGATE_OFF", "TIDEGATE_GUARD", "TIDEGATE_STATE_DIR", "TIDEGATE_DATA_DIR", "TIDEGATE_ATTENDED"];
+
+/// Where things are, by other names. Not the home directory, which everybody has: the host takes none from a project.
+const PLACES: [&str; 4] = ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR"];
 
 /// Left behind by the plugin's selector.
 const SELECTOR: &str = "TIDEGATE_SELECTOR";
@@ -81,24 +84,30 @@ impl Environment {
         Environment { settings: settings(|_| true), ..Environment::read(&|name| std::env::var_os(name)) }
     }
 
-    /// Of a process that the host started: a variable of ours counts only if a person set it, not the repository.
+    /// Of a process that the host started: a variable of ours counts only if a person set it, not the repository. (Commands
+    /// start anew without what a repository set; see `without_repository` of the command line.)
     pub fn of_hook() -> Environment {
         let env = Environment::of_process();
-        let mut ours: Vec<String> = NOT_SETTINGS
-            .iter()
-            .filter(|name| std::env::var_os(name).is_some())
-            .map(ToString::to_string)
-            .collect();
-        ours.extend(env.settings.iter().map(|(name, _)| name.clone()));
         // Reading two files is worth avoiding in the usual case that none is set.
-        let Some(project) = env.project.as_deref().filter(|_| !ours.is_empty()) else { return env };
-        let ignored = variables_of_project(project).unwrap_or(ours);
+        let PlaceEnv { xdg_state, xdg_config, xdg_data, host_config, .. } = &env.place;
+        let some = !env.settings.is_empty()
+            || [xdg_state, xdg_config, xdg_data, host_config].into_iter().any(Option::is_some)
+            || NOT_SETTINGS.iter().any(|name| std::env::var_os(name).is_some());
+        let Some(project) = env.project.as_deref().filter(|_| some) else { return env };
+        let of_project = variables_of_project(project);
+        let counts = |name: &str| {
+            let value = std::env::var_os(name);
+            !value.is_some_and(|value| may_be_of_project(of_project.as_deref(), name, &value))
+        };
+        let ours = NOT_SETTINGS.iter().chain(&PLACES).copied();
+        let ours =
+            ours.chain(["HOME", "USERPROFILE"]).chain(env.settings.iter().map(|(name, _)| name.as_str()));
+        let ignored: Vec<String> = ours.filter(|name| !counts(name)).map(str::to_owned).collect();
         if ignored.is_empty() {
             return env;
         }
-        let counts = |name: &str| !ignored.iter().any(|ignored| ignored == name);
         let get = |name: &str| std::env::var_os(name).filter(|_| counts(name));
-        Environment { ignored: ignored.clone(), settings: settings(counts), ..Environment::read(&get) }
+        Environment { ignored, settings: settings(counts), ..Environment::read(&get) }
     }
 
     /// From any set of variables.

@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 
 use tidegate_core::config::{Config, split_off};
 use tidegate_core::event::{EventKind, FailedStep};
+use tidegate_core::facts::marks::Mark;
 use tidegate_core::gate::{Closed, EDIT_GATE, Registration};
 use tidegate_core::record::{Cost, Failure, Record, Said, estimate_tokens};
 use tidegate_core::reply::Reply;
 use tidegate_core::time::Millis;
 use tidegate_core::words::Lang;
-use tidegate_state::journal;
 use tidegate_state::off::Switches;
 use tidegate_state::place::StateDir;
+use tidegate_state::{journal, marks};
 
 use crate::answer;
 use crate::deadline::Deadline;
@@ -36,6 +37,8 @@ pub(crate) struct Fallback {
     pub seen: Arc<OnceLock<Seen>>,
     /// Whether the config, once read, has the gate close.
     pub closes: Arc<OnceLock<bool>>,
+    /// Edits that this event has to leave in the marks, and the session's folder.
+    pub edits: Arc<OnceLock<(PathBuf, Vec<Mark>)>>,
 }
 
 /// What a payload says about itself, as far as it could be read.
@@ -96,8 +99,12 @@ impl Fallback {
         }
     }
 
-    /// Writes a failure down, as far as that can be done. The answer stands whether or not it can.
+    /// Writes a failure down, as far as that can be done. The answer stands whether or not it can. An edit that was not noted
+    /// leaves a sign, or the turn would end as if there had been none.
     pub(crate) fn write_down(&self, record: &mut Record) {
+        if let Some((session, edits)) = self.edits.get() {
+            let _ = marks::leave_unnoted(session, edits);
+        }
         if let Some(state) = self.state.get() {
             let _ = journal::append(&state.journal(), self.now, record);
         }

@@ -13,7 +13,7 @@ use tidegate_core::config::Config;
 use tidegate_core::event::wire::Field;
 use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
 use tidegate_core::facts::marks::{Mark, Marks, Note};
-use tidegate_core::facts::{Facts, Known, session};
+use tidegate_core::facts::{Facts, Known, evidence, session};
 use tidegate_core::gate;
 use tidegate_core::host::Host;
 use tidegate_core::memory::job::{self, Job};
@@ -63,6 +63,7 @@ fn run_with(arguments: Arguments) -> ExitCode {
         off: Arc::default(),
         seen: Arc::default(),
         closes: Arc::default(),
+        edits: Arc::default(),
     };
     // Before the first thing that can hang: files may be on a file system that does not answer.
     let deadline = Deadline::of(arguments.registration, start);
@@ -160,6 +161,10 @@ impl Hook {
             return Answer::default();
         }
         let folder = state.session(&event.session);
+        // What could not be noted when it happened is unverified all the same.
+        if matches!(event.kind, EventKind::Stop | EventKind::TaskCompleted) {
+            let _ = marks::take_up_unnoted(&folder);
+        }
         let marks = self.read_marks(&event, &state, &folder, root.as_deref());
         // A gate decides whether an agent is spawned, and the reading it rests on may be worth a wait.
         if event.spawn().is_some() && marks.value().is_some_and(|marks| marks.workflow.is_some()) {
@@ -304,6 +309,14 @@ impl Run<'_> {
         let gather =
             Gather { env, config, payload, state: Some(&self.state), folder, now, in_time: &in_time };
         let mut gathered = kept(gather.facts(self.event, marks, root));
+        if matches!(self.event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure)
+            && !gathered.facts.files.is_empty()
+        {
+            let edits = evidence::edit_marks(&gathered.facts, config);
+            if !edits.is_empty() {
+                let _ = self.hook.fallback.edits.set((self.folder.clone(), edits));
+            }
+        }
         let (ruling, outcome, lock) = self.decide(&mut gathered, &gather)?;
         if self.is_duplicate() {
             // What the other one wrote down about a stop is why this one would hold it again.
@@ -422,6 +435,8 @@ impl Run<'_> {
         }
         if self.event.kind == EventKind::SessionStart {
             let (state, session) = (self.state.clone(), self.event.session.clone());
+            let user = self.hook.env.place.config();
+            later.push(Later::KeepConfig { state: state.clone(), user, root: gathered.root.clone() });
             later.push(Later::KeepHouse { state, session, now, days: self.config.journal.keep.0 });
             // A person started the client without a policy: that may have been once too often.
             if let Some(root) = &gathered.root

@@ -25,7 +25,7 @@ use tidegate_state::knowledge::read::Folder;
 use tidegate_state::knowledge::{handoff, memory, write};
 use tidegate_state::memory::spool::{self, Starts};
 use tidegate_state::place::StateDir;
-use tidegate_state::{boundary, cycle, journal, marks, pressure_file, workflow, worktree};
+use tidegate_state::{boundary, config, cycle, journal, marks, pressure_file, workflow, worktree};
 
 use crate::child;
 use crate::gather::{Gathered, cycle_root};
@@ -82,6 +82,8 @@ pub(crate) enum Later {
     Told { state: StateDir, root: PathBuf, policies: Vec<String>, now: Millis },
     /// Let policies step down that the client was once more started without.
     StepDown { state: StateDir, config: Box<Config>, root: PathBuf, now: Millis },
+    /// Keep copies of config files that can be read, for a time when they cannot.
+    KeepConfig { state: StateDir, user: Option<PathBuf>, root: Option<PathBuf> },
     /// See that a worker runs, if something waits for one: what was just left does.
     StartWorker { state: StateDir, ignored: Vec<String>, starts: Starts, left: bool, now: Millis },
     /// Have a backend asked about a prompt, by a process of its own.
@@ -144,6 +146,9 @@ impl Later {
             }
             Later::StepDown { state, config, root, now } => {
                 let _ = friction::step_down(&state, now, &config, &root, &config.off, REACH);
+            }
+            Later::KeepConfig { state, user, root } => {
+                config::keep_copies(&state, user.as_deref(), root.as_deref());
             }
             Later::StartWorker { state, ignored, starts, left, now } => {
                 let waits = left || spool::has_jobs(&state);

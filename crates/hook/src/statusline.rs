@@ -85,7 +85,7 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
     let session = status.as_ref().and_then(|status| status.session_id.get());
     let session = session.and_then(|id| SessionId::parse(id).ok());
     let (Some(status), Some(session), Some(state)) = (status, session, state) else {
-        return plain_words.no_reading.to_owned();
+        return with_config(&config, plain_words, plain_words.no_reading.to_owned());
     };
     let folder = state.session(&session);
     let window = status.context_window.get();
@@ -117,7 +117,9 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
         host: &host,
     };
     let meter = sources.meter();
-    let Some(reading) = meter.reading() else { return words.no_reading.to_owned() };
+    let Some(reading) = meter.reading() else {
+        return with_config(&config, words, words.no_reading.to_owned());
+    };
     // Brings the public copy up to date, with the level that was said.
     if let Some(root) = root.as_deref().filter(|_| written.changed) {
         let level = known.map(|known| known.pressure.level).unwrap_or_default();
@@ -137,7 +139,24 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
         waiting.map(|request| (words.approval_waits)(&request.code, &request.command)).collect();
     armed.extend(known.map(|known| self::armed(known, reading, &config, words)).into_iter().flatten());
     armed.extend(unpromoted.map(words.unpromoted_entries));
-    draw(reading, forecast.as_ref(), sign, &armed, words, env.columns)
+    let config = config_sign(&config, words);
+    let signs: Vec<&str> = config.as_deref().into_iter().chain(sign).collect();
+    draw(reading, forecast.as_ref(), &signs, &armed, words, env.columns)
+}
+
+/// The first config file that cannot be read. Its name and line are enough to find it, and fit.
+fn config_sign(config: &Config, words: &Words) -> Option<String> {
+    let broken = config.broken.first()?;
+    let place = broken.place();
+    let name = Path::new(&place).file_name().map(|name| name.to_string_lossy().into_owned());
+    Some((words.config_sign)(&name.unwrap_or(place)))
+}
+
+fn with_config(config: &Config, words: &Words, line: String) -> String {
+    match config_sign(config, words) {
+        Some(sign) => format!("{line} · {sign}"),
+        None => line,
+    }
 }
 
 /// The project that the client says it works in.
@@ -186,7 +205,7 @@ fn unpromoted(state: &StateDir, root: &Path, now: Millis) -> Option<usize> {
 fn draw(
     reading: &Reading,
     forecast: Option<&Forecast>,
-    sign: Option<&str>,
+    signs: &[&str],
     armed: &[String],
     words: &Words,
     columns: Option<usize>,
@@ -199,9 +218,7 @@ fn draw(
         }
         _ => pieces.push(short_tokens(reading.used)),
     }
-    if let Some(sign) = sign {
-        pieces.insert(1, sign.to_owned());
-    }
+    pieces.splice(1..1, signs.iter().map(ToString::to_string));
     pieces.extend(forecast.map(|forecast| (words.turns)(forecast.turns)));
     pieces.extend_from_slice(armed);
     let room = columns.unwrap_or(usize::MAX);
@@ -313,7 +330,7 @@ mod tests {
         let reading = Reading { used: 124_000, window, source: Source::Payload, at: Millis(0) };
         let forecast = Forecast { turns: 6, fewest: 4, most: 9 };
         let armed = [(lang.words().unverified_files)(2)];
-        draw(&reading, Some(&forecast), None, &armed, lang.words(), Some(columns))
+        draw(&reading, Some(&forecast), &[], &armed, lang.words(), Some(columns))
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What can go wrong with a store, and what to do about it.
 
 use std::fmt;
+use std::io;
+use std::path::Path;
 
 /// Why something was not done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +49,15 @@ impl Error {
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Error {
         Error { hint: Some(hint.into()), ..self }
+    }
+
+    /// A lock that was not to be had.
+    pub(crate) fn of_lock(path: &Path, error: &io::Error) -> Error {
+        if error.kind() == io::ErrorKind::TimedOut {
+            Error::new(ErrorKind::Busy, error.to_string()).hint("try again when that process is done")
+        } else {
+            Error::new(ErrorKind::Io, format!("{}: {error}", path.display()))
+        }
     }
 
     /// Whether another try may succeed.

@@ -114,6 +114,32 @@ fn files_are_private() {
     assert_eq!(mode(&home.file()), 0o600);
 }
 
+/// What others put into it would be served as the user's own.
+#[cfg(unix)]
+#[test]
+fn a_folder_of_others_is_refused() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    let machine = Machine::new();
+    drop(machine.filled());
+    let folder = machine.home().folder().to_owned();
+    for mode in [0o777, 0o770, 0o702] {
+        fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
+        let error = machine.open_at(Millis(1)).unwrap_err();
+        assert!(error.what.contains("shared with other users"), "{mode:o}: {error}");
+        assert!(error.hint.unwrap().contains("chmod 700"));
+    }
+    assert!(
+        Memory::open_if_there(&machine.place, &machine.state, &MemorySettings::default(), Millis(1)).is_err()
+    );
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    drop(machine.open());
+    // Only root can give a folder away.
+    if chown(&folder, Some(12345), None).is_ok() {
+        let error = machine.open_at(Millis(1)).unwrap_err();
+        assert!(error.what.contains("belongs to another user"), "{error}");
+    }
+}
+
 #[test]
 fn hooks_are_told() {
     let machine = Machine::new();

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use tidegate_core::time::Millis;
 
+use crate::lock::{self, Keeps};
 use crate::place::StateDir;
 use crate::{bounded, private, replace};
 
@@ -47,8 +48,9 @@ struct Count {
 
 /// Counts one more call, unless that would be more than `most` in its time.
 pub fn take(state: &StateDir, cap: Cap, now: Millis, most: u64) -> io::Result<bool> {
-    let lock = private::to_lock(&state.root().join(format!("{}.lock", cap.name())))?;
-    lock.lock()?;
+    let path = state.root().join(format!("{}.lock", cap.name()));
+    let lock = private::to_lock(&path)?;
+    lock::wait(&lock, &path, Keeps::Alone)?;
     let time = cap.time(now);
     let before = match bounded::read(&file(state, cap), LARGEST) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => 0,

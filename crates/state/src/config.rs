@@ -1,5 +1,6 @@
 //! The config files, read and laid over each other: user < the user's section for this project < project < local <
-//! environment. A file or a section that cannot be used is left out, and the config says so.
+//! environment. A section that cannot be used is left out, a file that cannot be read counts as it last could be, and the config
+//! says so.
 
 use std::fs;
 use std::io;
@@ -8,11 +9,12 @@ use std::path::{Path, PathBuf};
 use tidegate_core::config::layer::{Assignment, Layer, Origin, path as path_of};
 use tidegate_core::config::section::Voice;
 use tidegate_core::config::value::Value;
-use tidegate_core::config::{Config, near, split_off};
+use tidegate_core::config::{BrokenFile, Config, near, split_off};
 use tidegate_core::policy;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::copies::Copies;
 use crate::place::StateDir;
 use crate::{bounded, project, trust};
 
@@ -21,6 +23,9 @@ pub const LARGEST: u64 = 256 * 1024;
 
 /// More keys than anybody would set; a file of a stranger must not cost us our time.
 const MOST_KEYS: usize = 1000;
+
+/// In a longer file with mistakes nothing is looked for: each mistake costs time.
+const LONGEST_REST: usize = 16 * 1024;
 
 /// So many are written down; the rest is counted.
 const MOST_PROBLEMS: usize = 20;
@@ -46,23 +51,28 @@ pub struct Sources<'a> {
 /// Reads all of it. A missing file is no problem.
 pub fn read(sources: &Sources<'_>) -> Config {
     let mut config = Config::default();
-    if let Some(text) = sources.user.and_then(|path| read_file(path, &mut config)) {
-        let file = sources.user.unwrap_or(Path::new("")).display().to_string();
-        match parse(&text, &file, &config) {
-            Ok(parsed) => {
+    if let Some(user) = sources.user {
+        match read_whole(user, sources.state, &mut config) {
+            None => {}
+            Some((parsed, Read::Now(_) | Read::Copy)) => {
                 config.problems.extend(parsed.problems);
                 config.apply(&Layer { voice: Voice::User, assignments: parsed.assignments });
                 for assignments in of_project(parsed.projects, sources.root) {
                     config.apply(&Layer { voice: Voice::User, assignments });
                 }
             }
-            Err(problem) => config.problems.push(problem),
+            Some((parsed, Read::Rest)) => {
+                apply_stricter(&mut config, parsed.assignments);
+                for assignments in of_project(parsed.projects, sources.root) {
+                    apply_stricter(&mut config, assignments);
+                }
+            }
         }
     }
     for path in project_files(sources.root) {
-        let Some(text) = read_file(&path, &mut config) else { continue };
-        match parse(&text, &path.display().to_string(), &config) {
-            Ok(parsed) => {
+        match read_whole(&path, sources.state, &mut config) {
+            None => {}
+            Some((parsed, Read::Now(text))) => {
                 if !parsed.projects.is_empty() {
                     config.problems.push(format!(
                         "{}: [project] is for the user's own config and left out here",
@@ -73,7 +83,8 @@ pub fn read(sources: &Sources<'_>) -> Config {
                 let voice = if trusted { Voice::Trusted } else { Voice::Untrusted };
                 config.apply(&Layer { voice, assignments: parsed.assignments });
             }
-            Err(problem) => config.problems.push(problem),
+            // Any change revokes trust; this one, too.
+            Some((parsed, Read::Copy | Read::Rest)) => apply_stricter(&mut config, parsed.assignments),
         }
     }
     if !sources.variables.is_empty() {
@@ -102,18 +113,92 @@ pub fn project_files(root: Option<&Path>) -> impl Iterator<Item = PathBuf> {
     root.into_iter().flat_map(|root| PROJECT_FILES.map(|file| root.join(file)))
 }
 
-/// The text of a config file, if there is one. What is no such file is a problem.
-fn read_file(path: &Path, config: &mut Config) -> Option<String> {
+/// What of a file was read.
+enum Read {
+    /// The file as it is: its text.
+    Now(String),
+    /// The file as it could last be read.
+    Copy,
+    /// What is readable between mistakes. Its keys may stand in a wrong section, so it may only make something stricter.
+    Rest,
+}
+
+/// What a file says, if there is one. Of one that cannot be read as a whole the last copy counts that could be, since a stray
+/// bracket must not open a gate.
+fn read_whole(path: &Path, state: Option<&StateDir>, config: &mut Config) -> Option<(Parsed, Read)> {
+    let file = path.display().to_string();
+    let (wrong, text) = match read_file(path) {
+        Ok(None) => return None,
+        Err(error) => (Wrong { line: None, what: error.to_string() }, None),
+        Ok(Some(text)) => match parse(&text, &file, config) {
+            Ok(parsed) => return Some((parsed, Read::Now(text))),
+            Err(wrong) => (wrong, Some(text)),
+        },
+    };
+    let copy = state.and_then(|state| LAST_GOOD.read(state, path));
+    let copy = copy.and_then(|copy| parse(&copy, &format!("{file} (last copy)"), config).ok());
+    let broken = BrokenFile { file: file.clone(), line: wrong.line, has_copy: copy.is_some() };
+    let counts = if broken.has_copy {
+        "its last copy that could be read counts"
+    } else {
+        "there is no earlier copy, so built-in values count, and what is stricter in it"
+    };
+    config.problems.push(format!("{}: {}; {counts}", broken.place(), wrong.what));
+    config.broken.push(broken);
+    match copy {
+        Some(parsed) => Some((parsed, Read::Copy)),
+        None => Some((rest(&text.filter(|text| text.len() <= LONGEST_REST)?, &file, config)?, Read::Rest)),
+    }
+}
+
+/// Only what makes something stricter counts. Of the rest nothing is said: the file's own problem is said.
+fn apply_stricter(config: &mut Config, assignments: Vec<Assignment>) {
+    let (problems, waiting) = (config.problems.len(), config.waiting.len());
+    config.apply(&Layer { voice: Voice::Untrusted, assignments });
+    config.problems.truncate(problems);
+    config.waiting.truncate(waiting);
+}
+
+/// Config files as they could last be read.
+const LAST_GOOD: Copies = Copies("config");
+
+/// Keeps copies of the config files as they are now, of each that can be read and has changed. Not for the way of a hook.
+pub fn keep_copies(state: &StateDir, user: Option<&Path>, root: Option<&Path>) {
+    let config = Config::default();
+    for path in user.map(Path::to_owned).into_iter().chain(project_files(root)) {
+        let Ok(Some(text)) = read_file(&path) else { continue };
+        let text = without_addresses(&text);
+        let is_kept = || LAST_GOOD.read(state, &path).is_some_and(|copy| copy == text);
+        if !is_kept() && parse(&text, "", &config).is_ok() {
+            // Without a copy a mistake costs more, but nothing else.
+            let _ = LAST_GOOD.write(state, &path, &text);
+        }
+    }
+}
+
+/// An address may hold a password, which belongs in no other file. Lines stay where they are.
+fn without_addresses(text: &str) -> String {
+    let lines = text.split('\n').map(|line| if line.contains("://") { "" } else { line });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The text of a config file, if there is one.
+fn read_file(path: &Path) -> io::Result<Option<String>> {
     let read = bounded::read(path, LARGEST)
         .and_then(|bytes| String::from_utf8(bytes).map_err(|_| io::Error::other("not UTF-8")));
     match read {
-        Ok(text) => Some(text),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
-        Err(error) => {
-            config.problems.push(format!("{}: {error}; it is left out", path.display()));
-            None
+        Ok(text) => Ok(Some(text)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
         }
+        Err(error) => Err(error),
     }
+}
+
+/// Why a file cannot be read as a whole.
+struct Wrong {
+    line: Option<usize>,
+    what: String,
 }
 
 /// What a file sets.
@@ -153,19 +238,27 @@ fn written(value: &DeValue<'_>) -> String {
     }
 }
 
-fn parse(text: &str, file: &str, config: &Config) -> Result<Parsed, String> {
+fn parse(text: &str, file: &str, config: &Config) -> Result<Parsed, Wrong> {
     let lines = Lines::of(text);
-    let reader = Reader { file, lines: &lines, config };
-    let table = DeTable::parse(text).map_err(|error| {
-        let line = error.span().map_or(1, |span| lines.line(span.start));
+    let table = DeTable::parse(text).map_err(|error| Wrong {
+        line: Some(error.span().map_or(1, |span| lines.line(span.start))),
         // The first line: what follows repeats the text around it.
-        let message = error.message().lines().next().unwrap_or_default().to_owned();
-        format!("{file}:{line}: {message}; the file is left out")
+        what: error.message().lines().next().unwrap_or_default().to_owned(),
     })?;
+    read_table(&table.into_inner(), file, &lines, config)
+}
+
+/// What a file with mistakes sets all the same.
+fn rest(text: &str, file: &str, config: &Config) -> Option<Parsed> {
+    let (table, _) = DeTable::parse_recoverable(text);
+    read_table(&table.into_inner(), file, &Lines::of(text), config).ok()
+}
+
+fn read_table(table: &DeTable<'_>, file: &str, lines: &Lines, config: &Config) -> Result<Parsed, Wrong> {
+    let reader = Reader { file, lines, config };
     let mut assignments = Vec::new();
     let (mut projects, mut problems) = (Vec::new(), Vec::new());
-    let table = table.into_inner();
-    for (name, value) in &table {
+    for (name, value) in table {
         match value.get_ref() {
             DeValue::Table(of_projects) if name.get_ref() == "project" => {
                 for (root, value) in of_projects {
@@ -188,7 +281,7 @@ fn parse(text: &str, file: &str, config: &Config) -> Result<Parsed, String> {
     }
     let count = assignments.len() + projects.iter().map(|(_, inner)| inner.len()).sum::<usize>();
     if count > MOST_KEYS {
-        return Err(format!("{file}: more than {MOST_KEYS} keys; the file is left out"));
+        return Err(Wrong { line: None, what: format!("more than {MOST_KEYS} keys") });
     }
     // The parser sorts by name; people read from top to bottom.
     assignments.sort_by_key(line_of);
@@ -404,6 +497,146 @@ mod tests {
         let config = user_config("lang = \"ja\"\n[meter\n");
         assert_eq!(config.policies, Config::default().policies);
         assert!(config.problems[0].contains("config.toml:2:"), "{:?}", config.problems);
+    }
+
+    fn keep(scene: &Scene) {
+        keep_copies(&scene.state(), Some(&scene.user()), Some(&scene.root()));
+    }
+
+    const STRICT: &str = "preset = \"strict\"\n[skill_gate.require]\ncode = [\"team-rules\"]\n";
+
+    #[test]
+    fn a_stray_bracket_changes_nothing_that_a_user_set() {
+        let scene = Scene::new();
+        let user = "preset = \"strict\"\nlang = \"ja\"\n";
+        scene.set(user, "", "");
+        keep(&scene);
+        let before = scene.read();
+        scene.set(&format!("{user}[pressure\n"), "", "");
+        // What cannot be read is not kept.
+        keep(&scene);
+        let config = scene.read();
+        assert_eq!(config.policies, before.policies);
+        assert_eq!((config.general.preset, config.general.lang), (Preset::Strict, Some(Lang::Ja)));
+        let broken = BrokenFile { file: scene.user().display().to_string(), line: Some(3), has_copy: true };
+        assert_eq!(config.broken, [broken]);
+        let problem = &config.problems[0];
+        assert!(
+            problem.contains("config.toml:3: ") && problem.ends_with("could be read counts"),
+            "{problem}"
+        );
+        let origin = config.origin("lang").to_string();
+        assert!(origin.ends_with("config.toml (last copy):2"), "{origin}");
+        // A file that is not text, too large or closed is no other case.
+        fs::write(scene.user(), b"lang = \"\xff\"").unwrap();
+        assert_eq!(scene.read().policies, before.policies);
+        assert_eq!(scene.read().broken[0].line, None);
+        fs::write(scene.user(), "#".repeat(LARGEST as usize + 1)).unwrap();
+        assert_eq!(scene.read().policies, before.policies);
+        // A file that is gone was taken away.
+        fs::remove_file(scene.user()).unwrap();
+        assert_eq!((scene.read().general.preset, scene.read().broken.len()), (Preset::Guide, 0));
+    }
+
+    #[test]
+    fn a_stray_bracket_drops_nothing_that_a_team_requires() {
+        for at in [0, 1] {
+            let scene = Scene::new();
+            let mut texts = [String::new(), String::new()];
+            texts[at] = STRICT.to_owned();
+            scene.set("", &texts[0], &texts[1]);
+            keep(&scene);
+            texts[at] = "[pressure\n".to_owned();
+            scene.set("", &texts[0], &texts[1]);
+            let config = scene.read();
+            let skills = config.policies.skill_gate.require.skills("a.rs");
+            assert!(skills.contains(&"team-rules"), "{skills:?}");
+            assert_eq!(config.general.preset, Preset::Strict);
+            assert!(
+                config.broken[0].place().ends_with(&format!("{}:1", PROJECT_FILES[at])),
+                "{:?}",
+                config.broken
+            );
+        }
+    }
+
+    /// Whatever the copy of a project's file says: it can do no more than the file could before anybody trusted it.
+    #[test]
+    fn the_copy_of_a_projects_file_only_tightens() {
+        let scene = Scene::new();
+        let loose = "preset = \"observe\"\nlang = \"ja\"\n[pressure]\nmode = \"off\"\ninfo = \"5%\"\n";
+        scene.set("", loose, "");
+        let file = scene.root().join(PROJECT_FILES[0]);
+        trust::remember(&scene.state(), &file, loose).unwrap();
+        keep(&scene);
+        assert_eq!(scene.read().policies.pressure.mode, PressureMode::Off, "trusted as it is");
+        scene.set("", &format!("{loose}[x\n"), "");
+        let config = scene.read();
+        let default =
+            Config { problems: config.problems.clone(), broken: config.broken.clone(), ..Config::default() };
+        assert_eq!(config, default, "any change revokes trust");
+        assert!(config.broken[0].has_copy);
+    }
+
+    #[test]
+    fn without_a_copy_only_what_is_stricter_counts() {
+        let scene = Scene::new();
+        let user = "preset = \"strict\"\nlang = \"ja\"\n[pressure]\nmode = \"off\"\n[meter\n";
+        scene.set(user, "", "");
+        let config = scene.read();
+        assert_eq!((config.general.preset, config.general.lang), (Preset::Strict, None));
+        assert_eq!(config.policies.pressure.mode, PressureMode::Advise);
+        assert!(config.problems[0].contains("config.toml:5: "), "{:?}", config.problems);
+        assert_eq!((config.problems.len(), config.waiting.len(), config.broken[0].has_copy), (1, 0, false));
+        let root = fs::canonicalize(scene.root()).unwrap();
+        scene.set(&format!("[project.\"{}\"]\npreset = \"strict\"\n[x\n", root.display()), "", "");
+        assert_eq!(scene.read().general.preset, Preset::Strict);
+        scene.set("preset = \"observe\"\n[meter\n", "", "");
+        assert_eq!(scene.read().general.preset, Preset::Guide);
+    }
+
+    #[test]
+    fn a_copy_holds_no_password() {
+        let scene = Scene::new();
+        let url = "postgres://me:hidden@localhost/m";
+        scene.set(
+            &format!("preset = \"strict\"\n[memory.team]\nurl = \"{url}\"\nprojects = [\"a\"]\n"),
+            "",
+            "",
+        );
+        keep(&scene);
+        for copy in fs::read_dir(scene.state().root().join("config")).unwrap() {
+            assert!(!fs::read_to_string(copy.unwrap().path()).unwrap().contains("hidden"));
+        }
+        scene.set("[x\n", "", "");
+        let config = scene.read();
+        assert_eq!((config.general.preset, config.memory.team.projects.0.len()), (Preset::Strict, 1));
+        assert!(config.memory.team.url.is_none() && config.broken[0].has_copy);
+        // One that does not parse without them is not kept.
+        scene.set("preset = \"strict\"\nlang = \"\"\"://\n\"\"\"\n", "", "");
+        fs::remove_dir_all(scene.state().root().join("config")).unwrap();
+        keep(&scene);
+        scene.set("[x\n", "", "");
+        assert!(!scene.read().broken[0].has_copy);
+    }
+
+    /// A copy is for one file, by its true path, and in private state.
+    #[test]
+    fn the_copy_of_another_file_does_not_count() {
+        let (scene, other) = (Scene::new(), Scene::new());
+        other.set("", STRICT, "");
+        keep_copies(&scene.state(), None, Some(&other.root()));
+        let names = fs::read_dir(scene.state().root().join("config")).unwrap();
+        let planted = names.map(|entry| entry.unwrap().path()).next().unwrap();
+        scene.set("", "lang = \"ja\"\n", "");
+        keep(&scene);
+        let files = fs::read_dir(scene.state().root().join("config")).unwrap();
+        for slot in files.map(|entry| entry.unwrap().path()).filter(|slot| *slot != planted) {
+            fs::copy(&planted, slot).unwrap();
+        }
+        scene.set("", "[x\n", "");
+        let config = scene.read();
+        assert_eq!((config.general.preset, config.broken[0].has_copy), (Preset::Guide, false));
     }
 
     #[test]

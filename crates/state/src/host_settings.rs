@@ -1,9 +1,11 @@
-//! The host's own settings files: what they say about compaction, and which of our variables a project sets in them.
+//! The host's own settings files: what they say about compaction, and which variables a project sets in them
+//! that are a person's to set.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::host_file::HostFile;
+use tidegate_core::host_file::{Guard, GuardedVariable, HostFile};
 use tidegate_core::meter::models::HostSettings;
 
 use crate::bounded;
@@ -34,20 +36,31 @@ pub fn read(project: Option<&Path>, user: Option<&Path>) -> HostSettings {
     }
 }
 
-/// Which of our variables a project's own settings put into the environment.
+/// Which guarded variables a project's own settings put into the environment.
 ///
-/// The host hands them to its hooks, but a repository must not switch us off: such a variable counts only when a person
-/// set it. `None`: a file is there and cannot be read, so any of them may come from it.
-pub fn variables_of_project(project: &Path) -> Option<Vec<String>> {
-    let mut names = Vec::new();
+/// The host hands them to whatever it starts, but a repository must neither switch us off nor lead us to a store of its own:
+/// such a variable counts only when a person set it. `None`: a file is there and cannot be read, so any may come from it.
+pub fn variables_of_project(project: &Path) -> Option<Vec<GuardedVariable>> {
+    let mut variables = Vec::new();
     for name in ["settings.json", "settings.local.json"] {
         match bounded::read(&project.join(".claude").join(name), LARGEST) {
-            Ok(bytes) => names.extend(HostFile::read(&bytes).ok()?.env.value().unwrap_or_default().0),
+            Ok(bytes) => variables.extend(HostFile::read(&bytes).ok()?.env.value().unwrap_or_default().0),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
             Err(_) => return None,
         }
     }
-    Some(names)
+    Some(variables)
+}
+
+/// Whether a variable with this value may come from the project whose settings these are.
+pub fn may_be_of_project(of_project: Option<&[GuardedVariable]>, name: &str, value: &OsStr) -> bool {
+    match of_project {
+        Some(variables) => variables.iter().any(|variable| {
+            variable.name == name && variable.value.as_deref().is_none_or(|theirs| value == theirs)
+        }),
+        // Without its place a person's own files are not found; the host does not take that from a project.
+        None => matches!(Guard::of(name), Some(Guard::Ours | Guard::Programs)),
+    }
 }
 
 #[cfg(test)]
@@ -90,12 +103,25 @@ mod tests {
         fs::write(folder.path().join(".claude/settings.json"), shared).unwrap();
         let local = folder.path().join(".claude/settings.local.json");
         fs::write(&local, r#"{"env": {"TIDEGATE_GUARD": 1}}"#).unwrap();
-        let both = ["TIDEGATE_OFF", "TIDEGATE_GUARD"].map(str::to_owned).to_vec();
-        assert_eq!(variables_of_project(folder.path()), Some(both));
+        let of_project = variables_of_project(folder.path()).unwrap();
+        let names: Vec<&str> = of_project.iter().map(|variable| variable.name.as_str()).collect();
+        assert_eq!(names, ["TIDEGATE_OFF", "TIDEGATE_GUARD"]);
+        let may_be = |name: &str| may_be_of_project(Some(&of_project), name, OsStr::new("x"));
+        assert!(may_be("TIDEGATE_OFF") && !may_be("TIDEGATE_STATE_DIR") && !may_be("PATH"));
         fs::write(&local, "{broken").unwrap();
         assert_eq!(variables_of_project(folder.path()), None);
+        let may_be = |name: &str| may_be_of_project(None, name, OsStr::new("x"));
+        assert!(may_be("TIDEGATE_STATE_DIR") && may_be("https_proxy") && !may_be("HOME") && !may_be("PATH"));
         fs::remove_file(&local).unwrap();
         fs::create_dir(&local).unwrap();
         assert_eq!(variables_of_project(folder.path()), None);
+    }
+    /// Everybody has a home: a repository that names it must not take it away.
+    #[test]
+    fn a_place_is_ignored_only_with_the_value_of_the_repository() {
+        let home = GuardedVariable { name: "HOME".to_owned(), value: Some("/evil".to_owned()) };
+        let may_be =
+            |value: &str| may_be_of_project(Some(std::slice::from_ref(&home)), "HOME", value.as_ref());
+        assert!(may_be("/evil") && !may_be("/home/me"));
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod append;
 pub mod bounded;
+pub mod lock;
 mod private;
 pub mod replace;
 
@@ -19,6 +20,7 @@ pub mod checks;
 pub mod claims;
 pub mod clock;
 pub mod config;
+mod copies;
 pub mod cycle;
 pub mod fork;
 pub mod friction;

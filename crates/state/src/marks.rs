@@ -7,9 +7,13 @@ use std::path::{Path, PathBuf};
 use tidegate_core::facts::Known;
 use tidegate_core::facts::marks::{Mark, Marks, write_lines};
 
-use crate::private;
+use crate::lock::{self, Keeps};
+use crate::{append, bounded, private};
 
 const FILE: &str = "marks";
+
+/// Edits that could not be put into the marks in time.
+const UNNOTED: &str = "unnoted";
 
 /// From here on the file is rewritten: a short one is a few hundred bytes and hardly ever more than half of this, so it is rare.
 const LONG: u64 = 12 * 1024;
@@ -53,15 +57,17 @@ pub struct Lock {
 
 /// Together with other hooks; only a rewrite of the file waits for it.
 pub fn lock_shared(session: &Path) -> io::Result<Lock> {
-    let file = private::to_lock(&session.join("lock"))?;
-    file.lock_shared()?;
+    let path = session.join("lock");
+    let file = private::to_lock(&path)?;
+    lock::wait(&file, &path, Keeps::Shared)?;
     Ok(Lock { file, session: session.to_owned(), alone: false })
 }
 
 /// Alone.
 pub fn lock_alone(session: &Path) -> io::Result<Lock> {
-    let file = private::to_lock(&session.join("lock"))?;
-    file.lock()?;
+    let path = session.join("lock");
+    let file = private::to_lock(&path)?;
+    lock::wait(&file, &path, Keeps::Alone)?;
     Ok(Lock { file, session: session.to_owned(), alone: true })
 }
 
@@ -83,13 +89,34 @@ impl Lock {
         // Rewritten as the marks it comes to, and alone: an append to the old file would be lost.
         if !self.alone {
             self.file.unlock()?;
-            self.file.lock()?;
+            lock::wait(&self.file, &self.session.join("lock"), Keeps::Alone)?;
         }
         if let (true, Known::Value(marks)) = (fs::metadata(&path)?.len() > LONG, read(&self.session)) {
             crate::replace::copy(&path, marks.lines().as_bytes())?;
         }
         Ok(())
     }
+}
+
+/// Leaves edits that cannot be put into the marks: the lock is held, or time is up. Takes no lock.
+pub fn leave_unnoted(session: &Path, edits: &[Mark]) -> io::Result<()> {
+    let mut file = append::open(&session.join(UNNOTED))?;
+    append::lines(&mut file, &format!("\n{}", write_lines(edits)))
+}
+
+/// Puts edits that were left into the marks, for an event whose gate rests on them. A hook that leaves one in the very moment
+/// between reading and removing has waited for the lock in vain that is held here.
+pub fn take_up_unnoted(session: &Path) -> io::Result<()> {
+    let path = session.join(UNNOTED);
+    if !path.exists() {
+        return Ok(());
+    }
+    let lock = lock_alone(session)?;
+    let left = bounded::read(&path, LARGEST)?;
+    let marks = left.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+    let edits: Vec<Mark> = marks.filter(|mark| matches!(mark, Mark::Edit(_))).collect();
+    lock.append(&edits)?;
+    fs::remove_file(&path)
 }
 
 #[cfg(test)]

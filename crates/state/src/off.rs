@@ -11,6 +11,7 @@ use tidegate_core::config::Config;
 use tidegate_core::config::preset::Preset;
 use tidegate_core::time::Millis;
 
+use crate::lock::{self, Keeps};
 use crate::place::StateDir;
 use crate::{bounded, private, project, replace};
 
@@ -174,8 +175,9 @@ pub fn places(root: Option<&Path>) -> Vec<PathBuf> {
 
 /// Changes the file, alone. Entries that cannot be read stay; a file that cannot be is not written over.
 pub fn change(state: &StateDir, now: Millis, edit: impl FnOnce(&mut Switches)) -> io::Result<()> {
-    let lock = private::to_lock(&state.root().join("off.lock"))?;
-    lock.lock()?;
+    let path = state.root().join("off.lock");
+    let lock = private::to_lock(&path)?;
+    lock::wait(&lock, &path, Keeps::Alone)?;
     let (mut switches, mut all) = sorted(entries(state)?);
     switches.off.retain(|off: &Off| !off.lapsed(now));
     edit(&mut switches);

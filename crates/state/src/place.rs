@@ -92,11 +92,11 @@ impl StateDir {
     pub fn open(env: &PlaceEnv) -> Result<StateDir, String> {
         let root = env.state()?;
         let described = |error: &io::Error| format!("{}: {error}", root.display());
-        match check(&root) {
+        match check(&root, Open::Close) {
             Ok(()) => {}
             Err(Refused::Missing) => {
                 make_private(&root).map_err(|error| described(&error))?;
-                check(&root).map_err(|refused| refused.describe(&root))?;
+                check(&root, Open::Close).map_err(|refused| refused.describe(&root))?;
             }
             Err(refused) => return Err(refused.describe(&root)),
         }
@@ -130,6 +130,25 @@ impl StateDir {
     }
 }
 
+/// Refuses a folder that belongs to somebody else, is reached through somebody else's link, or that others can write. Unlike
+/// the state's, it is left as it is: what others put there is not made the user's by closing it.
+pub fn refuse_foreign(folder: &Path) -> Result<(), String> {
+    match check(folder, Open::Refuse) {
+        Err(refused @ (Refused::Shared | Refused::Foreign(_))) => Err(refused.describe(folder)),
+        // Whoever uses it finds out what else is wrong.
+        _ => Ok(()),
+    }
+}
+
+/// What becomes of a folder that a group can write, or others can read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    /// It is closed.
+    Close,
+    /// One that can be written is refused; reading is let be.
+    Refuse,
+}
+
 enum Refused {
     Missing,
     NotAFolder,
@@ -143,7 +162,7 @@ impl Refused {
         match self {
             Refused::Missing => format!("{} cannot be made", root.display()),
             Refused::NotAFolder => format!("{} is not a folder", root.display()),
-            Refused::Shared => format!("{} is shared with other users", root.display()),
+            Refused::Shared => format!("{} is shared with other users, who can write it", root.display()),
             Refused::Foreign(path) => format!("{} belongs to another user", path.display()),
             Refused::Io(error) => format!("{}: {error}", root.display()),
         }
@@ -160,7 +179,7 @@ pub fn make_private(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn check(root: &Path) -> Result<(), Refused> {
+fn check(root: &Path, open: Open) -> Result<(), Refused> {
     use std::os::unix::fs::MetadataExt;
 
     let refused = |error: io::Error| match error.kind() {
@@ -176,17 +195,17 @@ fn check(root: &Path) -> Result<(), Refused> {
                 return Err(Refused::Foreign(step.to_owned()));
             }
         } else if step == root {
-            return check_owner(root, &found, us);
+            return check_owner(root, &found, us, open);
         }
     }
     // Only a root that is itself a link gets here.
     let found = fs::metadata(root).map_err(refused)?;
-    check_owner(root, &found, us)
+    check_owner(root, &found, us, open)
 }
 
 /// A folder, ours, and nobody else's to read.
 #[cfg(unix)]
-fn check_owner(root: &Path, found: &fs::Metadata, us: u32) -> Result<(), Refused> {
+fn check_owner(root: &Path, found: &fs::Metadata, us: u32, open: Open) -> Result<(), Refused> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     if !found.is_dir() {
@@ -196,17 +215,17 @@ fn check_owner(root: &Path, found: &fs::Metadata, us: u32) -> Result<(), Refused
         return Err(Refused::Foreign(root.to_owned()));
     }
     // A place that everybody writes, `/tmp` above all, is not made ours by taking it away from them.
-    if found.mode() & 0o1002 != 0 {
+    if found.mode() & 0o1002 != 0 || (open == Open::Refuse && found.mode() & 0o020 != 0) {
         return Err(Refused::Shared);
     }
-    if found.mode() & 0o077 != 0 {
+    if open == Open::Close && found.mode() & 0o077 != 0 {
         fs::set_permissions(root, fs::Permissions::from_mode(0o700)).map_err(Refused::Io)?;
     }
     Ok(())
 }
 
 #[cfg(not(unix))]
-fn check(root: &Path) -> Result<(), Refused> {
+fn check(root: &Path, _: Open) -> Result<(), Refused> {
     match fs::metadata(root) {
         Ok(found) if found.is_dir() => Ok(()),
         Ok(_) => Err(Refused::NotAFolder),

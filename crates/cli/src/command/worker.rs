@@ -61,7 +61,7 @@ pub(crate) fn run(args: &args::Worker) -> Outcome {
             Some(alone) => alone,
             None if args.once => {
                 print::to_stderr("another worker runs; waiting for it to end");
-                spool::wait_to_work(&here.state).map_err(spool_failed)?
+                spool::wait_to_work(&here.state, LONGEST).map_err(spool_failed)?
             }
             None => break,
         };

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
+use tidegate_state::lock::{self, Keeps};
 use tidegate_state::place::{StateDir, make_private};
 use tidegate_state::{append, bounded, project, replace};
 
@@ -119,12 +120,14 @@ impl Records {
     pub(super) fn lock(env: &Environment) -> Result<(Records, File), String> {
         let folder = StateDir::open(&env.place)?.root().join("installs");
         let locked = make_private(&folder).and_then(|()| {
-            let file = append::open(&folder.join("lock"))?;
-            file.lock()?;
+            let path = folder.join("lock");
+            let file = append::open(&path)?;
+            lock::wait(&file, &path, Keeps::Alone)?;
             Ok(file)
         });
         match locked {
             Ok(file) => Ok((Records { folder }, file)),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error.to_string()),
             Err(error) => Err(format!("{}: {error}", folder.display())),
         }
     }

@@ -43,6 +43,88 @@ fn a_broken_config_disables_nothing_and_is_recorded() {
     }
 }
 
+fn start(sandbox: &Sandbox) -> crate::answer::Answer {
+    sandbox.event(&addressed(
+        fixtures::hook("SessionStart.startup"),
+        "s",
+        "none".as_ref(),
+        &sandbox.project(),
+    ))
+}
+
+/// What was required stays required; the person hears of the line at the start, in the status line, and it is on record.
+#[test]
+fn a_stray_bracket_opens_no_gate_and_is_said() {
+    let team = "[skill_gate]\nmode = \"deny\"\n[skill_gate.require]\ncode = [\"team-rules\"]\n";
+    let denied = |sandbox: &Sandbox| {
+        let mut edit =
+            addressed(fixtures::hook("PreToolUse.Write"), "s", "none".as_ref(), &sandbox.project());
+        edit["tool_input"]["file_path"] = json!(sandbox.project().join("a.rs"));
+        let answer = sandbox.event(&edit);
+        !answer.stdout.is_empty() && answer.stdout.contains("team-rules")
+    };
+    let write = |sandbox: &Sandbox, is_users: bool, text: &str| {
+        if is_users { sandbox.config(text) } else { own_config(sandbox, text) }
+    };
+    for is_users in [true, false] {
+        for kept_by_a_command in [true, false] {
+            let sandbox = Sandbox::new();
+            if !is_users {
+                sandbox.config("[skill_gate]\nmode = \"deny\"\n[skill_gate.require]\ncode = []\n");
+            }
+            write(&sandbox, is_users, team);
+            if kept_by_a_command {
+                let _ = sandbox.run(&["status"]);
+            } else {
+                start(&sandbox).silent();
+            }
+            let name = if is_users { "config.toml:5" } else { "tidegate.toml:5" };
+            write(&sandbox, is_users, &format!("{team}[pressure\n"));
+            let _ = sandbox.new_records();
+            let told = start(&sandbox);
+            let message = told.output()["systemMessage"].as_str().unwrap_or_default().to_owned();
+            assert!(message.starts_with("Tidegate cannot read ") && message.contains(name), "{message}");
+            let record = sandbox.one_record();
+            assert!(record["config"][0].as_str().is_some_and(|problem| problem.contains(name)), "{record}");
+            assert!(denied(&sandbox), "{name}");
+            let status = json!({ "session_id": "s", "workspace": { "project_dir": sandbox.project() } });
+            let line = sandbox.run_with(&["statusline"], status.to_string().as_bytes());
+            assert!(line.ok().contains(&format!("! config error {name}")), "{line:?}");
+            write(&sandbox, is_users, team);
+            start(&sandbox).silent();
+        }
+    }
+}
+
+/// A state that a repository ships could hold copies that loosen something.
+#[test]
+fn a_repository_does_not_bring_its_own_copy() {
+    let sandbox = Sandbox::new();
+    let loose = "[skill_gate]\nmode = \"off\"\n[verify_stop]\nmode = \"off\"\n";
+    let shipped = sandbox.project().join("shipped");
+    // Kept by the attacker, of the user's own config as they think it is.
+    sandbox.config(loose);
+    let keep = |command: &mut std::process::Command| {
+        let done = command.env("TIDEGATE_STATE_DIR", &shipped).output().expect("it runs");
+        assert!(done.status.success(), "{done:?}");
+    };
+    keep(&mut sandbox.command(&["config", "show"]));
+    assert!(shipped.join("config").exists());
+    sandbox.config("[pressure\n");
+    let settings = json!({ "env": { "TIDEGATE_STATE_DIR": shipped } });
+    fs::create_dir_all(sandbox.project().join(".claude")).expect("a folder");
+    fs::write(sandbox.project().join(".claude/settings.json"), settings.to_string()).expect("settings");
+    let sandbox = sandbox.with("TIDEGATE_STATE_DIR", shipped);
+    let write = addressed(fixtures::hook("PreToolUse.Write"), "s", "none".as_ref(), &sandbox.project());
+    let mut unreadable = write.clone();
+    unreadable["tool_name"] = json!(7);
+    let answer = sandbox.hook_once(&["--event", "PreToolUse"], unreadable.to_string());
+    assert_eq!(answer.exit, 2, "the gate is not off: {answer:?}");
+    let shown = sandbox.run(&["config", "show"]);
+    assert!(!shown.stdout.contains("mode = \"off\" "), "{shown:?}");
+    assert!(shown.stderr.contains("ignored TIDEGATE_STATE_DIR"), "{shown:?}");
+}
+
 #[test]
 fn a_config_that_is_no_file() {
     let sandbox = Sandbox::new();

@@ -653,6 +653,35 @@ fn a_scratch_file_that_is_gone_again_holds_nobody() {
     work.stop().silent();
 }
 
+/// While a suspended process holds the session's lock, nothing can be put into the marks.
+#[test]
+fn an_edit_that_could_not_be_noted_holds_the_next_stop() {
+    let work = Work::new();
+    work.skill("code-quality-rules");
+    work.stop().silent();
+    let lock = fs::File::create(work.sandbox.session(work.session).join("lock")).expect("a file");
+    lock.lock().expect("nobody else has it");
+    let path = work.sandbox.project().join("src/a.rs");
+    fs::write(&path, "").expect("a new file");
+    let wrote = json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": "" } });
+    work.sandbox
+        .hook_once(&["--event", "PostToolUse"], work.payload("PostToolUse", wrote).to_string())
+        .silent();
+    let document = json!({ "tool_name": "Write", "tool_input": { "file_path": "README.md", "content": "" } });
+    work.sandbox
+        .hook_once(&["--event", "PostToolUse"], work.payload("PostToolUse", document).to_string())
+        .silent();
+    let stop = work.payload("Stop", json!({ "stop_hook_active": false })).to_string();
+    work.sandbox.hook_once(&["--event", "Stop"], &stop).silent();
+    drop(lock);
+    let held = work.stop();
+    assert_eq!(held.output()["decision"], "block", "{held:?}");
+    assert!(held.stdout.contains("src/a.rs") && !held.stdout.contains("README"), "{held:?}");
+    work.bash("cargo test");
+    assert!(!work.is_held());
+    assert!(!work.is_held(), "the sign is used up");
+}
+
 #[test]
 fn a_project_that_is_not_known_closes_the_gate() {
     let sandbox = Sandbox::new().without("CLAUDE_PROJECT_DIR");

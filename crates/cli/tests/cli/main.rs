@@ -21,6 +21,7 @@ mod install;
 #[cfg(target_os = "linux")]
 mod killed;
 mod knowledge;
+mod locks;
 mod mcp;
 mod memory;
 mod memory_hooks;
@@ -40,6 +41,7 @@ mod state;
 mod statusline;
 mod team;
 mod transcripts;
+mod without_repository;
 mod worker;
 mod workflow;
 mod worktree;

@@ -54,10 +54,30 @@ pub struct Config {
     pub step_downs_to_tell: Vec<String>,
     /// What was wrong with the config; what stood there before counts instead.
     pub problems: Vec<String>,
+    /// Files that cannot be read as a whole.
+    pub broken: Vec<BrokenFile>,
     /// What a project's files say without effect.
     pub waiting: Vec<Waiting>,
     /// Where values come from that are not built in, by `section.key`.
     pub origins: BTreeMap<String, Origin>,
+}
+
+/// A config file that cannot be read as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenFile {
+    /// Its path.
+    pub file: String,
+    /// The line with the mistake, where it is one of a line.
+    pub line: Option<usize>,
+    /// It counts as it could last be read; otherwise built-in values count, and those of its lines that are stricter.
+    pub has_copy: bool,
+}
+
+impl BrokenFile {
+    /// `/home/me/.config/tidegate/config.toml:3`.
+    pub fn place(&self) -> String {
+        self.line.map_or_else(|| self.file.clone(), |line| format!("{}:{line}", self.file))
+    }
 }
 
 section! {

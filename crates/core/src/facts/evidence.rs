@@ -73,6 +73,15 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     marks
 }
 
+/// The edits of this event alone, for when they cannot be noted.
+pub fn edit_marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
+    let by_shell = facts.event.command().is_some();
+    if !by_shell && written(facts.event, config).is_none() {
+        return Vec::new();
+    }
+    edits(facts, config, by_shell).map(|(edit, _)| Mark::Edit(edit)).collect()
+}
+
 /// The code that was written, each with the step of the command line that did.
 fn edits<'f>(
     facts: &'f Facts<'_>,

@@ -3,15 +3,15 @@
 //! A folder holds the policy, its settings and its literate table (`<id>.md`, run by `tests/policies.rs`).
 //! To add one: make the folder, add its line below.
 
-use crate::config::Config;
 use crate::config::section::Section;
-use crate::event::Event;
+use crate::config::{BrokenFile, Config};
+use crate::event::{Event, EventKind};
 use crate::facts::marks::Marks;
 use crate::facts::verification;
 use crate::facts::{Facts, Needs};
 use crate::quoted::quote_verdict;
 use crate::ruling::{Part, Ruling};
-use crate::verdict::{Call, Verdict};
+use crate::verdict::{Audience, Call, Say, Verdict};
 
 /// A pure function from event, facts and config to a verdict.
 pub trait Policy: Sync {
@@ -153,7 +153,8 @@ pub fn needs_knowledge(facts: &Facts<'_>, config: &Config) -> bool {
 
 /// Asks every policy that listens. `clock` counts microseconds from anywhere.
 pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ruling {
-    listening(facts.event, facts.marks.value(), config).fold(Ruling::pass(), |ruling, (policy, _)| {
+    let first = if config.broken.is_empty() { Ruling::pass() } else { broken_config(facts, config) };
+    listening(facts.event, facts.marks.value(), config).fold(first, |ruling, (policy, _)| {
         let start = clock();
         let held = policy.yields() && ruling.call() >= Call::Deny;
         let mut verdict =
@@ -166,6 +167,23 @@ pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ru
         let shadow = policy.mode(config) == Mode::Shadow;
         ruling.merge(Ruling::of(Part { policy: policy.id(), verdict, shadow, micros }))
     })
+}
+
+/// Tells the person at the start of a session which config files cannot be read. Not a policy: nobody can switch it off.
+fn broken_config(facts: &Facts<'_>, config: &Config) -> Ruling {
+    if facts.event.kind != EventKind::SessionStart || !facts.event.main_thread() {
+        return Ruling::pass();
+    }
+    let say = |broken: &BrokenFile| Say {
+        to: Audience::User,
+        text: (facts.lang.words().config_broken)(broken),
+        weight: u8::MAX,
+        explains: true,
+        when_said: Vec::new(),
+    };
+    let says = config.broken.iter().map(say).collect();
+    let verdict = Verdict { says, ..Verdict::silent("a config file cannot be read") };
+    Ruling::of(Part { policy: "config", verdict, shadow: false, micros: 0 })
 }
 
 #[cfg(test)]

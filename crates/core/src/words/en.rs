@@ -82,6 +82,19 @@ pub(super) const WORDS: Words = Words {
             "The agent put the approval code {code} into a tool call, so the code is void and `tidegate {command}` was not approved."
         )
     },
+    config_broken: |broken| {
+        let place = broken.place();
+        if broken.has_copy {
+            format!(
+                "Tidegate cannot read {place}. Until you fix that line, the last readable copy of the file counts."
+            )
+        } else {
+            format!(
+                "Tidegate cannot read {place} and has no earlier copy. Until you fix that line, built-in values count, and \
+                 stricter ones in the file."
+            )
+        }
+    },
     stepped_down: |policy| {
         format!(
             "{policy} was overridden in five of its last ten interruptions in this project, so it only advises here from now on. \
@@ -232,6 +245,7 @@ pub(super) const WORDS: Words = Words {
     no_reading: "no reading yet",
     hooks_silent: "! hooks silent (tidegate doctor)",
     hooks_stopped: "! hooks stopped (tidegate doctor)",
+    config_sign: |place| format!("! config error {place}"),
 };
 
 fn own_file(file: OwnFile) -> &'static str {

@@ -83,6 +83,16 @@ pub(super) const WORDS: Words = Words {
             "エージェントが承認コード {code} をツール呼び出しに使ったため、コードは無効になりました。`tidegate {command}` は承認されていません。"
         )
     },
+    config_broken: |broken| {
+        let place = broken.place();
+        if broken.has_copy {
+            format!("Tidegate: {place} を読み取れません。修正するまでは、最後に読み取れた内容を使います。")
+        } else {
+            format!(
+                "Tidegate: {place} を読み取れず、以前の控えもありません。修正するまでは、既定値と、ファイル内のより厳しい設定だけを使います。"
+            )
+        }
+    },
     stepped_down: |policy| {
         format!(
             "{policy} はこのプロジェクトで直近10回の介入のうち5回が人によって無効にされたため、今後ここでは助言だけを行います。\
@@ -235,6 +245,7 @@ pub(super) const WORDS: Words = Words {
     no_reading: "まだ計測なし",
     hooks_silent: "! フック無応答 (tidegate doctor)",
     hooks_stopped: "! フック停止 (tidegate doctor)",
+    config_sign: |place| format!("! 設定エラー {place}"),
 };
 
 fn listed(changes: &ChangeSet) -> String {

@@ -6,6 +6,7 @@ mod ja;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::BrokenFile;
 use crate::cycle::history::Took;
 use crate::cycle::{ActiveStage, Damage};
 use crate::event::FailedStep;
@@ -94,6 +95,8 @@ pub struct Words {
     pub nothing_to_approve: fn(&str) -> String,
     /// The model used a code (the code, the command it stood for).
     pub approval_void: fn(&str, &str) -> String,
+    /// A config file cannot be read.
+    pub config_broken: fn(&BrokenFile) -> String,
     /// A policy stepped down in this project.
     pub stepped_down: fn(&str) -> String,
     /// Entries of the flow are not promoted: how many; and how many of how much stock is unverified, where that is much.
@@ -153,6 +156,8 @@ pub struct Words {
     pub hooks_silent: &'static str,
     /// Status line: hooks were seen in this session, but not lately.
     pub hooks_stopped: &'static str,
+    /// Status line: a config file cannot be read: its name and line.
+    pub config_sign: fn(&str) -> String,
 }
 
 #[cfg(test)]

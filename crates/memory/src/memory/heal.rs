@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use tidegate_core::record::Record as JournalRecord;
 use tidegate_core::time::Millis;
+use tidegate_state::lock::Keeps;
 use tidegate_state::place::{self, StateDir};
 use tidegate_state::{journal, replace};
 
@@ -55,8 +56,7 @@ pub(super) fn heal(
     error: &Error,
     surely: bool,
 ) -> Result<(SqliteStore, Option<Healed>)> {
-    let lock = home.lock()?;
-    lock.lock().map_err(|error| home.failed(&error))?;
+    let _lock = home.lock(Keeps::Alone)?;
     if !surely
         && !was_emptied(home)
         && is_sound(&home.file())

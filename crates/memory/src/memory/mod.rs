@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use tidegate_core::memory::settings::MemorySettings;
 use tidegate_core::time::Millis;
+use tidegate_state::lock::{self, Keeps};
 use tidegate_state::place::{self, PlaceEnv, StateDir};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -28,12 +29,20 @@ pub use heal::Healed;
 pub struct Home(PathBuf);
 
 impl Home {
-    /// Its folder.
+    /// Its folder. One that others own or can write is refused: what they put there would be served as the user's own.
     pub fn of(place: &PlaceEnv) -> Result<Home> {
         let data = place.data().map_err(|why| {
             Error::new(ErrorKind::Io, why).hint("set TIDEGATE_DATA_DIR to a folder of your own")
         })?;
-        Ok(Home(data.join("memory")))
+        let folder = data.join("memory");
+        place::refuse_foreign(&folder).map_err(|why| {
+            Error::new(ErrorKind::Io, why).hint(format!(
+                "look at what is in it; if it is all yours, `chown -R \"$USER\"` and `chmod 700` on {} make it yours alone, \
+                 or TIDEGATE_DATA_DIR names another folder",
+                folder.display()
+            ))
+        })?;
+        Ok(Home(folder))
     }
 
     /// The folder.
@@ -62,13 +71,16 @@ impl Home {
     }
 
     /// What makes whoever rebuilds the store the only one there. Others hold it together while they open the store.
-    fn lock(&self) -> Result<File> {
+    fn lock(&self, keeps: Keeps) -> Result<File> {
         place::make_private(&self.0).map_err(|error| self.failed(&error))?;
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(self.0.join("lock")).map_err(|error| self.failed(&error))
+        let path = self.0.join("lock");
+        let file = options.open(&path).map_err(|error| self.failed(&error))?;
+        lock::wait(&file, &path, keeps).map_err(|error| Error::of_lock(&path, &error))?;
+        Ok(file)
     }
 
     fn failed(&self, error: &std::io::Error) -> Error {
@@ -276,8 +288,7 @@ impl Memory {
 
 /// Opens the store while nobody rebuilds it.
 fn open_store(home: &Home) -> Result<(SqliteStore, How)> {
-    let lock = home.lock()?;
-    lock.lock_shared().map_err(|error| home.failed(&error))?;
+    let _lock = home.lock(Keeps::Shared)?;
     if heal::was_emptied(home) {
         return Err(Error::new(ErrorKind::Damaged, format!("{} is empty", home.file().display())));
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Row, Transaction};
 use serde::Serialize;
+use tidegate_state::lock::{self, Keeps};
 
 use super::connection;
 use super::failed;
@@ -130,8 +131,9 @@ pub fn lock_copies(store: &Path) -> Result<File> {
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let locked = options.open(&path).and_then(|file| file.lock().map(|()| file));
-    locked.map_err(|error| failed::io(&path, &error))
+    let file = options.open(&path).map_err(|error| failed::io(&path, &error))?;
+    lock::wait(&file, &path, Keeps::Alone).map_err(|error| Error::of_lock(&path, &error))?;
+    Ok(file)
 }
 
 /// A copy in a new file: whole, and on disk before it has its name. Of what was deleted nothing is in it.

@@ -4,10 +4,10 @@
 //! only the rename is left; if it is another by then, all is done anew from what it says now.
 
 use std::cell::Cell;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tidegate_core::knowledge::entry_id::EntryId;
 use tidegate_core::knowledge::flow::{self, End, NewEntry, Progress};
@@ -15,6 +15,7 @@ use tidegate_core::knowledge::plan;
 use tidegate_core::time::Millis;
 
 use super::read::{Folder, utf8, whole};
+use crate::lock::{self, Keeps};
 use crate::place::StateDir;
 use crate::{private, replace};
 
@@ -24,7 +25,7 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 /// A file that changes more often than this while we look at it is left alone.
 const TRIES: usize = 5;
 
-/// Who holds the lock longer than this is stopped or on a disk that hangs.
+/// Less than usual: hooks wait for it, too.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a trim came to.
@@ -137,23 +138,10 @@ fn stamp_locked(folder: &Folder, at: Millis, replace: Replace<'_>) -> io::Result
 
 /// One of us at a time in one project. Kept in private state, so that nothing is left in the project.
 pub(crate) fn lock(state: &StateDir, root: &Path) -> io::Result<File> {
-    let file = private::to_lock(&state.project(root).join("lock"))?;
-    let began = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if began.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(2));
-            }
-            Err(TryLockError::WouldBlock) => {
-                return Err(io::Error::new(
-                    io::ErrorKind::TimedOut,
-                    "another process is writing these files",
-                ));
-            }
-        }
-    }
+    let path = state.project(root).join("lock");
+    let file = private::to_lock(&path)?;
+    lock::wait_for(&file, &path, Keeps::Alone, PATIENCE)?;
+    Ok(file)
 }
 
 /// A file that is about to be changed: where it is, and what it says. Refuses one that its owner does not want changed; a

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use tidegate_core::facts::Known;
 use tidegate_core::memory::catalogue::{ProjectPage, RECORD_BYTES, TopicRecord, Undecided};
 
+use crate::lock::{self, Keeps};
 use crate::place::{self, StateDir};
 use crate::{bounded, private, replace};
 
@@ -132,8 +133,9 @@ fn write(state: &StateDir, path: &Path, value: &impl Serialize) -> io::Result<()
 /// Alone to write: a record that is put into a file while that is being replaced would be lost.
 fn alone(state: &StateDir) -> io::Result<std::fs::File> {
     place::make_private(&folder(state).join("projects"))?;
-    let lock = private::to_lock(&folder(state).join("lock"))?;
-    lock.lock()?;
+    let path = folder(state).join("lock");
+    let lock = private::to_lock(&path)?;
+    lock::wait(&lock, &path, Keeps::Alone)?;
     Ok(lock)
 }
 

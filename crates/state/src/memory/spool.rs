@@ -6,12 +6,14 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Deserialize;
 use tidegate_core::fnv;
 use tidegate_core::memory::job::{Job, VERSION};
 use tidegate_core::time::Millis;
 
+use crate::lock::{self, Keeps};
 use crate::place::{self, StateDir};
 use crate::{bounded, private, replace};
 
@@ -164,7 +166,7 @@ pub fn clear_half_written(state: &StateDir, now: Millis) -> io::Result<()> {
 
 /// What makes a worker the only one, for as long as the file is open; `None` while there is another.
 pub fn try_work(state: &StateDir) -> io::Result<Option<File>> {
-    let file = private::to_lock(&lock(state))?;
+    let file = private::to_lock(&lock_file(state))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
@@ -172,10 +174,11 @@ pub fn try_work(state: &StateDir) -> io::Result<Option<File>> {
     }
 }
 
-/// The same, but waits until the other is done.
-pub fn wait_to_work(state: &StateDir) -> io::Result<File> {
-    let file = private::to_lock(&lock(state))?;
-    file.lock()?;
+/// The same, but waits so long until the other is done.
+pub fn wait_to_work(state: &StateDir, patience: Duration) -> io::Result<File> {
+    let path = lock_file(state);
+    let file = private::to_lock(&path)?;
+    lock::wait_for(&file, &path, Keeps::Alone, patience)?;
     Ok(file)
 }
 
@@ -221,7 +224,7 @@ fn folder(state: &StateDir) -> PathBuf {
     state.root().join("spool")
 }
 
-fn lock(state: &StateDir) -> PathBuf {
+fn lock_file(state: &StateDir) -> PathBuf {
     folder(state).join("lock")
 }
 
@@ -317,6 +320,6 @@ mod tests {
         assert!(at_any_time(50_001), "one was started just before");
         assert!(!due(50_002), "that was a start like any other");
         assert!(due(500_000), "one that was not started leaves no stamp");
-        drop(wait_to_work(&state).unwrap());
+        drop(wait_to_work(&state, Duration::ZERO).unwrap());
     }
 }

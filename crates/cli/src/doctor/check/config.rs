@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use tidegate_core::host_file::Guard;
 #[cfg(unix)]
 use tidegate_memory::postgres::Address;
 use tidegate_state::bounded;
@@ -40,7 +41,8 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     }
     // A settings file that cannot be read is another check's.
     let ignored = seen.project.as_deref().and_then(variables_of_project).unwrap_or_default();
-    for name in ignored {
+    let names = ignored.into_iter().map(|variable| variable.name);
+    for name in names.filter(|name| Guard::of(name) == Some(Guard::Ours)) {
         found.warning(
             format!("{name} is set in the project's settings, where it is ignored"),
             format!("take it out there; set {name} in the environment that you start the client from"),

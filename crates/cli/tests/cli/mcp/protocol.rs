@@ -361,6 +361,17 @@ fn a_call_that_takes_long_holds_nothing_up_and_can_be_taken_back() {
 }
 
 #[test]
+fn a_call_does_not_wait_for_ever_for_a_lock() {
+    let sandbox = Sandbox::new();
+    let (mut server, lock) = locked(&sandbox);
+    let refused = server.refuses("list_topics", &json!({}));
+    assert!(refused.contains("memory/lock: ") && refused.contains("has held this lock"), "{refused}");
+    drop(lock);
+    server.gives("list_topics", &json!({}));
+    server.end();
+}
+
+#[test]
 fn what_is_under_way_when_the_input_ends_is_answered() {
     let sandbox = Sandbox::new();
     let (mut server, lock) = locked(&sandbox);

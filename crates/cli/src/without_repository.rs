@@ -1,0 +1,113 @@
+//! Keeps variables that a repository set from commands, the MCP server, the worker, and all that these start.
+//!
+//! The host puts the `env` of a project's settings into the environment of its shell and its servers. A program cannot safely
+//! change its own environment while it runs, so one that finds such a variable starts itself anew without it: whatever reads
+//! the environment afterwards, here or in a child, has nothing to look out for.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use tidegate_core::event::SessionId;
+use tidegate_core::host_file::Guard;
+use tidegate_hook::environment::Environment;
+use tidegate_state::host_settings::{may_be_of_project, variables_of_project};
+use tidegate_state::marks;
+use tidegate_state::place::PlaceEnv;
+
+use crate::error::CliError;
+use crate::host::settings_file::is_same;
+use crate::print;
+
+/// Runs this command without the variables that a repository set. `None`: there are none, and the command may run here.
+pub(crate) fn start_anew() -> Option<ExitCode> {
+    let guarded: Vec<_> = std::env::vars_os()
+        .filter_map(|(name, value)| {
+            let name = name.into_string().ok()?;
+            Guard::of(&name).map(|guard| (name, value, guard))
+        })
+        .collect();
+    let env = Environment::of_process();
+    let of_projects: Vec<_> = projects(&env).iter().map(|project| variables_of_project(project)).collect();
+    // Settings that cannot be read may set anything, but only for what the host starts.
+    let counts = |of_project: &&Option<Vec<_>>| env.agent || of_project.is_some();
+    let is_foreign = |name: &str, value: &OsStr| {
+        let may_be = |of_project: &Option<Vec<_>>| may_be_of_project(of_project.as_deref(), name, value);
+        of_projects.iter().filter(counts).any(may_be)
+    };
+    let foreign: Vec<_> = guarded.iter().filter(|(name, value, _)| is_foreign(name, value)).collect();
+    if foreign.is_empty() {
+        return None;
+    }
+    // A team's proxy is no news to anybody; it only does not reach what we start.
+    let told = foreign.iter().filter(|(_, _, guard)| *guard != Guard::Programs);
+    let names: Vec<&str> = told.map(|(name, ..)| name.as_str()).collect();
+    if !names.is_empty() {
+        let names = names.join(", ");
+        print::to_stderr(&format!("note: ignored {names}: the project's settings set it, or cannot be read"));
+    }
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return Some(failed(&error)),
+    };
+    let mut command = Command::new(program);
+    command.args(std::env::args_os().skip(1));
+    for (name, ..) in foreign {
+        command.env_remove(name);
+    }
+    Some(become_it(command))
+}
+
+#[cfg(unix)]
+fn become_it(mut command: Command) -> ExitCode {
+    use std::os::unix::process::CommandExt;
+    if let Some(name) = std::env::args_os().next() {
+        command.arg0(name);
+    }
+    failed(&command.exec())
+}
+
+#[cfg(not(unix))]
+fn become_it(mut command: Command) -> ExitCode {
+    match command.status() {
+        Ok(status) => {
+            let code = status.code().and_then(|code| u8::try_from(code).ok());
+            code.map_or(ExitCode::FAILURE, ExitCode::from)
+        }
+        Err(error) => failed(&error),
+    }
+}
+
+fn failed(error: &std::io::Error) -> ExitCode {
+    CliError::new(format!("cannot start anew without the variables that the project's settings set: {error}"))
+        .hint("take them out of `env` in the project's .claude/settings.json")
+        .report()
+}
+
+/// Every project whose settings may be in this environment: the one that the host names, those at and above the current
+/// folder, and that of the session, since an agent can be anywhere when it calls us.
+fn projects(env: &Environment) -> Vec<PathBuf> {
+    let mut projects: Vec<PathBuf> = env.project.iter().cloned().collect();
+    let cwd = std::env::current_dir().unwrap_or_default();
+    projects.extend(cwd.ancestors().filter(|folder| folder.is_absolute()).map(Path::to_owned));
+    if let Some(session) = env.session.as_deref().and_then(|id| SessionId::parse(id).ok()) {
+        // The state that hooks use, whichever of the variables in question are theirs to believe.
+        let usual = PlaceEnv { home: env.place.home.clone(), ..PlaceEnv::default() };
+        let moved = PlaceEnv { xdg_state: env.place.xdg_state.clone(), ..usual.clone() };
+        for place in [&usual, &moved, &env.place] {
+            let folder = place.state().map(|state| state.join("sessions").join(session.as_str()));
+            let marks = folder.map(|folder| marks::read(&folder));
+            let root = marks.ok().and_then(|marks| marks.value().and_then(|marks| marks.root.clone()));
+            projects.extend(root.map(PathBuf::from));
+        }
+    }
+    // In the home directory the settings are the user's own, unless they are what makes it the home directory.
+    let home = env.place.home.as_deref();
+    let is_home = |project: &Path| home.is_some_and(|home| is_same(home, project));
+    let makes_it_so = |project: &Path| {
+        let variables = variables_of_project(project).unwrap_or_default();
+        variables.iter().any(|variable| variable.name == "HOME" || variable.name == "USERPROFILE")
+    };
+    projects.retain(|project| !is_home(project) || makes_it_so(project));
+    projects
+}
