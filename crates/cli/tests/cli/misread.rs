@@ -116,6 +116,8 @@ impl Way {
             (Way::Line(name, option) | Way::Bare(name, option), _) => shell(name, option, line),
         };
         command.env_clear().current_dir(sandbox.project());
+        // A bash that is not within another one takes a socket for a login from elsewhere, and reads this machine's .bashrc.
+        command.env("SHLVL", "2");
         if !matches!(self, Way::Bare(..)) {
             command.envs(variables);
         }

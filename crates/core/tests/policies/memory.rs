@@ -390,7 +390,11 @@ fn decisions(cell: &str) -> Known<ProjectPage> {
     for word in cell.split(' ') {
         match (word.parse::<i64>(), decisions.last_mut()) {
             (Ok(id), _) => {
-                decisions.push(Decided { id, name: format!("decision {id}"), by: "agent, session s1".into() });
+                decisions.push(Decided {
+                    id,
+                    name: format!("decision {id}"),
+                    by: "agent, session s1".into(),
+                });
             }
             (Err(_), Some(last)) if word == "long" => {
                 last.name = format!("{} {}", last.name, "x".repeat(200));
