@@ -252,17 +252,25 @@ impl Session<'_> {
 
     /// Uses up an approval of this command, if the session's transcript in the client's folder holds it, too. Gives its code.
     fn take(&self, command: &str, client: Option<&Path>) -> Result<Option<String>, CliError> {
-        let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
+        let is_given = |approval: &&Approval| approval.allows(command, self.now);
         let known = self.marks();
-        let Some(given) = known.approvals.iter().find(|approval| approval.allows(command, self.now)) else {
+        let Some(given) = known.approvals.iter().find(is_given) else {
             return Ok(None);
         };
+        // Without the lock: it takes a while, and hooks of the session need the lock.
         if !self.is_in_transcript(given, known.transcript.as_deref(), client) {
             return Err(CliError::new(format!(
                 "the approval of `tidegate {command}` is not in this session's transcript, so it may not be a person's"
             ))
             .hint("run the command at a terminal"));
         }
+        let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
+        let known = self.marks();
+        let Some(given) =
+            known.approvals.iter().find(|approval| is_given(approval) && approval.code == given.code)
+        else {
+            return Ok(None);
+        };
         let used = Approval { stage: ApprovalStage::Used, ..given.clone() };
         lock.append(&[Mark::Approval(used)]).map_err(CliError::new)?;
         Ok(Some(given.code.clone()))

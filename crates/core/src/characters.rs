@@ -49,7 +49,10 @@ pub fn is_plain(c: char) -> bool {
 /// Most text is ASCII, and then a look at its bytes is enough.
 fn is_plain_text(text: &str) -> bool {
     let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
-    text.as_bytes().iter().all(plain) || text.chars().all(|c| matches!(c, '\n' | '\t') || is_plain(c))
+    let Some(begin) = text.as_bytes().iter().position(|byte| !plain(byte)) else { return true };
+    let rest = text.get(begin..).unwrap_or_default().chars();
+    let is_plain = |c: char| (c.is_ascii() && plain(&(c as u8))) || (!c.is_ascii() && is_plain(c));
+    rest.into_iter().all(is_plain)
 }
 
 /// Text for a terminal: line breaks and tabs stay, every other character of the table is written out as `\u{1b}`.
@@ -93,6 +96,12 @@ pub fn json(text: &str) -> Cow<'_, str> {
 
 /// One line: spaces, line breaks and steering characters become one space, hidden ones go.
 pub fn one_line(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let is_line =
+        bytes.iter().all(|byte| matches!(byte, b' '..=b'~')) && !bytes.windows(2).any(|two| two == b"  ");
+    if is_line {
+        return text.trim_matches(' ').to_owned();
+    }
     let mut line = String::with_capacity(text.len());
     for word in words(text) {
         let before = line.len();

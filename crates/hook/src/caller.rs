@@ -4,8 +4,14 @@
 /// A pipe in a shell command is none, and the system vouches for the process.
 #[cfg(target_os = "linux")]
 pub(crate) fn is(client: u64) -> bool {
-    let peer = rustix::net::sockopt::socket_peercred(std::io::stdin());
-    peer.is_ok_and(|peer| u64::try_from(peer.pid.as_raw_nonzero().get()) == Ok(client))
+    use rustix::net::AddressFamily;
+    use rustix::net::sockopt::{socket_domain, socket_peercred};
+    let stdin = std::io::stdin();
+    // Other sockets have no process at their end.
+    if socket_domain(&stdin) != Ok(AddressFamily::UNIX) {
+        return false;
+    }
+    socket_peercred(&stdin).is_ok_and(|peer| u64::try_from(peer.pid.as_raw_nonzero().get()) == Ok(client))
 }
 
 /// Elsewhere: whether `client` is the parent. The command of a shell tool has a shell for its parent.

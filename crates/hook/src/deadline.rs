@@ -20,7 +20,7 @@ const GRACE: Duration = Duration::from_millis(300);
 /// Whether a gate decides at this event, or rests on what the event leaves in the marks: an edit that is forgotten because
 /// the machine was busy would be an edit that nobody verifies. A compaction takes far longer anyway, and what is not named
 /// before it is lost.
-fn of_gate(kind: EventKind) -> bool {
+pub(crate) fn of_gate(kind: EventKind) -> bool {
     use EventKind as E;
     matches!(
         kind,

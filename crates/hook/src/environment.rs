@@ -28,7 +28,7 @@ pub struct Environment {
     pub off: Option<String>,
     /// Other variables of ours: each stands for a key of the config.
     pub settings: Vec<(String, String)>,
-    /// A command was called by an agent: the host says so to whatever it starts.
+    /// A command was called by an agent: the host says so to whatever it starts. Not known of hooks, which need not.
     pub agent: bool,
     /// `TIDEGATE_GUARD`: we started this host ourselves.
     pub guard: bool,
@@ -81,13 +81,18 @@ struct CompactionEnv {
 impl Environment {
     /// Of this process.
     pub fn of_process() -> Environment {
+        let agent = AGENT_VARIABLES.iter().any(|name| std::env::var_os(name).is_some());
+        Environment { agent, ..Environment::unfiltered() }
+    }
+
+    fn unfiltered() -> Environment {
         Environment { settings: settings(|_| true), ..Environment::read(&|name| std::env::var_os(name)) }
     }
 
     /// Of a process that the host started: a variable of ours counts only if a person set it, not the repository. (Commands
     /// start anew without what a repository set; see `without_repository` of the command line.)
     pub fn of_hook() -> Environment {
-        let env = Environment::of_process();
+        let env = Environment::unfiltered();
         // Reading two files is worth avoiding in the usual case that none is set.
         let PlaceEnv { xdg_state, xdg_config, xdg_data, host_config, .. } = &env.place;
         let some = !env.settings.is_empty()
@@ -138,7 +143,7 @@ impl Environment {
             session: text("CLAUDE_CODE_SESSION_ID"),
             off: text("TIDEGATE_OFF"),
             settings: Vec::new(),
-            agent: AGENT_VARIABLES.iter().any(|name| get(name).is_some()),
+            agent: false,
             guard: text("TIDEGATE_GUARD").is_some(),
             person: attended.map_or(Person::Unknown, |value| (value != "0").into()),
             locale: text("LC_ALL").or_else(|| text("LC_MESSAGES")).or_else(|| text("LANG")),

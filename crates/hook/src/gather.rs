@@ -580,7 +580,7 @@ impl Gather<'_> {
         let host = place.host();
         let state = place.state().ok();
         let memory = place.data().ok().map(|data| data.join("memory"));
-        let programs: Vec<PathBuf> = place.link().into_iter().chain(running()).collect();
+        let programs = || place.link().into_iter().chain(running()).collect();
         // In another worktree the client goes on using the settings of the folder it was started in.
         let main = root.and_then(project::main_worktree);
         let mut roots: Vec<PathBuf> =

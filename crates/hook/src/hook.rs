@@ -31,7 +31,7 @@ use tidegate_state::{claims, clock, config, cycle, fork, journal, marks, off};
 
 use crate::answer;
 use crate::arguments::Arguments;
-use crate::deadline::Deadline;
+use crate::deadline::{self, Deadline};
 use crate::environment::Environment;
 use crate::failure::{Fallback, Seen, record_id};
 use crate::gather::{Gather, Gathered, cycle_root, project_root};
@@ -122,7 +122,8 @@ impl Hook {
             }
         };
         // A session's start is once, and leaves the marks that all else rests on.
-        if event.ended_task().is_some() || event.kind == EventKind::SessionStart {
+        let turned_out = self.fallback.registration.event.is_none() && deadline::of_gate(event.kind);
+        if turned_out || event.ended_task().is_some() || event.kind == EventKind::SessionStart {
             self.deadline.extend();
         }
         let root = project_root(&event, &self.env);

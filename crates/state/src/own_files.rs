@@ -12,7 +12,7 @@ use crate::config::PROJECT_FILES;
 use crate::touched::{real, without_dots};
 
 /// Where our files are.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy)]
 pub struct Places<'a> {
     /// The project, the folder the client was started in, the main worktree: where settings may stand.
     pub roots: &'a [PathBuf],
@@ -24,10 +24,25 @@ pub struct Places<'a> {
     pub state: Option<&'a Path>,
     /// The folder of the memory.
     pub memory: Option<&'a Path>,
-    /// Paths that lead to the program that hooks start.
-    pub programs: &'a [PathBuf],
+    /// Paths that lead to the program that hooks start. Asked for only where the file could be one.
+    pub programs: &'a dyn Fn() -> Vec<PathBuf>,
     /// The plugin that started this hook.
     pub plugin: Option<&'a Path>,
+}
+
+impl Default for Places<'_> {
+    fn default() -> Self {
+        const NONE: fn() -> Vec<PathBuf> = Vec::new;
+        Places {
+            roots: &[],
+            config: None,
+            host: None,
+            state: None,
+            memory: None,
+            programs: &NONE,
+            plugin: None,
+        }
+    }
 }
 
 /// Names under which the program is found in a `bin` folder: on `PATH`, behind the stable link, by the plugin.
@@ -65,7 +80,8 @@ fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
     if hosts.into_iter().any(|path| target.is(&path)) {
         return Some(OwnFile::Host);
     }
-    if target.is_named_as_program() || places.programs.iter().any(|path| target.is(path)) {
+    let is_program = || target.may_run && (places.programs)().iter().any(|path| target.is(path));
+    if target.is_named_as_program() || is_program() {
         return Some(OwnFile::Program);
     }
     let real = without_links(&target.path);
@@ -76,7 +92,8 @@ fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
         return Some(OwnFile::State);
     }
     // Also under another name: it is one file, and what is in it is told to later sessions.
-    let is_store = |memory: &Path| is_below(&real, memory) || target.is(&memory.join("memory.db"));
+    let is_store =
+        |memory: &Path| is_below(&real, memory) || target.has_names && target.is(&memory.join("memory.db"));
     places.memory.filter(|memory| is_store(memory)).map(|_| OwnFile::Memory)
 }
 
@@ -107,7 +124,13 @@ fn is_below(real: &Path, folder: &Path) -> bool {
 
 /// The path with every link in it followed.
 fn without_links(path: &Path) -> Cow<'_, Path> {
-    if path.parent().is_some_and(|folder| matches!(look(folder), Links::None)) {
+    // Above the folders that are not there yet.
+    let looks = path.ancestors().skip(1).map(look);
+    if looks
+        .into_iter()
+        .find(|links| !matches!(links, Links::Missing))
+        .is_some_and(|links| matches!(links, Links::None))
+    {
         return Cow::Borrowed(path);
     }
     real(path).map_or(Cow::Borrowed(path), Cow::Owned)
@@ -142,6 +165,10 @@ fn look(folder: &Path) -> Links {
 struct Target {
     path: PathBuf,
     file: Option<Id>,
+    /// It can be run. A program that is not there yet is told by its name alone.
+    may_run: bool,
+    /// It has more than one name.
+    has_names: bool,
 }
 
 impl Target {
@@ -152,13 +179,15 @@ impl Target {
             let Ok(to) = fs::read_link(&path) else { break };
             path = path.parent().map_or(to.clone(), |folder| folder.join(to));
         }
-        Target { file: Id::of(&path), path }
+        let found = fs::metadata(&path).ok();
+        let (may_run, has_names) = found.as_ref().map_or((false, false), traits);
+        Target { file: found.and_then(|found| Id::read(&found, &path)), path, may_run, has_names }
     }
 
     fn is(&self, ours: &Path) -> bool {
         match self.file {
             _ if self.path == ours => true,
-            Some(target) => Id::of(ours) == Some(target),
+            Some(ref target) => Id::of(ours).as_ref() == Some(target),
             // It is not there: the same names below the same folder would be the same file.
             None if same_names(last(&self.path), last(ours)) => match (resting(&self.path), resting(ours)) {
                 (Some((above, rest)), Some((our_above, our_rest))) => {
@@ -205,9 +234,20 @@ struct Id(u64, u64);
 #[cfg(unix)]
 impl Id {
     fn of(path: &Path) -> Option<Id> {
-        use std::os::unix::fs::MetadataExt;
-        fs::metadata(path).ok().map(|found| Id(found.dev(), found.ino()))
+        Id::read(&fs::metadata(path).ok()?, path)
     }
+
+    fn read(found: &fs::Metadata, _: &Path) -> Option<Id> {
+        use std::os::unix::fs::MetadataExt;
+        Some(Id(found.dev(), found.ino()))
+    }
+}
+
+/// Whether a file can be run, and whether it has more than one name.
+#[cfg(unix)]
+fn traits(found: &fs::Metadata) -> (bool, bool) {
+    use std::os::unix::fs::MetadataExt;
+    (found.mode() & 0o111 != 0, found.nlink() > 1)
 }
 
 #[cfg(not(unix))]
@@ -219,6 +259,15 @@ impl Id {
     fn of(path: &Path) -> Option<Id> {
         fs::canonicalize(path).ok().map(Id)
     }
+
+    fn read(_: &fs::Metadata, path: &Path) -> Option<Id> {
+        Id::of(path)
+    }
+}
+
+#[cfg(not(unix))]
+fn traits(_: &fs::Metadata) -> (bool, bool) {
+    (true, true)
 }
 
 #[cfg(all(test, unix))]
@@ -248,6 +297,8 @@ mod tests {
         for path in ["cellar/tidegate-0.1.1", "share/tidegate/memory/memory.db", "p/src/main.rs"] {
             fs::write(at(path), "x").unwrap();
         }
+        let runs = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
+        fs::set_permissions(at("cellar/tidegate-0.1.1"), runs).unwrap();
         symlink(at("cellar/tidegate-0.1.1"), at("share/tidegate/bin/tidegate")).unwrap();
         symlink(at("share/tidegate/memory"), at("p/src/m")).unwrap();
         symlink(at("state/sessions"), at("p/src/s")).unwrap();
@@ -255,7 +306,7 @@ mod tests {
         fs::hard_link(at("share/tidegate/memory/memory.db"), at("p/src/notes.md")).unwrap();
         fs::hard_link(at("cellar/tidegate-0.1.1"), at("p/src/tool")).unwrap();
         let (root, host, state, memory) = (at("p"), at("host"), at("state"), at("share/tidegate/memory"));
-        let (programs, plugin) = ([at("share/tidegate/bin/tidegate")], at("checkout/plugin"));
+        let (programs, plugin) = (|| vec![at("share/tidegate/bin/tidegate")], at("checkout/plugin"));
         let places = Places {
             roots: &[root],
             config: None,

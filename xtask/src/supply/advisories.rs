@@ -8,11 +8,14 @@ use std::time::{Duration, SystemTime};
 use semver::{Version, VersionReq};
 use toml::Table;
 
-use crate::failure::{Done, While};
+use crate::failure::{Done, Failure, While};
 use crate::package;
 use crate::workspace;
 
 const DATABASE: &str = "https://github.com/rustsec/advisory-db";
+
+/// A clone that could not be renewed for longer says little about today.
+const OLDEST: Duration = Duration::from_hours(14 * 24);
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -44,8 +47,13 @@ fn findings(
     ignored: &[String],
 ) -> Done<(Vec<String>, Vec<String>)> {
     let (mut vulnerable, mut remarks) = (Vec::new(), Vec::new());
+    let crates = database.join("crates");
+    if !crates.is_dir() {
+        return Err(Failure::new(format!("{} is not there", crates.display()))
+            .next("delete the folder above it, and run this again"));
+    }
     for (name, version) in packages {
-        let folder = database.join("crates").join(name);
+        let folder = crates.join(name);
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         files.sort();
@@ -75,7 +83,7 @@ fn database() -> Done<Result<PathBuf, String>> {
     if age.is_some_and(|age| age < DAY) {
         return Ok(Ok(folder));
     }
-    let renewed = if folder.is_dir() {
+    let renewed = if folder.join(".git").is_dir() {
         workspace::output(git(&folder).args(["fetch", "--quiet", "--depth", "1", "origin", "HEAD"]))
             .and_then(|_| workspace::output(git(&folder).args(["reset", "--quiet", "--hard", "FETCH_HEAD"])))
     } else {
@@ -84,7 +92,7 @@ fn database() -> Done<Result<PathBuf, String>> {
         workspace::output(git(parent).args(["clone", "--quiet", "--depth", "1", DATABASE]).arg(&folder))
     };
     Ok(match renewed {
-        Err(failure) if !folder.is_dir() => Err(failure.what().replace('\n', " ")),
+        Err(failure) if age.is_none_or(|age| age > OLDEST) => Err(failure.what().replace('\n', " ")),
         _ => Ok(folder),
     })
 }
@@ -94,6 +102,8 @@ fn git(folder: &Path) -> Command {
     let mut git = Command::new("git");
     git.arg("-C").arg(folder).args(["-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=10"]);
     git.env("GIT_TERMINAL_PROMPT", "0");
+    // A clone that was cut off is no repository: git would take the one around it.
+    git.env("GIT_CEILING_DIRECTORIES", folder.parent().unwrap_or(folder));
     git
 }
 

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use tidegate_core::host::Host;
 use tidegate_core::person::Person;
 use tidegate_core::record::{BackendCall, Deeds, Record, Switched};
 use tidegate_core::verdict::Asks;
@@ -28,9 +29,15 @@ pub(crate) fn run(args: &args::Explain) -> Outcome {
 }
 
 fn find(here: &Here, args: &args::Explain) -> Result<Record, CliError> {
+    // Nothing is said or decided in another host: its calls are shown only where there is nothing else.
+    find_among(here, args, |record| record.ruling != "foreign").or_else(|_| find_among(here, args, |_| true))
+}
+
+fn find_among(here: &Here, args: &args::Explain, is_shown: fn(&Record) -> bool) -> Result<Record, CliError> {
     let wanted = |record: &Record| {
         if args.record == "last" {
             !quiet(record)
+                && is_shown(record)
                 && record.ruling != "command"
                 && here.concerns(record, args.session.as_deref(), args.all)
         } else {
@@ -191,6 +198,13 @@ pub(crate) fn explain(record: &Record) -> Vec<String> {
     lines.extend(done(&record.did).map(|done| format!("  here {done}")));
     if let Some(call) = &record.backend {
         lines.push(asked(call));
+        return lines;
+    }
+    if is_foreign {
+        lines.push(format!(
+            "  {} called: Tidegate records its calls and checks nothing there",
+            Host::title(&record.host)
+        ));
         return lines;
     }
     let of_hook = !matches!(record.ruling.as_str(), "unguarded" | "command");

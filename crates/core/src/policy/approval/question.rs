@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::facts::marks::Approval;
+use crate::quoted::quoted_line;
 use crate::search;
 
 /// What the model asks, and whether it answers itself.
@@ -109,9 +110,9 @@ pub(super) fn result(line: &[u8]) -> Option<String> {
 
 /// Whether a question shows the whole command and what it means, however its lines are broken.
 fn shows(question: &str, request: &Approval) -> bool {
-    let folded = |text: &str| text.split_whitespace().collect::<Vec<&str>>().join(" ");
-    let question = folded(question);
-    request.terms().all(|term| question.contains(&folded(&term)))
+    // As the model was told it: without markup.
+    let question = quoted_line(question);
+    request.terms().all(|term| question.contains(&quoted_line(&term)))
 }
 
 /// Whether the code stands in the text, in capitals or not. Not only as a word: in JSON a line break before it is a letter.
