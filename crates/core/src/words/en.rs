@@ -70,6 +70,9 @@ pub(super) const WORDS: Words = Words {
              don't need to do anything."
         )
     },
+    approval_unclear: |code| {
+        format!("Nothing was approved. To approve it, type `approve {code}` and nothing else.")
+    },
     approval_waits: |code, command| format!("approve {code}? tidegate {command}"),
     approved: |what| format!("Approved, once and for ten minutes: {what}"),
     nothing_to_approve: |code| {

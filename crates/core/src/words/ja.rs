@@ -71,6 +71,9 @@ pub(super) const WORDS: Words = Words {
              許可しない場合は何もする必要はありません。"
         )
     },
+    approval_unclear: |code| {
+        format!("Tidegate: まだ承認されていません。承認する場合は `approve {code}` とだけ入力してください。")
+    },
     approval_waits: |code, command| format!("承認待ち {code}: tidegate {command}"),
     approved: |what| format!("承認しました（1回限り、10分間有効）: {what}"),
     nothing_to_approve: |code| {

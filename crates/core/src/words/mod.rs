@@ -87,6 +87,8 @@ pub struct Words {
     pub unverified_files: fn(usize) -> String,
     /// An agent asks a person to approve a command (the code, the command and what it means).
     pub approval_asked: fn(&str, &str) -> String,
+    /// A prompt names a code and approves nothing.
+    pub approval_unclear: fn(&str) -> String,
     /// Status line: an approval waits (the code, the command).
     pub approval_waits: fn(&str, &str) -> String,
     /// A person approved this command, and what it means.

@@ -77,7 +77,10 @@ impl Policy for Approval {
         let requests = marks.is_some_and(|marks| marks.approvals.iter().any(open));
         match event.kind {
             EventKind::UserPromptSubmit if event.main_thread() => {
-                typed_code(&event.human_prompt()?).map(|_| Needs::default())
+                let prompt = event.human_prompt()?;
+                let asked = marks.map(|marks| marks.approvals.as_slice()).filter(|_| requests);
+                let is_named = || asked.is_some_and(|asked| names_code(&prompt, asked).is_some());
+                (typed_code(&prompt).is_some() || is_named()).then(Needs::default)
             }
             EventKind::PreToolUse if requests && asks(event) => Some(tool),
             EventKind::PostToolUse | EventKind::PostToolUseFailure if requests => Some(tool),
@@ -119,6 +122,11 @@ fn typed_code(prompt: &str) -> Option<String> {
     (alone && Request::is_code(code)).then(|| code.to_ascii_uppercase())
 }
 
+/// The code of a request that a prompt names, whatever it says about it.
+fn names_code<'r>(prompt: &str, requests: &'r [Request]) -> Option<&'r str> {
+    requests.iter().map(|request| request.code.as_str()).find(|code| question::holds(prompt, code))
+}
+
 /// Whether a line of the transcript is a person's yes to this request: a prompt they typed, or their answer to a question.
 pub fn is_yes(line: &[u8], request: &Request) -> bool {
     if !search::holds_in_any_case(line, request.code.as_bytes()) {
@@ -133,7 +141,15 @@ pub fn is_yes(line: &[u8], request: &Request) -> bool {
 /// A person typed `approve CODE`.
 fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     let prompt = facts.event.human_prompt().unwrap_or_default();
-    let Some(code) = typed_code(&prompt) else { return Verdict::pass() };
+    let Some(code) = typed_code(&prompt) else {
+        // The person believes to have approved it, or wants to know.
+        let waiting: Vec<Request> = requests.iter().filter(|request| request.waits(facts.now)).cloned().collect();
+        let Some(code) = names_code(&prompt, &waiting) else { return Verdict::pass() };
+        return Verdict {
+            says: vec![say(Audience::User, (facts.lang.words().approval_unclear)(code))],
+            ..Verdict::silent("the prompt names a code and is not an approval")
+        };
+    };
     if let Some(why) = nobody_to_approve(facts) {
         return Verdict::silent(why);
     }

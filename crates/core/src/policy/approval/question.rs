@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::facts::marks::Approval;
+use crate::characters::is_plain;
 use crate::quoted::quoted_line;
 use crate::search;
 
@@ -108,11 +109,24 @@ pub(super) fn result(line: &[u8]) -> Option<String> {
     (!entry.is_sidechain).then(|| entry.tool_use_result.to_string())
 }
 
+/// How much a question may say besides what it is about, in bytes, and how many lines it may have.
+const MOST_MORE: usize = 300;
+const MOST_LINES: usize = 8;
+
 /// Whether a question shows the whole command and what it means, however its lines are broken.
 fn shows(question: &str, request: &Approval) -> bool {
+    // A person reads a few lines, and nothing may draw over them.
+    if question.lines().count() > MOST_LINES || question.chars().any(|c| c != '\n' && !is_plain(c)) {
+        return false;
+    }
     // As the model was told it: without markup.
     let question = quoted_line(question);
-    request.terms().all(|term| question.contains(&quoted_line(&term)))
+    let mut more = question.len();
+    request.terms().all(|term| {
+        let term = quoted_line(&term);
+        more = more.saturating_sub(term.len());
+        question.contains(&term)
+    }) && more <= MOST_MORE
 }
 
 /// Whether the code stands in the text, in capitals or not. Not only as a word: in JSON a line break before it is a letter.
@@ -146,6 +160,8 @@ mod tests {
         }
     }
 
+    const WHOLE: &str = "`tidegate gate skip 1 --reason 'one file'` (risks: the context may run out)";
+
     #[test]
     fn a_question_shows_the_whole_command_and_its_risks() {
         let skip = request(Some("risks: the context may run out"));
@@ -153,6 +169,10 @@ mod tests {
             ("`tidegate gate skip 1 --reason 'one file'` (risks: the context may run out)", true),
             ("Run tidegate gate skip 1\n  --reason 'one file'?\nrisks: the context\nmay run out.", true),
             ("Ready to continue? (ticket K7QF2M)", false),
+            (&format!("Which colour? {}{WHOLE}", "bla ".repeat(200)), false),
+            (&format!("Which colour?{}{WHOLE}", "\n".repeat(40)), false),
+            (&format!("Which colour?\u{1b}[8m {WHOLE}"), false),
+            (&format!("Which colour?\u{202e} {WHOLE}"), false),
             ("`tidegate gate skip 1 --reason 'one file'`?", false),
             ("tidegate gate skip 1? risks: the context may run out", false),
             ("tidegate gate skip 12 --reason 'one file', risks: the context may run out", false),
