@@ -36,6 +36,7 @@ mod plugin;
 mod pressure;
 mod registrations;
 mod secrets;
+mod security_doc;
 mod selector;
 mod state;
 mod statusline;
