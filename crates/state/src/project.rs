@@ -162,6 +162,10 @@ mod tests {
         fs::write(main.join(".git/worktrees/one/gitdir"), "../../../.trees/one/.git\n").unwrap();
         assert_eq!(main_worktree(&tree), Some(main.clone()));
 
+        for place in [&main, &tree.join("src")] {
+            assert_eq!(worktrees(place), [main.clone(), tree.clone()]);
+        }
+        assert_eq!((worktrees(&other), worktrees(&base)), (vec![other.clone()], Vec::new()));
         assert_eq!(worktree_of(&tree.join("src/a.rs"), &main), Some(tree.clone()));
         assert_eq!(worktree_of(&main.join("src/a.rs"), &tree), Some(main.clone()));
         assert_eq!(worktree_of(&other.join("a.rs"), &main), None);

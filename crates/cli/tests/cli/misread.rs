@@ -564,7 +564,7 @@ fn old_entries_in_any_file_of_a_known_project_are_named() {
     // No install there, only a session.
     let visited = sandbox.path().join("visited");
     fs::create_dir_all(visited.join(".git")).expect("a new folder");
-    let mut start = fixtures::hook("SessionStart");
+    let mut start = fixtures::hook("SessionStart.startup");
     start["cwd"] = json!(visited);
     let mut hook = sandbox.command(&["hook", "--event", "SessionStart"]);
     hook.current_dir(&visited).env("CLAUDE_PROJECT_DIR", &visited);

@@ -62,10 +62,19 @@ fn files(seen: &Gathered) -> Vec<(PathBuf, Origin)> {
     files
 }
 
+/// Each worktree of a project's repository, and the same project in it where that is a folder below.
+fn in_worktrees(project: &Path) -> Vec<PathBuf> {
+    let trees = project::worktrees(project);
+    let real = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
+    // A worktree may be in another one's folder: the innermost is the project's.
+    let top = trees.iter().filter(|tree| real.starts_with(tree)).max_by_key(|tree| tree.components().count());
+    let below = top.and_then(|top| real.strip_prefix(top).ok()).unwrap_or(Path::new("")).to_owned();
+    trees.into_iter().flat_map(|tree| [tree.join(&below), tree]).collect()
+}
+
 /// Projects with an install or a session, and the other worktrees of this repository.
 fn other_projects(seen: &Gathered, installs: impl Iterator<Item = PathBuf>) -> BTreeSet<PathBuf> {
     let sessions =
         seen.sessions.iter().filter_map(|session| session.marks.root.as_deref().map(PathBuf::from));
-    let trees = seen.project.iter().flat_map(|project| project::worktrees(project));
-    installs.chain(sessions).chain(trees).collect()
+    installs.chain(sessions).chain(seen.project.iter().flat_map(|project| in_worktrees(project))).collect()
 }
