@@ -101,7 +101,7 @@ pub(crate) fn problems(file: &Path, origin: &Origin, misread: Misread) -> Vec<(S
             }
         };
         let text = format!(
-            "{shown}: {} of Tidegate 0.1.0 put a shell into `command` and the rest into `args`. Agents that ignore \
+            "{shown}: {} in the form of Tidegate 0.1.0, a shell as `command` and the rest in `args`. Agents that ignore \
              `args` (Codex, Copilot CLI, Qwen, Claude Code before 2.1.139) {DANGER}",
             entries(ours)
         );
