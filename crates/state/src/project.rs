@@ -43,6 +43,21 @@ pub fn worktree_of(path: &Path, root: &Path) -> Option<PathBuf> {
     (top_level(root).and_then(|root| common_dir(&root)) == Some(common)).then_some(top)
 }
 
+/// Every worktree of the repository that a folder is in, its own too.
+pub fn worktrees(path: &Path) -> Vec<PathBuf> {
+    /// More than this is not a list of worktrees.
+    const MOST: usize = 1024;
+    let Some(common) = top_level(path).as_deref().and_then(common_dir) else { return Vec::new() };
+    let main = common.parent().filter(|_| common.ends_with(".git")).map(Path::to_owned);
+    let known = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten().take(MOST);
+    let linked = known.filter_map(|entry| {
+        // Relative to the folder that holds the file, or absolute.
+        let back = entry.path().join(read_line(&entry.path().join("gitdir"))?.trim());
+        Some(fs::canonicalize(back).ok()?.parent()?.to_owned())
+    });
+    main.into_iter().chain(linked).collect()
+}
+
 /// The project that what is said in a session belongs to unless somebody says otherwise: all worktrees of a repository are
 /// one. No git process here either.
 pub fn memory_project(root: &Path) -> ProjectOf {
@@ -147,6 +162,10 @@ mod tests {
         fs::write(main.join(".git/worktrees/one/gitdir"), "../../../.trees/one/.git\n").unwrap();
         assert_eq!(main_worktree(&tree), Some(main.clone()));
 
+        for place in [&main, &tree.join("src")] {
+            assert_eq!(worktrees(place), [main.clone(), tree.clone()]);
+        }
+        assert_eq!((worktrees(&other), worktrees(&base)), (vec![other.clone()], Vec::new()));
         assert_eq!(worktree_of(&tree.join("src/a.rs"), &main), Some(tree.clone()));
         assert_eq!(worktree_of(&main.join("src/a.rs"), &tree), Some(main.clone()));
         assert_eq!(worktree_of(&other.join("a.rs"), &main), None);

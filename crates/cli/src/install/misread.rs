@@ -4,11 +4,15 @@
 //! the payload on its standard input, and it runs the text of prompts and files. The files that can hold such an entry, or a
 //! copy of one, are in [`crate::host::agent_homes`].
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::json_text::{Document, Fault, Node};
-use super::registrations::{self, Calls, OwnEntry};
-use super::settings::{handlers_of, hook_groups};
+use super::registrations::{self, OwnEntry};
+use super::settings::{handlers_of, has_shared_hooks, hook_groups};
+use super::shell::quoted;
+use crate::host::settings_file;
 
 /// How many entries of a file have the payload run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,11 +36,108 @@ pub(crate) fn count_in(text: &str) -> Misread {
             misread.ours += 1;
         } else if registrations::given_args(&handler).is_empty() {
             misread.bare += 1;
-        } else if registrations::calls(&handler, "") != Calls::Not {
+        } else if registrations::mentions_us(&handler) {
             misread.wrapped += 1;
         }
     }
     misread
+}
+
+/// The kind of file decides the fix. `init` is the command that writes entries there, or replaces them.
+#[derive(Clone, Debug)]
+pub(crate) enum Origin {
+    Managed,
+    Settings {
+        init: String,
+    },
+    OtherAgent {
+        init: String,
+    },
+    PluginCopy {
+        init: String,
+    },
+    /// A plugin that agents run in place.
+    LivePlugin,
+}
+
+impl Origin {
+    /// A file of a project. Where the team shares the hooks, the person's own file holds the status line alone.
+    pub(crate) fn project(root: &Path, file: &Path) -> Origin {
+        let shares = |text: String| has_shared_hooks(&text, "");
+        let is_shared = file.ends_with("settings.json")
+            || settings_file::text(&root.join(".claude/settings.json")).is_some_and(shares);
+        let shared = if is_shared { " --shared" } else { "" };
+        Origin::Settings { init: format!("tidegate init --project {}{shared}", quoted(root)) }
+    }
+
+    pub(crate) fn user() -> Origin {
+        Origin::Settings { init: "tidegate init --user".to_owned() }
+    }
+}
+
+/// What is wrong with a file, and its fix.
+pub(crate) fn problems(file: &Path, origin: &Origin, misread: Misread) -> Vec<(String, String)> {
+    const DANGER: &str = "run prompts and files as shell scripts";
+    let Misread { ours, mut bare, mut wrapped } = misread;
+    if matches!(origin, Origin::PluginCopy { .. } | Origin::LivePlugin) {
+        // Hooks of other plugins are for their authors to change.
+        (bare, wrapped) = (0, 0);
+    }
+    let (shown, mut problems) = (file.display(), Vec::new());
+    if ours > 0 {
+        let fix = match origin {
+            Origin::Managed => MANAGED.to_owned(),
+            Origin::Settings { init } if init.ends_with(" --shared") && file.ends_with("settings.json") => {
+                format!("`{init}` replaces them; then commit {shown}")
+            }
+            Origin::Settings { init } => format!("`{init}` replaces them"),
+            Origin::OtherAgent { init } => format!("`{init}` replaces them; restart that agent"),
+            Origin::PluginCopy { init } => format!(
+                "update the plugin in that agent (Claude Code: `claude plugin update tidegate@tidegate`), or run `{init}`, \
+                 which replaces them, too"
+            ),
+            Origin::LivePlugin => {
+                "update that checkout (`git pull`), then restart the agents that use it".to_owned()
+            }
+        };
+        let text = format!(
+            "{shown}: {} in the form of Tidegate 0.1.0, a shell as `command` and the rest in `args`. Agents that ignore \
+             `args` (Codex, Copilot CLI, Qwen, Claude Code before 2.1.139) {DANGER}",
+            entries(ours)
+        );
+        problems.push((text, fix));
+    }
+    let by_hand = |number: usize| {
+        let these = if number == 1 { "this entry".to_owned() } else { format!("these {number} entries") };
+        match origin {
+            Origin::Managed => MANAGED.to_owned(),
+            Origin::Settings { init } => format!("delete {these} in {shown}, then run `{init}`"),
+            _ => format!("delete {these} in {shown}"),
+        }
+    };
+    if bare > 0 {
+        let text = format!(
+            "{shown}: {} with only a shell's name as `command`: agents {DANGER}. Importers of other agents make such \
+             entries from those of Tidegate 0.1.0",
+            entries(bare)
+        );
+        problems.push((text, by_hand(bare)));
+    }
+    if wrapped > 0 {
+        let text = format!(
+            "{shown}: {} with a shell as `command` and a script around Tidegate in `args`. Agents that ignore `args` \
+             {DANGER}",
+            entries(wrapped)
+        );
+        problems.push((text, by_hand(wrapped)));
+    }
+    problems
+}
+
+const MANAGED: &str = "ask the person who manages this machine to remove them";
+
+fn entries(number: usize) -> String {
+    if number == 1 { "1 hook entry".to_owned() } else { format!("{number} hook entries") }
 }
 
 /// The text with each entry of 0.1.0 in the safe form; `None` where there is none.
@@ -114,6 +215,37 @@ mod tests {
     }
 
     #[test]
+    fn a_shell_of_any_name_with_a_script_that_names_the_program_counts() {
+        let settings = |command: &str, args: Value| {
+            json!({ "hooks": { "Stop": [{ "hooks": [{ "command": command, "args": args }] }] } }).to_string()
+        };
+        for shell in ["sh", "/bin/sh", "bash", "/usr/bin/bash", "dash", "zsh"] {
+            for script in [
+                r#"exec tidegate "$@""#,
+                r#"command -v tidegate >/dev/null 2>&1 && exec tidegate "$@"; exit 0"#,
+                r#"for t in x; do exec "$t" "$@"; done; exit 0"#,
+            ] {
+                let text = settings(shell, json!(["-c", script, "_", "hook", "--event", "Stop"]));
+                assert_eq!(count_in(&text), Misread { ours: 1, ..Misread::default() }, "{text}");
+                let new = replace(&text).unwrap().unwrap();
+                assert!(new.contains("hook --event Stop;; esac") && !new.contains("args"), "{new}");
+            }
+            // Each does more than that, or something else.
+            for args in [
+                json!(["-c", r#"export TIDEGATE_OFF=1; exec tidegate "$@""#, "_", "hook", "--event", "Stop"]),
+                json!(["-c", r#"tidegate "$@" | tee log"#, "_", "hook", "--event", "Stop"]),
+                json!(["-c", "command -v tidegate && tidegate status"]),
+                json!(["-c", r#"exec "$HOME/bin/tidegate" hook --event Stop"#]),
+                json!([".claude/hooks/tidegate.sh"]),
+            ] {
+                let text = settings(shell, args);
+                assert_eq!(count_in(&text), Misread { wrapped: 1, ..Misread::default() }, "{text}");
+                assert_eq!(replace(&text).unwrap(), None, "{text}");
+            }
+        }
+    }
+
+    #[test]
     fn everything_else_is_left_alone() {
         for settings in [
             json!({}),
@@ -122,6 +254,7 @@ mod tests {
             json!({ "hooks": { "Stop": [{ "hooks": [{ "command": "sh x.sh" }, { "command": 5 }, 7] }, 3] } }),
             // Not ours: their own to judge.
             json!({ "hooks": { "Stop": [{ "hooks": [{ "command": "bash", "args": ["-c", "make lint"] }] }] } }),
+            json!({ "hooks": { "Stop": [{ "hooks": [{ "command": "bash", "args": ["/src/tidegate/lint.sh", "/src/my-tidegate"] }] }] } }),
         ] {
             assert_eq!(count_in(&settings.to_string()), Misread::default(), "{settings}");
             assert_eq!(replace(&settings.to_string()).unwrap(), None, "{settings}");
@@ -129,11 +262,7 @@ mod tests {
         // A script of a person's around the program stays theirs.
         let own = json!(["-c", "exec 2>>log; exec tidegate \"$@\"", "tidegate", "hook"]);
         let own = json!({ "hooks": { "Stop": [{ "hooks": [{ "command": "sh", "args": own }] }] } });
-        assert_eq!(
-            count_in(&own.to_string()),
-            Misread::default(),
-            "nothing says that it calls the program as a hook"
-        );
+        assert_eq!(count_in(&own.to_string()), Misread { wrapped: 1, ..Misread::default() });
         assert_eq!(replace(&own.to_string()).unwrap(), None);
         let own = json!(["-c", "tidegate hook | tee log"]);
         let own = json!({ "hooks": { "Stop": [{ "hooks": [{ "command": "bash", "args": own }] }] } });

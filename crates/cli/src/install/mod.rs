@@ -59,11 +59,13 @@ pub(crate) fn init(args: &args::Init) -> Outcome {
     {
         return Ok(code);
     }
-    let links = links_out::of_plan(&plan::init(&target, preset, &look(&target)?)?, &target);
+    let planned = plan::init(&target, preset, &look(&target)?)?;
+    let links = links_out::of_plan(&planned, &target);
     if !args.report.dry_run {
         consent::to_follow(&links, &target)?;
     }
     warnings.extend(links.iter().map(LinkOut::said));
+    warnings.extend(warnings::left_by(&planned, &target));
     carry_out(&target, &args.report, &warnings, Some(&next), |records| {
         let plan = plan::init(&target, preset, records)?;
         // A link that came after the question was not agreed to.

@@ -177,7 +177,9 @@ fn plan_settings(
         Some(old) => settings::uninstall(old, &around).map_err(refused)?,
         None => None,
     };
-    let (written, there) = (format!("{what} written"), format!("{what} there already"));
+    let replaced = old.as_deref().is_some_and(|old| misread::count_in(old).ours > 0);
+    let commit = if replaced { commit_of(target, &place) } else { String::new() };
+    let (written, there) = (format!("{what} written{commit}"), format!("{what} there already"));
     plan.write(place, Kind::Settings, Texts { old, new, without_us }, (&written, &there))
 }
 
@@ -196,7 +198,8 @@ fn plan_misread(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
             plan.steps.push(Step::still(place, What::Kept, detail));
             continue;
         }
-        let detail = "hooks that other agents would run as shell scripts replaced";
+        let commit = commit_of(target, &place);
+        let detail = &format!("hooks that other agents would run as shell scripts replaced{commit}");
         match plan.record.of(&place.file).map(|kept| kept.original.clone()) {
             Some(original) => {
                 let around = Around { program: &target.call, farther: None, original: original.as_deref() };
@@ -208,6 +211,16 @@ fn plan_misread(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
         }
     }
     Ok(())
+}
+
+/// Other checkouts keep the old entries until they get the commit.
+fn commit_of(target: &Target, place: &Place) -> String {
+    let is_own = place.file.ends_with("settings.local.json");
+    if is_own || !target.is_in_git() || !place.file.starts_with(&target.root) {
+        return String::new();
+    }
+    let shown = place.shown.strip_prefix(".").unwrap_or(&place.shown);
+    format!("; commit {}", shown.display())
 }
 
 fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {

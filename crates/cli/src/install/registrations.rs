@@ -227,12 +227,12 @@ impl OwnEntry {
                 }
             }
             [hook, ..] if hook == "hook" => entry(Starts::Program(command.to_owned()), &args, false),
-            [c, line, name, words @ ..]
-                if command == "sh" && c == "-c" && name == "tidegate" && is_old_selector(line) =>
+            [c, line, _, words @ ..]
+                if is_shell(command) && c == "-c" && (is_old_selector(line) || only_starts_us(line)) =>
             {
                 entry(Starts::Selector, words, true).filter(|_| words.first().is_some_and(|it| it == "hook"))
             }
-            [selector, words @ ..] if command == "sh" && words.first().is_some_and(|it| it == "hook") => {
+            [selector, words @ ..] if is_shell(command) && words.first().is_some_and(|it| it == "hook") => {
                 if selector == "${CLAUDE_PLUGIN_ROOT}/bin/tidegate" {
                     entry(Starts::PluginSelector, words, true)
                 } else if selector.ends_with("/bin/tidegate") {
@@ -283,6 +283,47 @@ pub(crate) fn given_args(handler: &Value) -> &[Value] {
 fn is_old_selector(line: &str) -> bool {
     let begins = line.starts_with("set -f; IFS=:; for d in ") || line.starts_with("for t in ");
     begins && line.contains("\"$@\"") && line.ends_with("done; exit 0")
+}
+
+/// Whether a script looks for the program on `PATH`, starts it with the script's own arguments, and does nothing else.
+fn only_starts_us(script: &str) -> bool {
+    const WORDS: [&str; 17] = [
+        "if",
+        "then",
+        "else",
+        "fi",
+        "&&",
+        "||",
+        "command",
+        "-v",
+        "exec",
+        "tidegate",
+        "\"$@\"",
+        "exit",
+        "0",
+        "true",
+        ">/dev/null",
+        "2>/dev/null",
+        "2>&1",
+    ];
+    let words = || script.split(|c: char| c == ';' || c.is_whitespace()).filter(|word| !word.is_empty());
+    script.contains("tidegate \"$@\"") && words().all(|word| WORDS.contains(&word))
+}
+
+fn is_shell(command: &str) -> bool {
+    let name = std::path::Path::new(command.trim()).file_name();
+    ["sh", "bash", "dash", "zsh"].iter().any(|shell| name == Some(shell.as_ref()))
+}
+
+/// Whether an argument of a handler names the program, or a script called after it. A folder of that name does not count.
+pub(crate) fn mentions_us(handler: &Value) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let names = |arg: &str| {
+        arg.match_indices("tidegate").any(|(at, name)| {
+            !arg[..at].ends_with(is_part) && !arg[at + name.len()..].starts_with(|c| is_part(c) || c == '/')
+        })
+    };
+    given_args(handler).iter().filter_map(Value::as_str).any(names)
 }
 
 /// Whether `command` is an interpreter and nothing more. Without `args` it takes its standard input for a script.
@@ -410,6 +451,8 @@ mod tests {
         let earlier = [
             json!({ "command": "sh", "args": ["-c", "for t in x; do exec \"$t\" \"$@\"; done; exit 0", "tidegate", "hook"] }),
             json!({ "command": "sh", "args": ["/home/me/plugins/bin/tidegate", "hook", "--event", "Stop"] }),
+            json!({ "command": "/bin/bash", "args": ["-c", "exec tidegate \"$@\"", "_", "hook", "--event", "Stop"] }),
+            json!({ "command": "zsh", "args": ["-c", "if command -v tidegate >/dev/null 2>&1; then exec tidegate \"$@\"; fi", "x", "hook"] }),
         ];
         for entry in earlier {
             assert!(is_ours(&entry, "/x/tidegate") && is_interpreter(&entry), "{entry}");

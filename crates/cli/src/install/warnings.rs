@@ -1,10 +1,15 @@
 //! What `init` does and yet does not help: each is one line for the person, and no reason to refuse.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::misread::{self, Origin};
+use super::plan::Plan;
+use super::shell::quoted;
+use super::step::{Act, What};
 use super::target::{Place, Target};
 use super::{link, registrations, settings};
+use crate::host::agent_homes::AgentHomes;
 use crate::host::settings_file::{self, Content, SettingsFile};
 use crate::host::{hook_shape, plugin};
 use crate::project_root;
@@ -40,6 +45,58 @@ pub(super) fn of_init(target: &Target) -> Vec<String> {
     warnings.extend(above(target));
     warnings.extend(files.iter().filter_map(|file| shape(file, target)));
     warnings
+}
+
+/// Entries that other agents run as scripts and that the plan leaves: one line for each file.
+pub(super) fn left_by(plan: &Plan, target: &Target) -> Vec<String> {
+    let mut looked_at: Vec<PathBuf> = Vec::new();
+    let mut warnings = Vec::new();
+    for (file, origin) in misread_files(target) {
+        if looked_at.iter().any(|known| settings_file::is_same(known, &file)) {
+            continue;
+        }
+        let step = plan.steps.iter().find(|step| settings_file::is_same(&step.place.file, &file));
+        let text = match step.map(|step| (&step.act, step.what)) {
+            Some((Act::Text { new, .. }, _)) => new.clone(),
+            // Its own line says why.
+            Some((Act::Nothing, What::Kept)) => None,
+            _ => settings_file::text(&file),
+        };
+        let problems = text.map(|text| misread::problems(&file, &origin, misread::count_in(&text)));
+        let lines: Vec<String> =
+            problems.into_iter().flatten().map(|(problem, fix)| format!("{problem}; fix: {fix}")).collect();
+        if !lines.is_empty() {
+            warnings.push(lines.join("; "));
+        }
+        looked_at.push(file);
+    }
+    warnings
+}
+
+/// The files that agents read in this project, or, for an install of the user, in the one that the command runs in.
+fn misread_files(target: &Target) -> Vec<(PathBuf, Origin)> {
+    let homes = AgentHomes::find(&target.env.place);
+    let project =
+        if target.is_user { project_root::find(&target.env, None, &[]) } else { Some(target.root.clone()) };
+    let init = match &project {
+        Some(project) if !target.is_user => format!("tidegate init --project {}", quoted(project)),
+        _ => "tidegate init --user".to_owned(),
+    };
+    let user = homes.client.iter().map(|client| (client.join("settings.json"), Origin::user()));
+    let mut files: Vec<(PathBuf, Origin)> = user.collect();
+    if let Some(project) = &project {
+        for name in [".claude/settings.json", ".claude/settings.local.json"] {
+            let file = project.join(name);
+            let origin = Origin::project(project, &file);
+            files.push((file, origin));
+        }
+    }
+    let others = homes.settings_of_others(project.as_deref());
+    files.extend(others.into_iter().map(|file| (file, Origin::OtherAgent { init: init.clone() })));
+    let copies = homes.plugin_copies();
+    files.extend(copies.into_iter().map(|file| (file, Origin::PluginCopy { init: init.clone() })));
+    files.extend(homes.plugins_in_place().into_iter().map(|file| (file, Origin::LivePlugin)));
+    files
 }
 
 fn has_shared_hooks(place: &Place, target: &Target) -> bool {

@@ -403,23 +403,35 @@ fn is_named_and_left_alone(file: &str, event: &str, handler: &Value, fix: &str) 
     let (code, found) = safety(&sandbox);
     assert_eq!((code, found.len()), (Some(1), 1), "{found:#?}");
     assert!(found[0]["cure"].as_str().is_some_and(|told| told.contains(fix)), "{found:#?}");
-    assert_eq!(sandbox.run(&["init"]).code, Some(0));
-    assert_eq!(fs::read(&path).expect("the file"), before);
+    let ran = sandbox.run(&["init"]);
+    assert_eq!((ran.code, fs::read(&path).expect("the file")), (Some(0), before));
+    // `init` says what it leaves, once and in the same words.
+    let warnings: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("shell scripts")).collect();
+    assert!(warnings.len() == 1 && warnings[0].starts_with("warning: "), "{ran:?}");
+    assert!(warnings[0].contains(&*path.to_string_lossy()) && warnings[0].contains(fix), "{ran:?}");
 }
 
 /// An importer dropped `args` and left a shell alone: nothing tells its origin.
 #[test]
 fn a_lone_shell_in_the_settings_of_another_agent_is_a_problem_for_a_person() {
     let shell = json!({ "type": "command", "command": "sh" });
-    is_named_and_left_alone(".gemini/settings.json", "BeforeTool", &shell, "delete from ");
+    is_named_and_left_alone(".gemini/settings.json", "BeforeTool", &shell, "delete this entry in ");
 }
 
 /// A person's own script around the program is theirs to rewrite.
 #[test]
 fn a_wrapper_of_a_persons_own_is_named_and_left_alone() {
-    let args = json!(["-c", "tidegate hook --event Stop | tee log"]);
-    let wrapper = json!({ "type": "command", "command": "bash", "args": args });
-    is_named_and_left_alone(".claude/settings.json", "Stop", &wrapper, "one line");
+    for script in ["tidegate hook --event Stop | tee log", "command -v tidegate >>log; exec tidegate \"$@\""]
+    {
+        let args = json!(["-c", script, "_", "hook", "--event", "Stop"]);
+        let wrapper = json!({ "type": "command", "command": "/bin/bash", "args": args });
+        is_named_and_left_alone(
+            ".claude/settings.json",
+            "Stop",
+            &wrapper,
+            "settings.json, then run `tidegate init",
+        );
+    }
 }
 
 /// Copilot runs a plugin of a local marketplace from its folder. That is a checkout, and its owner updates it.
@@ -515,4 +527,115 @@ fn old_entries_of_other_projects_are_named() {
     put(&sandbox.project().join(".qwen/settings.json"), &json!(5));
     fs::write(sandbox.project().join(".gemini"), "a file in the place of a folder").expect("a new file");
     assert_eq!(safety(&sandbox).1.len(), 0);
+}
+
+/// The file of another folder that holds these entries is named, and its fix is enough.
+#[track_caller]
+fn is_named_elsewhere(sandbox: &Sandbox, root: &Path, name: &str) {
+    let file = root.join(".claude").join(name);
+    let before = fs::read(&file).ok();
+    put(&file, &json!({ "hooks": { "Stop": old_shared("Stop") } }));
+    let (code, found) = safety(sandbox);
+    assert_eq!((code, found.len()), (Some(1), 1), "{name}: {found:#?}");
+    let is_it = |text: &Value| text.as_str().is_some_and(|text| text.contains(&*file.to_string_lossy()));
+    assert!(is_it(&found[0]["found"]), "{found:#?}");
+    // Only a file that a team shares is committed.
+    assert_eq!(is_it(&found[0]["cure"]), name == "settings.json", "{found:#?}");
+    let fix = found[0]["cure"].as_str().expect("a fix");
+    let command = fix.split('`').find(|part| part.starts_with("tidegate init")).expect("a command");
+    let ran = sandbox.run(&command.split(' ').skip(1).collect::<Vec<_>>());
+    assert_eq!((ran.code, safety(sandbox).1.len()), (Some(0), 0), "{name}: {ran:?}");
+    match before {
+        Some(before) => fs::write(&file, before).expect("the file as it was"),
+        None => fs::remove_file(&file).expect("our own"),
+    }
+}
+
+/// Doctor looks at both files of a known project, whichever of them `init` wrote.
+#[test]
+fn old_entries_in_any_file_of_a_known_project_are_named() {
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.run(&["init"]).code, Some(0));
+    let installed = sandbox.path().join("installed");
+    fs::create_dir(&installed).expect("a new folder");
+    assert_eq!(sandbox.run(&["init", "--project", &installed.to_string_lossy()]).code, Some(0));
+    is_named_elsewhere(&sandbox, &installed, "settings.json");
+
+    // No install there, only a session.
+    let visited = sandbox.path().join("visited");
+    fs::create_dir_all(visited.join(".git")).expect("a new folder");
+    let mut start = fixtures::hook("SessionStart.startup");
+    start["cwd"] = json!(visited);
+    let mut hook = sandbox.command(&["hook", "--event", "SessionStart"]);
+    hook.current_dir(&visited).env("CLAUDE_PROJECT_DIR", &visited);
+    assert_eq!(run(hook, &start.to_string()).code, Some(0));
+    for name in ["settings.local.json", "settings.json"] {
+        is_named_elsewhere(&sandbox, &visited, name);
+    }
+}
+
+#[test]
+fn old_entries_in_other_worktrees_of_the_repository_are_named() {
+    let sandbox = Sandbox::new();
+    let (project, tree) = (sandbox.project(), sandbox.path().join("tree"));
+    let known = project.join(".git/worktrees/tree");
+    fs::create_dir_all(&known).expect("a repository");
+    fs::create_dir_all(&tree).expect("a worktree");
+    fs::write(tree.join(".git"), format!("gitdir: {}\n", known.display())).expect("a file");
+    fs::write(known.join("commondir"), "../..\n").expect("a file");
+    fs::write(known.join("gitdir"), format!("{}\n", tree.join(".git").display())).expect("a file");
+    assert_eq!(sandbox.run(&["init"]).code, Some(0));
+    for name in ["settings.local.json", "settings.json"] {
+        is_named_elsewhere(&sandbox, &tree, name);
+    }
+}
+
+/// `init --user` does not write a project's files, and names the one that it is run in.
+#[test]
+fn init_names_old_entries_of_the_scope_that_it_does_not_write() {
+    let sandbox = Sandbox::new();
+    for name in ["settings.json", "settings.local.json"] {
+        let file = sandbox.project().join(".claude").join(name);
+        put(&file, &json!({ "hooks": { "Stop": old_shared("Stop") } }));
+    }
+    let ran = sandbox.run(&["init", "--user"]);
+    let warnings: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("shell scripts")).collect();
+    assert_eq!((ran.code, warnings.len()), (Some(0), 2), "{ran:?}");
+    for warning in warnings {
+        let project = sandbox.project().to_string_lossy().into_owned();
+        assert!(warning.contains(&format!("`tidegate init --project {project} --shared`")), "{warning}");
+    }
+}
+
+/// Other checkouts keep the old entries until they get the commit.
+#[test]
+fn init_says_which_replaced_file_to_commit() {
+    for (flags, in_git, says) in
+        [(&["init"] as &[&str], true, true), (&["init", "--shared"], true, true), (&["init"], false, false)]
+    {
+        let sandbox = Sandbox::new();
+        if in_git {
+            fs::create_dir_all(sandbox.project().join(".git")).expect("a repository");
+        }
+        put(
+            &sandbox.project().join(".claude/settings.json"),
+            &json!({ "hooks": { "Stop": old_shared("Stop") } }),
+        );
+        let ran = sandbox.run(flags);
+        assert_eq!(ran.stdout.contains("; commit .claude/settings.json"), says, "{flags:?}: {ran:?}");
+        assert!(!sandbox.run(flags).stdout.contains("commit"), "said once");
+    }
+}
+
+/// The line that is missing next to a team's hooks comes by the team's command: a plain `init` would register them twice.
+#[test]
+fn a_status_line_next_to_shared_hooks_does_not_register_them_twice() {
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.run(&["init", "--shared"]).code, Some(0));
+    fs::remove_file(sandbox.project().join(".claude/settings.local.json")).expect("the line");
+    let report = sandbox.run(&["doctor", "--json"]);
+    let report: Value = serde_json::from_str(&report.stdout).expect("JSON");
+    let mut cures = report["checks"].as_array().expect("checks").iter().filter_map(|it| it["cure"].as_str());
+    let cure = cures.find(|cure| cure.contains("puts ours")).expect("a note");
+    assert!(cure.contains(" --shared`"), "{cure}");
 }

@@ -88,8 +88,11 @@ fn status_line(seen: &Gathered, found: &mut Findings) {
         let scope = shown.map_or(seen.scope(), |file| file.scope.min(seen.scope()));
         let cure = match scope {
             Scope::Managed => "ask whoever manages this machine".to_owned(),
-            Scope::Shared => format!("`{}` puts ours beside it", seen.init_command(Scope::Local)),
-            scope => format!("`{}` puts ours beside it", seen.init_command(scope)),
+            // Beside a team's hooks, `--shared` writes the line alone; hooks of a person's own would be registered twice.
+            Scope::Shared if seen.scope() != Scope::Shared => {
+                format!("`{}` puts ours beside it", seen.init_command(Scope::Local))
+            }
+            scope => format!("`{}` puts ours beside it", seen.mending_command(scope)),
         };
         found.note_with(format!("{what}: the meter and silent hooks are not shown"), cure);
     }

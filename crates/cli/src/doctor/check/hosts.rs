@@ -11,9 +11,18 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         return;
     }
     for host in Unchecked::among(seen.history.records.iter().filter(|record| seen.is_here(record))) {
-        found.note(host.line());
+        found.note_with(
+            host.line(),
+            "you don't need to do anything: Tidegate does not support this agent yet",
+        );
     }
     if found.is_empty() {
-        found.ok(format!("only Claude Code called in the last {DAYS} days"));
+        if seen.history.records.iter().any(|record| seen.is_here(record)) {
+            found.ok(format!("only Claude Code called in the last {DAYS} days"));
+        } else if seen.sessions_here().next().is_some() {
+            found.ok(format!("no hook call in the last {DAYS} days"));
+        } else {
+            found.ok("no hook call yet");
+        }
     }
 }

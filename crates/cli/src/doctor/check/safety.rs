@@ -1,114 +1,80 @@
 //! Entries of version 0.1.0 that other agents misread: they would run the payload of a hook as a shell script.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::super::finding::{Findings, count};
+use tidegate_state::project;
+
+use super::super::finding::Findings;
 use super::super::gathered::Gathered;
 use crate::host::agent_homes::AgentHomes;
 use crate::host::settings_file::{Scope, is_same, text};
-use crate::install::misread::{self, Misread};
+use crate::install::misread::{self, Origin};
 use crate::install::record::Records;
-use crate::install::shell::quoted;
-
-/// The kind of file decides the fix.
-#[derive(Clone, Copy)]
-enum Origin<'a> {
-    Settings(Scope),
-    OtherAgent,
-    PluginCopy,
-    LivePlugin,
-    OtherProject(&'a Path),
-}
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
-    let homes = AgentHomes::find(&seen.env.place);
-    let mut files: Vec<(PathBuf, Origin<'_>)> =
-        seen.settings.iter().map(|file| (file.path.clone(), Origin::Settings(file.scope))).collect();
-    let others = homes.settings_of_others(seen.project.as_deref());
-    files.extend(others.into_iter().map(|file| (file, Origin::OtherAgent)));
-    files.extend(homes.plugin_copies().into_iter().map(|file| (file, Origin::PluginCopy)));
-    files.extend(homes.plugins_in_place().into_iter().map(|file| (file, Origin::LivePlugin)));
-    let installs = Records::look(&seen.env).map(|records| records.settings()).unwrap_or_default();
-    files.extend(installs.iter().map(|(root, file)| (file.clone(), Origin::OtherProject(root))));
-
-    let mut looked_at: Vec<PathBuf> = Vec::new();
-    for (file, origin) in &files {
-        let real = std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
-        if looked_at.contains(&real) {
+    let mut looked_at: BTreeSet<PathBuf> = BTreeSet::new();
+    for (file, origin) in files(seen) {
+        if !looked_at.insert(std::fs::canonicalize(&file).unwrap_or_else(|_| file.clone())) {
             continue;
         }
-        looked_at.push(real);
-        let Some(text) = text(file) else { continue };
-        let mut misread = misread::count_in(&text);
-        if matches!(origin, Origin::PluginCopy | Origin::LivePlugin) {
-            // Hooks of other plugins are for their authors to change.
-            misread = Misread { ours: misread.ours, ..Misread::default() };
+        let Some(text) = text(&file) else { continue };
+        for (problem, fix) in misread::problems(&file, &origin, misread::count_in(&text)) {
+            found.problem(problem, fix);
         }
-        report(file, *origin, misread, seen, found);
     }
     if found.is_empty() {
         found.ok("no hook entry found that another agent would run as a script");
     }
 }
 
-fn report(file: &Path, origin: Origin<'_>, misread: Misread, seen: &Gathered, found: &mut Findings) {
-    let Misread { ours, bare, wrapped } = misread;
-    let shown = file.display();
-    if ours > 0 {
-        let fix = match origin {
-            Origin::Settings(Scope::Managed) => {
-                "ask the person who manages this machine to remove them".to_owned()
+fn files(seen: &Gathered) -> Vec<(PathBuf, Origin)> {
+    let homes = AgentHomes::find(&seen.env.place);
+    let init = seen.init_command(seen.scope());
+    let here = seen.project.as_deref();
+    let of_scope = |scope: Scope, file: &Path| match (scope, here) {
+        (Scope::Managed, _) => Origin::Managed,
+        (Scope::Local | Scope::Shared, Some(project)) => Origin::project(project, file),
+        _ => Origin::user(),
+    };
+    let mut files: Vec<(PathBuf, Origin)> =
+        seen.settings.iter().map(|file| (file.path.clone(), of_scope(file.scope, &file.path))).collect();
+    let others = homes.settings_of_others(here);
+    files.extend(others.into_iter().map(|file| (file, Origin::OtherAgent { init: init.clone() })));
+    let copies = homes.plugin_copies();
+    files.extend(copies.into_iter().map(|file| (file, Origin::PluginCopy { init: init.clone() })));
+    files.extend(homes.plugins_in_place().into_iter().map(|file| (file, Origin::LivePlugin)));
+
+    let installs = Records::look(&seen.env).map(|records| records.settings()).unwrap_or_default();
+    let is_host = |root: &Path| seen.host.as_deref().is_some_and(|host| is_same(host, root));
+    files.extend(installs.iter().map(|(root, file)| {
+        (file.clone(), if is_host(root) { Origin::user() } else { Origin::project(root, file) })
+    }));
+    for root in other_projects(seen, installs.into_iter().map(|(root, _)| root)) {
+        for name in [".claude/settings.local.json", ".claude/settings.json"] {
+            let file = root.join(name);
+            if file.is_file() {
+                let origin = Origin::project(&root, &file);
+                files.push((file, origin));
             }
-            Origin::Settings(scope) => {
-                let commit = if scope == Scope::Shared { "; then commit the file" } else { "" };
-                format!("`{}` replaces them{commit}", seen.init_command(scope))
-            }
-            Origin::OtherAgent => {
-                format!("`{}` replaces them; restart that agent", seen.init_command(seen.scope()))
-            }
-            Origin::PluginCopy => format!(
-                "update the plugin in that agent (Claude Code: `claude plugin update tidegate@tidegate`), or run `{}`, \
-                 which replaces them, too",
-                seen.init_command(seen.scope())
-            ),
-            Origin::LivePlugin => {
-                "update that checkout (`git pull`), then restart the agents that use it".to_owned()
-            }
-            Origin::OtherProject(root) if seen.host.as_deref().is_some_and(|host| is_same(host, root)) => {
-                "`tidegate init --user` replaces them".to_owned()
-            }
-            Origin::OtherProject(root) => {
-                let shared = if file.ends_with("settings.json") { " --shared" } else { "" };
-                format!("`tidegate init --project {}{shared}` replaces them", quoted(root))
-            }
-        };
-        found.problem(
-            format!(
-                "{shown}: {} of Tidegate 0.1.0 put `sh` into `command` and the rest into `args`. Agents that ignore \
-                 `args` (Codex, Copilot CLI, Qwen, Claude Code before 2.1.139) run prompts and files as shell scripts",
-                count(ours, "hook")
-            ),
-            fix,
-        );
+        }
     }
-    if bare > 0 {
-        found.problem(
-            format!(
-                "{shown}: {} with only a shell as `command`, which runs prompts and files as shell scripts. \
-                 Importers of other agents make such hooks from those of Tidegate 0.1.0",
-                count(bare, "hook")
-            ),
-            format!("delete from {shown} each hook whose `command` is only a shell's name"),
-        );
-    }
-    if wrapped > 0 {
-        found.problem(
-            format!(
-                "{shown}: {} with a shell as `command` and a script around Tidegate in `args`. Agents that ignore `args` \
-                 run prompts and files as shell scripts",
-                count(wrapped, "hook")
-            ),
-            format!("write each of them in {shown} as one line in `command`, without `args`"),
-        );
-    }
+    files
+}
+
+/// Each worktree of a project's repository, and the same project in it where that is a folder below.
+fn in_worktrees(project: &Path) -> Vec<PathBuf> {
+    let trees = project::worktrees(project);
+    let real = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
+    // A worktree may be in another one's folder: the innermost is the project's.
+    let top = trees.iter().filter(|tree| real.starts_with(tree)).max_by_key(|tree| tree.components().count());
+    let below = top.and_then(|top| real.strip_prefix(top).ok()).unwrap_or(Path::new("")).to_owned();
+    trees.into_iter().flat_map(|tree| [tree.join(&below), tree]).collect()
+}
+
+/// Projects with an install or a session, and the other worktrees of this repository.
+fn other_projects(seen: &Gathered, installs: impl Iterator<Item = PathBuf>) -> BTreeSet<PathBuf> {
+    let sessions =
+        seen.sessions.iter().filter_map(|session| session.marks.root.as_deref().map(PathBuf::from));
+    installs.chain(sessions).chain(seen.project.iter().flat_map(|project| in_worktrees(project))).collect()
 }
