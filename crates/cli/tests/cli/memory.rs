@@ -227,7 +227,7 @@ fn an_import_replaces_nothing_without_a_person() {
         fs::write(&file, &hostile).expect("a new file");
         let import = ["memory", "import", file.to_str().expect("a path")];
         let no = at_terminal(&sandbox, &import, "\n");
-        let asked = "log a1: The busy timeout is five seconds → as an attacker has it (text, at, title)";
+        let asked = "log a1: The busy timeout is five seconds → as an attacker has it (text";
         assert!(no.stdout.contains("would replace 1 row that is here already"), "{no:?}");
         assert!(no.stdout.contains(asked) && no.stdout.contains("the row here is kept as it is"), "{no:?}");
         assert!(!no.stdout.contains("at a terminal"), "{no:?}");
@@ -317,6 +317,7 @@ fn the_question_of_an_import_shows_every_kind_of_change() {
 #[test]
 fn an_agent_imports_only_into_its_own_project() {
     let sandbox = attended();
+    fs::create_dir(sandbox.project().join(".git")).expect("a new folder");
     filled(&sandbox);
     let shop = sandbox.project().join(".git");
     let project = |uid: &str, key: &Path, name: &str| {
@@ -367,6 +368,7 @@ fn an_agent_imports_only_into_its_own_project() {
 #[test]
 fn lists_name_the_session_that_recorded() {
     let sandbox = attended();
+    fs::create_dir(sandbox.project().join(".git")).expect("a new folder");
     filled(&sandbox);
     let _ = by_agent(&sandbox, &["memory", "decision", "add", "1", "Bigrams"]).ok();
     ok(&memory(&sandbox, &["decision", "add", "1", "Whole cents"]));
