@@ -298,18 +298,32 @@ fn an_import_supersedes_no_decision_without_a_person() {
 fn the_question_of_an_import_shows_every_kind_of_change() {
     let sandbox = Sandbox::new();
     filled(&sandbox);
-    import(&sandbox, &[decision("d1", "t", "Bigrams", None)]);
+    let long = "the same words ".repeat(20);
+    import(
+        &sandbox,
+        &[
+            decision("d1", "t", "Bigrams", None),
+            decision("d2", "t", &format!("{long}and no keys in logs"), None),
+        ],
+    );
+    let ends = decision("d2", "t", &format!("{long}and keys in logs"), None)
+        .replace("\"updated\":1790000000000", "\"updated\":1790000000001");
     let mut retracted: Value = serde_json::from_str(&decision("d1", "t", "Bigrams", None)).expect("JSON");
     retracted["updated"] = json!(1_790_000_000_001_u64);
     retracted["retracted"] = json!(7);
     let logs = (0..12).map(|n| log(&format!("n{n}"), "s1", "t", "old", 1)).collect::<Vec<_>>();
     import(&sandbox, &logs);
     let mut lines = (0..12).map(|n| log(&format!("n{n}"), "s1", "t", "new", 2)).collect::<Vec<_>>();
-    lines.push(retracted.to_string());
+    lines.extend([retracted.to_string(), ends]);
     let file = sandbox.path().join("changes.jsonl");
     fs::write(&file, lines.join("\n")).expect("a new file");
     let no = at_terminal(&sandbox, &["memory", "import", file.to_str().expect("a path")], "n\n");
-    for part in ["replace 13 rows that are", "decision 1: Bigrams; retracted: nothing → 7", "and 3 more"] {
+    for part in [
+        "replace 14 rows that are",
+        "decision 1: Bigrams; retracted: nothing → 7",
+        "and no keys in logs → …",
+        "and 4 more",
+    ] {
         assert!(no.stdout.contains(part), "{part}: {no:?}");
     }
 }

@@ -98,9 +98,9 @@ sense, or a row is there twice, nothing is taken in, and the line is named.
 Replacing a row with a newer version, or superseding a decision that is here, needs
 your yes: at a terminal it shows these rows and asks. It cannot ask with a pipe as
 its input: write a file first, and import that. Without your yes these rows are left
-out and counted. To allow it without a question, write
-`unattended = [\"memory import\"]` under [approval] in your config. An agent never
-replaces a row, and imports only rows of its own project.")]
+out and counted, unless `unattended = [\"memory import\"]` stands under [approval] in
+your own config and there is no terminal. An agent never replaces a row, and imports
+only rows of its own project.")]
     Import(Import),
     /// Deletes a log, a decision, a topic, a session or a project for good
     #[command(after_help = "\

@@ -281,6 +281,17 @@ fn says(record: &Record) -> String {
     line(text, SHOWN)
 }
 
+/// Two texts, shortened so that they show where they differ.
+fn apart(old: &str, new: &str) -> (String, String) {
+    let same = old.chars().zip(new.chars()).take_while(|(old, new)| old == new).count();
+    let from = if same < SHOWN / 2 { 0 } else { same - SHOWN / 4 };
+    let cut = |text: &str| {
+        let rest: String = text.chars().skip(from).collect();
+        format!("{}{}", if from > 0 { "…" } else { "" }, line(&rest, SHOWN))
+    };
+    (cut(old), cut(new))
+}
+
 /// Members whose change matters most, first.
 const TELLING: [&str; 7] = ["text", "reason", "retracted", "supersedes", "status", "topic", "project"];
 
@@ -303,10 +314,11 @@ fn change(old: &Record, new: &Record) -> String {
         let key = changed.remove(0);
         let value = |members: &serde_json::Map<String, Value>| match members.get(key) {
             None => "nothing".to_owned(),
-            Some(Value::String(text)) => line(text, SHOWN),
-            Some(other) => line(&other.to_string(), SHOWN),
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
         };
-        shown.push_str(&format!("; {key}: {} → {}", value(&was), value(&is)));
+        let (was, is) = apart(&value(&was), &value(&is));
+        shown.push_str(&format!("; {key}: {was} → {is}"));
     }
     if !changed.is_empty() {
         let names: Vec<&str> = changed.into_iter().map(String::as_str).collect();
