@@ -2,6 +2,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
@@ -161,7 +162,7 @@ fn check_own(opened: &mut Opened, records: &[Record]) -> Result<(), CliError> {
         };
         match record {
             _ if !is_own => {
-                foreign.push(format!("  {} {}: {}", record.kind(), line(record.uid(), 40), says(record)))
+                foreign.push(format!("  {} {}: {}", record.kind(), line(record.uid(), 40), says(record)));
             }
             Record::Project(row) => {
                 projects.insert(row.uid.clone());
@@ -309,7 +310,7 @@ fn change(old: &Record, new: &Record) -> String {
     let (old_text, new_text) = (says(old), says(new));
     let mut shown = format!("  {}: {old_text}", listed(old));
     if old_text != new_text {
-        shown.push_str(&format!(" → {new_text}"));
+        let _ = write!(shown, " → {new_text}");
     } else if !changed.is_empty() {
         let key = changed.remove(0);
         let value = |members: &serde_json::Map<String, Value>| match members.get(key) {
@@ -318,11 +319,11 @@ fn change(old: &Record, new: &Record) -> String {
             Some(other) => other.to_string(),
         };
         let (was, is) = apart(&value(&was), &value(&is));
-        shown.push_str(&format!("; {key}: {was} → {is}"));
+        let _ = write!(shown, "; {key}: {was} → {is}");
     }
     if !changed.is_empty() {
         let names: Vec<&str> = changed.into_iter().map(String::as_str).collect();
-        shown.push_str(&format!(" ({})", names.join(", ")));
+        let _ = write!(shown, " ({})", names.join(", "));
     }
     shown
 }
