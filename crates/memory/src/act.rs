@@ -132,15 +132,17 @@ pub fn project_within(own: &ProjectOf, name: &str) -> ProjectOf {
     ProjectOf { key: format!("{}{WITHIN}{name}", own.key), name: name.to_owned(), ..own.clone() }
 }
 
+/// Whether a key is that of a project itself, or of one within it.
+pub fn is_own(own: &ProjectOf, key: &str) -> bool {
+    key.strip_prefix(own.key.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(WITHIN))
+}
+
 /// Refuses a project that is not the one of this folder, nor within it: an agent that reads hostile text in one project must
 /// not write into another one's memory.
 pub fn check_own(store: &mut dyn Store, own: Option<&ProjectOf>, project: i64) -> Result<()> {
     let found = store
         .project(project)?
         .ok_or_else(|| Error::new(ErrorKind::Missing, format!("there is no project {project}")))?;
-    let is_own = |own: &ProjectOf, key: &str| {
-        key.strip_prefix(own.key.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(WITHIN))
-    };
     if own.zip(found.row.key.as_deref()).is_some_and(|(own, key)| is_own(own, key)) {
         return Ok(());
     }

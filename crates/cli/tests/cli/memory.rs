@@ -223,15 +223,183 @@ fn an_import_replaces_nothing_without_a_person() {
     // At a terminal the person is asked, and no is no.
     #[cfg(target_os = "linux")]
     {
-        use crate::people::at_terminal;
         let file = sandbox.path().join("hostile.jsonl");
         fs::write(&file, &hostile).expect("a new file");
         let import = ["memory", "import", file.to_str().expect("a path")];
         let no = at_terminal(&sandbox, &import, "\n");
-        assert!(no.stdout.contains("log a1") && no.stdout.contains("1 rows here differ"), "{no:?}");
+        let asked = "log a1: The busy timeout is five seconds → as an attacker has it (text";
+        assert!(no.stdout.contains("would replace 1 row that is here already"), "{no:?}");
+        assert!(no.stdout.contains(asked) && no.stdout.contains("the row here is kept as it is"), "{no:?}");
+        assert!(!no.stdout.contains("at a terminal"), "{no:?}");
         let yes = at_terminal(&sandbox, &import, "y\n");
         assert!(yes.stdout.contains("1 changed"), "{yes:?}");
         assert!(memory(&sandbox, &["export"]).ok().contains("attacker"));
+    }
+}
+
+fn import(sandbox: &Sandbox, lines: &[String]) -> Value {
+    let ran = sandbox.run_with(&["memory", "import", "--json"], lines.join("\n").as_bytes());
+    serde_json::from_str(ran.ok()).expect("JSON")
+}
+
+fn decision(uid: &str, topic: &str, text: &str, supersedes: Option<&str>) -> String {
+    let at = 1_790_000_000_000_u64;
+    json!({"kind": "decision", "uid": uid, "topic": topic, "text": text, "supersedes": supersedes, "created": at,
+        "updated": at})
+    .to_string()
+}
+
+/// Only one of the two would be compared with the row that is here.
+#[test]
+fn a_row_that_an_import_names_twice_is_refused() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    let before = exported(&sandbox);
+    let twice = [log("a1", "s1", "t", "as an attacker has it", 9000), log("a1", "s1", "t", "harmless", 1)];
+    let ran = sandbox.run_with(&["memory", "import"], twice.join("\n").as_bytes());
+    let error = refused(&ran);
+    assert!(error.contains("line 2: the row is there twice, first in line 1"), "{error}");
+    assert_eq!(exported(&sandbox), before);
+}
+
+#[test]
+fn an_import_supersedes_no_decision_without_a_person() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    import(&sandbox, &[decision("d1", "t", "Bigrams", None)]);
+    // The last one supersedes a decision that is left out.
+    let hostile = [
+        decision("d3", "t", "Nothing", Some("d2")),
+        decision("d2", "t", "Trigrams", Some("d1")),
+        decision("d4", "t", "Five seconds", None),
+    ];
+    let imported = import(&sandbox, &hostile);
+    assert_eq!((&imported["new"], &imported["left"]), (&json!(1), &json!(2)), "{imported}");
+    let standing = || ok(&memory(&sandbox, &["list", "decisions"])).stdout.clone();
+    assert!(standing().contains("Bigrams") && !standing().contains("Trigrams"), "{}", standing());
+    #[cfg(target_os = "linux")]
+    {
+        let file = sandbox.path().join("hostile.jsonl");
+        fs::write(&file, hostile.join("\n")).expect("a new file");
+        let import = ["memory", "import", file.to_str().expect("a path")];
+        let no = at_terminal(&sandbox, &import, "n\n");
+        assert!(no.stdout.contains("decision 1: Bigrams → Trigrams (a new decision)"), "{no:?}");
+        assert!(no.stdout.contains("the rows here are kept as they are"), "{no:?}");
+        assert!(standing().contains("Bigrams"), "{}", standing());
+        let yes = at_terminal(&sandbox, &import, "y\n");
+        assert!(yes.stdout.contains("2 rows are new"), "{yes:?}");
+        assert!(standing().contains("Nothing") && !standing().contains("Bigrams"), "{}", standing());
+    }
+}
+
+/// The question names the change that the text does not show.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_question_of_an_import_shows_every_kind_of_change() {
+    let sandbox = Sandbox::new();
+    filled(&sandbox);
+    let long = "the same words ".repeat(20);
+    import(
+        &sandbox,
+        &[
+            decision("d1", "t", "Bigrams", None),
+            decision("d2", "t", &format!("{long}and no keys in logs"), None),
+        ],
+    );
+    let ends = decision("d2", "t", &format!("{long}and keys in logs"), None)
+        .replace("\"updated\":1790000000000", "\"updated\":1790000000001");
+    let mut retracted: Value = serde_json::from_str(&decision("d1", "t", "Bigrams", None)).expect("JSON");
+    retracted["updated"] = json!(1_790_000_000_001_u64);
+    retracted["retracted"] = json!(7);
+    let logs = (0..12).map(|n| log(&format!("n{n}"), "s1", "t", "old", 1)).collect::<Vec<_>>();
+    import(&sandbox, &logs);
+    let mut lines = (0..12).map(|n| log(&format!("n{n}"), "s1", "t", "new", 2)).collect::<Vec<_>>();
+    lines.extend([retracted.to_string(), ends]);
+    let file = sandbox.path().join("changes.jsonl");
+    fs::write(&file, lines.join("\n")).expect("a new file");
+    let no = at_terminal(&sandbox, &["memory", "import", file.to_str().expect("a path")], "n\n");
+    for part in [
+        "replace 14 rows that are",
+        "decision 1: Bigrams; retracted: nothing → 7",
+        "and no keys in logs → …",
+        "and 4 more",
+    ] {
+        assert!(no.stdout.contains(part), "{part}: {no:?}");
+    }
+}
+
+#[test]
+fn an_agent_imports_only_into_its_own_project() {
+    let sandbox = attended();
+    fs::create_dir(sandbox.project().join(".git")).expect("a new folder");
+    filled(&sandbox);
+    let shop = sandbox.project().join(".git");
+    let project = |uid: &str, key: &Path, name: &str| {
+        json!({"kind": "project", "uid": uid, "key": key, "name": name, "created": 1, "updated": 1})
+            .to_string()
+    };
+    let topic = |uid: &str, project: &str, parent: Option<&str>| {
+        json!({"kind": "topic", "uid": uid, "project": project, "parent": parent, "title": "Prices", "status": "open",
+            "created": 2, "updated": 2})
+        .to_string()
+    };
+    let session =
+        json!({"kind": "session", "uid": "s9", "project": "p2", "root": "/", "created": 3, "updated": 3});
+    let elsewhere = Path::new("/elsewhere/bank/.git");
+    import(&sandbox, &[project("p2", elsewhere, "bank"), topic("t2", "p2", None)]);
+    let before = exported(&sandbox);
+    let by = |lines: &[String]| {
+        let file = sandbox.path().join("rows.jsonl");
+        fs::write(&file, lines.join("\n")).expect("a new file");
+        by_agent(&sandbox, &["memory", "import", file.to_str().expect("a path")])
+    };
+    for lines in [
+        vec![decision("d1", "t2", "Give in", None)],
+        vec![topic("t9", "p2", None)],
+        vec![topic("t9", "p", Some("t2"))],
+        vec![project("p9", Path::new("/elsewhere/new/.git"), "new")],
+        vec![project("p9", &shop, "another name"), topic("t9", "p9", None)],
+        vec![session.to_string()],
+        // The file says that it moved here: the memory's own row counts.
+        vec![project("p2", &shop, "bank"), decision("d1", "t2", "Give in", None)],
+    ] {
+        let error = refused(&by(&lines));
+        assert!(
+            error.contains("new rows belong to other projects than this session's"),
+            "{lines:?}: {error}"
+        );
+        assert_eq!(exported(&sandbox), before, "{lines:?}");
+    }
+    let own =
+        [topic("t9", "p", Some("t")), decision("d1", "t9", "Whole cents", None), topic("t2", "p2", None)];
+    let ran = by(&own);
+    assert_eq!(ok(&ran).stdout, "2 rows are new, 0 changed, 1 was there, 0 stay forgotten\n");
+    // Nor is a topic of its own made part of another project's.
+    let error = refused(&by_agent(&sandbox, &["memory", "topic", "edit", "1", "--parent", "2"]));
+    assert!(error.contains("belongs to the project bank"), "{error}");
+}
+
+#[test]
+fn lists_name_the_session_that_recorded() {
+    let sandbox = attended();
+    fs::create_dir(sandbox.project().join(".git")).expect("a new folder");
+    filled(&sandbox);
+    let _ = by_agent(&sandbox, &["memory", "decision", "add", "1", "Bigrams"]).ok();
+    ok(&memory(&sandbox, &["decision", "add", "1", "Whole cents"]));
+    let by = |list: &Value| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|row| row["by"].as_str().unwrap().to_owned()).collect()
+    };
+    let listed = ok(&memory(&sandbox, &["list", "decisions", "--json"])).json();
+    let mut authors = by(&listed["decisions"]);
+    authors.sort();
+    assert_eq!(authors, ["agent, session 91b38a40", "author not recorded"]);
+    let listed = ok(&memory(&sandbox, &["list", "logs", "--json"])).json();
+    assert_eq!(by(&listed["logs"])[0], "conversation, session s2");
+    let shown = ok(&memory(&sandbox, &["show", "decision", "1", "--json"])).json();
+    assert_eq!(shown["by"], "agent, session 91b38a40");
+    for args in [&["list", "decisions"][..], &["show", "decision", "1"], &["show", "topic", "1"]] {
+        let ran = memory(&sandbox, args);
+        assert!(ok(&ran).stdout.contains("; agent, session 91b38a40)"), "{ran:?}");
     }
 }
 
@@ -295,7 +463,7 @@ fn a_person_forgets_at_a_terminal() {
     }
     let ran =
         sandbox.run_with(&["memory", "import"], log("a1", "s2", "t", "back again", 9_999_999).as_bytes());
-    assert_eq!(ok(&ran).stdout, "0 rows are new, 0 changed, 0 were there, 1 stay forgotten\n");
+    assert_eq!(ok(&ran).stdout, "0 rows are new, 0 changed, 0 were there, 1 stays forgotten\n");
 }
 
 #[test]
@@ -679,7 +847,7 @@ fn what_is_imported_is_found_in_its_project() {
             .to_string(),
     ];
     let ran = sandbox.run_with(&["memory", "import"], lines.join("\n").as_bytes());
-    assert_eq!(ok(&ran).stdout, "1 rows are new, 0 changed, 1 were there, 0 stay forgotten\n");
+    assert_eq!(ok(&ran).stdout, "1 row is new, 0 changed, 1 was there, 0 stay forgotten\n");
     let listed = ok(&memory(&sandbox, &["list", "--project", "shop"])).stdout.clone();
     assert!(listed.contains("Prices") && listed.contains("Search"), "{listed}");
     assert_eq!(ok(&memory(&sandbox, &["list", "projects"])).stdout.lines().count(), 1);

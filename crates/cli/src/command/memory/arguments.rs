@@ -91,10 +91,16 @@ Examples:
   tidegate memory import memory.jsonl
   ssh other tidegate memory export | tidegate memory import
 
-What is there already stays; of two versions the newer counts; what was forgotten
-stays forgotten. A project of the same name and folder as one that is there is that
-one. Secrets are taken out. If a line makes no sense, nothing is taken in, and the
-line is named.")]
+New rows are added; forgotten rows stay forgotten. A project of the same name and
+folder as one that is there is that one. Secrets are taken out. If a line makes no
+sense, or a row is there twice, nothing is taken in, and the line is named.
+
+Replacing a row with a newer version, or superseding a decision that is here, needs
+your yes: at a terminal it shows these rows and asks. It cannot ask with a pipe as
+its input: write a file first, and import that. Without your yes these rows are left
+out and counted, unless `unattended = [\"memory import\"]` stands under [approval] in
+your own config and there is no terminal. An agent never replaces a row, and imports
+only rows of its own project.")]
     Import(Import),
     /// Deletes a log, a decision, a topic, a session or a project for good
     #[command(after_help = "\

@@ -1,15 +1,19 @@
 //! `tidegate memory import`: all of it, or none.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use serde_json::Value;
 use tidegate_core::redact::redact_in_place;
 use tidegate_core::time::Millis;
-use tidegate_memory::record::Record;
+use tidegate_memory::act;
+use tidegate_memory::record::{Record, Uid};
 use tidegate_memory::store::{Put, Store};
 
 use super::arguments::Import;
@@ -19,8 +23,11 @@ use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
 
-/// How many bad lines are named.
+/// How many bad lines, and how many rows in a question, are named.
 const NAMED: usize = 10;
+
+/// How much of a text a question shows, in characters.
+const SHOWN: usize = 70;
 
 #[derive(Serialize)]
 struct Imported {
@@ -28,7 +35,7 @@ struct Imported {
     changed: usize,
     kept: usize,
     forgotten: usize,
-    /// Rows here that the import would replace, and that stay as they are: no person agreed.
+    /// Rows that were left out: they would replace or supersede a row here, and no person agreed.
     left: usize,
 }
 
@@ -46,14 +53,17 @@ pub(super) fn run(args: &Import) -> Outcome {
             bad.iter().take(NAMED).map(|(number, why)| format!("line {number}: {why}")).collect();
         let more = bad.len().saturating_sub(NAMED);
         let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
-        return Err(CliError::new(format!("nothing was imported\n  {}{more}", named.join("\n  ")))
-            .hint("mend these lines, or take them out, and import it again: what is there already stays"));
+        return Err(CliError::new(format!("nothing was imported\n  {}{more}", named.join("\n  "))).hint(
+            "correct these lines, or take them out, and import it again: rows that are there already stay",
+        ));
     }
     let mut opened = Opened::open()?;
+    let records = in_order(records);
+    check_own(&mut opened, &records)?;
     let (records, left) = agreed(&mut opened, records)?;
     let puts = opened
         .memory
-        .put(&in_order(records))
+        .put(&records)
         .map_err(|error| CliError::from(error).prefixed("nothing was imported"))?;
     let count = |wanted: Put| puts.iter().filter(|put| **put == wanted).count();
     let imported = Imported {
@@ -66,45 +76,256 @@ pub(super) fn run(args: &Import) -> Outcome {
     if args.json {
         print::json(&imported);
     } else {
-        let Imported { new, changed, kept, forgotten, left } = imported;
-        print::line(&format!(
-            "{new} rows are new, {changed} changed, {kept} were there, {forgotten} stay forgotten"
-        ));
-        if left > 0 {
-            print::line(&format!(
-                "{left} rows here differ and stay as they are. To be asked about them, run `tidegate memory import FILE` \
-                 yourself at a terminal."
-            ));
+        for line in lines(&imported, is_asked(&opened)) {
+            print::line(&line);
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Without the rows that would replace one here, unless a person agrees; and how many those are. Whoever can write a file could
-/// otherwise change what was decided.
-fn agreed(opened: &mut Opened, records: Vec<Record>) -> Result<(Vec<Record>, usize), CliError> {
-    let name = |record: &Record| (record.kind(), record.uid().to_owned());
-    let named: BTreeMap<(&str, String), &Record> =
-        records.iter().map(|record| (name(record), record)).collect();
-    let mut replacing: BTreeSet<(&str, String)> = BTreeSet::new();
-    opened.memory.each(&mut |here| {
-        let newer = named.get(&name(&here));
-        if newer.is_some_and(|newer| **newer != here && times(newer)[1] > times(&here)[1]) {
-            replacing.insert(name(&here));
+fn lines(imported: &Imported, is_asked: bool) -> Vec<String> {
+    let Imported { new, changed, kept, forgotten, left } = *imported;
+    let form = |count: usize, one: &'static str, more: &'static str| if count == 1 { one } else { more };
+    let mut lines = vec![format!(
+        "{new} {}, {changed} changed, {kept} {} there, {forgotten} {} forgotten",
+        form(new, "row is new", "rows are new"),
+        form(kept, "was", "were"),
+        form(forgotten, "stays", "stay"),
+    )];
+    lines.extend(match (left, is_asked) {
+        (0, _) => None,
+        (1, true) => Some("1 row was left out: the row here is kept as it is.".to_owned()),
+        (_, true) => Some(format!("{left} rows were left out: the rows here are kept as they are.")),
+        (_, false) => Some(format!(
+            "{left} {} left out: replacing a row that is here needs a person's yes. To be asked, run \
+             `tidegate memory import FILE` yourself at a terminal.",
+            form(left, "row was", "rows were"),
+        )),
+    });
+    lines
+}
+
+/// Whether a person was asked here: only at a terminal, and not through an agent.
+fn is_asked(opened: &Opened) -> bool {
+    !opened.here.env.agent && approval::is_at_terminal()
+}
+
+/// What names a row everywhere.
+type Name = (&'static str, Uid);
+
+fn name(record: &Record) -> Name {
+    (record.kind(), record.uid().to_owned())
+}
+
+/// Refuses new rows of other projects if an agent imports them, as every command that writes does. Versions of rows that are
+/// here are left to [`agreed`]: no agent gets a yes there.
+fn check_own(opened: &mut Opened, records: &[Record]) -> Result<(), CliError> {
+    if !opened.here.env.agent {
+        return Ok(());
+    }
+    let own = opened.own.as_ref();
+    let own_key =
+        |key: Option<&String>| key.filter(|key| own.is_some_and(|own| act::is_own(own, key))).cloned();
+    let mut named_by_key: BTreeMap<String, String> = BTreeMap::new();
+    let mut projects: BTreeSet<Uid> = BTreeSet::new();
+    let mut topics: BTreeSet<Uid> = BTreeSet::new();
+    let mut here: BTreeSet<Name> = BTreeSet::new();
+    opened.memory.each(&mut |record| {
+        here.insert(name(&record));
+        match record {
+            Record::Project(row) => {
+                if let Some(key) = own_key(row.key.as_ref()) {
+                    named_by_key.insert(key, row.name);
+                    projects.insert(row.uid);
+                }
+            }
+            Record::Topic(row) if projects.contains(&row.project) => {
+                topics.insert(row.uid);
+            }
+            _ => {}
         }
         Ok(())
     })?;
-    if replacing.is_empty() {
+    let mut foreign = Vec::new();
+    for record in records.iter().filter(|record| !here.contains(&name(record))) {
+        let is_own = match record {
+            // A second project with the key of another and a name of its own would be one without a folder.
+            Record::Project(row) => own_key(row.key.as_ref())
+                .is_some_and(|key| *named_by_key.entry(key).or_insert_with(|| row.name.clone()) == row.name),
+            Record::Topic(row) => {
+                projects.contains(&row.project)
+                    && row.parent.as_ref().is_none_or(|parent| topics.contains(parent))
+            }
+            Record::Session(row) => projects.contains(&row.project),
+            Record::Log(row) => topics.contains(&row.topic),
+            Record::Decision(row) => topics.contains(&row.topic),
+        };
+        match record {
+            _ if !is_own => {
+                foreign.push(format!("  {} {}: {}", record.kind(), line(record.uid(), 40), says(record)));
+            }
+            Record::Project(row) => {
+                projects.insert(row.uid.clone());
+            }
+            Record::Topic(row) => {
+                topics.insert(row.uid.clone());
+            }
+            _ => {}
+        }
+    }
+    if foreign.is_empty() {
+        return Ok(());
+    }
+    let ours = own.map_or("no project", |own| own.name.as_str());
+    Err(CliError::new(format!(
+        "nothing was imported: new rows belong to other projects than this session's, {}\n{}",
+        line(ours, 40),
+        first(&foreign).join("\n")
+    ))
+    .hint("an agent imports only rows of its own project: take these out, or have the person import them at a terminal"))
+}
+
+/// The first few lines, and how many more there are.
+fn first(lines: &[String]) -> Vec<String> {
+    let mut first: Vec<String> = lines.iter().take(NAMED).cloned().collect();
+    first.extend((lines.len() > NAMED).then(|| format!("  and {} more", lines.len() - NAMED)));
+    first
+}
+
+/// Without the rows that would replace or supersede one here, unless a person agrees; and how many those are. Anyone who can
+/// write a file could otherwise change a decision.
+fn agreed(opened: &mut Opened, records: Vec<Record>) -> Result<(Vec<Record>, usize), CliError> {
+    let named: BTreeMap<Name, &Record> = records.iter().map(|record| (name(record), record)).collect();
+    let mut superseding: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
+    for record in &records {
+        if let Some(older) = supersedes(record) {
+            superseding.entry(older).or_default().push(record);
+        }
+    }
+    let mut here: BTreeSet<Name> = BTreeSet::new();
+    let mut replaced: Vec<(Name, String)> = Vec::new();
+    let mut superseded: Vec<(Name, String)> = Vec::new();
+    opened.memory.each(&mut |old| {
+        if let Some(new) = named.get(&name(&old)) {
+            here.insert(name(&old));
+            if **new != old && times(new)[1] > times(&old)[1] {
+                replaced.push((name(&old), change(&old, new)));
+            }
+        }
+        if let Record::Decision(row) = &old {
+            for new in superseding.get(row.uid.as_str()).into_iter().flatten() {
+                let shown = format!("  {}: {} → {} (a new decision)", listed(&old), says(&old), says(new));
+                superseded.push((name(new), shown));
+            }
+        }
+        Ok(())
+    })?;
+    superseded.retain(|(new, _)| !here.contains(new));
+    // Decisions first: a long list of other rows must not hide them.
+    superseded.extend(replaced);
+    superseded.sort_by_key(|((kind, _), _)| *kind != "decision");
+    if superseded.is_empty() {
         return Ok((records, 0));
     }
-    let mut would = vec![format!("The import would replace {} rows that are here already:", replacing.len())];
-    would.extend(replacing.iter().take(NAMED).map(|(kind, uid)| format!("  {kind} {uid}")));
-    would.extend((replacing.len() > NAMED).then(|| format!("  and {} more", replacing.len() - NAMED)));
+    let many = match superseded.len() {
+        1 => "1 row that is".to_owned(),
+        many => format!("{many} rows that are"),
+    };
+    let mut would = vec![format!("The import would replace {many} here already:")];
+    let (names, shown): (BTreeSet<Name>, Vec<String>) = superseded.into_iter().unzip();
+    would.extend(first(&shown));
     if approval::is_agreed(&opened.here, "memory import", &would)? {
         return Ok((records, 0));
     }
-    let kept = records.into_iter().filter(|record| !replacing.contains(&name(record)));
-    Ok((kept.collect(), replacing.len()))
+    let mut left = names;
+    // A decision that supersedes one that is left out has nothing to refer to.
+    for record in &records {
+        let older = supersedes(record).map(|older| ("decision", older.to_owned()));
+        if older.is_some_and(|older| left.contains(&older) && !here.contains(&older))
+            && !here.contains(&name(record))
+        {
+            left.insert(name(record));
+        }
+    }
+    let kept = records.into_iter().filter(|record| !left.contains(&name(record)));
+    Ok((kept.collect(), left.len()))
+}
+
+fn supersedes(record: &Record) -> Option<&str> {
+    match record {
+        Record::Decision(row) => row.supersedes.as_deref(),
+        _ => None,
+    }
+}
+
+/// A row by its kind and the id that lists give it.
+fn listed(record: &Record) -> String {
+    let number = match record {
+        Record::Project(row) => row.id,
+        Record::Topic(row) => row.id,
+        Record::Decision(row) => row.id,
+        Record::Session(_) | Record::Log(_) => None,
+    };
+    let id = number.map_or_else(|| record.uid().chars().take(8).collect(), |number| number.to_string());
+    format!("{} {}", record.kind(), line(&id, 20))
+}
+
+/// The text that people know a row by, shortened.
+fn says(record: &Record) -> String {
+    let text = match record {
+        Record::Project(row) => &row.name,
+        Record::Topic(row) => &row.title,
+        Record::Session(row) => &row.root,
+        Record::Log(row) => &row.title,
+        Record::Decision(row) => &row.text,
+    };
+    line(text, SHOWN)
+}
+
+/// Two texts, shortened so that they show where they differ.
+fn apart(old: &str, new: &str) -> (String, String) {
+    let same = old.chars().zip(new.chars()).take_while(|(old, new)| old == new).count();
+    let from = if same < SHOWN / 2 { 0 } else { same - SHOWN / 4 };
+    let cut = |text: &str| {
+        let rest: String = text.chars().skip(from).collect();
+        format!("{}{}", if from > 0 { "…" } else { "" }, line(&rest, SHOWN))
+    };
+    (cut(old), cut(new))
+}
+
+/// Members whose change matters most, first.
+const TELLING: [&str; 7] = ["text", "reason", "retracted", "supersedes", "status", "topic", "project"];
+
+/// How a row would change, in one line.
+fn change(old: &Record, new: &Record) -> String {
+    let members = |record: &Record| match serde_json::to_value(record) {
+        Ok(Value::Object(members)) => members,
+        _ => serde_json::Map::new(),
+    };
+    let (was, is) = (members(old), members(new));
+    let mut changed: Vec<&String> =
+        was.keys().chain(is.keys().filter(|key| !was.contains_key(*key))).collect();
+    changed.retain(|key| !["id", "updated"].contains(&key.as_str()) && was.get(*key) != is.get(*key));
+    changed.sort_by_key(|key| TELLING.iter().position(|telling| telling == key).unwrap_or(TELLING.len()));
+    let (old_text, new_text) = (says(old), says(new));
+    let mut shown = format!("  {}: {old_text}", listed(old));
+    if old_text != new_text {
+        let _ = write!(shown, " → {new_text}");
+    } else if !changed.is_empty() {
+        let key = changed.remove(0);
+        let value = |members: &serde_json::Map<String, Value>| match members.get(key) {
+            None => "nothing".to_owned(),
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+        };
+        let (was, is) = apart(&value(&was), &value(&is));
+        let _ = write!(shown, "; {key}: {was} → {is}");
+    }
+    if !changed.is_empty() {
+        let names: Vec<&str> = changed.into_iter().map(String::as_str).collect();
+        let _ = write!(shown, " ({})", names.join(", "));
+    }
+    shown
 }
 
 /// A line that is no row: its number, and why.
@@ -115,6 +336,7 @@ fn read(from: &mut impl BufRead) -> Result<(Vec<Record>, Vec<Bad>), CliError> {
     let mut records = Vec::new();
     let mut bad = Vec::new();
     let mut bytes = Vec::new();
+    let mut lines: BTreeMap<Name, usize> = BTreeMap::new();
     for number in 1.. {
         bytes.clear();
         if from
@@ -132,10 +354,17 @@ fn read(from: &mut impl BufRead) -> Result<(Vec<Record>, Vec<Bad>), CliError> {
             Ok(record) if times(&record).into_iter().any(|at| at > LATEST) => {
                 bad.push((number, "a time is thousands of years from now".to_owned()));
             }
-            Ok(mut record) => {
-                clean(&mut record);
-                records.push(record);
-            }
+            Ok(mut record) => match lines.entry(name(&record)) {
+                // Of two versions in one file only one would be compared with the row that is here.
+                Entry::Occupied(line) => {
+                    bad.push((number, format!("the row is there twice, first in line {}", line.get())));
+                }
+                Entry::Vacant(line) => {
+                    line.insert(number);
+                    clean(&mut record);
+                    records.push(record);
+                }
+            },
             Err(error) => bad.push((number, line(&error.to_string(), 200))),
         }
     }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tidegate_memory::act::{author, author_of_log};
 use tidegate_memory::record::Status;
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{Decision, Log, Page, Paged, Project, Topic};
@@ -19,9 +20,29 @@ use crate::sessions::Here;
 #[serde(rename_all = "lowercase")]
 enum Rows {
     Topics(Vec<Topic>),
-    Logs(Vec<Log>),
-    Decisions(Vec<Decision>),
+    Logs(Vec<By<Log>>),
+    Decisions(Vec<By<Decision>>),
     Projects(Vec<Project>),
+}
+
+/// A row with its author.
+#[derive(Serialize)]
+pub(super) struct By<T> {
+    #[serde(flatten)]
+    pub(super) row: T,
+    by: String,
+}
+
+impl From<Log> for By<Log> {
+    fn from(row: Log) -> By<Log> {
+        By { by: author_of_log(&row.row), row }
+    }
+}
+
+impl From<Decision> for By<Decision> {
+    fn from(row: Decision) -> By<Decision> {
+        By { by: author(row.row.session.as_deref()), row }
+    }
 }
 
 #[derive(Serialize)]
@@ -46,8 +67,8 @@ pub(super) fn run(args: &List) -> Outcome {
     }
     let lines: Vec<String> = match &listed.rows {
         Rows::Topics(rows) => rows.iter().map(topic).collect(),
-        Rows::Logs(rows) => rows.iter().map(log).collect(),
-        Rows::Decisions(rows) => rows.iter().map(decision).collect(),
+        Rows::Logs(rows) => rows.iter().map(|one| log(&one.row)).collect(),
+        Rows::Decisions(rows) => rows.iter().map(|one| decision(&one.row)).collect(),
         Rows::Projects(rows) => rows.iter().map(project).collect(),
     };
     if lines.is_empty() {
@@ -125,8 +146,13 @@ fn listed(args: &List) -> Result<Listed, CliError> {
     Ok(listed)
 }
 
-fn with<T>(page: Paged<T>, rows: fn(Vec<T>) -> Rows, waiting: usize) -> Listed {
-    Listed { rows: rows(page.rows), next: page.next, waiting, automatic: false }
+fn with<T, R: From<T>>(page: Paged<T>, rows: fn(Vec<R>) -> Rows, waiting: usize) -> Listed {
+    Listed {
+        rows: rows(page.rows.into_iter().map(R::from).collect()),
+        next: page.next,
+        waiting,
+        automatic: false,
+    }
 }
 
 fn project(project: &Project) -> String {
@@ -158,27 +184,29 @@ pub(super) fn topic(topic: &Topic) -> String {
 pub(super) fn log(log: &Log) -> String {
     let short: String = log.row.uid.chars().take(8).collect();
     format!(
-        "{}  {}  {}  ({}: {})",
+        "{}  {}  {}  ({}: {}; {})",
         line(&short, 8),
         minute(log.row.at),
         line(&log.row.title, 80),
         line(&log.in_project.name, 40),
-        line(&log.in_topic.name, 60)
+        line(&log.in_topic.name, 60),
+        author_of_log(&log.row)
     )
 }
 
 pub(super) fn decision(decision: &Decision) -> String {
     let gone = match (decision.row.retracted, decision.superseded_by) {
-        (Some(_), _) => ", retracted".to_owned(),
-        (None, Some(by)) => format!(", superseded by {by}"),
+        (Some(_), _) => "; retracted".to_owned(),
+        (None, Some(by)) => format!("; superseded by {by}"),
         (None, None) => String::new(),
     };
     format!(
-        "{:>4}  {}  {}  ({}: {}{gone})",
+        "{:>4}  {}  {}  ({}: {}; {}{gone})",
         decision.id,
         minute(decision.row.created),
         line(&decision.row.text, 100),
         line(&decision.in_project.name, 40),
-        line(&decision.in_topic.name, 60)
+        line(&decision.in_topic.name, 60),
+        author(decision.row.session.as_deref())
     )
 }

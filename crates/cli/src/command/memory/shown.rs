@@ -47,7 +47,8 @@ pub(super) fn run(args: &Show) -> Outcome {
             show(args.json, &WholeTopic { topic, latest_decisions, latest_logs }, topic_lines);
         }
         ShowOf::Decision => {
-            show(args.json, &act::decision(&mut opened.memory, number(&args.id)?)?, decision_lines);
+            let decision = act::decision(&mut opened.memory, number(&args.id)?)?;
+            show(args.json, &list::By::from(decision), |decision| decision_lines(&decision.row));
         }
         ShowOf::Log => {
             let address = team::address(&opened.here).ok().flatten();
@@ -55,7 +56,7 @@ pub(super) fn run(args: &Show) -> Outcome {
                 Some(log) => log,
                 None => act::log(&mut opened.memory, &args.id)?,
             };
-            show(args.json, &log, log_lines);
+            show(args.json, &list::By::from(log), |log| log_lines(&log.row));
         }
         ShowOf::Project => show(args.json, &act::project(&mut opened.memory, &args.id)?, project_lines),
         ShowOf::Session => {

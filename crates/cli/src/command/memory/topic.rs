@@ -31,6 +31,7 @@ pub(super) fn run(command: &TopicCommand) -> Outcome {
             };
             opened.check_topic(args.id)?;
             edit.project.map_or(Ok(()), |project| opened.check_own(project))?;
+            args.parent.map_or(Ok(()), |parent| opened.check_topic(parent))?;
             (
                 opened.act(|memory, acting| act::edit_topic(memory, acting.now, args.id, &edit))?,
                 "changed",
