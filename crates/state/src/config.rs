@@ -211,7 +211,7 @@ fn without_addresses(text: &str) -> String {
     let (mut kept, mut at) = (String::with_capacity(text.len()), 0);
     for span in spans {
         push_without_comments(&text[at..span.start], &mut kept);
-        kept.push_str(&format!("\"{ADDRESS}\""));
+        kept.extend(["\"", ADDRESS, "\""]);
         kept.extend(text[span.clone()].matches('\n'));
         at = span.end;
     }
