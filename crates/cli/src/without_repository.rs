@@ -11,6 +11,7 @@ use std::process::{Command, ExitCode};
 use tidegate_core::event::SessionId;
 use tidegate_core::host_file::Guard;
 use tidegate_hook::environment::Environment;
+use tidegate_hook::gather::running;
 use tidegate_state::host_settings::{may_be_of_project, variables_of_project};
 use tidegate_state::marks;
 use tidegate_state::place::PlaceEnv;
@@ -28,12 +29,12 @@ pub(crate) fn start_anew() -> Option<ExitCode> {
         })
         .collect();
     let env = Environment::of_process();
-    let of_projects: Vec<_> = projects(&env).iter().map(|project| variables_of_project(project)).collect();
+    let of_projects = projects(&env).into_iter().map(|project| (variables_of_project(&project), project));
+    let of_projects: Vec<(Option<Vec<_>>, PathBuf)> = of_projects.collect();
     // Settings that cannot be read may set anything, but only for what the host starts.
-    let counts = |of_project: &&Option<Vec<_>>| env.agent || of_project.is_some();
+    let counting = || of_projects.iter().filter(|(of_project, _)| env.agent || of_project.is_some());
     let is_foreign = |name: &str, value: &OsStr| {
-        let may_be = |of_project: &Option<Vec<_>>| may_be_of_project(of_project.as_deref(), name, value);
-        of_projects.iter().filter(counts).any(may_be)
+        counting().any(|(of_project, project)| may_be_of_project(project, of_project.as_deref(), name, value))
     };
     let foreign: Vec<_> = guarded.iter().filter(|(name, value, _)| is_foreign(name, value)).collect();
     if foreign.is_empty() {
@@ -46,7 +47,7 @@ pub(crate) fn start_anew() -> Option<ExitCode> {
         let names = names.join(", ");
         print::to_stderr(&format!("note: ignored {names}: the project's settings set it, or cannot be read"));
     }
-    let program = match std::env::current_exe() {
+    let program = match running() {
         Ok(program) => program,
         Err(error) => return Some(failed(&error)),
     };
@@ -106,7 +107,9 @@ fn projects(env: &Environment) -> Vec<PathBuf> {
     let is_home = |project: &Path| home.is_some_and(|home| is_same(home, project));
     let makes_it_so = |project: &Path| {
         let variables = variables_of_project(project).unwrap_or_default();
-        variables.iter().any(|variable| variable.name == "HOME" || variable.name == "USERPROFILE")
+        let is_theirs =
+            |name, home: &Path| may_be_of_project(project, Some(&variables), name, home.as_os_str());
+        home.is_some_and(|home| ["HOME", "USERPROFILE"].into_iter().any(|name| is_theirs(name, home)))
     };
     projects.retain(|project| !is_home(project) || makes_it_so(project));
     projects

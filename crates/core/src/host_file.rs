@@ -89,9 +89,11 @@ pub struct GuardedVariable {
 pub enum Guard {
     /// Ours: it could switch us off, or lead us to a store of its own.
     Ours,
-    /// It says where a person's files are. Everybody has some of them, so only the repository's own value is ignored.
+    /// It says where a person's files are. Everybody has some of them, so it is ignored only with the repository's own value,
+    /// and only where that leads into the repository.
     Place,
-    /// It could lead the programs that we start to another server, or have them trust one.
+    /// It could lead the programs that we start to another server, or have them trust one. A person may have their own, so only
+    /// the repository's value is ignored.
     Programs,
 }
 
@@ -125,12 +127,12 @@ impl<'de> Member<'de> for GuardedVariables {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
-            let value = if guard == Guard::Place {
-                let value: Field<Cow<'de, str>> = map.next_value()?;
-                value.value().map(Cow::into_owned)
-            } else {
+            let value = if guard == Guard::Ours {
                 map.next_value::<IgnoredAny>()?;
                 None
+            } else {
+                let value: Field<Cow<'de, str>> = map.next_value()?;
+                value.value().map(Cow::into_owned)
             };
             variables.push(GuardedVariable { name: name.into_owned(), value });
         }
@@ -225,9 +227,10 @@ mod tests {
         ] {
             assert_eq!(Guard::of(name), guard, "{name}");
         }
-        let text = r#"{"env": {"HOME": "/evil", "XDG_STATE_HOME": 5, "NODE_OPTIONS": "x"}}"#;
+        let text =
+            r#"{"env": {"HOME": "/evil", "XDG_STATE_HOME": 5, "NODE_OPTIONS": "x", "TIDEGATE_OFF": "y"}}"#;
         let found = HostFile::read(text.as_bytes()).unwrap().env.value().unwrap_or_default().0;
         let values: Vec<Option<&str>> = found.iter().map(|found| found.value.as_deref()).collect();
-        assert_eq!(values, [Some("/evil"), None, None]);
+        assert_eq!(values, [Some("/evil"), None, Some("x"), None]);
     }
 }

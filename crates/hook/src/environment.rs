@@ -102,7 +102,7 @@ impl Environment {
         let of_project = variables_of_project(project);
         let counts = |name: &str| {
             let value = std::env::var_os(name);
-            !value.is_some_and(|value| may_be_of_project(of_project.as_deref(), name, &value))
+            !value.is_some_and(|value| may_be_of_project(project, of_project.as_deref(), name, &value))
         };
         let ours = NOT_SETTINGS.iter().chain(&PLACES).copied();
         let ours =

@@ -1,5 +1,6 @@
 //! Facts: what the policies need to know, read from where it stands. Each read is bounded.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -634,12 +635,12 @@ impl Gather<'_> {
 }
 
 /// Leads to this very program, also where it was started by another name.
-fn running() -> Option<PathBuf> {
+pub fn running() -> io::Result<PathBuf> {
     if cfg!(target_os = "linux") {
         // `current_exe` would first read where this leads.
-        return Some(PathBuf::from("/proc/self/exe"));
+        return Ok(PathBuf::from("/proc/self/exe"));
     }
-    std::env::current_exe().ok()
+    std::env::current_exe()
 }
 
 #[cfg(test)]

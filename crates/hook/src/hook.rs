@@ -163,8 +163,15 @@ impl Hook {
         }
         let folder = state.session(&event.session);
         // What could not be noted when it happened is unverified all the same.
-        if matches!(event.kind, EventKind::Stop | EventKind::TaskCompleted) {
-            let _ = marks::take_up_unnoted(&folder);
+        match event.kind {
+            EventKind::Stop | EventKind::TaskCompleted => drop(marks::take_up_unnoted(&folder)),
+            // And what ran now may be its check, which counts only for what is known to be unverified.
+            EventKind::PostToolUse
+                if event.payload.tool_name.get().is_some_and(|tool| tool == "Bash" || tool == "Skill") =>
+            {
+                drop(marks::try_take_up_unnoted(&folder));
+            }
+            _ => {}
         }
         let marks = self.read_marks(&event, &state, &folder, root.as_deref());
         // A gate decides whether an agent is spawned, and the reading it rests on may be worth a wait.

@@ -4,12 +4,13 @@
 
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::config::layer::{Assignment, Layer, Origin, path as path_of};
 use tidegate_core::config::section::Voice;
 use tidegate_core::config::value::Value;
-use tidegate_core::config::{BrokenFile, Config, near, split_off};
+use tidegate_core::config::{BrokenFile, Config, Owner, near, split_off};
 use tidegate_core::policy;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -52,27 +53,29 @@ pub struct Sources<'a> {
 pub fn read(sources: &Sources<'_>) -> Config {
     let mut config = Config::default();
     if let Some(user) = sources.user {
-        match read_whole(user, sources.state, &mut config) {
-            None => {}
-            Some((parsed, Read::Now(_) | Read::Copy)) => {
-                config.problems.extend(parsed.problems);
-                config.apply(&Layer { voice: Voice::User, assignments: parsed.assignments });
-                for assignments in of_project(parsed.projects, sources.root) {
-                    config.apply(&Layer { voice: Voice::User, assignments });
-                }
+        let (settled, stricter) = match read_whole(user, Owner::User, sources.state, &mut config) {
+            Found::Nothing => (None, None),
+            Found::Now(parsed, _) => (Some(parsed), None),
+            Found::Broken { copy, rest } => (copy, rest),
+        };
+        if let Some(parsed) = settled {
+            config.problems.extend(parsed.problems);
+            config.apply(&Layer { voice: Voice::User, assignments: parsed.assignments });
+            for assignments in of_project(parsed.projects, sources.root) {
+                config.apply(&Layer { voice: Voice::User, assignments });
             }
-            Some((parsed, Read::Rest)) => {
-                apply_stricter(&mut config, parsed.assignments);
-                for assignments in of_project(parsed.projects, sources.root) {
-                    apply_stricter(&mut config, assignments);
-                }
+        }
+        if let Some(parsed) = stricter {
+            apply_stricter(&mut config, parsed.assignments);
+            for assignments in of_project(parsed.projects, sources.root) {
+                apply_stricter(&mut config, assignments);
             }
         }
     }
     for path in project_files(sources.root) {
-        match read_whole(&path, sources.state, &mut config) {
-            None => {}
-            Some((parsed, Read::Now(text))) => {
+        match read_whole(&path, Owner::Project, sources.state, &mut config) {
+            Found::Nothing => {}
+            Found::Now(parsed, text) => {
                 if !parsed.projects.is_empty() {
                     config.problems.push(format!(
                         "{}: [project] is for the user's own config and left out here",
@@ -84,7 +87,11 @@ pub fn read(sources: &Sources<'_>) -> Config {
                 config.apply(&Layer { voice, assignments: parsed.assignments });
             }
             // Any change revokes trust; this one, too.
-            Some((parsed, Read::Copy | Read::Rest)) => apply_stricter(&mut config, parsed.assignments),
+            Found::Broken { copy, rest } => {
+                for parsed in [copy, rest].into_iter().flatten() {
+                    apply_stricter(&mut config, parsed.assignments);
+                }
+            }
         }
     }
     if !sources.variables.is_empty() {
@@ -113,42 +120,57 @@ pub fn project_files(root: Option<&Path>) -> impl Iterator<Item = PathBuf> {
     root.into_iter().flat_map(|root| PROJECT_FILES.map(|file| root.join(file)))
 }
 
-/// What of a file was read.
-enum Read {
-    /// The file as it is: its text.
-    Now(String),
-    /// The file as it could last be read.
-    Copy,
-    /// What is readable between mistakes. Its keys may stand in a wrong section, so it may only make something stricter.
-    Rest,
+/// What there is of a file.
+enum Found {
+    Nothing,
+    /// The file as it is, and its text.
+    Now(Parsed, String),
+    /// It cannot be read as a whole.
+    Broken {
+        /// The file as it could last be read.
+        copy: Option<Parsed>,
+        /// What is readable between mistakes and not in the copy. Its keys may stand in a wrong section, so it may only make
+        /// something stricter.
+        rest: Option<Parsed>,
+    },
 }
 
-/// What a file says, if there is one. Of one that cannot be read as a whole the last copy counts that could be, since a stray
-/// bracket must not open a gate.
-fn read_whole(path: &Path, state: Option<&StateDir>, config: &mut Config) -> Option<(Parsed, Read)> {
+/// Reads a file. Of one that cannot be read as a whole the last copy counts that could be, since a stray bracket must not open
+/// a gate, and what was made stricter since.
+fn read_whole(path: &Path, owner: Owner, state: Option<&StateDir>, config: &mut Config) -> Found {
     let file = path.display().to_string();
     let (wrong, text) = match read_file(path) {
-        Ok(None) => return None,
+        Ok(None) => return Found::Nothing,
         Err(error) => (Wrong { line: None, what: error.to_string() }, None),
         Ok(Some(text)) => match parse(&text, &file, config) {
-            Ok(parsed) => return Some((parsed, Read::Now(text))),
+            Ok(parsed) => return Found::Now(parsed, text),
             Err(wrong) => (wrong, Some(text)),
         },
     };
     let copy = state.and_then(|state| LAST_GOOD.read(state, path));
     let copy = copy.and_then(|copy| parse(&copy, &format!("{file} (last copy)"), config).ok());
-    let broken = BrokenFile { file: file.clone(), line: wrong.line, has_copy: copy.is_some() };
-    let counts = if broken.has_copy {
-        "its last copy that could be read counts"
-    } else {
-        "there is no earlier copy, so built-in values count, and what is stricter in it"
+    let copy = copy.map(|mut copy| {
+        copy.retain(|_, assignment| assignment.value != Value::Text(ADDRESS.to_owned()));
+        copy
+    });
+    let broken = BrokenFile { file: file.clone(), line: wrong.line, has_copy: copy.is_some(), owner };
+    let counts = match (broken.has_copy, owner) {
+        (true, Owner::User) => "its last copy that could be read counts, and what is stricter in it",
+        (true, Owner::Project) => "of it and its last copy that could be read only what is stricter counts",
+        (false, Owner::User) => {
+            "there is no earlier copy, so built-in values count, and what is stricter in it"
+        }
+        (false, Owner::Project) => "there is no earlier copy, so only what is stricter in it counts",
     };
     config.problems.push(format!("{}: {}; {counts}", broken.place(), wrong.what));
     config.broken.push(broken);
-    match copy {
-        Some(parsed) => Some((parsed, Read::Copy)),
-        None => Some((rest(&text.filter(|text| text.len() <= LONGEST_REST)?, &file, config)?, Read::Rest)),
+    let text = text.filter(|text| text.len() <= LONGEST_REST);
+    let mut rest = text.and_then(|text| rest(&text, &file, config));
+    if let (Some(copy), Some(rest)) = (&copy, &mut rest) {
+        // A line that was there before has had its say, and another one may have said more.
+        rest.retain(|project, assignment| !copy.has(project, assignment));
     }
+    Found::Broken { copy, rest }
 }
 
 /// Only what makes something stricter counts. Of the rest nothing is said: the file's own problem is said.
@@ -176,10 +198,49 @@ pub fn keep_copies(state: &StateDir, user: Option<&Path>, root: Option<&Path>) {
     }
 }
 
-/// An address may hold a password, which belongs in no other file. Lines stay where they are.
+/// Stands in a copy for a text with an address in it. No setting has this value.
+const ADDRESS: &str = "://";
+
+/// An address may hold a password, which belongs in no other file. Sections, keys and lines stay as they are.
 fn without_addresses(text: &str) -> String {
-    let lines = text.split('\n').map(|line| if line.contains("://") { "" } else { line });
-    lines.collect::<Vec<_>>().join("\n")
+    let mut spans = Vec::new();
+    if let Ok(table) = DeTable::parse(text) {
+        table.get_ref().values().for_each(|value| addresses(value, &mut spans));
+    }
+    spans.sort_by_key(|span| span.start);
+    let (mut kept, mut at) = (String::with_capacity(text.len()), 0);
+    for span in spans {
+        push_without_comments(&text[at..span.start], &mut kept);
+        kept.extend(["\"", ADDRESS, "\""]);
+        kept.extend(text[span.clone()].matches('\n'));
+        at = span.end;
+    }
+    push_without_comments(&text[at..], &mut kept);
+    kept
+}
+
+/// Where the texts are that have an address in them.
+fn addresses(value: &Spanned<DeValue<'_>>, spans: &mut Vec<Range<usize>>) {
+    match value.get_ref() {
+        DeValue::String(text) if text.contains(ADDRESS) => spans.push(value.span()),
+        DeValue::Array(items) => items.iter().for_each(|item| addresses(item, spans)),
+        DeValue::Table(table) => table.values().for_each(|value| addresses(value, spans)),
+        _ => {}
+    }
+}
+
+/// Outside values an address is in a comment, which ends there. (In a key it leaves an open quote, and a text that cannot be
+/// read is not kept.)
+fn push_without_comments(text: &str, kept: &mut String) {
+    for line in text.split_inclusive('\n') {
+        match line.find(ADDRESS) {
+            Some(at) => {
+                kept.push_str(&line[..at]);
+                kept.extend(line.ends_with('\n').then_some('\n'));
+            }
+            None => kept.push_str(line),
+        }
+    }
 }
 
 /// The text of a config file, if there is one.
@@ -208,6 +269,32 @@ struct Parsed {
     projects: Vec<(String, Vec<Assignment>)>,
     /// What is wrong with them.
     problems: Vec<String>,
+}
+
+impl Parsed {
+    /// Keeps what is wanted, told by the project it is for and what it sets.
+    fn retain(&mut self, is_wanted: impl Fn(Option<&str>, &Assignment) -> bool) {
+        self.assignments.retain(|assignment| is_wanted(None, assignment));
+        for (project, assignments) in &mut self.projects {
+            assignments.retain(|assignment| is_wanted(Some(project), assignment));
+        }
+    }
+
+    /// Whether it sets the same, on whichever line.
+    fn has(&self, project: Option<&str>, wanted: &Assignment) -> bool {
+        let assignments = match project {
+            None => Some(&self.assignments),
+            Some(project) => {
+                let found = self.projects.iter().find(|(path, _)| path == project);
+                found.map(|(_, assignments)| assignments)
+            }
+        };
+        assignments.is_some_and(|assignments| {
+            assignments.iter().any(|found| {
+                (&found.section, &found.key, &found.value) == (&wanted.section, &wanted.key, &wanted.value)
+            })
+        })
+    }
 }
 
 /// Everything that a file sets, also what no section or key is there for, each with its value as it is written.
@@ -412,6 +499,7 @@ mod tests {
     use tidegate_core::config::setting::Whole;
     use tidegate_core::meter::Threshold;
     use tidegate_core::policy::pressure::PressureMode;
+    use tidegate_core::policy::skill_gate::settings::SkillGateMode;
     use tidegate_core::words::Lang;
 
     /// A user's file, a project's two files, and a state directory.
@@ -518,13 +606,15 @@ mod tests {
         let config = scene.read();
         assert_eq!(config.policies, before.policies);
         assert_eq!((config.general.preset, config.general.lang), (Preset::Strict, Some(Lang::Ja)));
-        let broken = BrokenFile { file: scene.user().display().to_string(), line: Some(3), has_copy: true };
+        let broken = BrokenFile {
+            file: scene.user().display().to_string(),
+            line: Some(3),
+            has_copy: true,
+            owner: Owner::User,
+        };
         assert_eq!(config.broken, [broken]);
         let problem = &config.problems[0];
-        assert!(
-            problem.contains("config.toml:3: ") && problem.ends_with("could be read counts"),
-            "{problem}"
-        );
+        assert!(problem.contains("config.toml:3: ") && problem.contains("could be read counts"), "{problem}");
         let origin = config.origin("lang").to_string();
         assert!(origin.ends_with("config.toml (last copy):2"), "{origin}");
         // A file that is not text, too large or closed is no other case.
@@ -613,11 +703,66 @@ mod tests {
         assert_eq!((config.general.preset, config.memory.team.projects.0.len()), (Preset::Strict, 1));
         assert!(config.memory.team.url.is_none() && config.broken[0].has_copy);
         // One that does not parse without them is not kept.
-        scene.set("preset = \"strict\"\nlang = \"\"\"://\n\"\"\"\n", "", "");
-        fs::remove_dir_all(scene.state().root().join("config")).unwrap();
+        for key in ["\"a://b\" = 1", "\"a://b\" = \"c://d\"", "x = { 'a://b' = \"c://d\", y = 1 }"] {
+            scene.set(&format!("preset = \"strict\"\n{key}\n"), "", "");
+            fs::remove_dir_all(scene.state().root().join("config")).unwrap();
+            keep(&scene);
+            scene.set("[x\n", "", "");
+            assert!(!scene.read().broken[0].has_copy, "{key}");
+        }
+    }
+
+    /// However an address stands there, all that is not an address is in the copy.
+    #[test]
+    fn an_address_takes_nothing_along_from_the_copy() {
+        for text in [
+            "[skill_gate]\nmode = \"remind\" # see https://me:hidden@example.com\n",
+            "[pressure]\nmode = \"advise\"\n[skill_gate] # https://me:hidden@example.com\nmode = \"remind\"\n",
+            "[verify_stop.commands]\ntest = [\n  \"curl http://me:hidden@localhost\", # http://hidden\n  \"x\",\n]\n[skill_gate]\nmode = \"remind\"\n",
+            "[memory.team]\nurl = \"\"\"\npostgres://me:hidden@h\n/m\"\"\"\n[skill_gate]\nmode = \"remind\"\n",
+            "memory.team = { url = 'postgres://h/m?password=hidden', projects = [\"a\"] }\nskill_gate.mode = \"remind\"\n",
+            "[memory.team]\nurl = \"postgres:\\u002F/me:hidden@h/m\"\n[skill_gate]\nmode = \"remind\"\n",
+        ] {
+            let scene = Scene::new();
+            scene.set(text, "", "");
+            keep(&scene);
+            let copy = LAST_GOOD.read(&scene.state(), &scene.user()).unwrap();
+            assert!(!copy.contains("hidden"), "{copy}");
+            assert_eq!(copy.lines().count(), text.lines().count(), "{copy}");
+            scene.set("[x\n", "", "");
+            let config = scene.read();
+            assert_eq!(config.policies.skill_gate.mode, SkillGateMode::Remind, "{text}");
+            assert_eq!(
+                (config.problems.len(), config.broken[0].has_copy),
+                (1, true),
+                "{:?}",
+                config.problems
+            );
+        }
+    }
+
+    /// The copy may be older than the last edit of the file.
+    #[test]
+    fn what_was_made_stricter_since_the_copy_counts() {
+        for is_users in [true, false] {
+            let scene = Scene::new();
+            let set = |text: &str| if is_users { scene.set(text, "", "") } else { scene.set("", text, "") };
+            set("preset = \"guide\"\n");
+            keep(&scene);
+            set("preset = \"strict\"\n[x\n");
+            let config = scene.read();
+            assert_eq!((config.general.preset, config.broken[0].has_copy), (Preset::Strict, true));
+            set("preset = \"observe\"\n[x\n");
+            assert_eq!(scene.read().general.preset, Preset::Guide, "nothing that is looser");
+        }
+        // What is in both files is no news: here the user's section for the project counts more.
+        let scene = Scene::new();
+        let root = fs::canonicalize(scene.root()).unwrap();
+        let user = format!("preset = \"strict\"\n[project.\"{}\"]\npreset = \"observe\"\n", root.display());
+        scene.set(&user, "", "");
         keep(&scene);
-        scene.set("[x\n", "", "");
-        assert!(!scene.read().broken[0].has_copy);
+        scene.set(&format!("{user}[x\n"), "", "");
+        assert_eq!(scene.read().general.preset, Preset::Observe);
     }
 
     /// A copy is for one file, by its true path, and in private state.

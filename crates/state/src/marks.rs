@@ -15,6 +15,12 @@ const FILE: &str = "marks";
 /// Edits that could not be put into the marks in time.
 const UNNOTED: &str = "unnoted";
 
+/// The same while they are put there.
+const TAKING: &str = "unnoted.taking";
+
+/// Of more than this only the newest are taken: they decide whether something is unverified.
+const MOST_TAKEN: u64 = 64 * 1024;
+
 /// From here on the file is rewritten: a short one is a few hundred bytes and hardly ever more than half of this, so it is rare.
 const LONG: u64 = 12 * 1024;
 
@@ -100,29 +106,73 @@ impl Lock {
 
 /// Leaves edits that cannot be put into the marks: the lock is held, or time is up. Takes no lock.
 pub fn leave_unnoted(session: &Path, edits: &[Mark]) -> io::Result<()> {
-    let mut file = append::open(&session.join(UNNOTED))?;
-    append::lines(&mut file, &format!("\n{}", write_lines(edits)))
+    let path = session.join(UNNOTED);
+    loop {
+        let mut file = append::open(&path)?;
+        append::lines(&mut file, &format!("\n{}", write_lines(edits)))?;
+        // What was taken up after it was opened may have been read before this was in it. Twice does no harm.
+        if is_still_at(&file, &path)? {
+            return Ok(());
+        }
+    }
 }
 
-/// Puts edits that were left into the marks, for an event whose gate rests on them. A hook that leaves one in the very moment
-/// between reading and removing has waited for the lock in vain that is held here.
+#[cfg(unix)]
+fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let ours = file.metadata()?;
+    Ok(fs::metadata(path).is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino())))
+}
+
+/// No open file can be moved away here.
+#[cfg(not(unix))]
+fn is_still_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// Puts edits that were left into the marks, for an event whose gate rests on them.
 pub fn take_up_unnoted(session: &Path) -> io::Result<()> {
-    let path = session.join(UNNOTED);
-    if !path.exists() {
-        return Ok(());
+    take_up(session, lock_alone)
+}
+
+/// The same where it is of use only if it takes no time: not while another has the lock.
+pub fn try_take_up_unnoted(session: &Path) -> io::Result<()> {
+    take_up(session, |session| {
+        let file = private::to_lock(&session.join("lock"))?;
+        file.try_lock()?;
+        Ok(Lock { file, session: session.to_owned(), alone: true })
+    })
+}
+
+fn take_up(session: &Path, lock_alone: impl Fn(&Path) -> io::Result<Lock>) -> io::Result<()> {
+    let (left, taking) = (session.join(UNNOTED), session.join(TAKING));
+    while left.exists() || taking.exists() {
+        let lock = lock_alone(session)?;
+        // Under another name, since others append to it without the lock. It may have been left by a process that was killed.
+        if !taking.exists() {
+            match fs::rename(&left, &taking) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+                renamed => renamed?,
+            }
+        }
+        let lines = bounded::read_end(&taking, MOST_TAKEN)?;
+        // What was verified since it was edited is not to be verified again.
+        let verified = read(session).value().and_then(|marks| marks.work.verified);
+        let counts = |mark: &Mark| matches!(mark, Mark::Edit(edit) if verified.is_none_or(|at| edit.at > at));
+        let marks = lines.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+        lock.append(&marks.filter(counts).collect::<Vec<Mark>>())?;
+        fs::remove_file(&taking)?;
     }
-    let lock = lock_alone(session)?;
-    let left = bounded::read(&path, LARGEST)?;
-    let marks = left.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
-    let edits: Vec<Mark> = marks.filter(|mark| matches!(mark, Mark::Edit(_))).collect();
-    lock.append(&edits)?;
-    fs::remove_file(&path)
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tidegate_core::checks::Kinds;
     use tidegate_core::facts::marks::{Pressure, PressureLevel};
+    use tidegate_core::facts::work::{Checked, Edit};
+    use tidegate_core::time::Millis;
 
     fn append(session: &Path, marks: &[Mark]) -> io::Result<()> {
         lock_shared(session)?.append(marks)
@@ -134,6 +184,91 @@ mod tests {
         assert_eq!(read(folder.path()), Known::Absent);
         fs::create_dir(folder.path().join(FILE)).unwrap();
         assert!(matches!(read(folder.path()), Known::Broken(_)));
+    }
+
+    fn edit(file: &str, at: u64) -> Mark {
+        Mark::Edit(Edit { file: file.to_owned(), at: Millis(at), shell: false })
+    }
+
+    fn unverified(session: &Path) -> Vec<String> {
+        let marks = read(session);
+        marks.value().and_then(|marks| marks.work.changes.clone()).unwrap_or_default().files
+    }
+
+    #[test]
+    fn edits_that_were_left_are_taken_up_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path();
+        leave_unnoted(session, &[edit("a.rs", 1)]).unwrap();
+        // As one leaves it that is killed while it takes them up; meanwhile another edit was left.
+        fs::rename(session.join(UNNOTED), session.join(TAKING)).unwrap();
+        leave_unnoted(session, &[edit("b.rs", 2)]).unwrap();
+        take_up_unnoted(session).unwrap();
+        assert_eq!(unverified(session), ["a.rs", "b.rs"]);
+        assert!(!session.join(UNNOTED).exists() && !session.join(TAKING).exists());
+    }
+
+    /// Hooks leave edits without the lock, also while others are taken up.
+    #[test]
+    fn an_edit_that_is_left_meanwhile_is_not_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path();
+        for _ in 0..20 {
+            std::thread::scope(|scope| {
+                let leaving = scope.spawn(|| {
+                    for at in 0..60 {
+                        leave_unnoted(session, &[edit(&format!("{at}.rs"), at)]).unwrap();
+                    }
+                });
+                while !leaving.is_finished() {
+                    take_up_unnoted(session).unwrap();
+                }
+            });
+            take_up_unnoted(session).unwrap();
+            let marks = read(session);
+            assert_eq!(marks.value().unwrap().work.changes.as_ref().unwrap().count(), 60);
+            fs::remove_file(session.join(FILE)).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_edit_that_was_verified_before_it_was_noted_holds_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path();
+        append(session, &[edit("a.rs", 1)]).unwrap();
+        let checked = Checked { kinds: Kinds::TEST, at: Millis(5), seen: Millis(6), verified: true };
+        append(session, &[Mark::Checked(checked)]).unwrap();
+        leave_unnoted(session, &[edit("b.rs", 5)]).unwrap();
+        take_up_unnoted(session).unwrap();
+        assert_eq!(unverified(session), Vec::<String>::new());
+        leave_unnoted(session, &[edit("c.rs", 6)]).unwrap();
+        take_up_unnoted(session).unwrap();
+        assert_eq!(unverified(session), ["c.rs"]);
+    }
+
+    #[test]
+    fn a_great_many_edits_that_were_left_count_and_do_not_flood_the_marks() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path();
+        let long = "x".repeat(60);
+        let many: Vec<Mark> = (0..60_000).map(|at| edit(&format!("{long}{at}.rs"), at)).collect();
+        leave_unnoted(session, &many).unwrap();
+        assert!(fs::metadata(session.join(UNNOTED)).unwrap().len() > LARGEST);
+        take_up_unnoted(session).unwrap();
+        assert!(!unverified(session).is_empty() && !session.join(TAKING).exists());
+        assert!(fs::metadata(session.join(FILE)).unwrap().len() <= LONG);
+    }
+
+    #[test]
+    fn without_the_lock_nothing_is_taken_up_in_passing() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path();
+        leave_unnoted(session, &[edit("a.rs", 1)]).unwrap();
+        let lock = lock_shared(session).unwrap();
+        assert_eq!(try_take_up_unnoted(session).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(lock);
+        try_take_up_unnoted(session).unwrap();
+        assert_eq!(unverified(session), ["a.rs"]);
     }
 
     #[test]

@@ -682,6 +682,24 @@ fn an_edit_that_could_not_be_noted_holds_the_next_stop() {
     assert!(!work.is_held(), "the sign is used up");
 }
 
+/// A check that ran after such an edit speaks of it, although the marks did not know of it when the check ran.
+#[test]
+fn an_edit_that_could_not_be_noted_and_was_checked_holds_nothing() {
+    let work = Work::new();
+    work.skill("code-quality-rules");
+    let lock = fs::File::create(work.sandbox.session(work.session).join("lock")).expect("a file");
+    lock.lock().expect("nobody else has it");
+    let path = work.sandbox.project().join("src/a.rs");
+    fs::write(&path, "").expect("a new file");
+    let wrote = json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": "" } });
+    work.sandbox
+        .hook_once(&["--event", "PostToolUse"], work.payload("PostToolUse", wrote).to_string())
+        .silent();
+    drop(lock);
+    work.bash("cargo test");
+    assert!(!work.is_held());
+}
+
 #[test]
 fn a_project_that_is_not_known_closes_the_gate() {
     let sandbox = Sandbox::new().without("CLAUDE_PROJECT_DIR");

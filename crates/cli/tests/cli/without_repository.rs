@@ -151,6 +151,10 @@ fn programs_that_are_started_get_no_certificates_and_proxies_of_a_repository() {
     assert_eq!(seen(), Vec::<&str>::new());
     let kept = fs::read_to_string(&given).expect("what it was given");
     assert!(kept.contains("NO_PROXY=localhost"), "{kept}");
+    let env: BTreeMap<&str, &str> = names.into_iter().map(|name| (name, "/theirs")).collect();
+    fs::write(sandbox.project().join(".claude/settings.local.json"), json!({ "env": env }).to_string())
+        .expect("settings");
+    assert_eq!(seen(), names, "a person's own are not those of the repository");
 }
 
 /// A repository that calls itself the home directory does not become the user's own settings by that.
@@ -168,6 +172,29 @@ fn a_home_of_a_repository_is_ignored_and_a_persons_own_is_not() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stderr.contains("HOME") && ran.stderr.contains("ignored"), "{ran:?}");
     assert!(!project.join(".local").exists());
+}
+
+/// As settings for a container do, whose user has that home anyway.
+#[test]
+fn a_home_that_a_repository_names_is_still_a_persons_own() {
+    let sandbox = Sandbox::new().without("TIDEGATE_STATE_DIR").without("TIDEGATE_DATA_DIR");
+    let added = sandbox.run(&["memory", "topic", "add", "mine"]);
+    assert_eq!(added.code, Some(0), "{added:?}");
+    fs::create_dir_all(sandbox.project().join(".claude")).expect("a folder");
+    let settings = json!({ "env": { "HOME": sandbox.home(), "TIDEGATE_OFF": "skill-gate" } });
+    fs::write(sandbox.project().join(".claude/settings.json"), settings.to_string()).expect("settings");
+    let ran = sandbox.run(&["memory", "list", "--json"]);
+    assert_eq!((ran.json()["topics"][0]["title"].clone(), ran.stderr.as_str()), (json!("mine"), ""));
+    let mut hook = sandbox.command(&["hook", "--event", "SessionStart"]);
+    hook.env("TIDEGATE_OFF", "skill-gate");
+    let mut hook = Running::start(hook);
+    let start = json!({
+        "hook_event_name": "SessionStart", "session_id": "s", "source": "startup", "cwd": sandbox.project(),
+    });
+    hook.send(start.to_string().as_bytes());
+    hook.close();
+    assert_eq!(hook.end().code, Some(0));
+    assert!(sandbox.home().join(".local/state/tidegate/sessions/s/marks").exists());
 }
 
 /// The client hands none of these on; another version or host might.

@@ -69,8 +69,19 @@ pub struct BrokenFile {
     pub file: String,
     /// The line with the mistake, where it is one of a line.
     pub line: Option<usize>,
-    /// It counts as it could last be read; otherwise built-in values count, and those of its lines that are stricter.
+    /// There is a copy of it as it could last be read.
     pub has_copy: bool,
+    /// Whose it is: a user's copy counts, of a project's only what is stricter. Of the file itself that always does.
+    pub owner: Owner,
+}
+
+/// Whose config file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The user's own.
+    User,
+    /// A project's.
+    Project,
 }
 
 impl BrokenFile {

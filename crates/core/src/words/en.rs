@@ -1,6 +1,7 @@
 //! English.
 
 use super::{ContextUse, Words};
+use crate::config::Owner;
 use crate::cycle::history::Took;
 use crate::cycle::state::FILE;
 use crate::cycle::{ActiveStage, Damage};
@@ -87,15 +88,24 @@ pub(super) const WORDS: Words = Words {
     },
     config_broken: |broken| {
         let place = broken.place();
-        if broken.has_copy {
-            format!(
-                "Tidegate cannot read {place}. Until you fix that line, the last readable copy of the file counts."
-            )
-        } else {
-            format!(
-                "Tidegate cannot read {place} and has no earlier copy. Until you fix that line, built-in values count, and \
-                 stricter ones in the file."
-            )
+        let fix = if broken.line.is_some() { "fix that line" } else { "fix the file" };
+        match (broken.has_copy, broken.owner) {
+            (true, Owner::User) => format!(
+                "Tidegate cannot read {place}. Until you {fix}, the last readable copy of the file counts, and readable lines \
+                 that are stricter."
+            ),
+            (true, Owner::Project) => format!(
+                "Tidegate cannot read {place}. Until you {fix}, only stricter values count of its readable lines and its last \
+                 readable copy."
+            ),
+            (false, Owner::User) => format!(
+                "Tidegate cannot read {place} and has no earlier copy. Until you {fix}, built-in values count, and readable \
+                 lines that are stricter."
+            ),
+            (false, Owner::Project) => format!(
+                "Tidegate cannot read {place} and has no earlier copy. Until you {fix}, only readable lines that are stricter \
+                 count."
+            ),
         }
     },
     stepped_down: |policy| {

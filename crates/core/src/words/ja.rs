@@ -1,6 +1,7 @@
 //! Japanese.
 
 use super::{ContextUse, Words};
+use crate::config::Owner;
 use crate::cycle::history::Took;
 use crate::cycle::state::FILE;
 use crate::cycle::{ActiveStage, Damage};
@@ -88,12 +89,20 @@ pub(super) const WORDS: Words = Words {
     },
     config_broken: |broken| {
         let place = broken.place();
-        if broken.has_copy {
-            format!("Tidegate: {place} を読み取れません。修正するまでは、最後に読み取れた内容を使います。")
-        } else {
-            format!(
-                "Tidegate: {place} を読み取れず、以前の控えもありません。修正するまでは、既定値と、ファイル内のより厳しい設定だけを使います。"
-            )
+        let fix = if broken.line.is_some() { "その行" } else { "ファイル" };
+        match (broken.has_copy, broken.owner) {
+            (true, Owner::User) => format!(
+                "Tidegate: {place} を読み取れません。{fix}を修正するまでは、最後に読み取れた内容と、読み取れる行のうちより厳しい設定を使います。"
+            ),
+            (true, Owner::Project) => format!(
+                "Tidegate: {place} を読み取れません。{fix}を修正するまでは、読み取れる行と最後に読み取れた内容のうち、より厳しい設定だけを使います。"
+            ),
+            (false, Owner::User) => format!(
+                "Tidegate: {place} を読み取れず、以前の控えもありません。{fix}を修正するまでは、既定値と、読み取れる行のうちより厳しい設定だけを使います。"
+            ),
+            (false, Owner::Project) => format!(
+                "Tidegate: {place} を読み取れず、以前の控えもありません。{fix}を修正するまでは、読み取れる行のうちより厳しい設定だけを使います。"
+            ),
         }
     },
     stepped_down: |policy| {

@@ -165,6 +165,7 @@ pub struct Words {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Owner;
 
     #[test]
     fn the_language_is_chosen_in_order() {
@@ -173,6 +174,24 @@ mod tests {
         assert_eq!(Lang::choose(None, Some("de_DE"), Some(Lang::Ja)), Lang::En);
         assert_eq!(Lang::choose(None, Some("C.UTF-8"), Some(Lang::Ja)), Lang::Ja);
         assert_eq!(Lang::choose(None, None, None), Lang::En);
+    }
+
+    /// Without a line there is none to fix, and only a user's own copy counts as a whole.
+    #[test]
+    fn a_broken_config_is_told_as_it_is() {
+        let said = |lang: Lang, line, has_copy, owner| {
+            (lang.words().config_broken)(&BrokenFile { file: "/c.toml".to_owned(), line, has_copy, owner })
+        };
+        for (lang, the_line, only) in [(Lang::En, "that line", "only"), (Lang::Ja, "その行", "だけ")] {
+            for (has_copy, owner) in
+                [(true, Owner::User), (true, Owner::Project), (false, Owner::User), (false, Owner::Project)]
+            {
+                assert!(said(lang, Some(3), has_copy, owner).contains(the_line));
+                assert!(!said(lang, None, has_copy, owner).contains(the_line));
+            }
+            assert!(!said(lang, None, true, Owner::User).contains(only));
+            assert!(said(lang, None, true, Owner::Project).contains(only));
+        }
     }
 
     #[test]
