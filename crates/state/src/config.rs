@@ -184,10 +184,19 @@ fn apply_stricter(config: &mut Config, assignments: Vec<Assignment>) {
 /// Config files as they could last be read.
 const LAST_GOOD: Copies = Copies("config");
 
-/// Keeps copies of the config files as they are now, of each that can be read and has changed. Not for the way of a hook.
+/// Keeps copies of the config files as they are now, of each that can be read and has changed. Where none was written since
+/// the last time, that is all that is looked at.
 pub fn keep_copies(state: &StateDir, user: Option<&Path>, root: Option<&Path>) {
+    let paths = user.map(Path::to_owned).into_iter().chain(project_files(root));
+    let paths: Vec<PathBuf> = paths.collect();
+    let written = |path: &PathBuf| fs::metadata(path).and_then(|found| found.modified()).ok();
+    let Some(last) = paths.iter().filter_map(written).max() else { return };
+    let stamp = state.root().join(LAST_GOOD.0).join("kept");
+    if written(&stamp) == Some(last) {
+        return;
+    }
     let config = Config::default();
-    for path in user.map(Path::to_owned).into_iter().chain(project_files(root)) {
+    for path in paths {
         let Ok(Some(text)) = read_file(&path) else { continue };
         let text = without_addresses(&text);
         let is_kept = || LAST_GOOD.read(state, &path).is_some_and(|copy| copy == text);
@@ -196,6 +205,8 @@ pub fn keep_copies(state: &StateDir, user: Option<&Path>, root: Option<&Path>) {
             let _ = LAST_GOOD.write(state, &path, &text);
         }
     }
+    // Should it fail, all of this is done again.
+    let _ = fs::File::create(&stamp).and_then(|file| file.set_modified(last));
 }
 
 /// Stands in a copy for a text with an address in it. No setting has this value.

@@ -237,6 +237,7 @@ impl Id {
         Id::read(&fs::metadata(path).ok()?, path)
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "on other systems it may not be found")]
     fn read(found: &fs::Metadata, _: &Path) -> Option<Id> {
         use std::os::unix::fs::MetadataExt;
         Some(Id(found.dev(), found.ino()))
