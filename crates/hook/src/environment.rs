@@ -53,13 +53,26 @@ const PLACES: [&str; 4] = ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 /// Left behind by the plugin's selector.
 const SELECTOR: &str = "TIDEGATE_SELECTOR";
 
+/// All variables, read once: looking each of two dozen up in the environment takes longer.
+struct Variables(Vec<(OsString, OsString)>);
+
+impl Variables {
+    fn read() -> Variables {
+        Variables(std::env::vars_os().collect())
+    }
+
+    fn get(&self, name: &str) -> Option<&OsString> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+}
+
 /// The variables that are, of those that count.
-fn settings(counts: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+fn settings(variables: &Variables, counts: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let ours = |name: &str| {
         let other = NOT_SETTINGS.contains(&name) || name == SELECTOR;
         name.starts_with("TIDEGATE_") && !other && counts(name)
     };
-    let named = std::env::vars_os().filter_map(|(name, value)| {
+    let named = variables.0.iter().filter_map(|(name, value)| {
         let name = name.to_str().filter(|name| ours(name))?;
         Some((name.to_owned(), value.to_string_lossy().into_owned()))
     });
@@ -81,28 +94,31 @@ struct CompactionEnv {
 impl Environment {
     /// Of this process.
     pub fn of_process() -> Environment {
-        let agent = AGENT_VARIABLES.iter().any(|name| std::env::var_os(name).is_some());
-        Environment { agent, ..Environment::unfiltered() }
+        let variables = Variables::read();
+        let agent = AGENT_VARIABLES.iter().any(|name| variables.get(name).is_some());
+        Environment { agent, ..Environment::unfiltered(&variables) }
     }
 
-    fn unfiltered() -> Environment {
-        Environment { settings: settings(|_| true), ..Environment::read(&|name| std::env::var_os(name)) }
+    fn unfiltered(variables: &Variables) -> Environment {
+        let get = |name: &str| variables.get(name).cloned();
+        Environment { settings: settings(variables, |_| true), ..Environment::read(&get) }
     }
 
     /// Of a process that the host started: a variable of ours counts only if a person set it, not the repository. (Commands
     /// start anew without what a repository set; see `without_repository` of the command line.)
     pub fn of_hook() -> Environment {
-        let env = Environment::unfiltered();
+        let variables = Variables::read();
+        let env = Environment::unfiltered(&variables);
         // Reading two files is worth avoiding in the usual case that none is set.
         let PlaceEnv { xdg_state, xdg_config, xdg_data, host_config, .. } = &env.place;
         let some = !env.settings.is_empty()
             || [xdg_state, xdg_config, xdg_data, host_config].into_iter().any(Option::is_some)
-            || NOT_SETTINGS.iter().any(|name| std::env::var_os(name).is_some());
+            || NOT_SETTINGS.iter().any(|name| variables.get(name).is_some());
         let Some(project) = env.project.as_deref().filter(|_| some) else { return env };
         let of_project = variables_of_project(project);
         let counts = |name: &str| {
-            let value = std::env::var_os(name);
-            !value.is_some_and(|value| may_be_of_project(project, of_project.as_deref(), name, &value))
+            let value = variables.get(name);
+            !value.is_some_and(|value| may_be_of_project(project, of_project.as_deref(), name, value))
         };
         let ours = NOT_SETTINGS.iter().chain(&PLACES).copied();
         let ours =
@@ -111,8 +127,8 @@ impl Environment {
         if ignored.is_empty() {
             return env;
         }
-        let get = |name: &str| std::env::var_os(name).filter(|_| counts(name));
-        Environment { ignored, settings: settings(counts), ..Environment::read(&get) }
+        let get = |name: &str| variables.get(name).filter(|_| counts(name)).cloned();
+        Environment { ignored, settings: settings(&variables, counts), ..Environment::read(&get) }
     }
 
     /// From any set of variables.
