@@ -95,9 +95,9 @@ pub fn json(text: &str) -> Cow<'_, str> {
 }
 
 /// One line: spaces, line breaks and steering characters become one space, hidden ones go.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches, many bytes are looked at together")]
 pub fn one_line(text: &str) -> String {
     let bytes = text.as_bytes();
-    // Without an early end: the compiler then looks at many bytes at once.
     let is_printed = bytes.iter().fold(true, |all, byte| all & matches!(byte, b' '..=b'~'));
     let twos = || bytes.iter().zip(bytes.iter().skip(1));
     if is_printed && !twos().fold(false, |any, (one, next)| any | ((*one == b' ') & (*next == b' '))) {

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use tidegate_core::facts::OwnFile;
@@ -175,11 +176,18 @@ impl Target {
     fn of(path: &Path) -> Target {
         // What is not there yet may still be a link, or a link to a link, to where it would be.
         let mut path = path.to_owned();
+        let mut is_there = true;
         for _ in 0..40 {
-            let Ok(to) = fs::read_link(&path) else { break };
+            let to = match fs::read_link(&path) {
+                Ok(to) => to,
+                Err(error) => {
+                    is_there = error.kind() != ErrorKind::NotFound;
+                    break;
+                }
+            };
             path = path.parent().map_or(to.clone(), |folder| folder.join(to));
         }
-        let found = fs::metadata(&path).ok();
+        let found = if is_there { fs::metadata(&path).ok() } else { None };
         let (may_run, has_names) = found.as_ref().map_or((false, false), traits);
         Target { file: found.and_then(|found| Id::read(&found, &path)), path, may_run, has_names }
     }
