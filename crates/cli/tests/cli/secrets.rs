@@ -81,9 +81,9 @@ fn pieces(rows: &[Row]) -> Vec<(usize, String)> {
 fn transcript(row: &Row) -> String {
     let (text, uid) = (&row.text, format!("row-{}", row.number));
     let at = |second: u32| format!("2026-11-15T11:51:{second:02}.000Z");
-    // A row of a table, or a list, is one only where its line begins, and not in the name of a file.
-    let is_table = text.starts_with('|') || text.contains('\n');
-    let path = if is_table { "/src/table".to_owned() } else { format!("/src/{text}") };
+    // A row of a table, or a list, is one only where its line begins, and digits behind a slash are an id.
+    let is_no_name = text.starts_with(|c: char| c == '|' || c.is_ascii_digit()) || text.contains('\n');
+    let path = if is_no_name { "/src/table".to_owned() } else { format!("/src/{text}") };
     let calls = json!([
         { "type": "tool_use", "id": "a", "name": "Write", "input": { "file_path": path, "content": text } },
         { "type": "tool_use", "id": "b", "name": "Bash", "input": { "command": text } },
