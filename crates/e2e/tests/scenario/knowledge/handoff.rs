@@ -21,7 +21,9 @@ fn the_next_session_is_told_once() {
     let first = scene.launch(&model).ask("write a handoff");
     model.await_transcript(first.session_id());
     let written = scene.text("handoff.md");
-    for fact in ["- rounding\n", CONSTRAINT, DECISION, HEADING, NEXT, OPEN, FILE, first.session_id()] {
+    for fact in
+        ["- task_plan.md: rounding\n", CONSTRAINT, DECISION, HEADING, NEXT, OPEN, FILE, first.session_id()]
+    {
         assert!(written.contains(fact), "{fact}: {written}");
     }
     let resumed = scene.launch(&model).resume(first.session_id()).ask("go on");
