@@ -50,9 +50,9 @@ pub fn is_plain(c: char) -> bool {
 fn is_plain_text(text: &str) -> bool {
     let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
     let Some(begin) = text.as_bytes().iter().position(|byte| !plain(byte)) else { return true };
-    let rest = text.get(begin..).unwrap_or_default().chars();
-    let is_plain = |c: char| (c.is_ascii() && plain(&(c as u8))) || (!c.is_ascii() && is_plain(c));
-    rest.into_iter().all(is_plain)
+    // A byte that is not ASCII begins a character.
+    let rest = text.get(begin..).unwrap_or_default();
+    rest.chars().all(|c| matches!(c, '\n' | '\t') || is_plain(c))
 }
 
 /// Text for a terminal: line breaks and tabs stay, every other character of the table is written out as `\u{1b}`.

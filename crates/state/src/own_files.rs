@@ -125,13 +125,9 @@ fn is_below(real: &Path, folder: &Path) -> bool {
 
 /// The path with every link in it followed.
 fn without_links(path: &Path) -> Cow<'_, Path> {
-    // Above the folders that are not there yet.
-    let looks = path.ancestors().skip(1).map(look);
-    if looks
-        .into_iter()
-        .find(|links| !matches!(links, Links::Missing))
-        .is_some_and(|links| matches!(links, Links::None))
-    {
+    // Folders that are not there yet are no links.
+    let mut looks = path.ancestors().skip(1).map(look);
+    if let Some(Links::None) = looks.find(|links| !matches!(links, Links::Missing)) {
         return Cow::Borrowed(path);
     }
     real(path).map_or(Cow::Borrowed(path), Cow::Owned)

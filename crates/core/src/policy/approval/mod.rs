@@ -79,7 +79,7 @@ impl Policy for Approval {
             EventKind::UserPromptSubmit if event.main_thread() => {
                 let prompt = event.human_prompt()?;
                 let asked = marks.map(|marks| marks.approvals.as_slice()).filter(|_| requests);
-                let is_named = || asked.is_some_and(|asked| names_code(&prompt, asked).is_some());
+                let is_named = || asked.is_some_and(|asked| named(&prompt, asked).next().is_some());
                 (typed_code(&prompt).is_some() || is_named()).then(Needs::default)
             }
             EventKind::PreToolUse if requests && asks(event) => Some(tool),
@@ -122,9 +122,9 @@ fn typed_code(prompt: &str) -> Option<String> {
     (alone && Request::is_code(code)).then(|| code.to_ascii_uppercase())
 }
 
-/// The code of a request that a prompt names, whatever it says about it.
-fn names_code<'r>(prompt: &str, requests: &'r [Request]) -> Option<&'r str> {
-    requests.iter().map(|request| request.code.as_str()).find(|code| question::holds(prompt, code))
+/// The requests whose code a prompt holds, whatever it says about them.
+fn named<'r>(prompt: &'r str, requests: &'r [Request]) -> impl Iterator<Item = &'r Request> {
+    requests.iter().filter(move |request| question::holds(prompt, &request.code))
 }
 
 /// Whether a line of the transcript is a person's yes to this request: a prompt they typed, or their answer to a question.
@@ -142,11 +142,11 @@ pub fn is_yes(line: &[u8], request: &Request) -> bool {
 fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     let prompt = facts.event.human_prompt().unwrap_or_default();
     let Some(code) = typed_code(&prompt) else {
-        // The person believes to have approved it, or wants to know.
-        let waiting: Vec<Request> = requests.iter().filter(|request| request.waits(facts.now)).cloned().collect();
-        let Some(code) = names_code(&prompt, &waiting) else { return Verdict::pass() };
+        // The person may believe that this was an approval.
+        let mut waiting = named(&prompt, requests).filter(|request| request.waits(facts.now));
+        let Some(request) = waiting.next() else { return Verdict::pass() };
         return Verdict {
-            says: vec![say(Audience::User, (facts.lang.words().approval_unclear)(code))],
+            says: vec![say(Audience::User, (facts.lang.words().approval_unclear)(&request.code))],
             ..Verdict::silent("the prompt names a code and is not an approval")
         };
     };
@@ -247,12 +247,11 @@ fn mentioned(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
 }
 
 /// Shows the person what they are asked for, once: the model may word it as it likes.
-fn show(facts: &Facts<'_>, requests: &[Request], verdict: Verdict) -> Verdict {
+fn show(facts: &Facts<'_>, requests: &[Request], mut verdict: Verdict) -> Verdict {
     let is_new = |request: &&Request| !request.shown && request.waits(facts.now);
     if !verdict.effects.is_empty() || !facts.event.main_thread() || !facts.person.may_be_there() {
         return verdict;
     }
-    let mut verdict = verdict;
     for request in requests.iter().filter(is_new) {
         let shown = Request { shown: true, ..request.clone() };
         verdict.because = "the person is shown what is asked of them";
@@ -270,8 +269,8 @@ fn give(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
         let given = Request { stage: ApprovalStage::Given, at: facts.now, ..(*request).clone() };
         let command = &request.command;
         // A digest says nothing to a person, and what the model told them need not be what they approve.
-        let what = if request.about.is_some() { request.terms().last() } else { None };
-        let what = what.unwrap_or_else(|| request.wording());
+        let meaning = request.terms().last().filter(|_| request.about.is_some());
+        let what = meaning.unwrap_or_else(|| request.wording());
         verdict.says.push(say(Audience::User, (facts.lang.words().approved)(&what)));
         verdict.says.push(say(
             Audience::Model,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::facts::marks::Approval;
 use crate::characters::is_plain;
+use crate::facts::marks::Approval;
 use crate::quoted::quoted_line;
 use crate::search;
 
