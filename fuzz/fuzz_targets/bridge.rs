@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::facts::sources::{Bridge, Sources};
-use tidegate_core::meter::models::HostSettings;
-use tidegate_core::record::MeterRecord;
+use tidegate_core::meter::sources::{Bridge, Sources};
+use tidegate_core::host::claude_code::models::HostSettings;
+use tidegate_core::pipeline::record::MeterRecord;
 use tidegate_core::time::Millis;
 
 fuzz_target!(|bytes: &[u8]| {

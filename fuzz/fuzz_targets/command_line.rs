@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::checks::{Extra, Place, Seen, could_check, folders, project};
+use tidegate_core::feature::verification::checks::{could_check, folders, project, Extra, Place, Seen};
 use tidegate_core::shell::{self, Status};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -13,14 +13,14 @@ fuzz_target!(|bytes: &[u8]| {
         .map(|name| Seen { folder: "", name, text: Some(file) });
     let project = project(&seen);
     let _ = (project.kinds(), project.examples());
-    let place = Place { root: "/repo", cwd: "/repo/web" };
+    let place = Place { roots: &["/repo"], cwd: "/repo/web", end: None, links: &[] };
     let extra = Extra::default();
     let _ = shell::parse_process(line);
     let Some(script) = shell::parse(line) else { return };
     let _ = folders(&script, place);
     for write in script.writes() {
         assert!(write.step <= script.steps.len());
-        let _ = write.path.resolve(place.root, place.cwd);
+        let _ = write.path.resolve("/repo", place.cwd, None);
     }
     for evidence in project.evidence(&script, place, &extra) {
         assert_eq!(script.steps[evidence.step].status, Status::Decides);

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::config::Config;
-use tidegate_core::config::setting::{Setting, Whole};
+use tidegate_core::feature::config::Config;
+use tidegate_core::settings::setting::{Setting, Whole};
 use tidegate_state::config::{PROJECT_FILES, Sources, read};
 
 static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::glob::Glob;
+use tidegate_core::text::glob::Glob;
 
 fuzz_target!(|texts: (&str, &str)| {
     let (pattern, path) = texts;

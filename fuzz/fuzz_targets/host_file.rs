@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::host_file::HostFile;
-use tidegate_core::meter::models::{HostSettings, window};
+use tidegate_core::host::claude_code::settings_file::HostFile;
+use tidegate_core::host::claude_code::models::{window, HostSettings};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(file) = HostFile::read(bytes) else { return };

@@ -3,8 +3,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use tidegate_core::time::Millis;
-use tidegate_core::workflow::manifest::{Manifest, note_passed, note_skipped};
-use tidegate_core::workflow::{Workflow, check, yaml};
+use tidegate_core::feature::workflow::manifest::{note_passed, note_skipped, Manifest};
+use tidegate_core::feature::workflow::{check, Workflow};
+use tidegate_core::text::yaml;
 
 fuzz_target!(|bytes: &[u8]| {
     let read = |bytes: &[u8]| Manifest::parse(bytes, |_| Some(Workflow::default()));

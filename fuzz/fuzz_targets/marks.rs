@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::facts::marks::Marks;
+use tidegate_core::feature::marks::Marks;
 
 fuzz_target!(|bytes: &[u8]| {
     let marks = Marks::fold(bytes);

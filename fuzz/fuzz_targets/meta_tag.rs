@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::memory::catalogue::Named;
-use tidegate_core::memory::meta_tag::{find, render};
+use tidegate_core::feature::memory::catalogue::Named;
+use tidegate_core::feature::memory::tag::{find, render};
 
 fuzz_target!(|texts: (&str, &str)| {
     let (project, topic) = texts;

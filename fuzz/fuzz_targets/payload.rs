@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use tidegate_core::event::{self, EventKind};
-use tidegate_core::gate;
-use tidegate_core::meter::transcript::Evidence;
+use tidegate_core::pipeline::gate;
+use tidegate_core::host::claude_code::usage::Evidence;
 
 fuzz_target!(|bytes: &[u8]| {
     for registered in [None, Some(EventKind::PreToolUse), Some(EventKind::Stop)] {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::phase;
+use tidegate_core::feature::activity::classifier as phase;
 
 fuzz_target!(|prompt: &str| {
     let guess = phase::classify(prompt);

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::record::Record;
+use tidegate_core::pipeline::record::Record;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(record) = serde_json::from_slice::<Record>(bytes) {

@@ -2,7 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::event::wire::{self, ContextWindow, StatusPayload};
+use tidegate_core::host::claude_code::payload as wire;
+use tidegate_core::host::claude_code::payload::{ContextWindow, StatusPayload};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(status) = wire::read_object::<StatusPayload<'_>>(bytes) {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::meter::transcript::{Evidence, Scan};
+use tidegate_core::host::claude_code::usage::{Evidence, Scan};
 
 fuzz_target!(|bytes: &[u8]| {
     for evidence in [Evidence::None, Evidence::ToolUse("toolu_1"), Evidence::LastMessage("done".into())] {

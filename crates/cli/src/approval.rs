@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tidegate_core::event::SessionId;
-use tidegate_core::facts::marks::{
+use tidegate_core::feature::approval::is_yes;
+use tidegate_core::feature::marks::{
     APPROVAL_MS, Approval, ApprovalStage, CODE_LENGTH, CODE_LETTERS, Mark, Marks,
 };
-use tidegate_core::person::Person;
-use tidegate_core::policy::approval::is_yes;
-use tidegate_core::record::{Deeds, Record};
+use tidegate_core::host::person::Person;
+use tidegate_core::pipeline::record::{Deeds, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::place::StateDir;
 use tidegate_state::{config, journal, marks, transcript};

@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use tidegate_core::characters::one_line;
 use tidegate_core::event::SessionId;
-use tidegate_core::facts::Known;
-use tidegate_core::facts::marks::Marks;
-use tidegate_core::knowledge::entry_id::EntryId;
-use tidegate_core::knowledge::flow::{self, NewEntry, Progress, Shown, unpromoted};
-use tidegate_core::knowledge::stock::{Form, StockFile};
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::knowledge::entry_id::EntryId;
+use tidegate_core::feature::knowledge::flow;
+use tidegate_core::feature::knowledge::flow::{NewEntry, Progress, Shown, unpromoted};
+use tidegate_core::feature::knowledge::stock::{Form, StockFile};
+use tidegate_core::feature::marks::Marks;
+use tidegate_core::text::characters::one_line;
 
+use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_core::words::Lang;
 use tidegate_state::knowledge::read::Folder;
 use tidegate_state::knowledge::{memory, write};
 use tidegate_state::{bounded, project};

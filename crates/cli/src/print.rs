@@ -6,7 +6,7 @@
 use std::io::Write;
 
 use serde::Serialize;
-use tidegate_core::characters;
+use tidegate_core::text::characters;
 
 /// Prints a line. `false` when nobody reads any more.
 pub(crate) fn line(text: &str) -> bool {

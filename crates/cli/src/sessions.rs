@@ -3,16 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::config::Config;
-use tidegate_core::config::setting::Whole;
 use tidegate_core::event::SessionId;
-use tidegate_core::facts::Known;
-use tidegate_core::facts::marks::Marks;
-use tidegate_core::facts::sources::Sources;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::marks::Marks;
+use tidegate_core::host::claude_code::usage::Evidence;
 use tidegate_core::meter::forecast::{self, Forecast};
-use tidegate_core::meter::transcript::Evidence;
+use tidegate_core::meter::sources::Sources;
 use tidegate_core::meter::{Meter, Unknown};
-use tidegate_core::record::Record;
+use tidegate_core::pipeline::record::Record;
+use tidegate_core::settings::setting::Whole;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::place::StateDir;

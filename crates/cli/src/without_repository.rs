@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use tidegate_core::event::SessionId;
-use tidegate_core::host_file::Guard;
+use tidegate_core::host::claude_code::settings_file::Guard;
 use tidegate_hook::environment::Environment;
 use tidegate_hook::gather::running;
 use tidegate_state::host_settings::{may_be_of_project, variables_of_project};

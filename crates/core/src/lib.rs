@@ -1,52 +1,37 @@
 //! Tidegate's pure core: no file, no clock, no environment, no thread.
 //!
-//! The modules stand in the order in which an event passes through them:
+//! Four layers, each of which uses only itself and those above it in this file; `cargo xtask layers` checks that.
 //!
 //! ```text
-//! bytes ─ event ─► Event ─ facts ─► Facts ─ policy ─► Verdict… ─ ruling ─► Ruling ─ reply ─► Reply
-//!                           ▲                                        └──── record ─► Record
-//!                         meter
+//! bytes ─ host ─► Event ─ feature ─► Facts ─ pipeline ─► Ruling ─► Outcome ─ host ─► Reply
+//!                                                          └──────► Record
 //! ```
 //!
-//! Everything that reads or writes is in the crates `state` and `hook`. What a policy wants done afterwards
-//! it returns as data ([`verdict::Effect`]); what it wants to know it declares ([`facts::Needs`]).
+//! Everything that reads or writes is in the crates `state` and `hook`. A policy declares what it has to know
+//! ([`feature::facts::Needs`]) and returns what it wants done as data ([`feature::verdict::Effect`]).
 #![deny(
     clippy::disallowed_methods,
     clippy::disallowed_types,
     reason = "the core is pure: facts come in as arguments, effects go out as data"
 )]
 
-// In the order of the dataflow.
-pub mod event;
-pub mod facts;
-pub mod meter;
-pub mod policy;
-pub mod verdict;
-pub mod ruling;
-pub mod reply;
-pub mod record;
-pub mod friction;
-
-// What they all use.
-pub mod characters;
-pub mod checks;
-pub mod config;
-pub mod cycle;
-pub mod file_class;
-pub mod fnv;
-pub mod gate;
-pub mod glob;
-pub mod host;
-pub mod host_file;
-pub mod knowledge;
-pub mod memory;
-pub mod person;
-pub mod phase;
-pub mod question;
-pub mod quoted;
-pub mod redact;
-pub mod search;
-pub mod shell;
+// 1. Text tools: know nothing of agents.
+pub mod text;
 pub mod time;
+pub mod shell;
+pub mod redact;
+pub mod file_class;
+pub mod settings;
+
+// 2. Hosts and events: what an agent program says, in values that are the same for all of them.
+pub mod event;
+pub mod host;
+pub mod meter;
+pub mod language_model;
+
+// 3. Features: one room each, and one list.
+pub mod feature;
 pub mod words;
-pub mod workflow;
+
+// 4. The pipeline: from an event to its answer and its record.
+pub mod pipeline;

@@ -1,7 +1,7 @@
 //! Laws of command lines: what hides a status hides it from evidence, too, and no line ends the process.
 
 use proptest::prelude::*;
-use tidegate_core::checks::{Extra, Place, Project, Seen, project};
+use tidegate_core::feature::verification::checks::{Extra, Place, Project, Seen, project};
 use tidegate_core::shell::{self, Status};
 
 const PLACE: Place<'static> = Place { roots: &["/repo"], cwd: "/repo", end: None, links: &[] };

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use tidegate_core::checks::{Extra, Kind, Place, Project, Seen, could_check, folders, project};
+use tidegate_core::feature::verification::checks::{
+    Extra, Kind, Place, Project, Seen, could_check, folders, project,
+};
 use tidegate_core::shell::{self, Script, Spot, Status, Step, Surroundings};
 
 const PLACE: Place<'static> = Place { roots: &["/repo", "/other"], cwd: "/repo", end: None, links: &[] };
@@ -32,7 +34,7 @@ const TABLES: [(&str, Runner); 6] = [
 fn every_row_of_every_table() {
     let mut rows = 0;
     let mut wrong = String::new();
-    for file in ["shell/shell.md", "checks/checks.md"] {
+    for file in ["shell/shell.md", "feature/verification/checks/checks.md"] {
         let path = format!("{}/src/{file}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap();
         let projects = projects(&text);

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use tidegate_core::knowledge::key_facts::{FactKind, KeyFact};
-use tidegate_core::knowledge::stock::Stock;
-use tidegate_core::knowledge::survival::survival;
+use tidegate_core::feature::knowledge::key_facts::{FactKind, KeyFact};
+use tidegate_core::feature::knowledge::stock::Stock;
+use tidegate_core::feature::knowledge::survival::survival;
 
 type Row = Vec<String>;
 
@@ -22,7 +22,7 @@ fn every_row_of_every_table() {
     let mut rows = 0;
     let mut wrong = String::new();
     for file in ["survival.md", "stock.md"] {
-        let path = format!("{}/src/knowledge/{file}", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("{}/src/feature/knowledge/{file}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap();
         for (line, header, row) in table_rows(&text) {
             let Some((_, run)) = TABLES.iter().find(|(columns, _)| *columns == header) else {

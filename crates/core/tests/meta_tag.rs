@@ -1,14 +1,14 @@
-//! Runs the tables of `src/memory/meta_tag.md`, and the laws of meta tags.
+//! Runs the tables of `src/feature/memory/tag.md`, and the laws of meta tags.
 
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
-use tidegate_core::memory::catalogue::Named;
-use tidegate_core::memory::meta_tag::{MetaTag, find, render, without};
+use tidegate_core::feature::memory::catalogue::Named;
+use tidegate_core::feature::memory::tag::{MetaTag, find, render, without};
 
 #[test]
 fn every_row_of_every_table() {
-    let text = include_str!("../src/memory/meta_tag.md");
+    let text = include_str!("../src/feature/memory/tag.md");
     let mut rows = 0;
     let mut wrong = String::new();
     for (number, line) in text.lines().enumerate() {

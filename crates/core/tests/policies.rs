@@ -1,4 +1,4 @@
-//! Runs the literate tables: every `src/policy/<id>/<id>.md` is documentation and test at once.
+//! Runs the literate tables: every `<id>.md` below `src/feature` is documentation and test at once.
 //!
 //! A table is a test when its header is one that [`TABLES`] knows; a table nobody knows fails, so that a typo
 //! does not silently switch a rule off.
@@ -15,23 +15,25 @@ mod memory;
 mod workflow;
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
-use tidegate_core::config::Config;
 use tidegate_core::event::{self, Event};
-use tidegate_core::facts::knowledge::Knowledge;
-use tidegate_core::facts::marks::{Approval, ApprovalStage, Mark, Marks, Pressure, PressureLevel};
-use tidegate_core::facts::memory::Remembered;
-use tidegate_core::facts::worktree::Worktrees;
-use tidegate_core::facts::{Facts, Known, OwnFile, Proof};
-use tidegate_core::knowledge::preserved::Preserved;
-use tidegate_core::meter::models::Window;
+use tidegate_core::feature as policy;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::facts::{Facts, Known, OwnFile, Proof};
+use tidegate_core::feature::knowledge::facts::Knowledge;
+use tidegate_core::feature::knowledge::preserved::Preserved;
+use tidegate_core::feature::marks::{Approval, ApprovalStage, Mark, Marks, Pressure, PressureLevel};
+use tidegate_core::feature::memory::facts::Remembered;
+use tidegate_core::feature::verdict::Effect;
+use tidegate_core::feature::worktree::kept::Worktrees;
+use tidegate_core::host::claude_code::models::Window;
+use tidegate_core::host::person::Person;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
-use tidegate_core::person::Person;
-use tidegate_core::policy;
-use tidegate_core::ruling::Outcome;
+use tidegate_core::pipeline;
+use tidegate_core::pipeline::ruling::Outcome;
+use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_core::verdict::Effect;
-use tidegate_core::words::Lang;
 
 type Row<'a> = Vec<&'a str>;
 
@@ -99,14 +101,24 @@ const TABLES: [(&str, Runner); 58] = [
     ("decisions undecided text", memory::startup_words),
 ];
 
+/// The file of this name, anywhere below the folder.
+fn find_file(folder: &Path, name: &str) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = entries.partition(|path| path.is_dir());
+    let here = files.into_iter().find(|path| path.file_name().is_some_and(|found| found == name));
+    here.or_else(|| folders.iter().find_map(|folder| find_file(folder, name)))
+}
+
 #[test]
 fn every_row_of_every_policy() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/policy");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/feature");
     let mut rows = 0;
     let mut wrong = String::new();
     for policy in policy::POLICIES {
-        let path = format!("{folder}/{id}/{id}.md", id = policy.id().replace('-', "_"));
-        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let name = format!("{}.md", policy.id().replace('-', "_"));
+        let path = find_file(Path::new(folder), &name).unwrap_or_else(|| panic!("no {name} in {folder}"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let path = path.display();
         for (line, header, row) in table_rows(&text) {
             let Some((_, run)) = TABLES.iter().find(|(columns, _)| *columns == header) else {
                 panic!("{path}:{line}: no test knows a table with the columns `{header}`");
@@ -275,7 +287,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
 
 /// The verdict of the one policy that a table is about: its call and why; `-` where it does not take part.
 fn verdict_of(policy: &str, facts: &Facts<'_>) -> (String, String, Vec<Effect>) {
-    let ruling = policy::decide(facts, &Config::default(), &|| 0);
+    let ruling = pipeline::decide(facts, &Config::default(), &|| 0);
     match ruling.parts.into_iter().find(|part| part.policy == policy) {
         Some(part) => (part.verdict.call.name().into(), part.verdict.because.into(), part.verdict.effects),
         None => ("pass".into(), "-".into(), Vec::new()),
@@ -294,7 +306,7 @@ fn step_downs(row: &Row<'_>) -> Vec<String> {
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let names = row[1].split(' ').filter(|name| *name != "-").map(str::to_owned);
     let config = Config { step_downs_to_tell: names.collect(), ..Config::default() };
-    let ruling = policy::decide(&Facts { person: attended.into(), ..facts(&event) }, &config, &|| 0);
+    let ruling = pipeline::decide(&Facts { person: attended.into(), ..facts(&event) }, &config, &|| 0);
     let outcome = ruling.settle(event.kind, event.main_thread(), 1200);
     assert_eq!(outcome.context, "", "the model is told nothing: {row:?}");
     let told = outcome.effects.iter().filter_map(|effect| match effect {
@@ -436,5 +448,5 @@ fn decide(row: &Row<'_>, marks: Known<Marks>, knowledge: Option<Knowledge>) -> O
         None => Meter::Unknown(Unknown::NothingYet),
     };
     let facts = Facts { marks, meter, knowledge, ..facts(&event) };
-    policy::decide(&facts, &Config::default(), &|| 0).settle(event.kind, event.main_thread(), 1200)
+    pipeline::decide(&facts, &Config::default(), &|| 0).settle(event.kind, event.main_thread(), 1200)
 }

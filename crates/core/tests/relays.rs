@@ -1,16 +1,16 @@
-//! Relays from transcripts: the tables of `src/memory/relay.md`, transcripts of the real client, and the laws.
+//! Relays from transcripts: the tables of `src/feature/memory/relay.md`, transcripts of the real client, and the laws.
 
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
 use serde_json::json;
-use tidegate_core::fnv;
-use tidegate_core::memory::job::Answer;
-use tidegate_core::memory::relay::{Extract, Relay, Step, begins};
+use tidegate_core::feature::memory::job::Answer;
+use tidegate_core::feature::memory::relay::{Extract, Relay, Step, begins};
+use tidegate_core::text::fnv;
 
 #[test]
 fn every_row_of_every_table() {
-    let text = include_str!("../src/memory/relay.md");
+    let text = include_str!("../src/feature/memory/relay.md");
     let mut rows = 0;
     let mut wrong = String::new();
     for (number, line) in text.lines().enumerate() {

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use tidegate_core::event::{EventKind, FailedStep};
-use tidegate_core::gate::Closed;
-use tidegate_core::reply::{Reply, reply};
-use tidegate_core::ruling::{Outcome, Part, Ruling};
-use tidegate_core::verdict::{Audience, Call, Say, Verdict};
-use tidegate_core::words::Lang;
+use tidegate_core::feature::verdict::{Audience, Call, Say, Verdict};
+use tidegate_core::host::claude_code::reply::{Reply, reply};
+use tidegate_core::pipeline::gate::Closed;
+use tidegate_core::pipeline::ruling::{Outcome, Part, Ruling};
+use tidegate_core::text::lang::Lang;
 
 fn outcome(kind: EventKind, call: Call, says: bool) -> Outcome {
     let say =
@@ -100,6 +100,8 @@ fn a_denial_is_never_silent_where_the_host_listens() {
 
 #[test]
 fn a_gate_that_could_not_check() {
-    let closed = |lang: Lang| shown(&Closed::because(&FailedStep::SessionMissing, lang.words()).reply());
+    let closed = |lang: Lang| {
+        shown(&Closed::because(&FailedStep::SessionMissing, tidegate_core::words::words(lang)).reply())
+    };
     insta::assert_snapshot!("gate_closed", format!("{}\n{}", closed(Lang::En), closed(Lang::Ja)));
 }

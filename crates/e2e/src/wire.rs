@@ -4,11 +4,11 @@
 //! policy uses it.
 
 use tidegate_core::event::{EventKind, FailedStep};
-use tidegate_core::gate::Closed;
-use tidegate_core::reply::{Reply, reply};
-use tidegate_core::ruling::Outcome;
-use tidegate_core::verdict::Call;
-use tidegate_core::words::Lang;
+use tidegate_core::feature::verdict::Call;
+use tidegate_core::host::claude_code::reply::{Reply, reply};
+use tidegate_core::pipeline::gate::Closed;
+use tidegate_core::pipeline::ruling::Outcome;
+use tidegate_core::text::lang::Lang;
 
 /// Context for the model.
 pub fn context(event: EventKind, text: &str) -> Reply {
@@ -27,5 +27,5 @@ pub fn ruling(event: EventKind, call: Call, reason: &str, user: &str) -> Reply {
 
 /// A gate that could not check.
 pub fn could_not_check(step: &FailedStep) -> Reply {
-    Closed::because(step, Lang::En.words()).reply()
+    Closed::because(step, tidegate_core::words::words(Lang::En)).reply()
 }

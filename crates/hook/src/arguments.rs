@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use tidegate_core::event::EventKind;
-use tidegate_core::gate::Registration;
+use tidegate_core::pipeline::gate::Registration;
 
 /// What the registration wrote on our command line.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tidegate_core::event::EventKind;
-use tidegate_core::gate::Registration;
+use tidegate_core::pipeline::gate::Registration;
 
 /// Advice that takes longer is worth less than the wait.
 const ADVICE: Duration = Duration::from_millis(200);

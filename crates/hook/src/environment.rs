@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use tidegate_core::host::claude_code::models::{AutoCompactWindow, HostSettings};
+use tidegate_core::host::claude_code::settings_file::parse_tokens;
+use tidegate_core::host::person::Person;
 use tidegate_core::host::{AGENT_VARIABLES, Host, VARIABLES};
-use tidegate_core::host_file::parse_tokens;
-use tidegate_core::meter::models::{AutoCompactWindow, HostSettings};
-use tidegate_core::person::Person;
-use tidegate_core::words::Lang;
+use tidegate_core::text::lang::Lang;
 use tidegate_state::host_settings::{may_be_of_project, variables_of_project};
 use tidegate_state::place::PlaceEnv;
 

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
-use tidegate_core::config::{Config, split_off};
 use tidegate_core::event::{EventKind, FailedStep};
-use tidegate_core::facts::marks::Mark;
-use tidegate_core::gate::{Closed, EDIT_GATE, Registration};
-use tidegate_core::record::{Cost, Failure, Record, Said, estimate_tokens};
-use tidegate_core::reply::Reply;
+use tidegate_core::feature::config::{Config, split_off};
+use tidegate_core::feature::marks::Mark;
+use tidegate_core::host::claude_code::reply::Reply;
+use tidegate_core::pipeline::gate::{Closed, EDIT_GATE, Registration};
+use tidegate_core::pipeline::record::{Cost, Failure, Record, Said, estimate_tokens};
+use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_core::words::Lang;
 use tidegate_state::off::Switches;
 use tidegate_state::place::StateDir;
 use tidegate_state::{journal, marks};
@@ -63,7 +63,9 @@ impl Fallback {
         config: Option<&Config>,
         prompt: Option<Lang>,
     ) -> (Reply, Record) {
-        let closed = self.closes(config).then(|| Closed::because(step, self.lang(config, prompt).words()));
+        let closed = self
+            .closes(config)
+            .then(|| Closed::because(step, tidegate_core::words::words(self.lang(config, prompt))));
         let seen = self.seen.get().cloned().unwrap_or_default();
         let registered = self.registration.event.map_or("", EventKind::name);
         let name = if seen.name.is_empty() { registered } else { &seen.name };

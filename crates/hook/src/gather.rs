@@ -4,34 +4,40 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tidegate_core::checks::{self, Place, Project, Seen, could_check};
-use tidegate_core::config::Config;
-use tidegate_core::config::setting::Whole;
-use tidegate_core::event::wire::{ContextWindow, RawTool};
 use tidegate_core::event::{Event, EventKind};
-use tidegate_core::facts::cycle::Standing;
-use tidegate_core::facts::knowledge::Knowledge;
-use tidegate_core::facts::marks::Marks;
-use tidegate_core::facts::memory::{self, Answer, Remembered};
-use tidegate_core::facts::sources::Sources;
-use tidegate_core::facts::workflow;
-use tidegate_core::facts::worktree::{Kept, Worktrees};
-use tidegate_core::facts::{Facts, Known, Needs, OwnFile, Proof, Touched, evidence, session};
+use tidegate_core::feature::activity::classifier as phase;
+use tidegate_core::feature::activity::classifier::Phase;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::cycle::standing::Standing;
+use tidegate_core::feature::facts::{Facts, Known, Needs, OwnFile, Proof, Touched};
+use tidegate_core::feature::knowledge::facts::Knowledge;
+use tidegate_core::feature::knowledge::flow;
+use tidegate_core::feature::marks::Marks;
+use tidegate_core::feature::memory::catalogue::{MOST, OWN};
+use tidegate_core::feature::memory::facts as memory;
+use tidegate_core::feature::memory::facts::{Answer, Remembered};
+use tidegate_core::feature::memory::relay_log;
+use tidegate_core::feature::memory::settings::StartupProjects;
+use tidegate_core::feature::memory::tag as meta_tag;
+use tidegate_core::feature::session;
+use tidegate_core::feature::verification::checks;
+use tidegate_core::feature::verification::checks::{Place, Project, Seen, could_check};
+use tidegate_core::feature::verification::evidence;
+use tidegate_core::feature::workflow::manifest::is_manifest;
+use tidegate_core::feature::workflow::policy::is_same;
+use tidegate_core::feature::workflow::standing as workflow;
+use tidegate_core::feature::worktree::kept::{Kept, Worktrees};
 use tidegate_core::file_class::FileClass;
-use tidegate_core::knowledge::flow;
-use tidegate_core::memory::catalogue::{MOST, OWN};
-use tidegate_core::memory::meta_tag;
-use tidegate_core::memory::settings::StartupProjects;
-use tidegate_core::meter::models::HostSettings;
-use tidegate_core::meter::transcript::Evidence;
+use tidegate_core::host::claude_code::models::HostSettings;
+use tidegate_core::host::claude_code::payload::{ContextWindow, RawTool};
+use tidegate_core::host::claude_code::usage::Evidence;
+use tidegate_core::meter::sources::Sources;
 use tidegate_core::meter::{Meter, Unknown};
-use tidegate_core::phase::{self, Phase};
-use tidegate_core::policy::workflow_gate::is_same;
-use tidegate_core::policy::{self, relay_log};
+use tidegate_core::pipeline;
 use tidegate_core::redact::redact;
+use tidegate_core::settings::setting::Whole;
 use tidegate_core::shell::{self, Script, Spot, Surroundings};
 use tidegate_core::time::Millis;
-use tidegate_core::workflow::manifest::is_manifest;
 use tidegate_state::checks::{self as state_checks, Manifest};
 use tidegate_state::knowledge::known;
 use tidegate_state::knowledge::read::Folder;
@@ -132,7 +138,7 @@ fn start(event: &Event<'_>, marks: Option<&Marks>, root: &Path) -> String {
 /// The stock that a phase may name and that is there.
 fn stock(root: Option<&Path>) -> Vec<String> {
     let Some(folder) = root.map(|root| root.join(".claude/context")) else { return Vec::new() };
-    let all = policy::phase::stock(Phase::Research).iter();
+    let all = tidegate_core::feature::activity::stock(Phase::Research).iter();
     all.filter(|name| folder.join(name).is_file()).map(ToString::to_string).collect()
 }
 
@@ -190,7 +196,7 @@ impl Gather<'_> {
             self.env.host_settings(&host_settings::read(root.as_deref(), self.env.place.host().as_deref()))
         });
         let of_relay = Needs { meter: event.main_thread() && event.is_human_prompt(), ..Needs::default() };
-        let needs = policy::needs(event, marks.value(), self.config).and(of_relay).and(evidence::needs(
+        let needs = pipeline::needs(event, marks.value(), self.config).and(of_relay).and(evidence::needs(
             event,
             marks.value(),
             self.config,
@@ -272,7 +278,7 @@ impl Gather<'_> {
             let folder = root.as_deref().and_then(Folder::of);
             facts.flow_changed = folder.and_then(|folder| folder.modified(flow::FILE));
         }
-        if policy::needs_knowledge(&facts, self.config) {
+        if pipeline::needs_knowledge(&facts, self.config) {
             facts.knowledge = root.as_deref().and_then(|root| self.knowledge(root, facts.marks.value()));
         }
         Gathered { facts, root, host, ignored: self.env.ignored.clone() }

@@ -9,21 +9,25 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tidegate_core::config::Config;
-use tidegate_core::event::wire::Field;
 use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
-use tidegate_core::facts::marks::{Mark, Marks, Note};
-use tidegate_core::facts::{Facts, Known, evidence, session};
-use tidegate_core::gate;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::facts::{Facts, Known};
+use tidegate_core::feature::marks::{Mark, Marks, Note};
+use tidegate_core::feature::memory::job;
+use tidegate_core::feature::memory::job::Job;
+use tidegate_core::feature::session;
+use tidegate_core::feature::verdict::{Call, CycleStep, Effect};
+use tidegate_core::feature::verification::evidence;
 use tidegate_core::host::Host;
-use tidegate_core::memory::job::{self, Job};
-use tidegate_core::policy;
-use tidegate_core::record::{Failure, Record};
-use tidegate_core::reply::{self, Reply};
-use tidegate_core::ruling::{Outcome, Ruling};
+use tidegate_core::host::claude_code::payload::Field;
+use tidegate_core::host::claude_code::reply;
+use tidegate_core::host::claude_code::reply::Reply;
+use tidegate_core::pipeline;
+use tidegate_core::pipeline::gate;
+use tidegate_core::pipeline::record::{Failure, Record};
+use tidegate_core::pipeline::ruling::{Outcome, Ruling};
+use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_core::verdict::{Call, CycleStep, Effect};
-use tidegate_core::words::Lang;
 use tidegate_state::marks::Lock;
 use tidegate_state::memory::spool;
 use tidegate_state::place::StateDir;
@@ -260,7 +264,7 @@ impl Hook {
         let in_time = || self.deadline.in_time();
         let gather = Gather { env, config, payload, state: None, folder, now, in_time: &in_time };
         let gathered = gather.facts(event, Known::Absent, root);
-        let ruling = policy::decide(&gathered.facts, config, &|| self.fallback.micros());
+        let ruling = pipeline::decide(&gathered.facts, config, &|| self.fallback.micros());
         let outcome = ruling.settle(event.kind, event.main_thread(), config.text_budget(event));
         reply::reply(event.kind, &outcome)
     }
@@ -352,7 +356,7 @@ impl Run<'_> {
         gather: &Gather<'_>,
     ) -> Result<(Ruling, Outcome, Option<Lock>), FailedStep> {
         let decide = |facts: &Facts<'_>| {
-            let ruling = policy::decide(facts, self.config, &|| self.hook.fallback.micros());
+            let ruling = pipeline::decide(facts, self.config, &|| self.hook.fallback.micros());
             let budget = self.config.text_budget(self.event);
             let outcome = ruling.settle(self.event.kind, self.event.main_thread(), budget);
             (ruling, outcome)

@@ -4,19 +4,19 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use tidegate_core::config::Config;
 use tidegate_core::event::{EventKind, SessionId};
-use tidegate_core::facts::boundary::Boundary;
-use tidegate_core::facts::marks::{Mark, PressureLevel};
-use tidegate_core::facts::workflow::Owned;
-use tidegate_core::facts::worktree::Kept;
-use tidegate_core::knowledge::handoff::Steps;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::knowledge::boundary::Boundary;
+use tidegate_core::feature::knowledge::compaction;
+use tidegate_core::feature::knowledge::handoff::Steps;
+use tidegate_core::feature::marks::{Mark, PressureLevel};
+use tidegate_core::feature::verdict::Effect;
+use tidegate_core::feature::workflow::standing::Owned;
+use tidegate_core::feature::worktree::kept::Kept;
+use tidegate_core::host::claude_code::reply::Reply;
 use tidegate_core::meter::Reading;
-use tidegate_core::policy::compaction;
-use tidegate_core::reply::Reply;
-use tidegate_core::ruling::Outcome;
+use tidegate_core::pipeline::ruling::Outcome;
 use tidegate_core::time::Millis;
-use tidegate_core::verdict::Effect;
 use tidegate_state::friction::{self, Reach};
 use tidegate_state::knowledge::json::{
     self, ConfidenceSummary, LastCompact, ProgressSummary, SurvivalSummary,
@@ -326,7 +326,7 @@ pub(crate) fn effects(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_core::facts::marks::HandoffKnown;
+    use tidegate_core::feature::marks::HandoffKnown;
     use tidegate_state::place::PlaceEnv;
 
     #[test]

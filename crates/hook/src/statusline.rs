@@ -9,21 +9,23 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use tidegate_core::characters;
-use tidegate_core::config::Config;
-use tidegate_core::config::setting::Whole;
 use tidegate_core::event::SessionId;
-use tidegate_core::event::wire::{self, ContextWindow, StatusPayload};
-use tidegate_core::facts::marks::Marks;
-use tidegate_core::facts::sources::{Bridge, Sources};
-use tidegate_core::knowledge::flow::{self, Progress};
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::knowledge::flow;
+use tidegate_core::feature::knowledge::flow::Progress;
+use tidegate_core::feature::marks::Marks;
+use tidegate_core::feature::verification::verify_stop::settings::VerifyMode;
+use tidegate_core::feature::workflow::settings::WorkflowMode;
+use tidegate_core::host::claude_code::models::HostSettings;
+use tidegate_core::host::claude_code::payload as wire;
+use tidegate_core::host::claude_code::payload::{ContextWindow, StatusPayload};
 use tidegate_core::meter::forecast::{self, Forecast};
-use tidegate_core::meter::models::HostSettings;
+use tidegate_core::meter::sources::{Bridge, Sources};
 use tidegate_core::meter::{Reading, short_tokens};
-use tidegate_core::policy::verify_stop::settings::VerifyMode;
-use tidegate_core::policy::workflow_gate::settings::WorkflowMode;
+use tidegate_core::settings::setting::Whole;
+use tidegate_core::text::characters;
 use tidegate_core::time::Millis;
-use tidegate_core::words::Words;
+use tidegate_core::words::{Words, words};
 use tidegate_state::bridge::Written;
 use tidegate_state::knowledge::memory;
 use tidegate_state::knowledge::read::Folder;
@@ -81,7 +83,7 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
         variables: &env.settings,
         off: None,
     });
-    let plain_words = env.lang(config.general.lang, None).words();
+    let plain_words = words(env.lang(config.general.lang, None));
     let session = status.as_ref().and_then(|status| status.session_id.get());
     let session = session.and_then(|id| SessionId::parse(id).ok());
     let (Some(status), Some(session), Some(state)) = (status, session, state) else {
@@ -104,7 +106,7 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
 
     let known = marks::read(&folder);
     let known = known.value();
-    let words = env.lang(config.general.lang, known.and_then(|known| known.lang)).words();
+    let words = words(env.lang(config.general.lang, known.and_then(|known| known.lang)));
     let marked = known.and_then(|known| known.host.clone());
     let host = marked.unwrap_or_else(|| env.host_settings(&HostSettings::default()));
     let sources = Sources {
@@ -321,16 +323,16 @@ fn shell(command: &str) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tidegate_core::host::claude_code::models::Window;
     use tidegate_core::meter::Source;
-    use tidegate_core::meter::models::Window;
-    use tidegate_core::words::Lang;
+    use tidegate_core::text::lang::Lang;
 
     fn drawn(columns: usize, lang: Lang) -> String {
         let window = Some(Window { tokens: 200_000, compact_at: Some(167_000) });
         let reading = Reading { used: 124_000, window, source: Source::Payload, at: Millis(0) };
         let forecast = Forecast { turns: 6, fewest: 4, most: 9 };
-        let armed = [(lang.words().unverified_files)(2)];
-        draw(&reading, Some(&forecast), &[], &armed, lang.words(), Some(columns))
+        let armed = [(tidegate_core::words::words(lang).unverified_files)(2)];
+        draw(&reading, Some(&forecast), &[], &armed, tidegate_core::words::words(lang), Some(columns))
     }
 
     #[test]

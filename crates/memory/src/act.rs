@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
-use tidegate_core::characters::is_plain;
-use tidegate_core::memory::job::ProjectOf;
-use tidegate_core::memory::settings::{MemorySettings, StartupProjects};
+use tidegate_core::feature::memory::job::ProjectOf;
+use tidegate_core::feature::memory::settings::{MemorySettings, StartupProjects};
 use tidegate_core::redact::redact;
+use tidegate_core::text::characters::is_plain;
 use tidegate_core::time::Millis;
 use tidegate_state::project::memory_project;
 

@@ -9,10 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tidegate_core::facts::Known;
-use tidegate_core::memory::catalogue::Undecided;
-use tidegate_core::memory::job::ProjectOf;
-use tidegate_core::memory::settings::MemorySettings;
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::memory::catalogue::Undecided;
+use tidegate_core::feature::memory::job::ProjectOf;
+use tidegate_core::feature::memory::settings::MemorySettings;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, Acting, TopicEdit};
 use tidegate_memory::error::ErrorKind;

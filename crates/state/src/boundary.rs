@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use tidegate_core::facts::boundary::Boundary;
+use tidegate_core::feature::knowledge::boundary::Boundary;
 
 use crate::{append, bounded, replace};
 

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use tidegate_core::facts::sources::Bridge;
+use tidegate_core::meter::sources::Bridge;
 use tidegate_core::time::Millis;
 
 const FILE: &str = "bridge";

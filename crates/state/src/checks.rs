@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::checks::{self, Seen};
+use tidegate_core::feature::verification::checks;
+use tidegate_core::feature::verification::checks::Seen;
 
 use crate::{bounded, project};
 
@@ -133,7 +134,7 @@ fn text_of(path: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use tidegate_core::checks::{Kind, Place, project};
+    use tidegate_core::feature::verification::checks::{Kind, Place, project};
     use tidegate_core::shell;
 
     use super::*;

@@ -7,7 +7,7 @@
 use std::io;
 use std::path::Path;
 
-use tidegate_core::fnv;
+use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 
 #[cfg(unix)]

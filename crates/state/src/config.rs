@@ -7,11 +7,12 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::config::layer::{Assignment, Layer, Origin, path as path_of};
-use tidegate_core::config::section::Voice;
-use tidegate_core::config::value::Value;
-use tidegate_core::config::{BrokenFile, Config, Owner, near, split_off};
-use tidegate_core::policy;
+use tidegate_core::feature as policy;
+use tidegate_core::feature::config::layer::{Assignment, Layer, Origin, path as path_of};
+use tidegate_core::feature::config::{BrokenFile, Config, Owner, split_off};
+use tidegate_core::settings::near;
+use tidegate_core::settings::section::Voice;
+use tidegate_core::settings::value::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -506,12 +507,12 @@ fn of_project(projects: Vec<(String, Vec<Assignment>)>, root: Option<&Path>) -> 
 mod tests {
     use super::*;
     use crate::place::PlaceEnv;
-    use tidegate_core::config::preset::Preset;
-    use tidegate_core::config::setting::Whole;
+    use tidegate_core::feature::config::preset::Preset;
+    use tidegate_core::feature::pressure::PressureMode;
+    use tidegate_core::feature::skill_gate::settings::SkillGateMode;
     use tidegate_core::meter::Threshold;
-    use tidegate_core::policy::pressure::PressureMode;
-    use tidegate_core::policy::skill_gate::settings::SkillGateMode;
-    use tidegate_core::words::Lang;
+    use tidegate_core::settings::setting::Whole;
+    use tidegate_core::text::lang::Lang;
 
     /// A user's file, a project's two files, and a state directory.
     struct Scene(tempfile::TempDir);
@@ -1064,7 +1065,7 @@ mod tests {
         let gate = &config.policies.skill_gate;
         assert_eq!(gate.require.skills("a.rs"), ["a", "x", "rust"]);
         assert_eq!(gate.require.skills("a.sql"), ["a", "x", "sql"]);
-        let exempt: Vec<&str> = gate.exempt.0.iter().map(tidegate_core::glob::Glob::text).collect();
+        let exempt: Vec<&str> = gate.exempt.0.iter().map(tidegate_core::text::glob::Glob::text).collect();
         assert_eq!(exempt, ["gen/"], "a shorter list tightens, another one does not");
         assert!(config.policies.verify_stop.commands.test.0.is_empty());
         let waiting: Vec<String> = config.waiting.iter().map(|waiting| waiting.assignment.path()).collect();

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tidegate_core::config::Config;
-use tidegate_core::cycle::state::{FILE, MOST_TOLD};
-use tidegate_core::cycle::{Run, State, history};
 use tidegate_core::event::SessionId;
-use tidegate_core::facts::Known;
-use tidegate_core::facts::cycle::{Standing, is_live as session_is_live};
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::cycle::standing::{Standing, is_live as session_is_live};
+use tidegate_core::feature::cycle::state::{FILE, MOST_TOLD};
+use tidegate_core::feature::cycle::{Run, State, history};
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::verdict::CycleStep;
 use tidegate_core::time::Millis;
-use tidegate_core::verdict::CycleStep;
 
 use crate::knowledge::write::{lock, sweep};
 use crate::place::StateDir;
@@ -241,8 +241,8 @@ pub fn publish_budget(root: &Path, session: &SessionId, used_pct: f64, now: Mill
 mod tests {
     use super::*;
     use crate::place::PlaceEnv;
-    use tidegate_core::cycle::Status;
-    use tidegate_core::facts::marks::Mark;
+    use tidegate_core::feature::cycle::Status;
+    use tidegate_core::feature::marks::Mark;
 
     struct Project {
         _base: tempfile::TempDir,

@@ -7,9 +7,9 @@ use std::fs;
 use std::path::Path;
 
 use tidegate_core::event::SessionId;
-use tidegate_core::facts::Known;
-use tidegate_core::facts::marks::Marks;
-use tidegate_core::meter::transcript::Evidence;
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::marks::Marks;
+use tidegate_core::host::claude_code::usage::Evidence;
 
 use crate::place::StateDir;
 use crate::{boundary, marks, transcript};
@@ -55,8 +55,8 @@ pub fn inherit(
 mod tests {
     use super::*;
     use crate::place::PlaceEnv;
-    use tidegate_core::facts::boundary::Boundary;
-    use tidegate_core::facts::marks::{Mark, Pressure, PressureLevel};
+    use tidegate_core::feature::knowledge::boundary::Boundary;
+    use tidegate_core::feature::marks::{Mark, Pressure, PressureLevel};
     use tidegate_core::time::Millis;
 
     #[test]

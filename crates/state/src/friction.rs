@@ -3,10 +3,10 @@
 use std::io;
 use std::path::Path;
 
-use tidegate_core::config::Config;
-use tidegate_core::friction::Friction;
+use tidegate_core::feature::config::Config;
+use tidegate_core::pipeline::friction::Friction;
 
-use tidegate_core::record::Record;
+use tidegate_core::pipeline::record::Record;
 use tidegate_core::time::Millis;
 
 use crate::journal;
@@ -108,8 +108,8 @@ pub fn told(state: &StateDir, now: Millis, root: &Path, policies: &[String]) -> 
 mod tests {
     use super::*;
     use crate::place::PlaceEnv;
-    use tidegate_core::record::{Deeds, Switched, VerdictRecord};
-    use tidegate_core::verdict::Asks;
+    use tidegate_core::feature::verdict::Asks;
+    use tidegate_core::pipeline::record::{Deeds, Switched, VerdictRecord};
 
     #[test]
     fn commands_at_the_same_time_step_down_once() {
@@ -136,7 +136,7 @@ mod tests {
             let switched = Switched { policy: policy.clone(), session: None, project: project.clone() };
             let did = Deeds { switched_off: Some(switched), ..Deeds::default() };
             let mut off = Record {
-                person: tidegate_core::person::Person::There,
+                person: tidegate_core::host::person::Person::There,
                 did,
                 ..Record::begin("tidegate off", at(9))
             };

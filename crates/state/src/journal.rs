@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use tidegate_core::event::SessionId;
-use tidegate_core::record::{FORMAT, Record};
-use tidegate_core::search;
+use tidegate_core::pipeline::record::{FORMAT, Record};
+use tidegate_core::text::search;
 use tidegate_core::time::Millis;
 
 use crate::place::StateDir;

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use tidegate_core::facts::Known;
-use tidegate_core::facts::marks::{Mark, Marks, write_lines};
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::marks::{Mark, Marks, write_lines};
 
 use crate::lock::{self, Keeps};
 use crate::{append, bounded, private};
@@ -169,9 +169,9 @@ fn take_up(session: &Path, lock_alone: impl Fn(&Path) -> io::Result<Lock>) -> io
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_core::checks::Kinds;
-    use tidegate_core::facts::marks::{Pressure, PressureLevel};
-    use tidegate_core::facts::work::{Checked, Edit};
+    use tidegate_core::feature::marks::{Pressure, PressureLevel};
+    use tidegate_core::feature::verification::checks::Kinds;
+    use tidegate_core::feature::verification::work::{Checked, Edit};
     use tidegate_core::time::Millis;
 
     fn append(session: &Path, marks: &[Mark]) -> io::Result<()> {

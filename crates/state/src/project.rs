@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::memory::job::ProjectOf;
+use tidegate_core::feature::memory::job::ProjectOf;
 use tidegate_core::redact::redact;
 
 use crate::{bounded, claims};

@@ -7,11 +7,13 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tidegate_core::knowledge::preserved::{self, Preserved};
-use tidegate_core::memory::answer::{self, Said};
+use tidegate_core::feature::knowledge::preserved;
+use tidegate_core::feature::knowledge::preserved::Preserved;
+use tidegate_core::feature::memory::answer;
+use tidegate_core::feature::memory::answer::Said;
+use tidegate_core::host::claude_code::usage::{Evidence, Found, Scan};
 use tidegate_core::meter::Unknown;
-use tidegate_core::meter::transcript::{Evidence, Found, Scan};
-use tidegate_core::search;
+use tidegate_core::text::search;
 use tidegate_core::time::Millis;
 
 use crate::bounded;

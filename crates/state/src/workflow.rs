@@ -6,13 +6,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use tidegate_core::config::Config;
-use tidegate_core::facts::Known;
-use tidegate_core::facts::workflow::{LetThrough, Owned, Standing};
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::workflow::check;
+use tidegate_core::feature::workflow::check::{Found, Named};
+use tidegate_core::feature::workflow::manifest;
+use tidegate_core::feature::workflow::manifest::{FILE, FOLDER};
+use tidegate_core::feature::workflow::standing::{LetThrough, Owned, Standing};
+use tidegate_core::feature::workflow::{Manifest, estimate};
 use tidegate_core::time::Millis;
-use tidegate_core::workflow::check::{self, Found, Named};
-use tidegate_core::workflow::manifest::{self, FILE, FOLDER};
-use tidegate_core::workflow::{Manifest, estimate};
 
 use crate::knowledge::write::{lock, sweep};
 use crate::place::StateDir;

@@ -3,9 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::facts::Known;
-use tidegate_core::knowledge::apart::says_more;
-use tidegate_core::knowledge::{flow, plan, stock::StockFile, tracked};
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::knowledge::apart::says_more;
+use tidegate_core::feature::knowledge::stock::StockFile;
+use tidegate_core::feature::knowledge::{flow, plan, tracked};
 use tidegate_core::time::Millis;
 
 use crate::knowledge::read::Folder;

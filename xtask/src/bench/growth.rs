@@ -4,7 +4,7 @@
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 
-use tidegate_core::memory::catalogue::{
+use tidegate_core::feature::memory::catalogue::{
     Decided, MOST, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
 };
 use tidegate_core::time::Millis;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use tidegate_core::phase::Phase;
+use tidegate_core::feature::activity::classifier::Phase;
 
 use crate::failure::{Done, Failure, While};
 use crate::workspace;

@@ -5,8 +5,9 @@
 
 use std::fmt::Write as _;
 
-use tidegate_core::phase::features::Language;
-use tidegate_core::phase::table::{self, PHASES, Table};
+use tidegate_core::feature::activity::classifier::features::Language;
+use tidegate_core::feature::activity::classifier::table;
+use tidegate_core::feature::activity::classifier::table::{PHASES, Table};
 
 use super::model::{self, Document};
 use super::{Examples, SETTINGS, each_language};

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use tidegate_core::phase::{self, Phase};
+use tidegate_core::feature::activity::classifier as phase;
+use tidegate_core::feature::activity::classifier::Phase;
 
 use super::corpus::{self, Example, LANGUAGES};
 use crate::failure::{Done, Failure};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::phase::features::phrase;
-use tidegate_core::phase::lexicon::BEGINNING;
+use tidegate_core::feature::activity::classifier::features::phrase;
+use tidegate_core::feature::activity::classifier::lexicon::BEGINNING;
 
 use super::corpus;
 use crate::failure::{Done, Failure};

@@ -14,7 +14,7 @@ mod model;
 use std::fs;
 use std::path::PathBuf;
 
-use tidegate_core::phase::lexicon::Lexicon;
+use tidegate_core::feature::activity::classifier::lexicon::Lexicon;
 
 use crate::failure::{Done, Failure, While};
 use crate::print;
@@ -58,7 +58,7 @@ pub(crate) fn write() -> Done {
 }
 
 fn file() -> PathBuf {
-    workspace::root().join("crates/core/src/phase/parameters.bin")
+    workspace::root().join("crates/core/src/feature/activity/classifier/parameters.bin")
 }
 
 /// The whole file.

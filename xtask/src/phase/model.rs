@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tidegate_core::phase::Phase;
-use tidegate_core::phase::exponential::exp;
-use tidegate_core::phase::features::{Features, GROUPS};
-use tidegate_core::phase::lexicon::Lexicon;
-use tidegate_core::phase::table::{self, BUCKETS, PHASES, RARITY_UNIT};
+use tidegate_core::feature::activity::classifier::Phase;
+use tidegate_core::feature::activity::classifier::exponential::exp;
+use tidegate_core::feature::activity::classifier::features::{Features, GROUPS};
+use tidegate_core::feature::activity::classifier::lexicon::Lexicon;
+use tidegate_core::feature::activity::classifier::table;
+use tidegate_core::feature::activity::classifier::table::{BUCKETS, PHASES, RARITY_UNIT};
 
 use super::corpus::Example;
 use super::descent::minimise;
@@ -232,8 +233,8 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
-    use tidegate_core::phase::features::Language;
-    use tidegate_core::phase::table::Table;
+    use tidegate_core::feature::activity::classifier::features::Language;
+    use tidegate_core::feature::activity::classifier::table::Table;
 
     use super::*;
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use tidegate_core::policy::phase::backend::Kind;
-use tidegate_core::question::Question;
+use tidegate_core::language_model::Question;
+use tidegate_core::language_model::backend::Kind;
 
 use super::{Asked, LARGEST_ANSWER};
 use crate::program;

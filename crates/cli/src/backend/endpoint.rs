@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use tidegate_core::policy::phase::backend::{Kind, Target};
-use tidegate_core::question::Question;
-use tidegate_core::record::BackendOutcome;
+use tidegate_core::language_model::Question;
+use tidegate_core::language_model::backend::{Kind, Target};
+use tidegate_core::pipeline::record::BackendOutcome;
 
 use super::{Asked, LARGEST_ANSWER};
 use crate::program;
@@ -105,7 +105,7 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use tidegate_core::policy::phase::question::question;
+    use tidegate_core::feature::activity::question::question;
 
     proptest! {
         /// Whatever a prompt holds, it is one line of the options and reads back as the body.

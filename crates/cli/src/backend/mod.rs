@@ -8,9 +8,9 @@ pub(crate) mod summariser;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tidegate_core::policy::phase::backend::{Kind, Target, Way};
-use tidegate_core::question::{Question, Said};
-use tidegate_core::record::BackendOutcome;
+use tidegate_core::language_model::backend::{Kind, Target, Way};
+use tidegate_core::language_model::{Question, Said};
+use tidegate_core::pipeline::record::BackendOutcome;
 
 use crate::program::{self, NotRun};
 

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use tidegate_core::memory::relay::Relay;
-use tidegate_core::memory::settings::Summary;
-use tidegate_core::memory::summary::{self, Told};
-use tidegate_core::policy::phase::backend::Way;
-use tidegate_core::question::Question;
-use tidegate_core::record::{BackendCall, BackendOutcome, Record};
+use tidegate_core::feature::memory::relay::Relay;
+use tidegate_core::feature::memory::settings::Summary;
+use tidegate_core::feature::memory::summary;
+use tidegate_core::feature::memory::summary::Told;
+use tidegate_core::language_model::Question;
+use tidegate_core::language_model::backend::Way;
+use tidegate_core::pipeline::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::redact::redact;
-use tidegate_core::words::Lang;
+use tidegate_core::text::lang::Lang;
 use tidegate_memory::worker::{NotTold, Summarise};
 use tidegate_state::calls::{self, Cap};
 use tidegate_state::place::StateDir;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tidegate_core::record::{BoundaryRecord, Record};
+use tidegate_core::pipeline::record::{BoundaryRecord, Record};
 
 /// One compaction.
 #[derive(Serialize)]

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
-use tidegate_core::config::layer::{key_text, path};
-use tidegate_core::config::schema;
-use tidegate_core::config::value;
+use tidegate_core::feature::config::layer::{key_text, path};
+use tidegate_core::feature::config::schema;
+use tidegate_core::settings::value;
 
 use super::Outcome;
 use crate::args;

@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tidegate_core::record::Record;
+use tidegate_core::pipeline::record::Record;
 use tidegate_state::{clock, journal};
 
 use super::Outcome;

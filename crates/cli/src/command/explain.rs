@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
+use tidegate_core::feature::verdict::Asks;
 use tidegate_core::host::Host;
-use tidegate_core::person::Person;
-use tidegate_core::record::{BackendCall, Deeds, Record, Switched};
-use tidegate_core::verdict::Asks;
+use tidegate_core::host::person::Person;
+use tidegate_core::pipeline::record::{BackendCall, Deeds, Record, Switched};
 use tidegate_state::journal;
 
 use super::Outcome;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::facts::Known;
-use tidegate_core::facts::workflow::Standing;
-use tidegate_core::knowledge::handoff::FILE;
-use tidegate_core::record::Deeds;
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::knowledge::handoff::FILE;
+use tidegate_core::feature::workflow::standing::Standing;
+use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::knowledge::handoff;
 use tidegate_state::workflow;
 

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use tidegate_core::feature::activity::classifier::Phase;
 use tidegate_core::host::Host;
-use tidegate_core::phase::Phase;
-use tidegate_core::record::{BackendCall, Record};
+use tidegate_core::pipeline::record::{BackendCall, Record};
 use tidegate_state::clock;
 use tidegate_state::journal::{self, Follow};
 

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::knowledge::entry_id::EntryId;
-use tidegate_core::knowledge::similarity::{DUPLICATE, content_words, similarity};
-use tidegate_core::knowledge::stock::{Confidence, Stock};
+use tidegate_core::feature::knowledge::entry_id::EntryId;
+use tidegate_core::feature::knowledge::similarity::{DUPLICATE, content_words, similarity};
+use tidegate_core::feature::knowledge::stock::{Confidence, Stock};
 
 use super::Outcome;
 use super::compound::confirmed;
@@ -98,7 +98,7 @@ fn report(project: &Project, knowledge: &Knowledge) -> Report {
     for stock in &knowledge.stock {
         let parsed = Stock::parse(&stock.text);
         let Confidence { total, average, unverified } = Confidence::of(&parsed.entries);
-        let entry = |learning: &tidegate_core::knowledge::stock::Learning<'_>| Entry {
+        let entry = |learning: &tidegate_core::feature::knowledge::stock::Learning<'_>| Entry {
             id: learning.id,
             title: learning.title.to_owned(),
             line: learning.line,

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use tidegate_core::meter::short_tokens;
-use tidegate_core::record::MeterRecord;
+use tidegate_core::pipeline::record::MeterRecord;
 
 use super::Outcome;
 use crate::args;

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::config::near;
-use tidegate_core::policy;
-use tidegate_core::record::{Deeds, Switched};
+use tidegate_core::feature as policy;
+use tidegate_core::pipeline::record::{Deeds, Switched};
+use tidegate_core::settings::near;
 use tidegate_core::time::Millis;
 use tidegate_state::friction::{self, Reach};
 use tidegate_state::off::{self, Off, Scope, SteppedDown, Switches};
@@ -151,7 +151,7 @@ pub(crate) fn on(args: &args::On) -> Outcome {
             print::line(&format!("{} blocks again in {}", down.policy, down.stepped_down_in));
         }
     }
-    let variable = here.env.off.as_deref().map(tidegate_core::config::split_off).unwrap_or_default();
+    let variable = here.env.off.as_deref().map(tidegate_core::feature::config::split_off).unwrap_or_default();
     if variable.contains(&args.policy) {
         print::to_stderr("note: TIDEGATE_OFF in this environment still names it");
     }
@@ -187,7 +187,7 @@ fn list(here: &Here, json: bool) {
         print::line(&format!("{} {}", down.policy, only_advises(down)));
     }
     warn_of_damage(here);
-    for policy in here.env.off.as_deref().map(tidegate_core::config::split_off).unwrap_or_default() {
+    for policy in here.env.off.as_deref().map(tidegate_core::feature::config::split_off).unwrap_or_default() {
         print::line(&format!("{policy} is switched off by TIDEGATE_OFF in this environment"));
     }
     if list.is_empty() && here.env.off.is_none() {

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 use serde_json::Value;
-use tidegate_core::phase::{self, Phase};
+use tidegate_core::feature::activity::classifier as phase;
+use tidegate_core::feature::activity::classifier::Phase;
 
 use super::Outcome;
 use crate::args;

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::characters::one_line;
-use tidegate_core::knowledge::entry_id::EntryId;
-use tidegate_core::knowledge::flow::{self, NewEntry};
-use tidegate_core::record::Deeds;
+use tidegate_core::feature::knowledge::entry_id::EntryId;
+use tidegate_core::feature::knowledge::flow;
+use tidegate_core::feature::knowledge::flow::NewEntry;
+use tidegate_core::pipeline::record::Deeds;
+use tidegate_core::text::characters::one_line;
 
 use super::Outcome;
 use crate::approval::{self, tightened};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::{Command, CommandFactory};
-use tidegate_core::config::schema;
+use tidegate_core::feature::config::schema;
 
 use super::config;
 use crate::args::{self, Arguments};

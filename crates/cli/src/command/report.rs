@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::friction::{Spoke, Tally, tallies};
-use tidegate_core::record::{BackendCall, BackendOutcome, Record};
+use tidegate_core::pipeline::friction::{Spoke, Tally, tallies};
+use tidegate_core::pipeline::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::friction;
 

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::characters::one_line;
-use tidegate_core::checks::Kinds;
-use tidegate_core::config::Config;
-use tidegate_core::facts::Known;
-use tidegate_core::facts::marks::{Approval, PressureLevel};
-use tidegate_core::facts::verification;
-use tidegate_core::phase::Phase;
-use tidegate_core::policy::verify_stop;
-use tidegate_core::record::{MeterRecord, Record};
+use tidegate_core::feature::activity::classifier::Phase;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::marks::{Approval, PressureLevel};
+use tidegate_core::feature::verification::checks::Kinds;
+use tidegate_core::feature::verification::skill as verification;
+use tidegate_core::feature::verification::verify_stop;
+use tidegate_core::pipeline::record::{MeterRecord, Record};
+use tidegate_core::text::characters::one_line;
 use tidegate_core::time::Millis;
 use tidegate_state::checks::{self, Manifest};
 use tidegate_state::{boundary, cycle, journal, off, workflow};
@@ -156,7 +156,7 @@ impl Cycle {
             (Ok(_), None) => return None,
         };
         let at = known.position(&state.stage)?;
-        let running = state.status == tidegate_core::cycle::Status::Running;
+        let running = state.status == tidegate_core::feature::cycle::Status::Running;
         let active = session.marks.stage.as_ref().filter(|active| active.stage == state.stage);
         let is_here = running && state.session_id.as_deref() == Some(session.id.as_str());
         Some(Cycle::Stands(Box::new(Stands {
@@ -298,7 +298,7 @@ impl Unverified {
         checks::add_worktrees(&mut roots, &edited);
         let manifests = checks::read(&roots, &[], &changes.files);
         let seen: Vec<_> = manifests.iter().map(Manifest::seen).collect();
-        let project = tidegate_core::checks::project(&seen);
+        let project = tidegate_core::feature::verification::checks::project(&seen);
         let missing = verification::missing(Some(&project), &here.config, changes.checked);
         let mut settled_by = verify_stop::examples(Some(&project), &here.config, missing);
         settled_by.push(format!("the skill {}", verification::SKILL));

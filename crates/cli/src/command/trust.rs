@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::config::layer::Assignment;
-use tidegate_core::config::section::{Project, Wrong};
-use tidegate_core::config::value::{Value, without_passwords};
-use tidegate_core::record::Deeds;
+use tidegate_core::feature::config::layer::Assignment;
+use tidegate_core::pipeline::record::Deeds;
+use tidegate_core::settings::section::{Project, Wrong};
+use tidegate_core::settings::value::{Value, without_passwords};
 use tidegate_state::{bounded, claims, config, trust};
 
 use super::Outcome;

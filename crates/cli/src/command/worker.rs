@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tidegate_core::memory::job::Work;
-use tidegate_core::policy::relay_log;
-use tidegate_core::record::{Failure, Record};
+use tidegate_core::feature::memory::job::Work;
+use tidegate_core::feature::memory::relay_log;
+use tidegate_core::pipeline::record::{Failure, Record};
 use tidegate_core::time::Millis;
 use tidegate_memory::memory::Memory;
 use tidegate_memory::postgres::Address;

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::config::Config;
 use tidegate_core::event::SessionId;
-use tidegate_core::facts::marks::Marks;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::marks::Marks;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::place::StateDir;
@@ -190,7 +190,7 @@ impl Gathered {
     }
 
     /// Whether a record is of this project.
-    pub(super) fn is_here(&self, record: &tidegate_core::record::Record) -> bool {
+    pub(super) fn is_here(&self, record: &tidegate_core::pipeline::record::Record) -> bool {
         record.project.is_some() && record.project.as_deref().map(Path::new) == self.project.as_deref()
     }
 

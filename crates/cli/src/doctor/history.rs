@@ -1,6 +1,6 @@
 //! The journal's last days, read from their ends.
 
-use tidegate_core::record::Record;
+use tidegate_core::pipeline::record::Record;
 use tidegate_core::time::Millis;
 use tidegate_state::journal;
 use tidegate_state::place::StateDir;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tidegate_core::host::Host;
-use tidegate_core::record::Record;
+use tidegate_core::pipeline::record::Record;
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Unchecked {

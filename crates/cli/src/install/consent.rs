@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use super::links_out::LinkOut;
 use super::shell::quoted;
 use super::target::Target;
-use tidegate_core::record::Deeds;
+use tidegate_core::pipeline::record::Deeds;
 
 use crate::approval::{self, Consent, Request};
 use crate::args;

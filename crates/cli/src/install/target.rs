@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::cycle::state::FILE;
+use tidegate_core::feature::cycle::state::FILE;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::{clock, cycle};

@@ -4,9 +4,9 @@ use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
-use tidegate_core::record::{Cost, Deeds, Failure, Record, Said, Switched, VerdictRecord};
+use tidegate_core::feature::verdict::Asks;
+use tidegate_core::pipeline::record::{Cost, Deeds, Failure, Record, Said, Switched, VerdictRecord};
 use tidegate_core::time::Millis;
-use tidegate_core::verdict::Asks;
 
 use crate::answer::Ran;
 use crate::fixtures;
@@ -39,7 +39,7 @@ fn of(sandbox: &Sandbox, session: &str) -> Record {
         session: Some(session.into()),
         project,
         ruling: "pass".into(),
-        person: tidegate_core::person::Person::There,
+        person: tidegate_core::host::person::Person::There,
         ..Record::default()
     }
 }

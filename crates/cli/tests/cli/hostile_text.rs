@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use tidegate_core::characters;
+use tidegate_core::text::characters;
 
 use crate::answer::Answer;
 use crate::people::{SESSION, attended, by_agent};

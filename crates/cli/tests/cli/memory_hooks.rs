@@ -5,8 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tidegate_core::memory::catalogue::{Decided, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic};
-use tidegate_core::memory::job::{Because, Job, Part, VERSION, Work};
+use tidegate_core::feature::memory::catalogue::{
+    Decided, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
+};
+use tidegate_core::feature::memory::job::{Because, Job, Part, VERSION, Work};
 use tidegate_core::time::Millis;
 use tidegate_state::memory::{catalogue, spool};
 use tidegate_state::place::{PlaceEnv, StateDir};

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tidegate_core::event::{self, EventKind};
-use tidegate_core::gate;
+use tidegate_core::pipeline::gate;
 
 use crate::fixtures::{self, Capture};
 use crate::sandbox::in_parallel;

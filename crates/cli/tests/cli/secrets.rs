@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::json;
-use tidegate_core::fnv;
-use tidegate_core::memory::job::{Answer, Because, Job, Part, ProjectOf, VERSION, Work};
+use tidegate_core::feature::memory::job::{Answer, Because, Job, Part, ProjectOf, VERSION, Work};
+use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 use tidegate_state::clock;
 use tidegate_state::memory::spool;
@@ -197,5 +197,5 @@ fn no_secret_of_a_conversation_is_in_what_is_kept() {
 }
 
 fn contains(bytes: &[u8], text: &str) -> bool {
-    tidegate_core::search::find(bytes, text.as_bytes()).is_some()
+    tidegate_core::text::search::find(bytes, text.as_bytes()).is_some()
 }

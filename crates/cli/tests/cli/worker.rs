@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tidegate_core::fnv;
-use tidegate_core::memory::job::{Answer, Because, Job, Part, ProjectOf, VERSION, Work};
+use tidegate_core::feature::memory::job::{Answer, Because, Job, Part, ProjectOf, VERSION, Work};
+use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 use tidegate_memory::record::Log;
 use tidegate_memory::sqlite::SqliteStore;

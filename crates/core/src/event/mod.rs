@@ -1,16 +1,15 @@
 //! 1. What happened: bytes from the host become an [`Event`], or a named reason why they do not.
 
 pub mod kind;
-pub mod wire;
 
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::host::claude_code::payload::{BackgroundTask, Field, NotAnObject, Payload};
 pub use kind::EventKind;
-use wire::{Field, NotAnObject, Payload};
 
-use crate::memory::call;
-use crate::search;
+use crate::feature::memory::call;
+use crate::text::search;
 
 /// Enough to tell a person's prompt from the host's.
 const FIRST_WORDS: usize = 64;
@@ -192,11 +191,12 @@ pub struct Unreadable<'a> {
 /// Reads a payload. `registered` is the event the hook was registered for, if it says so: the payload's own
 /// name counts more, but a broken payload may have none.
 pub fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>> {
-    let payload: Payload<'_> = wire::read_object(bytes).map_err(|why| Unreadable {
-        kind: name_in_broken_json(bytes).map(EventKind::from_name).or(registered),
-        name: name_in_broken_json(bytes).unwrap_or_default().into(),
-        step: FailedStep::Payload(why),
-    })?;
+    let payload: Payload<'_> =
+        crate::host::claude_code::payload::read_object(bytes).map_err(|why| Unreadable {
+            kind: name_in_broken_json(bytes).map(EventKind::from_name).or(registered),
+            name: name_in_broken_json(bytes).unwrap_or_default().into(),
+            step: FailedStep::Payload(why),
+        })?;
     let (kind, name) = match (&payload.hook_event_name, registered) {
         (Field::Value(name), _) if !name.is_empty() => (EventKind::from_name(name), name.clone()),
         (_, Some(kind)) => (kind, Cow::Borrowed(kind.name())),
@@ -246,6 +246,25 @@ impl Event<'_> {
             EventKind::PreToolUse => self.payload.tool_name.get().is_some_and(|tool| tool == "ExitWorktree"),
             _ => false,
         }
+    }
+
+    /// Whether agents still work in the background when a turn ends.
+    pub fn agents_run(&self) -> bool {
+        let is_agent = |task: &&BackgroundTask<'_>| {
+            let kind = task.kind.get();
+            kind.is_some_and(|kind| ["agent", "teammate", "workflow"].iter().any(|word| kind.contains(word)))
+        };
+        self.running_tasks().any(|task| is_agent(&task))
+    }
+
+    /// Whether a task in the background still runs when a turn ends.
+    pub fn is_running(&self, id: &str) -> bool {
+        self.running_tasks().any(|task| task.id.get().is_some_and(|task| task == id))
+    }
+
+    fn running_tasks(&self) -> impl Iterator<Item = &BackgroundTask<'_>> {
+        let tasks = self.payload.background_tasks.get().map(|tasks| tasks.0.as_slice()).unwrap_or_default();
+        tasks.iter().filter(|task| task.status.get().is_none_or(|status| status == "running"))
     }
 
     /// At the start of a fork: the tokens of the conversation it copied.

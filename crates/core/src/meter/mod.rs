@@ -1,16 +1,15 @@
 //! The context meter: how full the context is, how far it is to the next compaction, and how sure we are.
 
 pub mod forecast;
-pub mod models;
-pub mod transcript;
+pub mod sources;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::host::claude_code::models::Window;
 use crate::time::Millis;
 use forecast::Forecast;
-use models::Window;
 
 /// A reading with how fresh it is. There is no default: "unknown" is a value, never 0 or 100.
 #[derive(Clone, Debug, PartialEq)]

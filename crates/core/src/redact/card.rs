@@ -1,6 +1,6 @@
 //! Numbers of payment cards: whole or in groups, with the first digits of an issuer and a correct last one.
 
-use super::is_word;
+use crate::redact::is_word;
 
 /// The shortest number.
 pub(super) const SHORTEST: usize = 13;

@@ -1,11 +1,12 @@
 //! Secrets that are known by the command, the statement or the table they stand in, without an operator: `sshpass -p …`,
 //! `login me password …`, `IDENTIFIED BY '…'`, `| password | … |`.
 
-use super::keyword::{self, Weight};
-use super::kind::MARKER;
-use super::looks::{Style, ends_line, is_placeholder};
-use super::value::Scan;
-use super::{Finding, Kind, is_word, table};
+use crate::redact::keyword;
+use crate::redact::keyword::Weight;
+use crate::redact::kind::MARKER;
+use crate::redact::looks::{Style, ends_line, is_placeholder};
+use crate::redact::value::Scan;
+use crate::redact::{Finding, Kind, is_word, table};
 use crate::shell::among;
 
 /// How far back the words before a name are looked for.

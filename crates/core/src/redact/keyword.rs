@@ -1,8 +1,8 @@
 //! Names whose values are secrets: `password`, `apiKey`, `AWS_SECRET_ACCESS_KEY`, `パスワード`, `密码`.
 
-use super::Kind;
-use crate::search;
+use crate::redact::Kind;
 use crate::shell::{Words, among, each};
+use crate::text::search;
 
 /// How much a name says about its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

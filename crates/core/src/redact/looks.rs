@@ -1,11 +1,11 @@
 //! Whether a value looks like a secret, or like a type, a placeholder, code or a word of prose.
 
-use super::keyword::{Keyword, Weight};
-use super::kind::MARKER;
-use super::value::MOST_BLANKS;
-use super::{Kind, is_word};
-use crate::search;
+use crate::redact::keyword::{Keyword, Weight};
+use crate::redact::kind::MARKER;
+use crate::redact::value::MOST_BLANKS;
+use crate::redact::{Kind, is_word};
 use crate::shell::{Words, among};
+use crate::text::search;
 
 /// How a value stands behind its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,7 +25,7 @@ use std::ops::Range;
 
 pub use kind::{Found, Kind};
 
-use crate::search;
+use crate::text::search;
 
 /// A text without its secrets, and what they were.
 #[derive(Clone, Debug, PartialEq, Eq)]

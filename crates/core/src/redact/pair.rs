@@ -1,10 +1,10 @@
 //! Values whose names stand in a field of their own: `- name: DB_PASSWORD` and `value: …` below, in either order.
 
-use super::is_word;
-use super::keyword;
-use super::kind::MARKER;
-use super::looks::Style;
-use super::value::{Scan, Value};
+use crate::redact::is_word;
+use crate::redact::keyword;
+use crate::redact::kind::MARKER;
+use crate::redact::looks::Style;
+use crate::redact::value::{Scan, Value};
 
 /// How much may stand between the two fields.
 const BETWEEN: usize = 96;

@@ -1,8 +1,8 @@
 //! Private key blocks: whole, torn at their end or their beginning, indented, numbered, within JSON, without the lines
 //! around them, or in base64 once more.
 
-use super::{Finding, Kind};
-use crate::search;
+use crate::redact::{Finding, Kind};
+use crate::text::search;
 
 const DASHES: &[u8] = b"-----";
 

@@ -1,7 +1,7 @@
 //! Text that somebody marked as private: from `<private>` to its `</private>`, or to the end.
 
-use super::{Finding, Kind};
-use crate::search;
+use crate::redact::{Finding, Kind};
+use crate::text::search;
 
 const NAME: &[u8] = b"private";
 

@@ -1,8 +1,9 @@
 //! Secrets in sentences and behind arrows: `changed the password to …`, `パスワードを「…」に変更した`, `password -> …`.
 
-use super::keyword::{self, Keyword, Weight};
-use super::looks::Style;
-use super::value::{Scan, trim_blanks};
+use crate::redact::keyword;
+use crate::redact::keyword::{Keyword, Weight};
+use crate::redact::looks::Style;
+use crate::redact::value::{Scan, trim_blanks};
 use crate::shell::{Words, among};
 
 /// Words between a name and its value, of which the last has to be one of [`LEADING`].

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use super::keyword::{self, Keyword, Weight};
-use super::kind::MARKER;
-use super::looks::Style;
-use super::value::{MOST_BLANKS, Scan, Value};
-use super::{Finding, is_word};
-use crate::search;
+use crate::redact::keyword;
+use crate::redact::keyword::{Keyword, Weight};
+use crate::redact::kind::MARKER;
+use crate::redact::looks::Style;
+use crate::redact::value::{MOST_BLANKS, Scan, Value};
+use crate::redact::{Finding, is_word};
+use crate::text::search;
 
 /// The longest header, and the most columns of it that are looked at.
 const LONGEST_LINE: usize = 512;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Finding, Kind, LETTER, MIXED, SHORTEST_TOKEN, WORD, card, class, is_word, pem};
+use crate::redact::{Finding, Kind, LETTER, MIXED, SHORTEST_TOKEN, WORD, card, class, is_word, pem};
 
 /// What the rest of a token is made of.
 #[derive(Clone, Copy)]

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::kind::{MARKER, marker_at};
-use super::looks::is_placeholder;
-use super::value::Scan;
-use super::{Kind, is_word};
-use crate::search;
+use crate::redact::kind::{MARKER, marker_at};
+use crate::redact::looks::is_placeholder;
+use crate::redact::value::Scan;
+use crate::redact::{Kind, is_word};
+use crate::text::search;
 
 /// The longest user name and password in a URL.
 const LONGEST_USER: usize = 256;

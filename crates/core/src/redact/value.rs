@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use super::keyword::{self, Keyword, Weight};
-use super::kind::MARKER;
-use super::looks::{Style, is_placeholder, like_a_secret};
-use super::url::is_variable;
-use super::{BLANK, DASH, Finding, Kind, OPERATOR, class, is_word};
-use crate::search;
+use crate::redact::keyword;
+use crate::redact::keyword::{Keyword, Weight};
+use crate::redact::kind::MARKER;
+use crate::redact::looks::{Style, is_placeholder, like_a_secret};
+use crate::redact::url::is_variable;
+use crate::redact::{BLANK, DASH, Finding, Kind, OPERATOR, class, is_word};
 use crate::shell::among;
+use crate::text::search;
 
 /// How much of a value is looked at before it is found to be one; then it is taken to its end.
 const LOOKED_AT: usize = 128;

@@ -1,6 +1,6 @@
 //! File names in texts: string literals of an inline script, and the headers of a patch.
 
-use super::{Words, among};
+use crate::shell::{Words, among};
 
 /// Most names that are taken from one text.
 const MOST: usize = 64;

@@ -11,9 +11,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::syntax::{self, Body, Command, Document, Item, Joint, List, Parsed, Part, Pipeline, Redirect};
-use super::wrappers::{self, Stripped};
-use super::{Script, Sort, Spot, Status, Step, Surroundings, Why, Word, Words, Write, among, tidy, writes};
+use crate::shell::syntax;
+use crate::shell::syntax::{Body, Command, Document, Item, Joint, List, Parsed, Part, Pipeline, Redirect};
+use crate::shell::wrappers;
+use crate::shell::wrappers::Stripped;
+use crate::shell::{
+    Script, Sort, Spot, Status, Step, Surroundings, Why, Word, Words, Write, among, tidy, writes,
+};
 
 /// Most commands of one line; loops are written out.
 const MOST_STEPS: usize = 512;

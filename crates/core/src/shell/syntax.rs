@@ -4,7 +4,7 @@
 //! be bounded: a release build does not unwind, and a deep nest must not end the process. Whatever is not understood
 //! fails as a whole: no half of a line is ever judged.
 
-use super::{Words, among};
+use crate::shell::{Words, among};
 
 /// Deepest nesting of groups, substitutions and compound commands.
 pub(super) const DEEPEST: usize = 40;

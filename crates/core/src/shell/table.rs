@@ -1,7 +1,7 @@
 //! Lists of words in tables. One text per list: every address in a table has to be relocated whenever the program starts,
 //! and a hook starts for every tool call.
 
-use crate::search;
+use crate::text::search;
 
 /// Words with blanks between them.
 pub(crate) type Words = &'static str;

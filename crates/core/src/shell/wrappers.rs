@@ -1,8 +1,8 @@
 //! Commands that only carry another one: `env A=b`, `timeout 60`, `npx`, `uv run`, `docker compose exec app`; and shells
 //! that are given their commands as text.
 
-use super::syntax::Document;
-use super::{Spot, Word, Words, among, each};
+use crate::shell::syntax::Document;
+use crate::shell::{Spot, Word, Words, among, each};
 
 /// A command without what carries it.
 pub(super) struct Stripped {

@@ -3,9 +3,9 @@
 //! (`checkout`, `restore`, `mv`, `stash`), what generators and archives make, and `rm`, since a file that is gone cannot
 //! be looked at.
 
-use super::named::{in_patch, in_script, looks_like_file};
-use super::syntax::{Document, RedirectKind};
-use super::{How, Sort, Spot, Word, Words, Write, among};
+use crate::shell::named::{in_patch, in_script, looks_like_file};
+use crate::shell::syntax::{Document, RedirectKind};
+use crate::shell::{How, Sort, Spot, Word, Words, Write, among};
 
 /// The file that a redirection opens for writing.
 pub(super) fn of_redirect(kind: RedirectKind, target: &[Word], folder: &Spot, step: usize) -> Option<Write> {

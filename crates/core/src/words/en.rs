@@ -1,14 +1,14 @@
 //! English.
 
-use super::{ContextUse, Words};
-use crate::config::Owner;
-use crate::cycle::history::Took;
-use crate::cycle::state::FILE;
-use crate::cycle::{ActiveStage, Damage};
 use crate::event::FailedStep;
-use crate::facts::OwnFile;
-use crate::knowledge::handoff;
+use crate::feature::config::Owner;
+use crate::feature::cycle::history::Took;
+use crate::feature::cycle::state::FILE;
+use crate::feature::cycle::{ActiveStage, Damage};
+use crate::feature::facts::OwnFile;
+use crate::feature::knowledge::handoff;
 use crate::meter::short_tokens;
+use crate::words::{ContextUse, Words};
 
 pub(super) const WORDS: Words = Words {
     gate_closed: |step, policy| {

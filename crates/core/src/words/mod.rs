@@ -4,57 +4,20 @@
 mod en;
 mod ja;
 
-use serde::{Deserialize, Serialize};
+use crate::text::lang::Lang;
 
-use crate::config::BrokenFile;
-use crate::cycle::history::Took;
-use crate::cycle::{ActiveStage, Damage};
 use crate::event::FailedStep;
-use crate::facts::OwnFile;
-use crate::facts::work::ChangeSet;
+use crate::feature::config::BrokenFile;
+use crate::feature::cycle::history::Took;
+use crate::feature::cycle::{ActiveStage, Damage};
+use crate::feature::facts::OwnFile;
+use crate::feature::verification::work::ChangeSet;
 
-/// A language we speak.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Lang {
-    /// English.
-    #[default]
-    En,
-    /// Japanese.
-    Ja,
-}
-
-impl Lang {
-    /// Its texts.
-    pub fn words(self) -> &'static Words {
-        match self {
-            Lang::En => &en::WORDS,
-            Lang::Ja => &ja::WORDS,
-        }
-    }
-
-    /// The language of a locale such as `ja_JP.UTF-8`; `None` for one that says nothing (`C`, `POSIX`).
-    pub fn of_locale(locale: &str) -> Option<Lang> {
-        let language = locale.split(['_', '.', '@']).next().unwrap_or_default();
-        match language {
-            "" | "C" | "POSIX" => None,
-            "ja" => Some(Lang::Ja),
-            _ => Some(Lang::En),
-        }
-    }
-
-    /// The language a prompt is written in: kana are Japanese, a few words of Latin letters English.
-    pub fn of_text(text: &str) -> Option<Lang> {
-        let head = || text.chars().take(2000);
-        if head().any(|c| matches!(c, '\u{3040}'..='\u{30ff}')) {
-            return Some(Lang::Ja);
-        }
-        (head().filter(char::is_ascii_alphabetic).count() >= 8).then_some(Lang::En)
-    }
-
-    /// Config, else locale, else the last prompt, else English.
-    pub fn choose(config: Option<Lang>, locale: Option<&str>, prompt: Option<Lang>) -> Lang {
-        config.or_else(|| locale.and_then(Lang::of_locale)).or(prompt).unwrap_or_default()
+/// The texts in this language.
+pub fn words(lang: Lang) -> &'static Words {
+    match lang {
+        Lang::En => &en::WORDS,
+        Lang::Ja => &ja::WORDS,
     }
 }
 
@@ -165,22 +128,18 @@ pub struct Words {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Owner;
-
-    #[test]
-    fn the_language_is_chosen_in_order() {
-        assert_eq!(Lang::choose(Some(Lang::Ja), Some("en_US.UTF-8"), None), Lang::Ja);
-        assert_eq!(Lang::choose(None, Some("ja_JP.UTF-8"), Some(Lang::En)), Lang::Ja);
-        assert_eq!(Lang::choose(None, Some("de_DE"), Some(Lang::Ja)), Lang::En);
-        assert_eq!(Lang::choose(None, Some("C.UTF-8"), Some(Lang::Ja)), Lang::Ja);
-        assert_eq!(Lang::choose(None, None, None), Lang::En);
-    }
+    use crate::feature::config::Owner;
 
     /// Without a line there is none to fix, and only a user's own copy counts as a whole.
     #[test]
     fn a_broken_config_is_told_as_it_is() {
         let said = |lang: Lang, line, has_copy, owner| {
-            (lang.words().config_broken)(&BrokenFile { file: "/c.toml".to_owned(), line, has_copy, owner })
+            (crate::words::words(lang).config_broken)(&BrokenFile {
+                file: "/c.toml".to_owned(),
+                line,
+                has_copy,
+                owner,
+            })
         };
         for (lang, the_line, only) in [(Lang::En, "that line", "only"), (Lang::Ja, "その行", "だけ")] {
             for (has_copy, owner) in
@@ -192,13 +151,5 @@ mod tests {
             assert!(!said(lang, None, true, Owner::User).contains(only));
             assert!(said(lang, None, true, Owner::Project).contains(only));
         }
-    }
-
-    #[test]
-    fn prompts_tell_their_language() {
-        assert_eq!(Lang::of_text("undo/redoの実装を調べて"), Some(Lang::Ja));
-        assert_eq!(Lang::of_text("please fix the parser"), Some(Lang::En));
-        assert_eq!(Lang::of_text("ok"), None);
-        assert_eq!(Lang::of_text("12345 67890"), None);
     }
 }

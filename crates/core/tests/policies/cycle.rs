@@ -1,21 +1,21 @@
 //! The tables of stages inside a budget.
 
-use tidegate_core::checks::Kinds;
-use tidegate_core::config::Config;
-use tidegate_core::config::section::Voice;
-use tidegate_core::cycle::history::Took;
-use tidegate_core::cycle::{ActiveStage, Cycle, Run, Turn, history};
 use tidegate_core::event::{self, Event};
-use tidegate_core::facts::cycle::Standing;
-use tidegate_core::facts::marks::{Mark, Marks};
-use tidegate_core::facts::work::Background;
-use tidegate_core::facts::{Facts, Known};
-use tidegate_core::meter::models::Window;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::cycle::history::Took;
+use tidegate_core::feature::cycle::policy::ID;
+use tidegate_core::feature::cycle::standing::Standing;
+use tidegate_core::feature::cycle::{ActiveStage, Cycle, Run, Turn, history};
+use tidegate_core::feature::facts::{Facts, Known};
+use tidegate_core::feature::marks::{Mark, Marks};
+use tidegate_core::feature::verdict::{Audience, CycleStep, Effect};
+use tidegate_core::feature::verification::checks::Kinds;
+use tidegate_core::feature::verification::work::Background;
+use tidegate_core::host::claude_code::models::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
-use tidegate_core::policy::cycle::ID;
-use tidegate_core::ruling::Part;
+use tidegate_core::pipeline::ruling::Part;
+use tidegate_core::settings::section::Voice;
 use tidegate_core::time::Millis;
-use tidegate_core::verdict::{Audience, CycleStep, Effect};
 
 use super::gates::{call_of, config, fold, part};
 use super::{Row, facts};
@@ -137,7 +137,7 @@ pub(super) fn thresholds(row: &Row<'_>) -> Vec<String> {
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let mut config = Config::default();
     let mut cycle = Cycle::default();
-    cycle.stages[1].min_left = tidegate_core::cycle::MinLeft::parse(row[0]).expect("a threshold");
+    cycle.stages[1].min_left = tidegate_core::feature::cycle::MinLeft::parse(row[0]).expect("a threshold");
     let section = config.policies.sections_mut().into_iter().find(|section| section.name() == "cycle");
     section.expect("the section").put("dev-cycle", &cycle.show(), Voice::User);
     let run = |(at, tokens): (usize, &str)| {
@@ -293,7 +293,7 @@ pub(super) fn files(row: &Row<'_>) -> Vec<String> {
 }
 
 pub(super) fn with_others(row: &Row<'_>) -> Vec<String> {
-    use tidegate_core::facts::work::Edit;
+    use tidegate_core::feature::verification::work::Edit;
     let json = stop();
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let config = config(row[0], &[]);
@@ -308,7 +308,7 @@ pub(super) fn with_others(row: &Row<'_>) -> Vec<String> {
         cycle: Known::Value(standing(&file("sprint"), &[], &config)),
         ..facts(&event)
     };
-    let ruling = tidegate_core::policy::decide(&facts, &config, &|| 0);
+    let ruling = tidegate_core::pipeline::decide(&facts, &config, &|| 0);
     let outcome = ruling.settle(event.kind, true, 1200);
     let advanced = outcome.effects.iter().any(|effect| matches!(effect, Effect::Cycle(_)));
     let part = ruling.parts.into_iter().find(|part| part.policy == ID);

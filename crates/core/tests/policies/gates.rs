@@ -1,20 +1,24 @@
 //! The tables of the gates.
 
-use tidegate_core::checks::{self, Kind, Kinds, Project, Seen};
-use tidegate_core::config::Config;
-use tidegate_core::config::layer::{Assignment, Layer, Origin};
-use tidegate_core::config::section::Voice;
-use tidegate_core::config::value::Value;
 use tidegate_core::event::{self, Event};
-use tidegate_core::facts::marks::{Late, Mark, Marks};
-use tidegate_core::facts::work::{Background, Checked, Edit};
-use tidegate_core::facts::{Facts, Known, Touched, session, verification};
+use tidegate_core::feature::activity::classifier::{Guess, Phase};
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::config::layer::{Assignment, Layer, Origin};
+use tidegate_core::feature::facts::{Facts, Known, Touched};
+use tidegate_core::feature::marks::{Late, Mark, Marks};
+use tidegate_core::feature::session;
+use tidegate_core::feature::verdict::{Audience, Effect};
+use tidegate_core::feature::verification::checks;
+use tidegate_core::feature::verification::checks::{Kind, Kinds, Project, Seen};
+use tidegate_core::feature::verification::skill as verification;
+use tidegate_core::feature::verification::verify_stop;
+use tidegate_core::feature::verification::work::{Background, Checked, Edit};
 use tidegate_core::file_class::FileClass;
-use tidegate_core::phase::{Guess, Phase};
-use tidegate_core::policy::{self, verify_stop};
-use tidegate_core::ruling::Part;
+use tidegate_core::pipeline;
+use tidegate_core::pipeline::ruling::Part;
+use tidegate_core::settings::section::Voice;
+use tidegate_core::settings::value::Value;
 use tidegate_core::time::Millis;
-use tidegate_core::verdict::{Audience, Effect};
 
 use super::{Row, facts};
 
@@ -51,7 +55,7 @@ pub(super) fn fold(marks: Vec<Mark>) -> Marks {
 
 /// The part of one policy in the ruling; `None` where it does not take part.
 pub(super) fn part(policy: &str, facts: &Facts<'_>, config: &Config) -> Option<Part> {
-    policy::decide(facts, config, &|| 0).parts.into_iter().find(|part| part.policy == policy)
+    pipeline::decide(facts, config, &|| 0).parts.into_iter().find(|part| part.policy == policy)
 }
 
 /// Its call, `shadowed` where it is only recorded, and why.
@@ -203,7 +207,7 @@ fn task_payload(subject: &str) -> String {
 }
 
 fn held_task(subject: &str) -> Vec<Mark> {
-    use tidegate_core::verdict::Effect;
+    use tidegate_core::feature::verdict::Effect;
     let json = task_payload(subject);
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let facts = Facts { marks: marks_of("open"), ..facts(&event) };

@@ -1,25 +1,25 @@
 //! The tables of what is kept through compaction.
 
-use tidegate_core::checks::Kinds;
-use tidegate_core::config::Config;
 use tidegate_core::event;
-use tidegate_core::facts::boundary::Boundary;
-use tidegate_core::facts::knowledge::Knowledge;
-use tidegate_core::facts::marks::{HandoffKnown, Mark, Marks, Note, Nudge};
-use tidegate_core::facts::work::{Checked, Edit};
-use tidegate_core::facts::worktree::{Kept, Worktrees};
-use tidegate_core::facts::{Facts, Known};
-use tidegate_core::knowledge::key_facts::{FactKind, KeyFact};
-use tidegate_core::knowledge::preserved::Preserved;
-use tidegate_core::knowledge::stock::Confidence;
-use tidegate_core::knowledge::survival::Survival;
-use tidegate_core::knowledge::tracked::{Content, Tracked};
-use tidegate_core::phase::{Guess, Phase};
-use tidegate_core::policy;
-use tidegate_core::ruling::Part;
+use tidegate_core::feature::activity::classifier::{Guess, Phase};
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::facts::{Facts, Known};
+use tidegate_core::feature::knowledge::boundary::Boundary;
+use tidegate_core::feature::knowledge::facts::Knowledge;
+use tidegate_core::feature::knowledge::key_facts::{FactKind, KeyFact};
+use tidegate_core::feature::knowledge::preserved::Preserved;
+use tidegate_core::feature::knowledge::stock::Confidence;
+use tidegate_core::feature::knowledge::survival::Survival;
+use tidegate_core::feature::knowledge::tracked::{Content, Tracked};
+use tidegate_core::feature::marks::{HandoffKnown, Mark, Marks, Note, Nudge};
+use tidegate_core::feature::verdict::{Audience, Effect, Verdict};
+use tidegate_core::feature::verification::checks::Kinds;
+use tidegate_core::feature::verification::work::{Checked, Edit};
+use tidegate_core::feature::worktree::kept::{Kept, Worktrees};
+use tidegate_core::pipeline;
+use tidegate_core::pipeline::ruling::Part;
+use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_core::verdict::{Audience, Effect, Verdict};
-use tidegate_core::words::Lang;
 
 use super::gates::{call_of, config, fold, part};
 use super::{Row, facts};
@@ -450,7 +450,7 @@ pub(super) fn worktrees(row: &Row<'_>) -> Vec<String> {
         gone: (row[2] == "gone").then(|| kept("gone")).into_iter().collect(),
     };
     let facts = Facts { marks: Known::Value(marks), worktrees, ..facts(&event) };
-    let ruling = policy::decide(&facts, &Config::default(), &|| 0);
+    let ruling = pipeline::decide(&facts, &Config::default(), &|| 0);
     let outcome = ruling.settle(event.kind, event.main_thread(), 1200);
     let copies = outcome.effects.iter().any(|effect| matches!(effect, Effect::KeepWorktree(_)));
     let told = outcome.effects.iter().find_map(|effect| match effect {
@@ -477,7 +477,7 @@ fn what_must_survive_always_fits() {
         let knowledge = Some(Knowledge { decisions, ..Knowledge::default() });
         let facts = Facts { now: NOW, marks: Known::Value(Marks::default()), knowledge, ..facts(&event) };
         let config = config("guide", &[]);
-        let ruling = policy::decide(&facts, &config, &|| 0);
+        let ruling = pipeline::decide(&facts, &config, &|| 0);
         let outcome = ruling.settle(event.kind, true, config.text_budget(&event));
         assert_eq!(outcome.dropped, 0, "{trigger}, {length}");
         assert!(outcome.context.contains("Decisions in the file progress.md:"), "{trigger}, {length}");

@@ -1,18 +1,22 @@
 //! The tables of what is remembered.
 
-use tidegate_core::config::Config;
-use tidegate_core::config::value::Value;
 use tidegate_core::event::{self, Event};
-use tidegate_core::facts::marks::{Mark, Marks, Note};
-use tidegate_core::facts::memory::{Answer, Remembered, Spooled, TopicOf};
-use tidegate_core::facts::{Facts, Known, session};
-use tidegate_core::fnv;
-use tidegate_core::memory::catalogue::{Decided, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic};
-use tidegate_core::memory::job::{ProjectOf, Work};
-use tidegate_core::memory::meta_tag::{self, MetaTag};
-use tidegate_core::ruling::Part;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::facts::{Facts, Known};
+use tidegate_core::feature::marks::{Mark, Marks, Note};
+use tidegate_core::feature::memory::catalogue::{
+    Decided, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
+};
+use tidegate_core::feature::memory::facts::{Answer, Remembered, Spooled, TopicOf};
+use tidegate_core::feature::memory::job::{ProjectOf, Work};
+use tidegate_core::feature::memory::tag as meta_tag;
+use tidegate_core::feature::memory::tag::MetaTag;
+use tidegate_core::feature::session;
+use tidegate_core::feature::verdict::Effect;
+use tidegate_core::pipeline::ruling::Part;
+use tidegate_core::settings::value::Value;
+use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
-use tidegate_core::verdict::Effect;
 
 use super::gates::{call_of, config, fold, part};
 use super::{Row, facts};
@@ -58,7 +62,7 @@ fn length(cell: &str) -> Remembered {
     Remembered { length: cell.parse().ok(), project: Some(project()), ..Remembered::default() }
 }
 
-fn job(part: Option<&Part>) -> Option<&tidegate_core::memory::job::Part> {
+fn job(part: Option<&Part>) -> Option<&tidegate_core::feature::memory::job::Part> {
     part?.verdict.effects.iter().find_map(|effect| match effect {
         Effect::Spool(work) => match work.as_ref() {
             Work::Relays(part) => Some(part),

@@ -1,18 +1,18 @@
 //! The tables of gates between phases.
 
-use tidegate_core::config::Config;
 use tidegate_core::event::{self, Event};
-use tidegate_core::facts::marks::{Mark, Marks};
-use tidegate_core::facts::workflow::{LetThrough, Standing};
-use tidegate_core::facts::{Facts, Known};
-use tidegate_core::meter::models::Window;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::facts::{Facts, Known};
+use tidegate_core::feature::marks::{Mark, Marks};
+use tidegate_core::feature::verdict::{Audience, Effect};
+use tidegate_core::feature::workflow::check::{Found, Named};
+use tidegate_core::feature::workflow::policy::ID;
+use tidegate_core::feature::workflow::standing::{LetThrough, Standing};
+use tidegate_core::feature::workflow::{Attached, Manifest, PhaseBegan, Workflow, work_id};
+use tidegate_core::host::claude_code::models::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
-use tidegate_core::policy::workflow_gate::ID;
-use tidegate_core::ruling::Part;
+use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::time::Millis;
-use tidegate_core::verdict::{Audience, Effect};
-use tidegate_core::workflow::check::{Found, Named};
-use tidegate_core::workflow::{Attached, Manifest, PhaseBegan, Workflow, work_id};
 
 use super::gates::{call_of, config, fold, part};
 use super::{Row, facts};

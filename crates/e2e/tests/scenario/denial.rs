@@ -1,8 +1,8 @@
 //! A denial reaches the model; the way past it reaches only the user.
 
 use tidegate_core::event::{EventKind, FailedStep};
-use tidegate_core::reply::Reply as Answer;
-use tidegate_core::verdict::Call;
+use tidegate_core::feature::verdict::Call;
+use tidegate_core::host::claude_code::reply::Reply as Answer;
 use tidegate_e2e::client::{Launch, OPUS_5_5};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::hooks::Hooks;

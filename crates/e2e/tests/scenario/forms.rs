@@ -1,8 +1,8 @@
 //! Rows of the reply table on the real client: a wrong form would silently be no answer at all.
 
 use tidegate_core::event::EventKind;
-use tidegate_core::reply::{Channels, Reply as Answer};
-use tidegate_core::verdict::Call;
+use tidegate_core::feature::verdict::Call;
+use tidegate_core::host::claude_code::reply::{Channels, Reply as Answer};
 use tidegate_e2e::client::{Launch, OPUS_5_5, Run};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::hooks::Hooks;

@@ -1,6 +1,6 @@
 //! The table of models against the client: windows, and the token counts at which it compacts by itself.
 
-use tidegate_core::meter::models::{AutoCompactWindow, HostSettings, window};
+use tidegate_core::host::claude_code::models::{AutoCompactWindow, HostSettings, window};
 use tidegate_e2e::client::{Launch, OPUS_5_5, SONNET_4_6};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Route, Script};

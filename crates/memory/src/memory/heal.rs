@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use tidegate_core::record::Record as JournalRecord;
+use tidegate_core::pipeline::record::Record as JournalRecord;
 use tidegate_core::time::Millis;
 use tidegate_state::lock::Keeps;
 use tidegate_state::place::{self, StateDir};

@@ -11,7 +11,7 @@ mod publish;
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use tidegate_core::memory::settings::MemorySettings;
+use tidegate_core::feature::memory::settings::MemorySettings;
 use tidegate_core::time::Millis;
 use tidegate_state::lock::{self, Keeps};
 use tidegate_state::place::{self, PlaceEnv, StateDir};

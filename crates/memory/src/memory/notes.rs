@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use tidegate_core::knowledge::flow::{self, Progress};
-use tidegate_core::knowledge::stock::{Stock, StockFile};
+use tidegate_core::feature::knowledge::flow;
+use tidegate_core::feature::knowledge::flow::Progress;
+use tidegate_core::feature::knowledge::stock::{Stock, StockFile};
 use tidegate_core::time::Millis;
 use tidegate_state::knowledge::read::Folder;
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use tidegate_core::memory::catalogue::{
+use tidegate_core::feature::memory::catalogue::{
     Decided, MOST, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
 };
-use tidegate_core::memory::shown::shown;
+use tidegate_core::feature::memory::shown::shown;
 use tidegate_state::memory::catalogue;
 use tidegate_state::place::StateDir;
 
@@ -21,7 +21,7 @@ const ONE_BY_ONE: usize = 200;
 
 /// Whether there is a catalogue.
 pub(super) fn is_there(state: &StateDir) -> bool {
-    !matches!(catalogue::topic(state, 1), tidegate_core::facts::Known::Absent)
+    !matches!(catalogue::topic(state, 1), tidegate_core::feature::facts::Known::Absent)
 }
 
 fn failed(error: &std::io::Error) -> Error {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tidegate_core::memory::settings::{Team, TeamUrl, Tls};
+use tidegate_core::feature::memory::settings::{Team, TeamUrl, Tls};
 use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 
@@ -305,8 +305,8 @@ fn decode(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_core::config::setting::Setting;
-    use tidegate_core::config::value::Value;
+    use tidegate_core::settings::setting::Setting;
+    use tidegate_core::settings::value::Value;
 
     fn read(url: &str, tls: Tls) -> Result<Address> {
         let url = TeamUrl::taken(&Value::from(url)).unwrap_or_else(|| panic!("{url}"));

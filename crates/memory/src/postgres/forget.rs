@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use tidegate_core::memory::automatic;
+use tidegate_core::feature::memory::automatic;
 use tokio_postgres::Transaction;
 
 use super::ask::Ask;

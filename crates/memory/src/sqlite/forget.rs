@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, params};
-use tidegate_core::memory::automatic;
+use tidegate_core::feature::memory::automatic;
 
 use super::row::of_ms;
 use super::{SqliteStore, index, outbox, pulled, put};

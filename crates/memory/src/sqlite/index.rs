@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use rusqlite::{Connection, params};
-use tidegate_core::fnv;
+use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 
 use super::SqliteStore;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, OptionalExtension};
-use tidegate_core::memory::automatic;
+use tidegate_core::feature::memory::automatic;
 
 use super::forget::Gone;
 use super::outbox::is_shared;

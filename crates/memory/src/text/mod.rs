@@ -14,7 +14,7 @@ mod rank;
 mod scan;
 mod stem;
 
-use tidegate_core::characters;
+use tidegate_core::text::characters;
 
 pub use question::{Part, Question};
 pub use rank::{Document, Fit, Weights, fit, freshness, score, snippet};

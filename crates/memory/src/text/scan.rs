@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tidegate_core::fnv;
+use tidegate_core::text::fnv;
 
 use super::fold::{self, Class, Script};
 use super::stem::stem;

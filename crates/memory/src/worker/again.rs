@@ -3,8 +3,9 @@
 
 use std::iter;
 
-use tidegate_core::memory::relay::Relay;
-use tidegate_core::memory::summary::{self, Told};
+use tidegate_core::feature::memory::relay::Relay;
+use tidegate_core::feature::memory::summary;
+use tidegate_core::feature::memory::summary::Told;
 use tidegate_core::time::Millis;
 use tidegate_state::memory::retries::{MOST, Retries, Retry};
 

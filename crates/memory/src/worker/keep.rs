@@ -1,10 +1,10 @@
 //! The rows that a relay becomes, and which topic it belongs to.
 
-use tidegate_core::memory::automatic;
-use tidegate_core::memory::catalogue::OWN;
-use tidegate_core::memory::job::{Job, Part};
-use tidegate_core::memory::relay::Relay;
-use tidegate_core::memory::summary;
+use tidegate_core::feature::memory::automatic;
+use tidegate_core::feature::memory::catalogue::OWN;
+use tidegate_core::feature::memory::job::{Job, Part};
+use tidegate_core::feature::memory::relay::Relay;
+use tidegate_core::feature::memory::summary;
 
 use crate::error::Result;
 use crate::record::{Log, Project, Record, Session, Source, Status, Summary, Topic, Uid, new_uid};

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use tidegate_core::event::SessionId;
-use tidegate_core::facts::marks::Mark;
-use tidegate_core::facts::memory::Spooled;
-use tidegate_core::memory::job::{Because, Job, Part, VERSION, Work};
-use tidegate_core::person::Person;
+use tidegate_core::feature::marks::Mark;
+use tidegate_core::feature::memory::facts::Spooled;
+use tidegate_core::feature::memory::job::{Because, Job, Part, VERSION, Work};
+use tidegate_core::host::person::Person;
 use tidegate_core::time::Millis;
 use tidegate_state::memory::spool;
 use tidegate_state::place::StateDir;

@@ -14,11 +14,11 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
-use tidegate_core::memory::job::{Because, Job, Part, ProjectOf, Work};
-use tidegate_core::memory::relay::Relay;
-use tidegate_core::memory::summary::Told;
+use tidegate_core::feature::memory::job::{Because, Job, Part, ProjectOf, Work};
+use tidegate_core::feature::memory::relay::Relay;
+use tidegate_core::feature::memory::summary::Told;
+use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_core::words::Lang;
 use tidegate_state::memory::relays::{Found, Gone, Next, Reader};
 use tidegate_state::memory::retries::{self, Retries, Retry};
 use tidegate_state::memory::spool::{self, Queued, Unread};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::memory::job::{Part, Work};
+use tidegate_core::feature::memory::job::{Part, Work};
 use tidegate_state::memory::spool::Queued;
 
 /// The session and the part of a transcript that a job is about.

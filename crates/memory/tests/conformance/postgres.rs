@@ -1,8 +1,8 @@
 //! The laws, on a team's store.
 
-use tidegate_core::config::setting::Setting;
-use tidegate_core::config::value::Value;
-use tidegate_core::memory::settings::{TeamUrl, Tls};
+use tidegate_core::feature::memory::settings::{TeamUrl, Tls};
+use tidegate_core::settings::setting::Setting;
+use tidegate_core::settings::value::Value;
 use tidegate_memory::postgres::{Address, Patience, PostgresStore};
 use tidegate_memory::store::Store;
 use tidegate_team_server::Cluster;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tidegate_core::memory::settings::Tls;
+use tidegate_core::feature::memory::settings::Tls;
 use tidegate_memory::error::ErrorKind;
 use tidegate_memory::postgres::{Address, Patience, PostgresStore};
 use tidegate_memory::store::Store;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use tidegate_core::memory::automatic;
+use tidegate_core::feature::memory::automatic;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, TopicEdit};
 use tidegate_memory::record::{self, Decision, Log, Record, Session, Topic};

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::config::list::{Item, Listed, TeamProject};
-use tidegate_core::config::setting::Setting;
-use tidegate_core::config::value::Value;
-use tidegate_core::memory::settings::{MemorySettings, TeamUrl};
+use tidegate_core::feature::memory::settings::{MemorySettings, TeamUrl};
+use tidegate_core::settings::list::{Item, Listed, TeamProject};
+use tidegate_core::settings::setting::Setting;
+use tidegate_core::settings::value::Value;
 use tidegate_core::time::Millis;
 use tidegate_memory::error::Result;
 use tidegate_memory::memory::Memory;

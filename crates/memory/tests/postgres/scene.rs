@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use tidegate_core::config::setting::Setting;
-use tidegate_core::config::value::Value;
-use tidegate_core::memory::settings::{TeamUrl, Tls};
+use tidegate_core::feature::memory::settings::{TeamUrl, Tls};
+use tidegate_core::settings::setting::Setting;
+use tidegate_core::settings::value::Value;
 use tidegate_memory::error::Result;
 use tidegate_memory::postgres::{Address, Patience, PostgresStore};
 use tidegate_team_server::Cluster;

@@ -8,12 +8,12 @@ use std::fs;
 use std::time::Duration;
 
 use tidegate_core::event::SessionId;
-use tidegate_core::facts::marks::Mark;
-use tidegate_core::memory::job::{Because, Work};
-use tidegate_core::memory::relay::Relay;
-use tidegate_core::memory::summary::Told;
+use tidegate_core::feature::marks::Mark;
+use tidegate_core::feature::memory::job::{Because, Work};
+use tidegate_core::feature::memory::relay::Relay;
+use tidegate_core::feature::memory::summary::Told;
+use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_core::words::Lang;
 use tidegate_memory::record::{Record, Topic};
 use tidegate_memory::store::Store;
 use tidegate_memory::worker::{NotTold, Summarise, Worker, pick_up};

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tidegate_core::event::SessionId;
-use tidegate_core::facts::marks::Mark;
-use tidegate_core::facts::memory::Spooled;
-use tidegate_core::fnv;
-use tidegate_core::memory::job::{Answer, Because, Job, Part, ProjectOf, VERSION, Work};
+use tidegate_core::feature::marks::Mark;
+use tidegate_core::feature::memory::facts::Spooled;
+use tidegate_core::feature::memory::job::{Answer, Because, Job, Part, ProjectOf, VERSION, Work};
+use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 use tidegate_memory::error::{Error, ErrorKind, Result};
 use tidegate_memory::record::{Project, Record, Status, Topic, Uid};
@@ -191,7 +191,7 @@ impl World {
         let folder = self.state.session(&SessionId::parse(session).unwrap());
         let marks = [
             Mark::Root("/shop".to_owned()),
-            Mark::Attended(tidegate_core::person::Person::There),
+            Mark::Attended(tidegate_core::host::person::Person::There),
             Mark::Transcript(self.transcript.to_string_lossy().into_owned()),
             Mark::Spooled(Spooled { to: spooled, at: NOW, passed: self.passed }),
         ];

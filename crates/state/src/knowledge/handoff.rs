@@ -4,12 +4,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::config::Config;
 use tidegate_core::event::SessionId;
-use tidegate_core::facts::Known;
-use tidegate_core::facts::marks::{HandoffKnown, Mark, Marks};
-use tidegate_core::knowledge::handoff::{FILE, Handoff, Head, Sources, Steps};
-use tidegate_core::knowledge::plan;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::knowledge::handoff::{FILE, Handoff, Head, Sources, Steps};
+use tidegate_core::feature::knowledge::plan;
+use tidegate_core::feature::marks::{HandoffKnown, Mark, Marks};
 use tidegate_core::time::Millis;
 
 use super::known;

@@ -6,8 +6,8 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tidegate_core::facts::Known;
-use tidegate_core::knowledge::timestamp;
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::knowledge::timestamp;
 use tidegate_core::time::Millis;
 
 use super::read::Folder;

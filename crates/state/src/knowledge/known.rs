@@ -1,9 +1,9 @@
 //! Flow and stock of a project as policies may know them.
 
-use tidegate_core::facts::Known;
-use tidegate_core::facts::knowledge::{Knowledge, Persisted, Remembered};
-use tidegate_core::knowledge::handoff;
-use tidegate_core::knowledge::tracked::TRACKED;
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::knowledge::facts::{Knowledge, Persisted, Remembered};
+use tidegate_core::feature::knowledge::handoff;
+use tidegate_core::feature::knowledge::tracked::TRACKED;
 use tidegate_core::time::Millis;
 
 use super::memory;

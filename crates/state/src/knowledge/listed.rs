@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use tidegate_core::fnv;
-use tidegate_core::knowledge::entry_id::EntryId;
+use tidegate_core::feature::knowledge::entry_id::EntryId;
+use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 
 use crate::{bounded, place, replace};

@@ -7,9 +7,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tidegate_core::facts::Known;
-use tidegate_core::knowledge::entry_id::EntryId;
-use tidegate_core::knowledge::flow::Shown;
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::knowledge::entry_id::EntryId;
+use tidegate_core::feature::knowledge::flow::Shown;
 use tidegate_core::time::Millis;
 
 use super::json;

@@ -6,9 +6,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use tidegate_core::facts::Known;
-use tidegate_core::knowledge::flow;
-use tidegate_core::search;
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::knowledge::flow;
+use tidegate_core::text::search;
 use tidegate_core::time::Millis;
 
 use crate::bounded;

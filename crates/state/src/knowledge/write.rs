@@ -9,9 +9,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tidegate_core::knowledge::entry_id::EntryId;
-use tidegate_core::knowledge::flow::{self, End, NewEntry, Progress};
-use tidegate_core::knowledge::plan;
+use tidegate_core::feature::knowledge::entry_id::EntryId;
+use tidegate_core::feature::knowledge::flow;
+use tidegate_core::feature::knowledge::flow::{End, NewEntry, Progress};
+use tidegate_core::feature::knowledge::plan;
 use tidegate_core::time::Millis;
 
 use super::read::{Folder, utf8, whole};
@@ -221,7 +222,7 @@ mod tests {
     use crate::place::PlaceEnv;
     use std::cell::Cell;
     use std::os::unix::fs::PermissionsExt;
-    use tidegate_core::knowledge::entry_id::EntryId;
+    use tidegate_core::feature::knowledge::entry_id::EntryId;
 
     struct Project {
         _base: tempfile::TempDir,

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tidegate_core::facts::Known;
-use tidegate_core::memory::catalogue::{ProjectPage, RECORD_BYTES, TopicRecord, Undecided};
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::memory::catalogue::{ProjectPage, RECORD_BYTES, TopicRecord, Undecided};
 
 use crate::lock::{self, Keeps};
 use crate::place::{self, StateDir};
 use crate::{bounded, private, replace};
 
-/// More than this is damage: a list has [`MOST`](tidegate_core::memory::catalogue::MOST) short lines.
+/// More than this is damage: a list has [`MOST`](tidegate_core::feature::memory::catalogue::MOST) short lines.
 const LARGEST: u64 = 256 * 1024;
 
 /// An id beyond this is damage. Written in its place it would make a file of a gigabyte.
@@ -159,7 +159,7 @@ fn page(state: &StateDir, key: &str) -> PathBuf {
 mod tests {
     use super::*;
     use std::fs;
-    use tidegate_core::memory::catalogue::{Decided, Named, UndecidedTopic};
+    use tidegate_core::feature::memory::catalogue::{Decided, Named, UndecidedTopic};
     use tidegate_core::time::Millis;
 
     fn state(folder: &tempfile::TempDir) -> StateDir {

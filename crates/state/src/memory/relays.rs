@@ -8,9 +8,10 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use tidegate_core::memory::job::Part;
-use tidegate_core::memory::relay::{self, Extract, Relay, Step};
-use tidegate_core::search;
+use tidegate_core::feature::memory::job::Part;
+use tidegate_core::feature::memory::relay;
+use tidegate_core::feature::memory::relay::{Extract, Relay, Step};
+use tidegate_core::text::search;
 use tidegate_core::time::Millis;
 
 use crate::bounded;
@@ -260,8 +261,8 @@ mod tests {
     use std::fs::{self, OpenOptions};
     use std::io::Write;
     use std::path::PathBuf;
-    use tidegate_core::fnv;
-    use tidegate_core::memory::job::{Answer, Because, ProjectOf};
+    use tidegate_core::feature::memory::job::{Answer, Because, ProjectOf};
+    use tidegate_core::text::fnv;
 
     /// When every job here was left.
     const LEFT: Millis = Millis(1_000_000);

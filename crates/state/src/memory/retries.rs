@@ -5,8 +5,8 @@ use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_core::words::Lang;
 
 use crate::place::{self, StateDir};
 use crate::{bounded, replace};

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
-use tidegate_core::fnv;
-use tidegate_core::memory::job::{Job, VERSION};
+use tidegate_core::feature::memory::job::{Job, VERSION};
+use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 
 use crate::lock::{self, Keeps};
@@ -231,7 +231,7 @@ fn lock_file(state: &StateDir) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_core::memory::job::Work;
+    use tidegate_core::feature::memory::job::Work;
 
     fn state(folder: &tempfile::TempDir) -> StateDir {
         let env = place::PlaceEnv { state_dir: Some(folder.path().join("s")), ..Default::default() };

@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::facts::marks::Mark;
-use tidegate_core::knowledge::entry_id::EntryId;
-use tidegate_core::knowledge::flow;
-use tidegate_core::knowledge::similarity::{DUPLICATE, containment, content_words, similarity};
-use tidegate_core::knowledge::stock::Stock;
-use tidegate_core::record::Deeds;
+use tidegate_core::feature::knowledge::entry_id::EntryId;
+use tidegate_core::feature::knowledge::flow;
+use tidegate_core::feature::knowledge::similarity::{DUPLICATE, containment, content_words, similarity};
+use tidegate_core::feature::knowledge::stock::Stock;
+use tidegate_core::feature::marks::Mark;
+use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::knowledge::json::{self, LastRun};
 use tidegate_state::knowledge::listed::{self, Listed};
 use tidegate_state::knowledge::memory;

@@ -9,9 +9,9 @@ use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 use similar::{ChangeTag, TextDiff};
-use tidegate_core::fnv;
-use tidegate_core::knowledge::stock::Form;
-use tidegate_core::record::Deeds;
+use tidegate_core::feature::knowledge::stock::Form;
+use tidegate_core::pipeline::record::Deeds;
+use tidegate_core::text::fnv;
 use tidegate_state::bounded;
 use tidegate_state::knowledge::listed;
 

@@ -81,7 +81,7 @@ pub(crate) struct Of {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Start {
     /// Which cycle
-    #[arg(value_name = "NAME", default_value = tidegate_core::cycle::BUILT_IN)]
+    #[arg(value_name = "NAME", default_value = tidegate_core::feature::cycle::BUILT_IN)]
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) of: KnowledgeOf,
@@ -117,7 +117,7 @@ pub(crate) struct Resume {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Stats {
     /// Which cycle
-    #[arg(value_name = "NAME", default_value = tidegate_core::cycle::BUILT_IN)]
+    #[arg(value_name = "NAME", default_value = tidegate_core::feature::cycle::BUILT_IN)]
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) of: KnowledgeOf,

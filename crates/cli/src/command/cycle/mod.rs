@@ -9,17 +9,17 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::Value;
-use tidegate_core::cycle::definition::FIX_LOOPS_OUTSIDE;
-use tidegate_core::cycle::state::FILE;
-use tidegate_core::cycle::{ActiveStage, Cycle, Damage, Run, Spent, State, Status, Turn, history};
 use tidegate_core::event::SessionId;
-use tidegate_core::facts::Known;
-use tidegate_core::facts::cycle::Standing;
-use tidegate_core::facts::marks::Mark;
+use tidegate_core::feature::cycle::definition::FIX_LOOPS_OUTSIDE;
+use tidegate_core::feature::cycle::policy::{ID, plain};
+use tidegate_core::feature::cycle::settings::CycleMode;
+use tidegate_core::feature::cycle::standing::Standing;
+use tidegate_core::feature::cycle::state::FILE;
+use tidegate_core::feature::cycle::{ActiveStage, Cycle, Damage, Run, Spent, State, Status, Turn, history};
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::marks::Mark;
 use tidegate_core::meter::{Meter, short_tokens};
-use tidegate_core::policy::cycle::settings::CycleMode;
-use tidegate_core::policy::cycle::{ID, plain};
-use tidegate_core::record::Deeds;
+use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::cycle::{self, Change};
 use tidegate_state::marks;
 

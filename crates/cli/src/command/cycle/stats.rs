@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::cycle::history::{self, Distribution};
+use tidegate_core::feature::cycle::history;
+use tidegate_core::feature::cycle::history::Distribution;
 use tidegate_core::meter::short_tokens;
 use tidegate_state::cycle;
 
@@ -71,7 +72,7 @@ pub(super) fn run(args: &Stats) -> Outcome {
     let runs = cycle::runs(&project.here.state, &project.root);
     let name = args.name.as_str();
     let cycle = &cycle;
-    let row = |(at, stage): (usize, &tidegate_core::cycle::Stage)| Row {
+    let row = |(at, stage): (usize, &tidegate_core::feature::cycle::Stage)| Row {
         stage: stage.name.clone(),
         took: Numbers::of(&history::of_stage(&runs, name, &stage.name)),
         from_here: Numbers::of(&history::from_stage(&runs, name, cycle, at)),

@@ -172,7 +172,7 @@ pub(crate) struct Start {
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// Which workflow
-    #[arg(long, value_name = "NAME", default_value = tidegate_core::workflow::BUILT_IN)]
+    #[arg(long, value_name = "NAME", default_value = tidegate_core::feature::workflow::BUILT_IN)]
     pub(crate) workflow: String,
     #[command(flatten)]
     pub(crate) of: KnowledgeOf,

@@ -9,15 +9,17 @@ use std::process::ExitCode;
 use serde::Serialize;
 use serde_json::json;
 use tidegate_core::event::SessionId;
-use tidegate_core::facts::Known;
-use tidegate_core::facts::marks::Mark;
-use tidegate_core::facts::workflow::{AtGate, LetThrough, Owned, Standing};
-use tidegate_core::policy::workflow_gate::settings::WorkflowMode;
-use tidegate_core::record::Deeds;
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::marks::Mark;
+use tidegate_core::feature::workflow::check;
+use tidegate_core::feature::workflow::check::{Finding, Found, Named, Report};
+use tidegate_core::feature::workflow::manifest;
+use tidegate_core::feature::workflow::manifest::is_over;
+use tidegate_core::feature::workflow::settings::WorkflowMode;
+use tidegate_core::feature::workflow::standing::{AtGate, LetThrough, Owned, Standing};
+use tidegate_core::feature::workflow::{Attached, BUILT_IN, Gate, Manifest, Workflow, estimate, report};
+use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::time::Millis;
-use tidegate_core::workflow::check::{self, Finding, Found, Named, Report};
-use tidegate_core::workflow::manifest::{self, is_over};
-use tidegate_core::workflow::{Attached, BUILT_IN, Gate, Manifest, Workflow, estimate, report};
 use tidegate_state::{marks, workflow};
 
 use super::Outcome;
@@ -688,7 +690,7 @@ fn show_bound(of: &KnowledgeOf, standing: &Standing, manifest: &Manifest, sessio
 fn warn_if_off(place: &Place) {
     let config = &place.project.here.config;
     let mode = config.policies.workflow_gate.mode;
-    let id = tidegate_core::policy::workflow_gate::ID;
+    let id = tidegate_core::feature::workflow::policy::ID;
     if !matches!(mode, WorkflowMode::On | WorkflowMode::Strict) || config.switched_off(id) {
         print::to_stderr(&format!(
             "warning: the policy `{id}` is not on here, so no gate holds anything back"

@@ -1,7 +1,7 @@
 //! The memory, opened for one call: another process may have set the store aside, or deleted from it, since the last one.
 
 use serde::Deserialize;
-use tidegate_core::memory::job::ProjectOf;
+use tidegate_core::feature::memory::job::ProjectOf;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, Acting, Authored, Startup, TopicEdit};
 use tidegate_memory::memory;

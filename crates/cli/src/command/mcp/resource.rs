@@ -3,8 +3,8 @@
 use rmcp::model::{
     ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
-use tidegate_core::characters::one_line;
-use tidegate_core::quoted::{quoted, quoted_line};
+use tidegate_core::text::characters::one_line;
+use tidegate_core::text::quoted::{quoted, quoted_line};
 use tidegate_memory::act::author;
 use tidegate_memory::view::{Decision, Filter, Log, Page, Topic};
 

@@ -11,7 +11,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
-use tidegate_core::quoted::quoted;
+use tidegate_core::text::quoted::quoted;
 
 use super::under_way::UNDER_WAY;
 use super::{resource, tool};

@@ -4,7 +4,7 @@
 //! session and leave the server and its environment as they are (Claude Code 2.1.325), so the journal is asked
 //! which session came after the one that we were started in.
 
-use tidegate_core::record::Record;
+use tidegate_core::pipeline::record::Record;
 use tidegate_state::journal;
 
 use crate::error::CliError;

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::memory::automatic;
-use tidegate_core::memory::job::{Job, Work};
-use tidegate_core::record::Deeds;
+use tidegate_core::feature::memory::automatic;
+use tidegate_core::feature::memory::job::{Job, Work};
+use tidegate_core::pipeline::record::Deeds;
 use tidegate_memory::act;
 use tidegate_memory::store::Store;
 use tidegate_memory::view;

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_core::config::setting::Setting;
-use tidegate_core::config::value::Value;
-use tidegate_core::memory::settings::{TeamUrl, Tls};
-use tidegate_core::record::Deeds;
+use tidegate_core::feature::memory::settings::{TeamUrl, Tls};
+use tidegate_core::pipeline::record::Deeds;
+use tidegate_core::settings::setting::Setting;
+use tidegate_core::settings::value::Value;
 use tidegate_memory::postgres::{Address, PASSWORD_VARIABLE};
 use tidegate_memory::team;
 

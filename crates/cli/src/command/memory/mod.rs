@@ -17,7 +17,7 @@ mod topic;
 
 use std::io::Read;
 
-use tidegate_core::memory::job::ProjectOf;
+use tidegate_core::feature::memory::job::ProjectOf;
 use tidegate_memory::act::{self, Acting};
 use tidegate_memory::memory::{Healed, Memory};
 use tidegate_memory::team::Direction;

@@ -1,6 +1,6 @@
 //! The language model that is asked about prompts of which the classifier is not sure, where there is one.
 
-use tidegate_core::record::BackendOutcome;
+use tidegate_core::pipeline::record::BackendOutcome;
 use tidegate_state::calls::{self, Cap};
 
 use super::super::finding::{Findings, count};

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tidegate_core::host_file::Guard;
+use tidegate_core::host::claude_code::settings_file::Guard;
 #[cfg(unix)]
 use tidegate_memory::postgres::Address;
 use tidegate_state::bounded;

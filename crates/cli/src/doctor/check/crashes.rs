@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::record::{Failure, Record};
+use tidegate_core::pipeline::record::{Failure, Record};
 use tidegate_core::time::Millis;
 
 use super::super::finding::Findings;

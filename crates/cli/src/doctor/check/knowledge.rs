@@ -4,10 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use tidegate_core::facts::Known;
-use tidegate_core::knowledge::flow::{self, Entry, Progress};
-use tidegate_core::knowledge::stock::{Fault, Stock};
-use tidegate_core::knowledge::tracked::{self, TRACKED};
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::knowledge::flow;
+use tidegate_core::feature::knowledge::flow::{Entry, Progress};
+use tidegate_core::feature::knowledge::stock::{Fault, Stock};
+use tidegate_core::feature::knowledge::tracked;
+use tidegate_core::feature::knowledge::tracked::TRACKED;
 use tidegate_core::time::Millis;
 use tidegate_state::bounded;
 use tidegate_state::knowledge::read::{Folder, LARGEST};

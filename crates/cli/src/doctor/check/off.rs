@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tidegate_core::policy;
+use tidegate_core::feature as policy;
 use tidegate_state::off::{self, Scope};
 
 use super::super::finding::Findings;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use tidegate_core::facts::Known;
-use tidegate_core::policy::cycle::ID;
-use tidegate_core::policy::cycle::settings::CycleMode;
+use tidegate_core::feature::cycle::policy::ID;
+use tidegate_core::feature::cycle::settings::CycleMode;
+use tidegate_core::feature::facts::Known;
 use tidegate_state::{bounded, cycle};
 
 use super::super::finding::{Findings, count};
@@ -110,7 +110,7 @@ fn of_stages(seen: &Gathered) -> Vec<Wanted> {
     }
     let stages = names.iter().filter_map(|name| Some((name, settings.cycle(name)?)));
     let skills = stages.flat_map(|(name, cycle)| {
-        let wanted = |stage: tidegate_core::cycle::Stage| Wanted {
+        let wanted = |stage: tidegate_core::feature::cycle::Stage| Wanted {
             name: stage.skill,
             stage: Some((name.clone(), stage.name)),
         };

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use serde_json::json;
-use tidegate_core::memory::job::{Job, VERSION, Work};
-use tidegate_core::record::Failure;
+use tidegate_core::feature::memory::job::{Job, VERSION, Work};
+use tidegate_core::pipeline::record::Failure;
 use tidegate_core::time::Millis;
 use tidegate_state::clock;
 use tidegate_state::memory::retries::{self, Retries, Retry};

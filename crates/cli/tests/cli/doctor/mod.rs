@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use tidegate_core::record::{Failure, Record};
+use tidegate_core::pipeline::record::{Failure, Record};
 use tidegate_core::time::Millis;
 use tidegate_state::{clock, journal};
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use tidegate_core::record::estimate_tokens;
+use tidegate_core::pipeline::record::estimate_tokens;
 use tidegate_e2e::client::{Launch, SONNET_4_6};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Request, Route, Script};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tidegate_core::meter::short_tokens;
-use tidegate_core::record::MeterRecord;
+use tidegate_core::pipeline::record::MeterRecord;
 
 use super::{Content, Does, Done, Tool, schema, typed};
 use crate::command::mcp::session;

@@ -1,7 +1,7 @@
 //! Rows of the memory as tools give them: in JSON, with a schema, and in a line.
 
 use serde_json::{Map, Value, json};
-use tidegate_core::characters::one_line;
+use tidegate_core::text::characters::one_line;
 use tidegate_memory::act::{author, author_of_log};
 use tidegate_memory::view::{Decision, Log, Named, Paged, Project, Topic};
 

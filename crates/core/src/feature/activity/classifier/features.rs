@@ -1,0 +1,326 @@
+//! What the weights are about: hashes of words, characters and where they stand.
+
+use crate::feature::activity::classifier::lexicon::Lexicon;
+use crate::feature::activity::classifier::tokens::{Kind, Token, Tokens, hash, join};
+
+pub use crate::feature::activity::classifier::tokens::Language;
+
+/// How many groups of features there are; each is brought to the same length by itself.
+pub const GROUPS: usize = 3;
+
+/// So many letters of a word are looked at, its marked ends among them.
+const LONGEST_WORD: usize = 24;
+
+/// The features of a prompt, as often as they occur.
+#[derive(Debug)]
+pub struct Features {
+    /// Which table they belong to.
+    pub language: Language,
+    /// Words and their order; parts of words; what the words mean.
+    pub groups: [Vec<u32>; GROUPS],
+}
+
+/// What a feature is about: the same word at the beginning is another feature.
+#[derive(Clone, Copy)]
+enum About {
+    Words,
+    Skip,
+    First,
+    Last,
+    SentenceStart,
+    SentenceEnd,
+    Mentioned,
+    Shape,
+    Part,
+    Characters,
+    CharactersAtEnd,
+    CharactersAtStart,
+    Content,
+    Meaning,
+    Meanings,
+    FirstMeaning,
+    LastMeaning,
+    SentenceMeaning,
+    SentenceLastMeaning,
+    Mixed,
+}
+
+impl Features {
+    /// Takes a prompt apart.
+    pub fn of<'a>(prompt: &str, lexicon: impl Fn(Language) -> Lexicon<'a>) -> Features {
+        let tokens = Tokens::of(prompt);
+        let groups = [Vec::with_capacity(512), Vec::with_capacity(1024), Vec::with_capacity(256)];
+        let mut features = Features { language: tokens.language, groups };
+        if tokens.all.is_empty() {
+            return features;
+        }
+        match tokens.language {
+            Language::English => features.english(&tokens),
+            Language::Japanese => features.japanese(&tokens),
+        }
+        for hash in &tokens.mentioned {
+            features.add(0, About::Mentioned, *hash);
+        }
+        features.shape(&tokens);
+        features.meanings(&tokens, lexicon(tokens.language));
+        features
+    }
+
+    /// Whether there is nothing to judge by.
+    pub fn is_empty(&self) -> bool {
+        self.groups.iter().all(Vec::is_empty)
+    }
+
+    fn add(&mut self, group: usize, about: About, hash: u64) {
+        let mixed = (hash ^ (about as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            .wrapping_mul(0xff51_afd7_ed55_8ccd);
+        self.groups[group].push((mixed >> 32) as u32);
+    }
+
+    fn english(&mut self, tokens: &Tokens) {
+        let mut row = Vec::with_capacity(tokens.all.len() + 2);
+        row.push(hash("^"));
+        row.extend(tokens.all.iter().map(|token| token.hash));
+        row.push(hash("$"));
+        for at in 0..row.len() {
+            let mut joined = 0;
+            for (length, next) in row[at..].iter().take(3).enumerate() {
+                joined = join(joined, *next);
+                if length > 0 || (at > 0 && at + 1 < row.len()) {
+                    self.add(0, About::Words, joined);
+                }
+            }
+            if let (Some(first), Some(third)) = (row.get(at), row.get(at + 2)) {
+                self.add(0, About::Skip, join(*first, *third));
+            }
+        }
+        let words = || tokens.all.iter().filter(|token| matches!(token.kind, Kind::Word | Kind::Class));
+        for token in words().take(4) {
+            self.add(0, About::First, token.hash);
+        }
+        for token in words().rev().take(4) {
+            self.add(0, About::Last, token.hash);
+        }
+        for sentence in tokens.all.split(|token| token.kind == Kind::End) {
+            let mut joined = 0;
+            for token in sentence.iter().take(3) {
+                joined = join(joined, token.hash);
+                self.add(0, About::SentenceStart, joined);
+            }
+        }
+        for token in &tokens.all {
+            if token.kind == Kind::Word {
+                self.parts(tokens.text(token));
+            }
+        }
+    }
+
+    /// Three to five letters of a word, its ends marked.
+    fn parts(&mut self, word: &str) {
+        let mut row = ['<'; LONGEST_WORD];
+        let mut length = 1;
+        for (place, letter) in row[1..].iter_mut().zip(word.chars().chain(['>'])) {
+            *place = letter;
+            length += 1;
+        }
+        let letters = &row[..length];
+        if letters.len() < 6 {
+            return;
+        }
+        for at in 0..letters.len() {
+            let mut joined = 0;
+            for (length, letter) in letters[at..].iter().take(5).enumerate() {
+                joined = join(joined, *letter as u64 + 1);
+                if length >= 2 {
+                    self.add(1, About::Part, joined);
+                }
+            }
+        }
+    }
+
+    fn japanese(&mut self, tokens: &Tokens) {
+        let row: Vec<u64> = tokens.all.iter().map(|token| token.hash).collect();
+        for at in 0..row.len() {
+            let mut joined = 0;
+            for next in row[at..].iter().take(5) {
+                joined = join(joined, *next);
+                self.add(1, About::Characters, joined);
+            }
+        }
+        for sentence in tokens.all.split(|token| token.kind == Kind::End) {
+            self.ending(0, About::SentenceEnd, sentence);
+            let mut joined = 0;
+            for token in sentence.iter().take(4) {
+                joined = join(joined, token.hash);
+                self.add(0, About::SentenceStart, joined);
+            }
+        }
+        let last = tokens.all.iter().rposition(|token| token.kind != Kind::End).map_or(0, |last| last + 1);
+        self.ending(0, About::CharactersAtEnd, &tokens.all[..last]);
+        let mut joined = 0;
+        for token in tokens.all.iter().take(6) {
+            joined = join(joined, token.hash);
+            self.add(0, About::CharactersAtStart, joined);
+        }
+        self.content(tokens);
+    }
+
+    /// The last one to eight tokens.
+    fn ending(&mut self, group: usize, about: About, tokens: &[Token]) {
+        let mut joined = 0;
+        for token in tokens.iter().rev().take(8) {
+            joined = join(joined, token.hash);
+            self.add(group, about, joined);
+        }
+    }
+
+    /// Runs of one script are nearly words: alone, and two that follow each other whatever stands between.
+    fn content(&mut self, tokens: &Tokens) {
+        let mut previous: Option<u64> = None;
+        let mut before: Option<u64> = None;
+        let mut at = 0;
+        while at < tokens.all.len() {
+            let kind = tokens.all[at].kind;
+            let length = match kind {
+                Kind::Kanji | Kind::Katakana => {
+                    tokens.all[at..].iter().take_while(|token| token.kind == kind).count()
+                }
+                _ => 1,
+            };
+            if matches!(kind, Kind::Kanji | Kind::Katakana | Kind::Word | Kind::Class) {
+                let run =
+                    tokens.all[at..at + length].iter().fold(0, |joined, token| join(joined, token.hash));
+                self.add(0, About::Content, run);
+                if let Some(previous) = previous {
+                    self.add(0, About::Skip, join(previous, run));
+                }
+                if let (Some(before), Some(previous)) = (before, previous) {
+                    self.add(0, About::Skip, join(join(before, previous), run));
+                }
+                before = previous;
+                previous = Some(run);
+            }
+            at += length;
+        }
+        if let Some(previous) = previous {
+            self.add(0, About::Last, previous);
+        }
+    }
+
+    /// The phrases of the lexicon, and how they follow each other and what is between them.
+    fn meanings(&mut self, tokens: &Tokens, lexicon: Lexicon<'_>) {
+        let mut mixed: Vec<(u64, bool)> = Vec::with_capacity(tokens.all.len());
+        let mut row: Vec<u64> = Vec::with_capacity(32);
+        let mut sentence = 0;
+        let mut at = 0;
+        while at < tokens.all.len() {
+            if let Some((length, class)) = lexicon.longest(&tokens.all[at..]) {
+                let meaning = u64::from(class) + 1;
+                self.add(2, About::Meaning, meaning);
+                mixed.push((meaning, true));
+                row.push(meaning);
+                at += length;
+            } else {
+                mixed.push((tokens.all[at].hash, false));
+                at += 1;
+            }
+            let ends = at >= tokens.all.len() || tokens.all[at - 1].kind == Kind::End;
+            if ends && row.len() > sentence {
+                self.add(2, About::SentenceMeaning, row[sentence]);
+                self.add(2, About::SentenceLastMeaning, row[row.len() - 1]);
+                sentence = row.len();
+            }
+        }
+        for pair in row.windows(2) {
+            self.add(2, About::Meanings, join(join(0, pair[0]), pair[1]));
+        }
+        for three in row.windows(3) {
+            self.add(2, About::Meanings, join(join(join(0, three[0]), three[1]), three[2]));
+        }
+        if let (Some(first), Some(last)) = (row.first(), row.last()) {
+            self.add(2, About::FirstMeaning, *first);
+            self.add(2, About::LastMeaning, *last);
+            self.add(2, About::Meanings, join(join(7, *first), *last));
+        }
+        for length in [2, 3] {
+            for window in mixed.windows(length) {
+                if window.iter().any(|(_, class)| *class) {
+                    let joined = window.iter().fold(0, |joined, (hash, _)| join(joined, *hash));
+                    self.add(2, About::Mixed, joined);
+                }
+            }
+        }
+    }
+
+    /// How long, how many sentences, how the last one ends.
+    fn shape(&mut self, tokens: &Tokens) {
+        let length = (tokens.all.len() as u64 + 1).ilog2();
+        let sentences = tokens.all.iter().filter(|token| token.kind == Kind::End).count().min(4) as u64;
+        let end = tokens.all.last().filter(|token| token.kind == Kind::End).map_or(0, |token| token.hash);
+        self.add(0, About::Shape, join(1, u64::from(length)));
+        self.add(0, About::Shape, join(2, sentences));
+        self.add(0, About::Shape, join(3, end));
+    }
+}
+
+/// A phrase as the lexicon finds it: the hash of each of its beginnings, the whole last.
+pub fn phrase(text: &str) -> Vec<u32> {
+    let mut joined = 0;
+    let hashes = Tokens::of(text).all.into_iter().map(|token| {
+        joined = join(joined, token.hash);
+        (joined >> 32) as u32
+    });
+    hashes.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(prompt: &str) -> Features {
+        Features::of(prompt, |_| Lexicon::default())
+    }
+
+    #[test]
+    fn order_counts() {
+        for (one, other) in [("review the plan", "plan the review"), ("計画のレビュー", "レビューの計画")]
+        {
+            let (one, other) = (of(one), of(other));
+            assert_ne!(one.groups[0], other.groups[0]);
+            assert_eq!(one.groups[0].len(), other.groups[0].len());
+        }
+    }
+
+    #[test]
+    fn short_words_have_no_parts() {
+        assert!(of("fix it now").groups[1].is_empty());
+        // <deploy>: three to five of eight letters.
+        assert_eq!(of("deploy").groups[1].len(), 6 + 5 + 4);
+    }
+
+    #[test]
+    fn nothing_has_no_features() {
+        for prompt in ["", "\n", "🎉", "[]"] {
+            assert!(of(prompt).is_empty(), "{prompt:?}");
+        }
+        assert!(!of("a").is_empty());
+    }
+
+    #[test]
+    fn the_longest_phrase_counts() {
+        let words = ["look", "look up", "up"].map(phrase);
+        assert_eq!(words[0][0], words[1][0], "a phrase begins as its first word does");
+        let mut entries = [(words[0][0], 1_u8), (words[1][1], 2), (words[2][0], 3)];
+        entries.sort_unstable();
+        let mut bytes = 3_u32.to_le_bytes().to_vec();
+        bytes.extend(entries.iter().flat_map(|(hash, _)| hash.to_le_bytes()));
+        bytes.extend(entries.iter().map(|(_, class)| class));
+        let (lexicon, rest) = Lexicon::read(&bytes).expect("a lexicon");
+        assert!(rest.is_empty());
+        let longest = |text: &str| lexicon.longest(&Tokens::of(text).all);
+        assert_eq!(longest("look up there"), Some((2, 2)));
+        assert_eq!(longest("look there"), Some((1, 1)));
+        assert_eq!(longest("there"), None);
+        assert!(Lexicon::read(&bytes[..bytes.len() - 1]).is_none());
+    }
+}

@@ -1,0 +1,386 @@
+//! A prompt as a row of tokens: words, single Japanese characters, signs, and classes of what has no end of
+//! spellings (paths, names in code, numbers).
+
+use std::borrow::Cow;
+
+use crate::feature::activity::classifier::excerpt;
+use crate::feature::activity::classifier::excerpt::Line;
+
+/// Which table of weights reads a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Words between spaces.
+    English,
+    /// Also where it is mixed with English.
+    Japanese,
+}
+
+/// What kind of a token it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A word in Latin letters, or of any script that is not Japanese.
+    Word,
+    /// One character.
+    Hiragana,
+    /// One character.
+    Katakana,
+    /// One character.
+    Kanji,
+    /// Something of a class; its text is the class's name.
+    Class,
+    /// A comma, a bracket: what divides less than a sentence's end.
+    Sign,
+    /// The end of a sentence or line.
+    End,
+}
+
+/// A token; its text is in the [`Tokens`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) hash: u64,
+    start: u32,
+    end: u32,
+}
+
+/// The tokens of a prompt.
+#[derive(Debug)]
+pub(super) struct Tokens {
+    pub(super) language: Language,
+    pub(super) all: Vec<Token>,
+    /// Words inside backticks: mentioned, not said.
+    pub(super) mentioned: Vec<u64>,
+    text: String,
+}
+
+/// So many tokens are enough for any prompt that a person wrote.
+const MOST: usize = 700;
+
+impl Tokens {
+    pub(super) fn of(prompt: &str) -> Tokens {
+        let mut tokens = Tokens {
+            language: Language::English,
+            all: Vec::with_capacity(128),
+            mentioned: Vec::new(),
+            text: String::with_capacity(512),
+        };
+        for line in excerpt::lines(prompt) {
+            match line {
+                Line::Written(line) => tokens.line(line),
+                Line::Failure(line) => {
+                    tokens.class("<failure>");
+                    tokens.line(line);
+                }
+                Line::Pasted => tokens.class("<pasted>"),
+            }
+            tokens.end("\n");
+            if tokens.all.len() > MOST {
+                break;
+            }
+        }
+        while tokens.all.last().is_some_and(|token| token.kind == Kind::End && tokens.text(token) == "\n") {
+            tokens.all.pop();
+        }
+        tokens.language = tokens.detect();
+        tokens
+    }
+
+    pub(super) fn text(&self, token: &Token) -> &str {
+        &self.text[token.start as usize..token.end as usize]
+    }
+
+    /// Hiragana is in nearly every Japanese sentence; titles without it have more characters than Latin words.
+    fn detect(&self) -> Language {
+        let count = |kinds: &[Kind]| self.all.iter().filter(|token| kinds.contains(&token.kind)).count();
+        let japanese = count(&[Kind::Katakana, Kind::Kanji]);
+        if count(&[Kind::Hiragana]) > 0 || (japanese > 0 && japanese >= count(&[Kind::Word])) {
+            Language::Japanese
+        } else {
+            Language::English
+        }
+    }
+
+    fn push(&mut self, kind: Kind, text: &str) {
+        let start = self.text.len();
+        self.text.push_str(text);
+        self.push_written(kind, start);
+    }
+
+    /// What was written to the text since then is a token.
+    fn push_written(&mut self, kind: Kind, start: usize) {
+        let hash = hash(&self.text[start..]);
+        self.all.push(Token { kind, hash, start: start as u32, end: self.text.len() as u32 });
+    }
+
+    fn class(&mut self, name: &str) {
+        // Many in a row say no more than one.
+        if self.all.last().is_none_or(|last| self.text(last) != name) {
+            self.push(Kind::Class, name);
+        }
+    }
+
+    fn end(&mut self, text: &str) {
+        match self.all.last() {
+            None => {}
+            // `?!`, a full stop before a new line: the first tells more.
+            Some(last) if last.kind == Kind::End => {}
+            Some(_) => self.push(Kind::End, text),
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        let mut rest = line;
+        while let Some(first) = rest.chars().next() {
+            if self.all.len() > MOST {
+                return;
+            }
+            let c = fold_width(first);
+            let after = &rest[first.len_utf8()..];
+            let length = match c {
+                '`' => match after.find('`').filter(|end| *end > 0) {
+                    Some(end) => {
+                        self.mention(&after[..end]);
+                        end + 2
+                    }
+                    None => 1,
+                },
+                _ if starts_chunk(c) => {
+                    let length = chunk_length(rest);
+                    self.chunk(&rest[..length]);
+                    length
+                }
+                _ => {
+                    self.character(c);
+                    first.len_utf8()
+                }
+            };
+            rest = &rest[length..];
+        }
+    }
+
+    /// A single character that is no part of a chunk.
+    fn character(&mut self, c: char) {
+        let mut buffer = [0; 4];
+        let mut sign = |tokens: &mut Tokens, kind, c: char| tokens.push(kind, c.encode_utf8(&mut buffer));
+        match c {
+            '.' | '。' | '．' => self.end("."),
+            '?' => self.end("?"),
+            '!' => self.end("!"),
+            '、' | ',' => sign(self, Kind::Sign, ','),
+            ':' | ';' | '(' | '=' | '+' | '&' | '<' | '>' => sign(self, Kind::Sign, c),
+            '"' | '「' | '『' | '“' | '”' => sign(self, Kind::Sign, '"'),
+            '-' | '–' | '—' | '…' | '→' | '・' | '~' | '〜' => sign(self, Kind::Sign, '-'),
+            'ー' | 'ァ'..='ヺ' => sign(self, Kind::Katakana, c),
+            'ぁ'..='ゖ' => sign(self, Kind::Hiragana, c),
+            '々' | '〆' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' => sign(self, Kind::Kanji, c),
+            _ => {}
+        }
+    }
+
+    /// What stands between backticks.
+    fn mention(&mut self, inner: &str) {
+        self.class("<code>");
+        let words = inner.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        self.mentioned.extend(words.take(8).map(|word| hash(&word.to_lowercase())));
+    }
+
+    /// A run of Latin letters, digits and what may stand inside a name or path.
+    fn chunk(&mut self, chunk: &str) {
+        let folded: Cow<'_, str> =
+            if chunk.is_ascii() { chunk.into() } else { chunk.chars().map(fold_width).collect() };
+        let core = folded.trim_end_matches(['.', ':', '-', '\'', '/', '~', '+', '*']);
+        let tail = &folded[core.len()..];
+        if let Some(class) = classify(core) {
+            self.class(class);
+        } else {
+            for word in core.split(|c: char| !(c.is_alphanumeric() || c == '\'')) {
+                let start = self.text.len();
+                for c in word.chars().filter(|c| *c != '\'') {
+                    if c.is_ascii() {
+                        self.text.push(c.to_ascii_lowercase());
+                    } else {
+                        self.text.extend(c.to_lowercase());
+                    }
+                }
+                if self.text.len() > start {
+                    self.push_written(Kind::Word, start);
+                }
+            }
+        }
+        for c in tail.chars() {
+            self.character(c);
+        }
+    }
+}
+
+/// The name of what a chunk is an example of, unless it is words.
+fn classify(chunk: &str) -> Option<&'static str> {
+    let digits = chunk.bytes().filter(u8::is_ascii_digit).count();
+    let letters = chunk.chars().filter(|c| c.is_alphabetic()).count();
+    if chunk.contains("://") || chunk.starts_with("www.") {
+        return Some("<url>");
+    }
+    if chunk.starts_with('#') && digits > 0 && letters == 0 {
+        return Some("<ticket>");
+    }
+    if chunk.starts_with('-') && letters > 0 {
+        return Some("<flag>");
+    }
+    if digits > 0 {
+        let bare = chunk.trim_start_matches(['v', 'V']);
+        if bare.matches('.').count() >= 1 && bare.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+            return Some("<version>");
+        }
+        if letters <= 2 && chunk.starts_with(|c: char| c.is_ascii_digit() || c == '~' || c == '$') {
+            return Some("<number>");
+        }
+        if letters >= 2
+            && chunk.contains('-')
+            && chunk.ends_with(|c: char| c.is_ascii_digit())
+            && chunk.starts_with(|c: char| c.is_ascii_uppercase())
+        {
+            return Some("<ticket>");
+        }
+        if chunk.len() >= 7 && digits >= 2 && chunk.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Some("<digest>");
+        }
+    }
+    if chunk.contains('/') {
+        // `undo/redo`, `CI/CD` and `and/or` are words.
+        let words = chunk.split('/').all(|part| {
+            !part.is_empty() && part.len() < 12 && part.chars().all(|c| c.is_ascii_alphabetic() || c == '-')
+        });
+        return (!words || chunk.matches('/').count() > 2).then_some("<path>");
+    }
+    if let Some((name, extension)) = chunk.rsplit_once('.')
+        && !name.is_empty()
+        && (1..=5).contains(&extension.len())
+        && extension.bytes().all(|b| b.is_ascii_alphanumeric())
+        && !matches!(extension, "g" | "e" | "js")
+    {
+        let document = matches!(extension, "md" | "txt" | "rst" | "adoc" | "docx" | "pdf");
+        return Some(if document { "<document>" } else { "<path>" });
+    }
+    if chunk.ends_with("Error") || chunk.ends_with("Exception") {
+        return (chunk.len() > 9).then_some("<error>");
+    }
+    let mut previous = ' ';
+    for c in chunk.chars() {
+        if c == '_' || (previous.is_lowercase() && c.is_uppercase()) || (previous == ':' && c == ':') {
+            return Some("<name>");
+        }
+        previous = c;
+    }
+    None
+}
+
+fn starts_chunk(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '#' | '_' | '/' | '$' | '@' | '\\') || is_other_letter(c)
+}
+
+/// A letter of neither ASCII nor Japanese.
+fn is_other_letter(c: char) -> bool {
+    !c.is_ascii()
+        && c.is_alphabetic()
+        && !matches!(c, '\u{3005}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}')
+}
+
+fn chunk_length(text: &str) -> usize {
+    let inside = |c: char| {
+        let c = fold_width(c);
+        starts_chunk(c) || matches!(c, '.' | '-' | ':' | '\'' | '~' | '+' | '*' | '%')
+    };
+    text.find(|c| !inside(c)).unwrap_or(text.len())
+}
+
+/// Full-width ASCII as ASCII, typographic quotes as plain ones.
+fn fold_width(c: char) -> char {
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(c as u32 - 0xfee0).unwrap_or(c),
+        '\u{3000}' => ' ',
+        '’' | '‘' => '\'',
+        _ => c,
+    }
+}
+
+/// Short texts, no state.
+pub(super) fn hash(text: &str) -> u64 {
+    crate::text::fnv::hash(text.bytes())
+}
+
+/// A row of hashes as one.
+pub(super) fn join(joined: u64, next: u64) -> u64 {
+    (joined.rotate_left(23) ^ next).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(prompt: &str) -> Vec<String> {
+        let tokens = Tokens::of(prompt);
+        tokens.all.iter().map(|token| tokens.text(token).to_owned()).collect()
+    }
+
+    #[test]
+    fn words_signs_and_ends() {
+        assert_eq!(
+            read("Don't  touch it... just LOOK, ok?!"),
+            ["dont", "touch", "it", ".", "just", "look", ",", "ok", "?"]
+        );
+        assert_eq!(read("one\n\ntwo"), ["one", "\n", "two"]);
+        assert_eq!(read("follow-up: undo/redo"), ["follow", "up", ":", "undo", "redo"]);
+    }
+
+    #[test]
+    fn classes() {
+        let rows = [
+            ("src/auth/session.ts", "<path>"),
+            ("main.rs", "<path>"),
+            ("README.md", "<document>"),
+            ("https://example.org/a?b=1", "<url>"),
+            ("#412", "<ticket>"),
+            ("PROJ-88", "<ticket>"),
+            ("v1.2.3", "<version>"),
+            ("30s", "<number>"),
+            ("3fa9c2d1", "<digest>"),
+            ("loadUserConfig", "<name>"),
+            ("load_user", "<name>"),
+            ("NullPointerException", "<error>"),
+            ("`git push`", "<code>"),
+        ];
+        for (chunk, class) in rows {
+            let tokens = read(chunk);
+            assert_eq!(tokens.first().map(String::as_str), Some(class), "{chunk}: {tokens:?}");
+        }
+        assert_eq!(read("e.g. CI/CD"), ["e", "g", ".", "ci", "cd"]);
+    }
+
+    #[test]
+    fn japanese_is_single_characters_and_whole_words() {
+        assert_eq!(read("ＰＲを作って。"), ["pr", "を", "作", "っ", "て", "."]);
+        assert_eq!(read("実装、`f()`で"), ["実", "装", ",", "<code>", "で"]);
+    }
+
+    #[test]
+    fn which_language() {
+        let rows = [
+            ("fix it", Language::English),
+            ("PR作成", Language::Japanese),
+            ("fix the 保存 button on the settings page", Language::English),
+            ("undo/redoの実装", Language::Japanese),
+            ("テスト追加", Language::Japanese),
+            ("почини это", Language::English),
+            ("", Language::English),
+        ];
+        for (prompt, language) in rows {
+            assert_eq!(Tokens::of(prompt).language, language, "{prompt}");
+        }
+    }
+
+    #[test]
+    fn there_is_an_end_to_tokens() {
+        assert!(Tokens::of(&"a ".repeat(500_000)).all.len() <= MOST + 1);
+        assert!(Tokens::of(&"あ\n".repeat(500_000)).all.len() <= MOST + 1);
+    }
+}

@@ -1,0 +1,133 @@
+//! Section `[phase]`: what is named when a session enters a phase.
+
+use crate::language_model::backend::Backend;
+use crate::settings::list::{Required, Skill};
+use crate::settings::section::{Key, Project, Put, Section, Voice, Wrong, put, section};
+use crate::settings::setting::{Setting, Whole, choices};
+use crate::settings::value::Value;
+
+section! {
+    /// Section `[phase]`.
+    Settings "phase" {
+        /// What happens when a prompt begins another phase of work: the model is told its skills and files (`advise`), it is only recorded (`shadow`), or nobody looks.
+        mode: PhaseMode = PhaseMode::Advise, Tightens;
+        /// How sure the classifier has to be, in per cent.
+        confidence: Whole<0, 100> = Whole::new(80), WithTrust;
+    }
+    sections {
+        /// Section `[phase.research]`.
+        research: Label = Label::new("phase.research", &[]);
+        /// Section `[phase.brainstorm]`.
+        brainstorm: Label = Label::new("phase.brainstorm", &[]);
+        /// Section `[phase.spec]`.
+        spec: Label = Label::new("phase.spec", &[]);
+        /// Section `[phase.design]`.
+        design: Label = Label::new("phase.design", &[]);
+        /// Section `[phase.plan]`.
+        plan: Label = Label::new("phase.plan", &[]);
+        /// Section `[phase.implement]`.
+        implement: Label = Label::new("phase.implement", &["code-quality-rules"]);
+        /// Section `[phase.debug]`.
+        debug: Label = Label::new("phase.debug", &["code-quality-rules"]);
+        /// Section `[phase.review]`.
+        review: Label = Label::new("phase.review", &[]);
+        /// Section `[phase.ship]`.
+        ship: Label = Label::new("phase.ship", &[]);
+        /// Section `[phase.reflect]`.
+        reflect: Label = Label::new("phase.reflect", &[]);
+        /// Section `[phase.llm]`.
+        llm: Backend = Backend::default();
+    }
+}
+
+impl Settings {
+    /// The labels, in the order in which work goes through them.
+    pub fn labels(&self) -> [&Label; 10] {
+        [
+            &self.research,
+            &self.brainstorm,
+            &self.spec,
+            &self.design,
+            &self.plan,
+            &self.implement,
+            &self.debug,
+            &self.review,
+            &self.ship,
+            &self.reflect,
+        ]
+    }
+
+    /// The settings of a phase, by its label; `other` and unknown words have none.
+    pub fn label(&self, label: &str) -> Option<&Label> {
+        self.labels().into_iter().find(|found| found.section.strip_prefix("phase.") == Some(label))
+    }
+}
+
+/// What the policy does when a phase begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PhaseMode {
+    /// Tells the model.
+    Advise,
+    /// Only records.
+    Shadow,
+    /// Does not look.
+    Off,
+}
+
+choices!(PhaseMode {
+    "off" => PhaseMode::Off,
+    "shadow" => PhaseMode::Shadow,
+    "advise" => PhaseMode::Advise,
+});
+
+/// One phase: all have the same key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Label {
+    section: &'static str,
+    /// Skills that are named when it begins.
+    pub skills: Required<Skill>,
+}
+
+const SKILLS: Key = Key {
+    name: "skills",
+    doc: "Skills that are named when this phase begins; invoking one of them begins it.",
+    shape: <Required<Skill> as Setting>::SHAPE,
+    project: Project::Tightens,
+};
+
+impl Label {
+    fn new(section: &'static str, skills: &[&str]) -> Label {
+        Label { section, skills: Required::new(skills) }
+    }
+
+    /// The skills' names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.skills.0.iter().map(|skill| skill.0.as_str())
+    }
+}
+
+impl Section for Label {
+    fn name(&self) -> &'static str {
+        self.section
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        const KEYS: &[Key] = &[SKILLS];
+        KEYS
+    }
+
+    fn get(&self, key: &str) -> Value {
+        if key == SKILLS.name { self.skills.show() } else { Value::Nothing }
+    }
+
+    fn check(&self, key: &str, value: &Value) -> Result<(), Wrong> {
+        if key != SKILLS.name {
+            return Err(Wrong::Unknown);
+        }
+        Required::<Skill>::read(value).map(drop).map_err(Wrong::Value)
+    }
+
+    fn put(&mut self, key: &str, value: &Value, voice: Voice) -> Put {
+        if key == SKILLS.name { put(&mut self.skills, value, SKILLS.project, voice) } else { Put::Kept }
+    }
+}

@@ -1,0 +1,41 @@
+//! Which phase an event begins, by what is known and what the config lists.
+
+use crate::feature::activity::classifier::Phase;
+use crate::feature::activity::settings::Label;
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Known};
+use crate::feature::verification::work::satisfies;
+
+/// The phase that this event tells by itself, be it the present one, or why it tells none.
+pub fn told(facts: &Facts<'_>, config: &Config) -> Result<Phase, &'static str> {
+    let now = match &facts.marks {
+        Known::Value(marks) => marks.phase,
+        Known::Absent => None,
+        Known::Broken(_) => return Err("the marks cannot be read"),
+    };
+    match (facts.event.skill(), facts.guess) {
+        (Some(name), _) => of_skill(config, name, now).ok_or("a skill of no phase"),
+        (None, None) => Err("no prompt of a person"),
+        (None, Some(guess)) if guess.phase == Phase::Other => Err("the prompt asks for nothing new"),
+        (None, Some(guess)) if guess.confidence < wanted(config) => {
+            Err("the prompt could be of several phases")
+        }
+        (None, Some(guess)) => Ok(guess.phase),
+    }
+}
+
+/// How sure the classifier has to be.
+pub fn wanted(config: &Config) -> f64 {
+    config.policies.phase.confidence.get() as f64 / 100.0
+}
+
+/// The phase that lists a skill; the present one counts first, since several may.
+fn of_skill(config: &Config, name: &str, now: Option<Phase>) -> Option<Phase> {
+    let lists = |phase: &Phase| skills(config, *phase).any(|skill| satisfies(name, skill));
+    now.filter(lists).or_else(|| Phase::ALL.into_iter().find(lists))
+}
+
+/// The skills of a phase.
+pub fn skills(config: &Config, phase: Phase) -> impl Iterator<Item = &str> {
+    config.policies.phase.label(phase.name()).into_iter().flat_map(Label::names)
+}

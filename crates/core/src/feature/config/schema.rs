@@ -1,0 +1,189 @@
+//! The config as a JSON schema, for editors, and as a page, for people. Both come from the sections' declarations.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::feature::config::Config;
+use crate::feature::config::layer::{path, variable};
+use crate::settings::section::{Key, Project, Section};
+use crate::settings::setting::Shape;
+use crate::settings::value::Value;
+
+/// The JSON schema of a config file.
+pub fn schema() -> Json {
+    let config = Config::default();
+    let mut properties = Map::new();
+    for section in config.sections() {
+        let keys: Map<String, Json> =
+            section.keys().iter().map(|key| (key.name.to_owned(), key_schema(section, key))).collect();
+        if section.name().is_empty() {
+            properties.extend(keys);
+            continue;
+        }
+        let mut section_schema = json!({
+            "type": "object", "additionalProperties": false, "properties": keys,
+        });
+        if let Some(patterns) = section.patterns() {
+            let mut each = shape_schema(patterns.shape);
+            each["description"] = patterns.doc.trim().into();
+            section_schema["patternProperties"] = json!({ LIKE_A_PATTERN: each });
+        }
+        if let Some(named) = section.named() {
+            let mut each = (named.schema)();
+            each["description"] = named.doc.into();
+            section_schema["additionalProperties"] = each;
+        }
+        match section.name().split_once('.') {
+            None => properties.insert(section.name().to_owned(), section_schema),
+            Some((outer, name)) => properties[outer]["properties"]
+                .as_object_mut()
+                .and_then(|within| within.insert(name.to_owned(), section_schema)),
+        };
+    }
+    let of_project = properties.clone();
+    properties.insert(
+        "project".to_owned(),
+        json!({
+            "type": "object",
+            "description": "In the user's config only: settings for one project, by the path of its root.",
+            "additionalProperties": {
+                "type": "object", "additionalProperties": false, "properties": of_project,
+            },
+        }),
+    );
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Tidegate config",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+    })
+}
+
+/// What tells a path pattern from a mistyped word; as in `glob::looks_like_one`.
+const LIKE_A_PATTERN: &str = r"[/*?\[{.]";
+
+fn shape_schema(shape: Shape) -> Json {
+    match shape {
+        Shape::Choice(names) => json!({ "enum": names }),
+        Shape::Whole(least, u64::MAX) => json!({ "type": "integer", "minimum": least }),
+        Shape::Whole(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Shape::Text { pattern, .. } | Shape::Secret { pattern, .. } => {
+            json!({ "type": "string", "pattern": pattern })
+        }
+        Shape::Flag => json!({ "type": "boolean" }),
+        Shape::List(names) => json!({ "type": "array", "items": { "enum": names } }),
+        Shape::Texts { .. } => {
+            json!({ "type": "array", "uniqueItems": true, "items": { "type": "string", "minLength": 1 } })
+        }
+    }
+}
+
+fn key_schema(section: &dyn Section, key: &Key) -> Json {
+    let mut schema = shape_schema(key.shape);
+    schema["description"] = key.doc.trim().into();
+    let default = section.get(key.name);
+    if default != Value::Nothing {
+        schema["default"] = default.json();
+    }
+    schema
+}
+
+/// The reference page.
+pub fn page() -> String {
+    let mut page = String::from(
+        "# Settings\n\n\
+         Every key with its default, its variable, and what a project's own file may do with it:\n\
+         *tightens* (only to a stricter value), *with trust* (after `tidegate trust`), *never*.\n\n\
+         Of a list that requires something the longer is the stricter: what a project's file names is added to what was\n\
+         there. Of a list that exempts something it is the shorter: such a file can only leave out what stands there.\n\
+         In a variable the items of a list are separated by commas.\n\n\
+         A path pattern counts from the project's root: `*` is any part of a name, `**` any folders, `?` one character,\n\
+         `[abc]` one of them, `{a,b}` one or the other. `src/` is everything below that folder; a pattern without a `/` is\n\
+         about the file's name in any folder. In a file a pattern as a key stands in quotes, and a name without a dot is written\n\
+         `\"**/Makefile\"`:\n\n\
+         ```toml\n\
+         [skill_gate.require]\n\
+         \"migrations/**/*.sql\" = [\"database-rules\"]\n\
+         ```\n",
+    );
+    let config = Config::default();
+    for section in config.sections() {
+        let title = if section.name().is_empty() {
+            "Above all sections".to_owned()
+        } else {
+            format!("`[{}]`", section.name())
+        };
+        let _ = write!(
+            page,
+            "\n## {title}\n\n| key | default | takes | project | variable |\n| --- | --- | --- | --- | --- |\n"
+        );
+        for key in section.keys() {
+            let _ = writeln!(
+                page,
+                "| `{}` | {} | {} | {} | {} |",
+                key.name,
+                shown(&section.get(key.name)),
+                takes(key.shape),
+                of_project(key.project),
+                of_variable(section, key)
+            );
+        }
+        if let Some(patterns) = section.patterns() {
+            let (takes, project) = (takes(patterns.shape), of_project(patterns.project));
+            let _ = writeln!(page, "| a path pattern | not set | {takes} | {project} | none |");
+        }
+        if let Some(named) = section.named() {
+            let (what, takes, project) = (named.what, named.takes, of_project(named.project));
+            let _ = writeln!(page, "| {what} | see below | {takes} | {project} | none |");
+        }
+        page.push('\n');
+        for key in section.keys() {
+            let _ = writeln!(page, "- `{}`: {}", path(section.name(), key.name), key.doc.trim());
+        }
+        if let Some(patterns) = section.patterns() {
+            let _ = writeln!(page, "- `{}.\"…\"`: {}", section.name(), patterns.doc.trim());
+        }
+        if let Some(named) = section.named() {
+            let _ = writeln!(page, "- `[{}.…]`: {}", section.name(), named.doc);
+        }
+    }
+    page
+}
+
+fn of_project(project: Project) -> &'static str {
+    match project {
+        Project::Tightens => "tightens",
+        Project::WithTrust => "with trust",
+        Project::Never => "never",
+    }
+}
+
+/// What only the user's file may say has none.
+fn of_variable(section: &dyn Section, key: &Key) -> String {
+    match key.project {
+        Project::Never => "none".to_owned(),
+        Project::Tightens | Project::WithTrust => format!("`{}`", variable(section.name(), key.name)),
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Nothing => "not set".to_owned(),
+        value => format!("`{value}`"),
+    }
+}
+
+fn takes(shape: Shape) -> String {
+    let names = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match shape {
+        Shape::Choice(choices) => names(choices),
+        Shape::Whole(least, u64::MAX) => format!("a whole number from {least}"),
+        Shape::Whole(least, most) => format!("a whole number from {least} to {most}"),
+        Shape::Text { example, .. } | Shape::Secret { example, .. } => example.to_owned(),
+        Shape::Flag => "`true`, `false`".to_owned(),
+        Shape::List(items) => format!("a list of {}", names(items)),
+        Shape::Texts { of, .. } => format!("a list of {of}"),
+    }
+}

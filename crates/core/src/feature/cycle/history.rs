@@ -1,0 +1,208 @@
+//! Cycles that ended, and what their stages took: one JSON object a line.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::feature::cycle::definition::{Cycle, MinLeft};
+use crate::feature::cycle::state::{State, Status};
+use crate::time::Millis;
+
+/// Fewer say nothing about the next one.
+const ENOUGH: usize = 5;
+
+/// Older ones say little about the work at hand.
+const SAMPLES: usize = 40;
+
+/// One cycle that ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Run {
+    /// Names it: a line that was written twice counts once.
+    pub id: String,
+    /// Which cycle.
+    pub cycle: String,
+    /// How it ended: `complete`, `failed`, `stopped` or `abandoned`.
+    pub ended: String,
+    /// Why, where somebody said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// When it ended.
+    pub at: String,
+    /// The session that it ended in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The stages that ended, in their order.
+    pub stages: Vec<Took>,
+    /// What the stages said about themselves.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub metrics: Map<String, Value>,
+}
+
+/// What a stage took.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Took {
+    /// The stage.
+    pub name: String,
+    /// Tokens, where both ends are known and no compaction lay between them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+}
+
+impl Run {
+    /// What is remembered of a cycle that ends.
+    pub fn of(state: &State, cycle: Option<&Cycle>, ended: &str, now: Millis) -> Run {
+        let place = |name: &str| cycle.and_then(|cycle| cycle.position(name)).unwrap_or(usize::MAX);
+        let over = state.stages.iter().filter(|(_, spent)| spent.end.is_some() || spent.ended);
+        let mut stages: Vec<Took> =
+            over.map(|(name, spent)| Took { name: name.clone(), tokens: spent.tokens() }).collect();
+        stages.sort_by_key(|took| place(&took.name));
+        let reason = state.stopped_reason.clone().filter(|_| state.status != Status::Running);
+        // One that nobody started here has no name of its own.
+        let id = if state.started_at.is_some() {
+            state.run_id()
+        } else {
+            format!("{}-{}", state.cycle, now.iso())
+        };
+        Run {
+            id,
+            cycle: state.cycle.clone(),
+            ended: ended.to_owned(),
+            reason,
+            at: now.iso(),
+            session: state.session_id.clone(),
+            stages,
+            metrics: state.metrics.clone(),
+        }
+    }
+
+    /// Reads the history, oldest first. What cannot be read is passed over; of two with the same name the later counts.
+    pub fn fold(bytes: &[u8]) -> Vec<Run> {
+        let mut runs: Vec<Run> = Vec::new();
+        for line in bytes.split(|byte| *byte == b'\n') {
+            let Ok(run) = serde_json::from_slice::<Run>(line) else { continue };
+            if run.id.is_empty() {
+                continue;
+            }
+            runs.retain(|known| known.id != run.id);
+            runs.push(run);
+        }
+        runs
+    }
+
+    fn took(&self, stage: &str) -> Option<u64> {
+        self.stages.iter().find(|took| took.name == stage)?.tokens
+    }
+}
+
+/// Numbers that were seen, in order of size.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Distribution(Vec<u64>);
+
+impl Distribution {
+    fn of(mut numbers: Vec<u64>) -> Distribution {
+        let old = numbers.len().saturating_sub(SAMPLES);
+        numbers.drain(..old);
+        numbers.sort_unstable();
+        Distribution(numbers)
+    }
+
+    /// How many.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// So many per cent of them are not larger than this.
+    pub fn percentile(&self, percent: usize) -> Option<u64> {
+        let rank = (self.0.len() * percent).div_ceil(100).max(1);
+        self.0.get(rank - 1).copied()
+    }
+}
+
+/// What a stage took.
+pub fn of_stage(runs: &[Run], name: &str, stage: &str) -> Distribution {
+    Distribution::of(runs.iter().filter(|run| run.cycle == name).filter_map(|run| run.took(stage)).collect())
+}
+
+/// What the stages from here on took together, in the cycles that got through all of them.
+pub fn from_stage(runs: &[Run], name: &str, cycle: &Cycle, at: usize) -> Distribution {
+    let rest = cycle.stages.get(at..).unwrap_or_default();
+    let sum = |run: &Run| rest.iter().map(|stage| run.took(&stage.name)).sum::<Option<u64>>();
+    Distribution::of(runs.iter().filter(|run| run.cycle == name).filter_map(sum).collect())
+}
+
+/// The threshold that the history implies for a stage, once there is enough of it.
+pub fn learned(runs: &[Run], name: &str, cycle: &Cycle, at: usize) -> Option<u64> {
+    let took = from_stage(runs, name, cycle, at);
+    took.percentile(80).filter(|_| took.count() >= ENOUGH)
+}
+
+/// Tokens that must be left before a stage begins.
+pub fn min_left(runs: &[Run], name: &str, cycle: &Cycle, at: usize) -> u64 {
+    let written = cycle.stages.get(at).map_or(MinLeft::Auto, |stage| stage.min_left);
+    written.tokens().or_else(|| learned(runs, name, cycle, at)).unwrap_or_else(|| cycle.built_in(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn run(id: usize, tokens: [Option<u64>; 4]) -> Run {
+        let names = ["sprint", "audit", "ship", "retrospective"];
+        let took = |(name, tokens): (&str, Option<u64>)| Took { name: name.into(), tokens };
+        let stages = names.into_iter().zip(tokens).map(took).collect();
+        Run { id: format!("r{id}"), cycle: "dev-cycle".into(), stages, ..Run::default() }
+    }
+
+    fn auto() -> Cycle {
+        let mut cycle = Cycle::default();
+        cycle.stages.iter_mut().for_each(|stage| stage.min_left = MinLeft::Auto);
+        cycle
+    }
+
+    #[test]
+    fn five_samples_are_enough() {
+        let all = |count| -> Vec<Run> {
+            (1..=count).map(|n| run(n, [Some(9), Some(n as u64 * 1000), Some(2000), Some(300)])).collect()
+        };
+        let left = |count, at| min_left(&all(count), "dev-cycle", &auto(), at);
+        assert_eq!((left(4, 1), left(4, 2), left(4, 3)), (100_000, 60_000, 30_000));
+        // The fourth of five is the 80th percentile.
+        assert_eq!((left(5, 1), left(5, 2), left(5, 3)), (6300, 2300, 300));
+        assert_eq!(min_left(&all(5), "dev-cycle", &Cycle::default(), 1), 100_000, "as it is written");
+        assert_eq!(min_left(&all(5), "other", &auto(), 1), 100_000, "another cycle's say nothing");
+    }
+
+    #[test]
+    fn a_stage_without_a_number_makes_its_cycle_no_sample() {
+        let runs: Vec<Run> = (0..9).map(|n| run(n, [Some(1), Some(2), None, Some(4)])).collect();
+        assert_eq!(learned(&runs, "dev-cycle", &auto(), 1), None);
+        assert_eq!(learned(&runs, "dev-cycle", &auto(), 3), Some(4));
+        assert_eq!(of_stage(&runs, "dev-cycle", "audit").count(), 9);
+    }
+
+    #[test]
+    fn torn_lines_and_lines_that_come_twice() {
+        let lines = "{\"id\":\"a\",\"cycle\":\"x\",\"ended\":\"stopped\"}\n{\"id\":\"b\",\"cyc\n\n{\"x\":1}\n{\"id\":\"a\",\"ended\":\"complete\"}";
+        let runs = Run::fold(lines.as_bytes());
+        assert_eq!(runs.len(), 1);
+        assert_eq!(runs[0].ended, "complete");
+    }
+
+    proptest! {
+        #[test]
+        fn more_was_needed_never_lowers_the_threshold(samples in proptest::collection::vec(0u64..200_000, 5..40), more in 0u64..50_000) {
+            let runs = |more: u64| -> Vec<Run> {
+                samples.iter().enumerate().map(|(n, took)| run(n, [None, None, None, Some(took + more)])).collect()
+            };
+            let before = learned(&runs(0), "dev-cycle", &auto(), 3);
+            prop_assert_eq!(learned(&runs(more), "dev-cycle", &auto(), 3), before.map(|before| before + more));
+        }
+
+        #[test]
+        fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = Run::fold(&bytes);
+        }
+    }
+}

@@ -1,0 +1,602 @@
+//! Cycle: when a stage is done and there is room for the next one, the next one begins; else the cycle stops, in a state that
+//! can be resumed.
+//!
+//! The rules, case by case, are in `cycle.md` beside this file. What cannot be read or believed steers nobody.
+
+use std::fmt::Write as _;
+
+use super::settings::CycleMode;
+use crate::event::{Event, EventKind};
+use crate::feature::config::Config;
+use crate::feature::cycle::history::Took;
+use crate::feature::cycle::standing::Standing;
+use crate::feature::cycle::state::{BUDGET, FILE, MOST_TOLD};
+use crate::feature::cycle::{ActiveStage, Cycle, Damage, Run, State, Status, Turn};
+use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::marks::{Mark, Marks};
+use crate::feature::verdict::{Asks, Audience, Call, CycleStep, Effect, Say, Verdict};
+use crate::feature::{Mode, Policy};
+use crate::meter::forecast::growth;
+use crate::meter::{Meter, Reading, short_tokens};
+use crate::text::characters::is_plain;
+
+pub use super::settings::Settings;
+
+/// The policy's name.
+pub const ID: &str = "cycle";
+
+/// How often the public copy of the budget is written at most.
+const COPY_MS: u64 = 30_000;
+
+/// What is said once in a session.
+const WAITS: &str = "cycle waits";
+const DAMAGED: &str = "cycle damaged";
+const UNREADABLE: &str = "cycle unreadable";
+
+/// Enough of a message to see how it ends.
+const ENDING: usize = 2000;
+
+/// More of what stages say about themselves is no closing message.
+const LONGEST_METRICS: usize = 400;
+
+/// The policy.
+pub struct CyclePolicy;
+
+impl Policy for CyclePolicy {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.cycle.mode {
+            CycleMode::On => Mode::Live,
+            CycleMode::Shadow => Mode::Shadow,
+            CycleMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
+        if !event.main_thread() {
+            return None;
+        }
+        let stage = marks.and_then(|marks| marks.stage.as_ref());
+        match (event.kind, stage) {
+            (EventKind::Stop, Some(stage)) => {
+                Some(Needs { meter: true, cycle: true, current: stage.done, ..Needs::default() })
+            }
+            (EventKind::PostToolUse, Some(_)) => Some(Needs { meter: true, ..Needs::default() }),
+            (EventKind::UserPromptSubmit, Some(_)) => event.human_prompt().map(|_| Needs::default()),
+            (EventKind::SessionStart, Some(_)) if event.compacted() => Some(Needs::default()),
+            (EventKind::SessionStart, _) if !event.compacted() => {
+                Some(Needs { cycle: true, ..Needs::default() })
+            }
+            _ => None,
+        }
+    }
+
+    fn yields(&self) -> bool {
+        true
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        let stage = match &facts.marks {
+            Known::Value(marks) => marks.stage.as_ref(),
+            Known::Absent => None,
+            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+        };
+        match (facts.event.kind, stage) {
+            (EventKind::SessionStart, Some(stage)) if facts.event.compacted() => remind(stage),
+            (EventKind::SessionStart, _) => waits(facts),
+            (EventKind::PostToolUse, Some(stage)) => copy_budget(facts, stage),
+            (EventKind::UserPromptSubmit, Some(stage)) => prompted(stage),
+            (EventKind::Stop, Some(stage)) => stop(facts, config, stage),
+            _ => Verdict::silent("no cycle is under way here"),
+        }
+    }
+}
+
+/// A human prompt. One that comes while another is worked on means that the person broke in: the client tells us of no
+/// interrupt while the model writes.
+fn prompted(stage: &ActiveStage) -> Verdict {
+    let turn = match stage.turn {
+        Turn::Closed | Turn::Waiting => Turn::Open,
+        Turn::Open | Turn::Interrupted => Turn::Interrupted,
+    };
+    let because = if turn == Turn::Open { "a turn begins" } else { "the person broke in" };
+    Verdict { effects: vec![Effect::Mark(Mark::StageTurn(turn))], ..Verdict::silent(because) }
+}
+
+fn copy_budget(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
+    if facts.now.since(stage.copied) < COPY_MS && stage.copied <= facts.now {
+        return Verdict::silent("the copy of the budget is young enough");
+    }
+    if facts.meter.reading().and_then(Reading::used_pct).is_none() {
+        return Verdict::silent("what is left is not known");
+    }
+    let copied = Effect::Mark(Mark::BudgetCopied(facts.now));
+    Verdict {
+        effects: vec![copied, Effect::PublishBudget],
+        ..Verdict::silent("the copy of the budget is old")
+    }
+}
+
+/// After a boundary nobody in the conversation may know any more which stage this is.
+fn remind(stage: &ActiveStage) -> Verdict {
+    let text = format!("Before this compaction: {}. `tidegate cycle status` shows it.", stage.key_fact());
+    let say = Say { to: Audience::Model, text, weight: 90, explains: false, when_said: Vec::new() };
+    Verdict { says: vec![say], ..Verdict::silent("a stage outlives the compaction") }
+}
+
+/// A session begins in a project whose cycle has stopped, or was left in the middle of a stage.
+fn waits(facts: &Facts<'_>) -> Verdict {
+    let standing = match &facts.cycle {
+        Known::Value(standing) => standing,
+        Known::Absent => return Verdict::silent("no cycle is under way here"),
+        Known::Broken(_) => return Verdict::silent("the state file cannot be read"),
+    };
+    if !standing.of_project {
+        return Verdict::silent("the cycle is another project's");
+    }
+    let state = match &standing.state {
+        Ok(state) => state,
+        Err(damage @ Damage::UnknownCycle(_)) => {
+            return unusable(facts, damage, Vec::new(), "the cycle is not known");
+        }
+        Err(damage) => return damaged(facts, standing, damage, Vec::new()),
+    };
+    let session = facts.event.session.as_str();
+    let because = match state.status {
+        Status::Stopped => "a cycle has stopped here",
+        Status::Running if standing.owner_gone => "a cycle was left in the middle of a stage",
+        Status::Running if standing.other_owner(session).is_some() => {
+            return Verdict::silent("the cycle is another session's");
+        }
+        Status::Running => return Verdict::silent("the cycle is this session's, or nobody's"),
+        Status::Failed | Status::Complete => return Verdict::silent("the cycle has ended"),
+    };
+    if !facts.person.may_be_there() {
+        return Verdict::silent("nobody is there");
+    }
+    let told = facts.marks.value().is_some_and(|marks| marks.noticed(WAITS));
+    if told || state.told.iter().any(|told| told == session) {
+        return Verdict::silent("it was said in this session");
+    }
+    if state.told.len() >= MOST_TOLD {
+        return Verdict::silent("it was said in three sessions");
+    }
+    let Some(cycle) = &standing.cycle else { return Verdict::silent("the cycle is not known") };
+    let (to_model, to_user) = if state.status == Status::Stopped {
+        stopped_before(facts, cycle, state)
+    } else {
+        left_in(facts, cycle, state)
+    };
+    let when_said = vec![Effect::Mark(Mark::Notice(WAITS.to_owned())), Effect::ResumeTold];
+    Verdict {
+        says: vec![
+            Say { to: Audience::Model, text: to_model, weight: 90, explains: false, when_said: Vec::new() },
+            Say { to: Audience::User, text: to_user, weight: 60, explains: false, when_said },
+        ],
+        ..Verdict::silent(because)
+    }
+}
+
+/// The stages that are over, as they are told.
+fn ended(cycle: &Cycle, state: &State) -> Vec<String> {
+    let done = cycle.names(0).into_iter().enumerate().filter(|(at, _)| state.was_done(cycle, *at));
+    done.map(|(_, name)| name).collect()
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+}
+
+/// What is said of a cycle that has stopped, to the model and to the person.
+fn stopped_before(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, String) {
+    let done = ended(cycle, state);
+    // Any other reason is somebody's text, and a repository can bring the file: it is for the person who asks, not for the model.
+    let why = state.stopped_reason.as_deref().filter(|why| *why == BUDGET).map(|why| format!(" ({why})"));
+    let why = why.unwrap_or_default();
+    let to_model = format!(
+        "The file .claude/{FILE} says that a cycle of this project ({}) has stopped{}. Done: {}. Not begun: {}. `tidegate cycle resume` goes on with {} in this \
+         session; nothing is begun until the person wants it.",
+        state.cycle,
+        why,
+        listed(&done),
+        listed(&state.skipped_stages),
+        state.resumes_at(),
+    );
+    (to_model, (crate::words::words(facts.lang).cycle_waits)(&state.cycle, &done, &state.skipped_stages))
+}
+
+/// The same of one whose session went away in the middle of a stage.
+fn left_in(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, String) {
+    let (at, of) = (cycle.position(&state.stage).unwrap_or_default(), cycle.stages.len());
+    let done = ended(cycle, state);
+    let to_model = format!(
+        "The file .claude/{FILE} says that a cycle of this project ({}) was in stage {} ({} of {of}) in another session, which has ended or was not heard of for an \
+         hour. Done: {}. `tidegate cycle resume` begins that stage again in this session; nothing is begun until the person wants it.",
+        state.cycle,
+        state.stage,
+        at + 1,
+        listed(&done),
+    );
+    (to_model, (crate::words::words(facts.lang).cycle_left)(&state.cycle, &state.stage, at + 1, of))
+}
+
+/// The file is damaged: it is put aside.
+fn damaged(facts: &Facts<'_>, standing: &Standing, damage: &Damage, mut effects: Vec<Effect>) -> Verdict {
+    effects.push(Effect::SetCycleAside(standing.text.clone()));
+    unusable(facts, damage, effects, "the state file is damaged")
+}
+
+/// The file cannot be used: nobody is steered, the person is told once. Where only the config does not know the cycle (a slip of
+/// the pen in it, trust that was lost), the file stays where it is: it is good again when the config is.
+fn unusable(facts: &Facts<'_>, damage: &Damage, effects: Vec<Effect>, because: &'static str) -> Verdict {
+    let mut verdict = Verdict { effects, ..Verdict::silent(because) };
+    if !facts.marks.value().is_some_and(|marks| marks.noticed(DAMAGED)) {
+        verdict.says.push(Say {
+            to: Audience::User,
+            text: (crate::words::words(facts.lang).cycle_damaged)(damage),
+            weight: 60,
+            explains: false,
+            when_said: vec![Effect::Mark(Mark::Notice(DAMAGED.to_owned()))],
+        });
+    }
+    verdict
+}
+
+/// The file is there, and what it says is not known: the cycle stays where it is, and the person is told once.
+fn unreadable(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdict {
+    let mut verdict = pause(stage, "the state file cannot be read");
+    if !facts.marks.value().is_some_and(|marks| marks.noticed(UNREADABLE)) {
+        let text = (crate::words::words(facts.lang).cycle_unreadable)(&plain(why));
+        let when_said = vec![Effect::Mark(Mark::Notice(UNREADABLE.to_owned()))];
+        verdict.says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
+    }
+    verdict
+}
+
+/// The turn ends and the cycle stays where it is.
+fn pause(stage: &ActiveStage, because: &'static str) -> Verdict {
+    turn_ends(stage, Turn::Closed, because)
+}
+
+/// The same, until the person says how it goes on.
+fn wait(stage: &ActiveStage, because: &'static str) -> Verdict {
+    turn_ends(stage, Turn::Waiting, because)
+}
+
+fn turn_ends(stage: &ActiveStage, turn: Turn, because: &'static str) -> Verdict {
+    let effects = (stage.turn != turn).then_some(Effect::Mark(Mark::StageTurn(turn)));
+    Verdict { effects: effects.into_iter().collect(), ..Verdict::silent(because) }
+}
+
+/// A turn of the main thread ends.
+fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
+    let left = || vec![Effect::Mark(Mark::StageLeft)];
+    let standing = match &facts.cycle {
+        Known::Value(standing) => standing,
+        Known::Absent => return Verdict { effects: left(), ..Verdict::silent("the state file is gone") },
+        Known::Broken(why) => return unreadable(facts, known, why),
+    };
+    if !standing.of_project {
+        return Verdict { effects: left(), ..Verdict::silent("the cycle is another project's") };
+    }
+    let (state, cycle) = match (&standing.state, &standing.cycle) {
+        (Ok(state), Some(cycle)) => (state, cycle),
+        (Err(damage @ Damage::UnknownCycle(_)), _) => {
+            let Verdict { effects, .. } = pause(known, "the cycle is not known");
+            return unusable(facts, damage, effects, "the cycle is not known");
+        }
+        (Err(damage), _) => return damaged(facts, standing, damage, left()),
+        (Ok(_), None) => return pause(known, "the cycle is not known"),
+    };
+    if state.session_id.as_deref() != Some(facts.event.session.as_str()) {
+        return Verdict { effects: left(), ..Verdict::silent("the cycle is another session's") };
+    }
+    if state.status != Status::Running {
+        return Verdict { effects: left(), ..Verdict::silent("the cycle has ended") };
+    }
+    let Some(at) = cycle.position(&state.stage) else { return pause(known, "the stage is not known") };
+    // Somebody may have changed the file: what it says counts. Or the config: then the stage is the same, its skill and place may not.
+    let same = known.stage == state.stage && known.cycle == state.cycle;
+    let begun = ActiveStage::begin(&state.cycle, cycle, at, facts.now, known.turn).map(|begun| {
+        if same {
+            ActiveStage { skill: begun.skill, number: begun.number, of: begun.of, ..known.clone() }
+        } else {
+            ActiveStage { chained: known.chained, project: known.project.clone(), ..begun }
+        }
+    });
+    let begun = begun.filter(|begun| begun != known);
+    let stage = begun.as_ref().unwrap_or(known);
+    let mut verdict = within(facts, config, &Ending { facts, standing, state, cycle, stage, at });
+    if let Some(begun) = &begun {
+        verdict.effects.insert(0, Effect::Mark(Mark::Stage(Box::new(begun.clone()))));
+    }
+    verdict
+}
+
+/// The turn ends in a stage that is this session's.
+fn within(facts: &Facts<'_>, config: &Config, ending: &Ending<'_>) -> Verdict {
+    let stage = ending.stage;
+    if config.stepped_down(ID) {
+        return pause(stage, "stepped down: stages are not chained");
+    }
+    if asks(facts.event) {
+        return wait(stage, "the last message asks something");
+    }
+    match stage.turn {
+        Turn::Interrupted => return broken_in(facts, stage),
+        Turn::Waiting => return Verdict::silent("the person has not answered"),
+        Turn::Closed | Turn::Open => {}
+    }
+    if facts.event.agents_run() {
+        return pause(stage, "agents still run in the background");
+    }
+    if facts.marks.value().is_some_and(|marks| marks.work.check_runs(facts.event)) {
+        return pause(stage, "a check still runs in the background");
+    }
+    if !stage.done && stage.held {
+        return pause(stage, "the stage is not done, and a stop was held for it");
+    }
+    if !stage.done {
+        return hold(facts, stage);
+    }
+    ending.decide()
+}
+
+/// A prompt came before the turn of the last one had ended. The client tells hooks neither of an interrupt nor of a prompt that
+/// waited in its queue, so the person who did not mean to hold the cycle up learns why it waits.
+fn broken_in(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
+    let mut verdict = pause(stage, "the person broke in");
+    if stage.done {
+        let text = (crate::words::words(facts.lang).stage_waits)(stage);
+        verdict.says.push(Say {
+            to: Audience::User,
+            text,
+            weight: 50,
+            explains: false,
+            when_said: Vec::new(),
+        });
+    }
+    verdict
+}
+
+/// Whether the last message asks the person something, with or without a list of what there is to choose from.
+fn asks(event: &Event<'_>) -> bool {
+    let Some(message) = event.payload.last_assistant_message.get() else { return false };
+    let message = message.tail(ENDING);
+    let mut lines = message.lines().rev().filter(|line| !line.trim().is_empty());
+    if lines.clone().next().is_some_and(is_question) {
+        return true;
+    }
+    // A heading asks nobody.
+    let is_heading = |line: &str| line.starts_with(['#', '*', '_']);
+    let before = lines.find(|line| !is_choice(line));
+    before.is_some_and(|line| is_question(line) && !is_heading(line))
+}
+
+fn is_question(line: &str) -> bool {
+    let closing = |c: char| {
+        c.is_whitespace() || matches!(c, '*' | '_' | '`' | '"' | '\'' | ')' | '）' | '」' | '』' | '”')
+    };
+    let line = line.trim_end_matches(closing);
+    let said = line.strip_suffix('。').unwrap_or(line);
+    line.ends_with(['?', '？'])
+        || ["ますか", "ませんか", "ですか", "しょうか"].iter().any(|end| said.ends_with(end))
+}
+
+/// An item of a list, or a line that belongs to one.
+fn is_choice(line: &str) -> bool {
+    if line.starts_with(char::is_whitespace) || line.starts_with(['-', '•', '・']) || line.starts_with("* ")
+    {
+        return true;
+    }
+    let number = line.trim_start_matches('(').split_once(['.', ')', '）', ':']).map(|(number, _)| number);
+    let plain = |number: &str| number.len() < 3 && number.chars().all(|c| c.is_ascii_alphanumeric());
+    number.is_some_and(|number| !number.is_empty() && plain(number))
+}
+
+/// A stop before the stage is done.
+fn hold(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
+    let ActiveStage { cycle, stage: name, skill, number, of, .. } = stage;
+    let mut reason = format!(
+        "Stage {name} ({number} of {of}) of the cycle {cycle} is under way, and its skill `{skill}` was not invoked since it began. \
+         Invoking it is the stage; `tidegate cycle done` says that the stage is done without it, `tidegate cycle fail REASON` that it \
+         cannot be. The next stop is not held."
+    );
+    repeat_answer(facts, &mut reason);
+    let asks = Asks::stage(name.as_str(), skill.as_str());
+    Verdict {
+        call: Call::Deny,
+        reason: Some(reason),
+        because: "the stage is not done",
+        effects: vec![Effect::Mark(Mark::StageHeld)],
+        asks,
+        ..Verdict::pass()
+    }
+}
+
+/// Where nobody is there the last message is the result.
+fn repeat_answer(facts: &Facts<'_>, reason: &mut String) {
+    if !facts.person.may_be_there() {
+        reason.push_str(
+            " The last message of this run is its result: at the end, give the whole final answer again.",
+        );
+    }
+}
+
+/// What is left, and how that is known.
+enum Budget {
+    /// By a reading of this request.
+    Current(u64),
+    /// By one that may be of the request before, less what a turn usually adds.
+    Stale(u64),
+    /// Not at all.
+    Unknown,
+}
+
+impl Budget {
+    fn of(facts: &Facts<'_>) -> Budget {
+        let left = facts.meter.reading().and_then(Reading::left);
+        match (&facts.meter, left) {
+            (Meter::Current(_), Some(left)) => Budget::Current(left),
+            (Meter::StaleByOne(_), Some(left)) => {
+                let relays = facts.marks.value().map(|marks| marks.relays.as_slice()).unwrap_or_default();
+                Budget::Stale(left.saturating_sub(growth(relays).unwrap_or_default()))
+            }
+            _ => Budget::Unknown,
+        }
+    }
+}
+
+/// The end of a stage.
+struct Ending<'a> {
+    facts: &'a Facts<'a>,
+    standing: &'a Standing,
+    state: &'a State,
+    cycle: &'a Cycle,
+    stage: &'a ActiveStage,
+    at: usize,
+}
+
+impl Ending<'_> {
+    fn decide(&self) -> Verdict {
+        let next = self.at + 1;
+        if next >= self.cycle.stages.len() {
+            return self.complete();
+        }
+        if self.stage.chained >= self.cycle.stages.len() {
+            return pause(self.stage, "as many stages in one turn as the cycle has");
+        }
+        let needed = self.standing.min_left.get(next).copied().unwrap_or_else(|| self.cycle.built_in(next));
+        match Budget::of(self.facts) {
+            Budget::Current(left) if left >= needed => {
+                self.advance(next, Some((left, needed)), "there is room for the next stage")
+            }
+            Budget::Stale(left) if left >= needed => self.advance(
+                next,
+                Some((left, needed)),
+                "there is room for the next stage, by a stale reading and a turn's growth",
+            ),
+            Budget::Unknown => {
+                self.advance(next, None, "what is left is not known: goes on as if there were room")
+            }
+            Budget::Current(left) => self.stop(next, left, needed, "there is no room for the next stage"),
+            Budget::Stale(left) => self.stop(
+                next,
+                left,
+                needed,
+                "there is no room for the next stage, by a stale reading and a turn's growth",
+            ),
+        }
+    }
+
+    /// The state with this stage over.
+    fn ended(&self) -> State {
+        let used = self.facts.meter.reading().map(|reading| reading.used);
+        let boundary = self.facts.marks.value().and_then(|marks| marks.boundary);
+        let mut state = self.state.clone().at(self.facts.now);
+        state.end_stage(used, boundary.is_some_and(|at| at >= self.stage.began));
+        state
+    }
+
+    fn step(&self, new: Option<State>, ended: Option<Run>, mark: Mark) -> Effect {
+        Effect::Cycle(Box::new(CycleStep { old: self.standing.text.clone(), new, ended, mark }))
+    }
+
+    fn advance(&self, next: usize, budget: Option<(u64, u64)>, because: &'static str) -> Verdict {
+        let turn = self.stage.turn;
+        let begun = ActiveStage::begin(&self.state.cycle, self.cycle, next, self.facts.now, turn);
+        let Some(begun) = begun else { return pause(self.stage, "the stage is not known") };
+        let ActiveStage { chained, copied, ref project, .. } = *self.stage;
+        let begun = ActiveStage { chained: chained + 1, copied, project: project.clone(), ..begun };
+        let mut state = self.ended();
+        let used = self.facts.meter.reading().map(|reading| reading.used);
+        state.begin_stage(&begun.stage, used);
+        let mut reason = format!(
+            "Stage {} of {} ({}) of the cycle {} is done. The next stage is {}, with the skill `{}`; the state file says so already.",
+            self.stage.number, self.stage.of, self.stage.stage, self.state.cycle, begun.stage, begun.skill
+        );
+        let _ = match budget {
+            Some((left, needed)) => write!(
+                reason,
+                " {} tokens are left, and what comes next needs about {}.",
+                short_tokens(left),
+                short_tokens(needed)
+            ),
+            None => write!(reason, " How much context is left is not known."),
+        };
+        repeat_answer(self.facts, &mut reason);
+        let asks = Asks::stage(begun.stage.as_str(), begun.skill.as_str());
+        let text = (crate::words::words(self.facts.lang).stage_begins)(self.stage, &begun.stage);
+        Verdict {
+            call: Call::Deny,
+            reason: Some(reason),
+            because,
+            says: vec![Say { to: Audience::User, text, weight: 50, explains: true, when_said: Vec::new() }],
+            effects: vec![self.step(Some(state), None, Mark::Stage(Box::new(begun)))],
+            asks,
+        }
+    }
+
+    fn stop(&self, next: usize, left: u64, needed: u64, because: &'static str) -> Verdict {
+        let mut state = self.ended();
+        let used = self.facts.meter.reading().and_then(Reading::used_pct);
+        state.status = Status::Stopped;
+        state.stopped_reason = Some(BUDGET.to_owned());
+        state.skipped_stages = self.cycle.names(next);
+        state.remaining_pct = used.map(|used| ((100.0 - used).max(0.0) * 10.0).round() / 10.0);
+        state.told.clear();
+        let text = (crate::words::words(self.facts.lang).cycle_stopped)(
+            self.stage,
+            &state.skipped_stages,
+            left,
+            needed,
+        );
+        Verdict {
+            says: vec![Say { to: Audience::User, text, weight: 60, explains: false, when_said: Vec::new() }],
+            effects: vec![self.step(Some(state), None, Mark::StageLeft)],
+            ..Verdict::silent(because)
+        }
+    }
+
+    fn complete(&self) -> Verdict {
+        let mut state = self.ended();
+        state.status = Status::Complete;
+        let run = Run::of(&state, Some(self.cycle), Status::Complete.name(), self.facts.now);
+        // Others may have written any names into the file; the config's are fit to be shown.
+        let known = run.stages.iter().filter(|took| self.cycle.position(&took.name).is_some());
+        let known: Vec<Took> = known.cloned().collect();
+        let text =
+            (crate::words::words(self.facts.lang).cycle_complete)(&run.cycle, &known, &metrics(&state));
+        Verdict {
+            says: vec![Say { to: Audience::User, text, weight: 60, explains: false, when_said: Vec::new() }],
+            effects: vec![self.step(None, Some(run), Mark::StageLeft)],
+            ..Verdict::silent("the last stage is done")
+        }
+    }
+}
+
+/// What the stages say about themselves: `sprint: tests 12, files 3; audit: score 9`.
+pub fn metrics(state: &State) -> String {
+    let shown = |value: &serde_json::Value| match value {
+        serde_json::Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    let of_stage = |(name, value): (&String, &serde_json::Value)| match value {
+        serde_json::Value::Object(members) => {
+            let pairs: Vec<String> =
+                members.iter().map(|(key, value)| format!("{key} {}", shown(value))).collect();
+            format!("{name}: {}", pairs.join(", "))
+        }
+        value => format!("{name}: {}", shown(value)),
+    };
+    plain(&state.metrics.iter().map(of_stage).collect::<Vec<_>>().join("; "))
+}
+
+/// Somebody else wrote it: on one line, short, and without anything that steers a terminal.
+pub fn plain(text: &str) -> String {
+    let safe = |c: char| if is_plain(c) { c } else { ' ' };
+    text.chars().take(LONGEST_METRICS).map(safe).collect()
+}

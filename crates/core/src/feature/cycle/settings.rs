@@ -1,0 +1,160 @@
+//! Section `[cycle]`: whether stages are chained, and the cycles by their names.
+//!
+//! A project's own cycle waits for trust: a stage's skill is what the model is sent to next, a repository can bring skills of
+//! its own, and `min_left` can be anything. All of that is a person's to see before a session is steered by it.
+
+use serde_json::json;
+
+use crate::feature::cycle::BUILT_IN;
+use crate::feature::cycle::definition;
+use crate::feature::cycle::definition::Cycle;
+use crate::settings::section::{Key, Named, Project, Put, Section, Voice, Wrong, put};
+use crate::settings::setting::{Setting, choices};
+use crate::settings::value::Value;
+
+/// What the policy does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CycleMode {
+    /// Does not look.
+    Off,
+    /// Only records.
+    Shadow,
+    /// Chains stages.
+    On,
+}
+
+choices!(CycleMode { "off" => CycleMode::Off, "shadow" => CycleMode::Shadow, "on" => CycleMode::On });
+
+/// Section `[cycle]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Whether it chains stages (`on`), only records (`shadow`), or does not look.
+    pub mode: CycleMode,
+    /// Cycles that a config names; the built-in one is not among them, unless one replaces it.
+    cycles: Vec<(String, Cycle)>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        // The built-in one is made where somebody asks for it: every hook run makes a config.
+        Settings { mode: CycleMode::On, cycles: Vec::new() }
+    }
+}
+
+const MODE: Key = Key {
+    name: "mode",
+    doc: "Whether stages are chained (`on`), that is only recorded (`shadow`), or nobody looks.",
+    shape: <CycleMode as Setting>::SHAPE,
+    project: Project::Tightens,
+};
+
+const NAMED: Named = Named {
+    doc: "A cycle: `stages`, a list of `{ name, skill, min_left }`, and `fix_loop_limit`. What is left out is as in `dev-cycle`, \
+          a stage's `skill` is its name, its `min_left` is `\"auto\"`.",
+    what: "a cycle's name",
+    takes: "a table",
+    project: Project::WithTrust,
+    schema: || {
+        let text = json!({ "type": "string", "minLength": 1, "maxLength": 64 });
+        json!({
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+                "stages": {
+                    "type": "array",
+                    "minItems": 1,
+                    "maxItems": 20,
+                    "items": {
+                        "type": "object",
+                        "additionalProperties": false,
+                        "required": ["name"],
+                        "properties": {
+                            "name": text,
+                            "skill": text,
+                            "min_left": { "type": "string", "pattern": "^ *([0-9]+(\\.[0-9]+)? *(%|k|K)?|auto) *$" },
+                        },
+                    },
+                },
+                "fix_loop_limit": { "type": "integer", "minimum": 0, "maximum": 100 },
+            },
+        })
+    },
+};
+
+impl Settings {
+    /// The cycle of this name.
+    pub fn cycle(&self, name: &str) -> Option<Cycle> {
+        let known = self.cycles.iter().find(|(known, _)| known == name).map(|(_, cycle)| cycle.clone());
+        known.or_else(|| (name == BUILT_IN).then(Cycle::default))
+    }
+
+    /// The names of those that a config has.
+    pub fn configured(&self) -> impl Iterator<Item = &str> {
+        self.cycles.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// All names, the built-in one first.
+    pub fn cycle_names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(BUILT_IN).chain(self.configured().filter(|name| *name != BUILT_IN))
+    }
+}
+
+impl Section for Settings {
+    fn name(&self) -> &'static str {
+        "cycle"
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        const KEYS: &[Key] = &[MODE];
+        KEYS
+    }
+
+    fn named(&self) -> Option<Named> {
+        Some(NAMED)
+    }
+
+    fn names(&self) -> Vec<&str> {
+        std::iter::once(MODE.name).chain(self.cycle_names()).collect()
+    }
+
+    fn project(&self, name: &str) -> Option<Project> {
+        if name == MODE.name {
+            Some(MODE.project)
+        } else {
+            definition::is_name(name).then_some(NAMED.project)
+        }
+    }
+
+    fn get(&self, key: &str) -> Value {
+        if key == MODE.name {
+            return self.mode.show();
+        }
+        self.cycle(key).map_or(Value::Nothing, |cycle| cycle.show())
+    }
+
+    fn check(&self, key: &str, value: &Value) -> Result<(), Wrong> {
+        match key {
+            "mode" => CycleMode::read(value).map(drop).map_err(Wrong::Value),
+            // A mistyped word.
+            _ if !value.is_table() => Err(Wrong::Unknown),
+            name if !definition::is_name(name) => Err(Wrong::Value("this cannot name a cycle".to_owned())),
+            _ => Cycle::read(value).map(drop).map_err(Wrong::Value),
+        }
+    }
+
+    fn put(&mut self, key: &str, value: &Value, voice: Voice) -> Put {
+        if key == MODE.name {
+            return put(&mut self.mode, value, MODE.project, voice);
+        }
+        let Ok(new) = Cycle::read(value) else { return Put::Kept };
+        if self.cycle(key).as_ref() == Some(&new) {
+            return Put::Kept;
+        }
+        if voice == Voice::Untrusted {
+            return Put::Waits;
+        }
+        self.cycles.retain(|(name, _)| name != key);
+        self.cycles.push((key.to_owned(), new));
+        Put::Taken
+    }
+}

@@ -1,0 +1,467 @@
+//! `.claude/dev-cycle.state.json`: where a cycle stands, in a form that other tools read and write, too.
+//!
+//! What we do not know stays in it. What cannot be true of a cycle makes the whole file damaged: nobody is steered by it then.
+
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+
+use crate::event::SessionId;
+use crate::feature::cycle::BUILT_IN;
+use crate::feature::cycle::definition::Cycle;
+use crate::feature::cycle::rewrite::rewrite;
+use crate::time::Millis;
+
+/// The file, in the host's folder of the project.
+pub const FILE: &str = "dev-cycle.state.json";
+
+/// The reason why a cycle stops where there is no room for the next stage.
+pub const BUDGET: &str = "context_budget";
+
+/// More than so many sessions are not told how to resume.
+pub const MOST_TOLD: usize = 3;
+
+/// Whether a cycle goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// A stage is under way.
+    #[default]
+    Running,
+    /// There was no room for the next stage.
+    Stopped,
+    /// A stage failed.
+    Failed,
+    /// The last stage is done.
+    Complete,
+}
+
+impl Status {
+    /// The name in the file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Running => "running",
+            Status::Stopped => "stopped",
+            Status::Failed => "failed",
+            Status::Complete => "complete",
+        }
+    }
+
+    fn named(name: &str) -> Option<Status> {
+        [Status::Running, Status::Stopped, Status::Failed, Status::Complete]
+            .into_iter()
+            .find(|status| status.name() == name)
+    }
+}
+
+/// Tokens in use at both ends of a stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// When it began.
+    pub start: Option<u64>,
+    /// When it ended.
+    pub end: Option<u64>,
+    /// The conversation was compacted in between.
+    pub compacted: bool,
+    /// It ended, whether or not the numbers are known.
+    pub ended: bool,
+}
+
+impl Spent {
+    /// What the stage took, where that can be told.
+    pub fn tokens(self) -> Option<u64> {
+        self.end?.checked_sub(self.start?).filter(|_| !self.compacted)
+    }
+}
+
+/// Why a file says nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// No JSON object: torn, or of something else.
+    NoObject,
+    /// A member cannot be what it is.
+    Member(&'static str),
+    /// The config knows no such cycle.
+    UnknownCycle(String),
+    /// The cycle has no such stage.
+    UnknownStage(String),
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Damage::NoObject => out.write_str("it is no JSON object"),
+            Damage::Member(name) => write!(out, "`{name}` has no value that it can have"),
+            Damage::UnknownCycle(name) => write!(out, "no cycle is called {}", shown(name)),
+            Damage::UnknownStage(name) => write!(out, "the cycle has no stage {}", shown(name)),
+        }
+    }
+}
+
+/// Somebody else wrote it.
+fn shown(name: &str) -> String {
+    let plain = |c: char| if crate::text::characters::is_plain(c) { c } else { '\u{fffd}' };
+    format!("`{}`", name.chars().take(64).map(plain).collect::<String>())
+}
+
+/// Where a cycle stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// The stage that is under way or, where it is not running, the last one that was.
+    pub stage: String,
+    /// Whether it goes on.
+    pub status: Status,
+    /// Why not: `context_budget`, or what somebody said.
+    pub stopped_reason: Option<String>,
+    /// Stages that were not begun.
+    pub skipped_stages: Vec<String>,
+    /// Per cent of the window that were left when it stopped.
+    pub remaining_pct: Option<f64>,
+    /// Which cycle.
+    pub cycle: String,
+    /// The session that it steers.
+    pub session_id: Option<String>,
+    /// The project, by its root.
+    pub project: Option<String>,
+    /// When it began.
+    pub started_at: Option<String>,
+    /// When it last changed.
+    pub updated_at: Option<String>,
+    /// What the stages say about themselves.
+    pub metrics: Map<String, Value>,
+    /// What the stages took.
+    pub stages: Vec<(String, Spent)>,
+    /// The sessions that were told how to resume it.
+    pub told: Vec<String>,
+    /// The text as it was read: what we do not know stays.
+    written: String,
+}
+
+/// A member that is there and is not `null`.
+fn member<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    members.get(name).filter(|value| !value.is_null())
+}
+
+fn text(members: &Map<String, Value>, name: &'static str) -> Result<Option<String>, Damage> {
+    match member(members, name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(Damage::Member(name)),
+    }
+}
+
+/// Shown to people, and looked for among our own: what cannot name a session is none.
+fn session_id(members: &Map<String, Value>) -> Result<Option<String>, Damage> {
+    let id = text(members, "session_id")?;
+    match id.as_deref().map(SessionId::parse) {
+        Some(Err(_)) => Err(Damage::Member("session_id")),
+        _ => Ok(id),
+    }
+}
+
+fn texts(members: &Map<String, Value>, name: &'static str) -> Result<Vec<String>, Damage> {
+    let Some(value) = member(members, name) else { return Ok(Vec::new()) };
+    let items = value.as_array().ok_or(Damage::Member(name))?;
+    let item = |item: &Value| item.as_str().map(str::to_owned).ok_or(Damage::Member(name));
+    items.iter().map(item).collect()
+}
+
+fn object(members: &Map<String, Value>, name: &'static str) -> Result<Map<String, Value>, Damage> {
+    match member(members, name) {
+        None => Ok(Map::new()),
+        Some(Value::Object(inner)) => Ok(inner.clone()),
+        Some(_) => Err(Damage::Member(name)),
+    }
+}
+
+fn spent(value: &Value) -> Result<Spent, Damage> {
+    const NAME: Damage = Damage::Member("stages");
+    let members = value.as_object().ok_or(NAME)?;
+    let tokens = |name: &str| member(members, name).map(|value| value.as_u64().ok_or(NAME)).transpose();
+    let flag = |name: &str| member(members, name).map_or(Ok(false), |value| value.as_bool().ok_or(NAME));
+    Ok(Spent {
+        start: tokens("tokens_at_start")?,
+        end: tokens("tokens_at_end")?,
+        compacted: flag("compacted")?,
+        ended: flag("ended")?,
+    })
+}
+
+impl State {
+    /// Reads the file.
+    pub fn parse(bytes: &[u8]) -> Result<State, Damage> {
+        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        let Ok(Value::Object(members)) = serde_json::from_slice(bytes) else { return Err(Damage::NoObject) };
+        let stage = text(&members, "stage")?.filter(|stage| !stage.is_empty());
+        let status = match text(&members, "status")? {
+            None => Status::Running,
+            Some(name) => Status::named(&name).ok_or(Damage::Member("status"))?,
+        };
+        let remaining_pct = match member(&members, "remaining_pct") {
+            None => None,
+            Some(value) => Some(value.as_f64().ok_or(Damage::Member("remaining_pct"))?),
+        };
+        let stages = object(&members, "stages")?;
+        let stages = stages.iter().map(|(name, value)| Ok((name.clone(), spent(value)?)));
+        Ok(State {
+            stage: stage.ok_or(Damage::Member("stage"))?,
+            status,
+            stopped_reason: text(&members, "stopped_reason")?,
+            skipped_stages: texts(&members, "skipped_stages")?,
+            remaining_pct,
+            cycle: text(&members, "cycle")?.unwrap_or_else(|| BUILT_IN.to_owned()),
+            session_id: session_id(&members)?,
+            project: text(&members, "project")?,
+            started_at: text(&members, "started_at")?,
+            updated_at: text(&members, "updated_at")?,
+            metrics: object(&members, "metrics")?,
+            stages: stages.collect::<Result<_, Damage>>()?,
+            told: texts(&members, "resume_told")?,
+            written: String::from_utf8_lossy(bytes).into_owned(),
+        })
+    }
+
+    /// A cycle that begins now; which one and with which stage is still to be said.
+    pub fn started(cycle: &str, now: Millis) -> State {
+        State { cycle: cycle.to_owned(), started_at: Some(now.iso()), ..State::default() }
+    }
+
+    /// Whether its cycle and all stages that it names are known.
+    pub fn check(&self, cycle: Option<&Cycle>) -> Result<(), Damage> {
+        let cycle = cycle.ok_or_else(|| Damage::UnknownCycle(self.cycle.clone()))?;
+        if self.skipped_stages.len() > cycle.stages.len() {
+            return Err(Damage::Member("skipped_stages"));
+        }
+        let mut named = std::iter::once(&self.stage).chain(&self.skipped_stages);
+        match named.find(|stage| cycle.position(stage).is_none()) {
+            Some(stage) => Err(Damage::UnknownStage(stage.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// The file's text.
+    pub fn text(&self) -> String {
+        let before: Map<String, Value> = serde_json::from_str(&self.written).unwrap_or_default();
+        let known = [
+            ("stage", json!(self.stage)),
+            ("status", json!(self.status.name())),
+            ("stopped_reason", json!(self.stopped_reason)),
+            ("skipped_stages", json!(self.skipped_stages)),
+            ("remaining_pct", json!(self.remaining_pct)),
+            ("cycle", json!(self.cycle)),
+            ("session_id", json!(self.session_id)),
+            ("project", json!(self.project)),
+            ("started_at", json!(self.started_at)),
+            ("updated_at", json!(self.updated_at)),
+            ("metrics", Value::Object(self.metrics.clone())),
+            ("stages", Value::Object(self.stages_as_json(before.get("stages")))),
+            ("resume_told", json!(self.told)),
+        ];
+        let names = known.each_ref().map(|(name, _)| *name);
+        let mut members = before;
+        for (name, value) in known {
+            let is_empty = match &value {
+                Value::Null => true,
+                Value::Array(items) => items.is_empty(),
+                Value::Object(inner) => inner.is_empty(),
+                _ => false,
+            };
+            // What was there and is empty now is taken out; what was there empty stays as it was.
+            if !is_empty {
+                members.insert(name.to_owned(), value);
+            } else if members.get(name).is_some_and(|old| *old != value) {
+                members.remove(name);
+            }
+        }
+        rewrite(&self.written, &members, &names)
+    }
+
+    fn stages_as_json(&self, before: Option<&Value>) -> Map<String, Value> {
+        let stage = |(name, spent): &(String, Spent)| {
+            let mut members = before.and_then(|all| all.get(name)?.as_object().cloned()).unwrap_or_default();
+            for (key, tokens) in [("tokens_at_start", spent.start), ("tokens_at_end", spent.end)] {
+                match tokens {
+                    Some(tokens) => drop(members.insert(key.to_owned(), json!(tokens))),
+                    None => drop(members.remove(key)),
+                }
+            }
+            for (key, flag) in [("compacted", spent.compacted), ("ended", spent.ended)] {
+                if flag {
+                    members.insert(key.to_owned(), json!(true));
+                } else {
+                    members.remove(key);
+                }
+            }
+            (name.clone(), Value::Object(members))
+        };
+        self.stages.iter().map(stage).collect()
+    }
+
+    /// What a stage took so far.
+    pub fn spent(&mut self, stage: &str) -> &mut Spent {
+        let at = self.stages.iter().position(|(name, _)| name == stage).unwrap_or_else(|| {
+            self.stages.push((stage.to_owned(), Spent::default()));
+            self.stages.len() - 1
+        });
+        &mut self.stages[at].1
+    }
+
+    /// The stage under way has ended.
+    pub fn end_stage(&mut self, used: Option<u64>, compacted: bool) {
+        let stage = self.stage.clone();
+        let spent = self.spent(&stage);
+        (spent.end, spent.ended) = (used, true);
+        spent.compacted |= compacted;
+    }
+
+    /// This stage is under way now.
+    pub fn begin_stage(&mut self, stage: &str, used: Option<u64>) {
+        stage.clone_into(&mut self.stage);
+        *self.spent(stage) = Spent { start: used, ..Spent::default() };
+        self.status = Status::Running;
+        self.stopped_reason = None;
+        self.skipped_stages.clear();
+        self.remaining_pct = None;
+        self.told.clear();
+    }
+
+    /// When this was written.
+    #[must_use]
+    pub fn at(mut self, now: Millis) -> State {
+        self.updated_at = Some(now.iso_seconds());
+        self
+    }
+
+    /// Where it would go on: at the first stage that was skipped, else, or where one failed, at the one it names.
+    pub fn resumes_at(&self) -> &str {
+        let skipped = self.skipped_stages.first().filter(|_| self.status != Status::Failed);
+        skipped.unwrap_or(&self.stage)
+    }
+
+    /// Whether the stage at this place was done. Other tools write no more than what was not begun: then all before that were.
+    pub fn was_done(&self, cycle: &Cycle, at: usize) -> bool {
+        let mut ended = self.stages.iter().filter(|(_, spent)| spent.ended).peekable();
+        if ended.peek().is_some() {
+            return ended.any(|(name, _)| cycle.position(name) == Some(at));
+        }
+        let stops = self.skipped_stages.first().and_then(|skipped| cycle.position(skipped));
+        self.status == Status::Stopped && stops.is_some_and(|stops| at < stops)
+    }
+
+    /// Names the run: one that goes on in another session is the same.
+    pub fn run_id(&self) -> String {
+        format!("{}-{}", self.cycle, self.started_at.as_deref().unwrap_or("?"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_plain_form_is_understood() {
+        let state = State::parse(br#"{"stage": "audit"}"#).unwrap();
+        assert_eq!((state.stage.as_str(), state.status, state.session_id), ("audit", Status::Running, None));
+        assert_eq!(state.cycle, "dev-cycle");
+        let stopped = State::parse(
+            br#"{"stage": "sprint", "status": "stopped", "stopped_reason": "context_budget",
+                 "skipped_stages": ["audit", "ship", "retrospective"], "remaining_pct": 35.2}"#,
+        );
+        let stopped = stopped.unwrap();
+        assert_eq!((stopped.status, stopped.resumes_at()), (Status::Stopped, "audit"));
+        assert_eq!(stopped.check(Some(&Cycle::default())), Ok(()));
+        assert_eq!([0, 1].map(|at| stopped.was_done(&Cycle::default(), at)), [true, false]);
+    }
+
+    #[test]
+    fn what_cannot_be_true_is_damage() {
+        let of = |text: &str| State::parse(text.as_bytes()).unwrap_err();
+        for text in ["", "{\"stage\": \"spr", "[]", "null", "\u{0}\u{0}", "{\"stage\": \"a\"} x"] {
+            assert_eq!(of(text), Damage::NoObject, "{text}");
+        }
+        for (text, name) in [
+            ("{}", "stage"),
+            (r#"{"stage": ""}"#, "stage"),
+            (r#"{"stage": 3}"#, "stage"),
+            (r#"{"stage": "a", "status": "paused"}"#, "status"),
+            (r#"{"stage": "a", "remaining_pct": "35"}"#, "remaining_pct"),
+            (r#"{"stage": "a", "skipped_stages": "audit"}"#, "skipped_stages"),
+            (r#"{"stage": "a", "session_id": 7}"#, "session_id"),
+            (r#"{"stage": "a", "session_id": "\u001b[2J"}"#, "session_id"),
+            (r#"{"stage": "a", "stages": {"a": {"tokens_at_start": "many"}}}"#, "stages"),
+            (r#"{"stage": "a", "metrics": []}"#, "metrics"),
+        ] {
+            assert_eq!(of(text), Damage::Member(name), "{text}");
+        }
+        let state = |text: &str| State::parse(text.as_bytes()).unwrap();
+        let cycle = Cycle::default();
+        let unknown = Damage::UnknownStage("deploy".into());
+        assert_eq!(state(r#"{"stage": "deploy"}"#).check(Some(&cycle)), Err(unknown.clone()));
+        let skipped = r#"{"stage": "ship", "skipped_stages": ["deploy"]}"#;
+        assert_eq!(state(skipped).check(Some(&cycle)), Err(unknown));
+        let many =
+            state(r#"{"stage": "sprint", "skipped_stages": ["ship", "ship", "ship", "ship", "ship"]}"#);
+        assert_eq!(many.check(Some(&cycle)), Err(Damage::Member("skipped_stages")));
+        let other = state(r#"{"stage": "ship", "cycle": "x"}"#);
+        assert_eq!(other.check(None), Err(Damage::UnknownCycle("x".into())));
+    }
+
+    #[test]
+    fn what_others_wrote_stays() {
+        let text = r#"{"stage": "sprint", "metrics": {"sprint": {"tests": 12}}, "note": "x", "n": 1.50, "none": null,
+            "skipped_stages": [], "stages": {"sprint": {"tokens_at_start": 5, "by": "me"}}}"#;
+        let mut state = State::parse(text.as_bytes()).unwrap();
+        state.end_stage(Some(9), false);
+        state.begin_stage("audit", Some(9));
+        let new: Value = serde_json::from_str(&state.text()).unwrap();
+        let expected = json!({
+            "stage": "audit", "status": "running", "cycle": "dev-cycle", "metrics": {"sprint": {"tests": 12}}, "note": "x",
+            "n": 1.5, "none": null, "skipped_stages": [],
+            "stages": {
+                "sprint": {"tokens_at_start": 5, "tokens_at_end": 9, "ended": true, "by": "me"},
+                "audit": {"tokens_at_start": 9},
+            },
+        });
+        assert_eq!(new, expected);
+        let order = [
+            "\"stage\"",
+            "\"metrics\"",
+            "\"note\"",
+            "\"n\": 1.50,",
+            "\"none\"",
+            "\"skipped_stages\"",
+            "\"stages\"",
+            "\"status\"",
+        ];
+        let places = order
+            .map(|member| state.text().find(member).unwrap_or_else(|| panic!("{member}: {}", state.text())));
+        assert!(places.is_sorted(), "{}", state.text());
+        assert_eq!(State::parse(state.text().as_bytes()).unwrap().spent("sprint").tokens(), Some(4));
+    }
+
+    #[test]
+    fn a_compaction_hides_what_a_stage_took() {
+        let spent = Spent { start: Some(5), end: Some(9), compacted: true, ended: true };
+        assert_eq!(spent.tokens(), None);
+        assert_eq!(Spent { start: Some(9), end: Some(5), ..Spent::default() }.tokens(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = State::parse(&bytes);
+        }
+
+        #[test]
+        fn what_is_written_reads_back(stage in "[a-z]{1,9}", reason in proptest::option::of(".{0,30}"),
+                skipped in proptest::collection::vec("[a-z]{1,9}", 0..4), remaining in proptest::option::of(0u32..1000),
+                start in proptest::option::of(0u64..1_000_000)) {
+            let mut state = State { cycle: "x".into(), ..State::default() };
+            state.begin_stage(&stage, start);
+            (state.stopped_reason, state.skipped_stages, state.remaining_pct) =
+                (reason, skipped, remaining.map(|tenths| f64::from(tenths) / 10.0));
+            let read = State::parse(state.text().as_bytes()).unwrap();
+            prop_assert_eq!(State { written: String::new(), ..read }, state);
+        }
+    }
+}

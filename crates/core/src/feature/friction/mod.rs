@@ -1,0 +1,58 @@
+//! Friction: tells the person, once, that a policy has stepped down in this project.
+//!
+//! Whether it steps down is decided where people override it, never here. The rules are in `friction.md` beside this file.
+
+use crate::event::{Event, EventKind};
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Needs};
+use crate::feature::marks::Marks;
+use crate::feature::verdict::{Audience, Effect, Say, Verdict};
+use crate::feature::{Mode, Policy};
+use crate::settings::section::section;
+
+/// The name in records. It cannot be switched off: it only says what has changed.
+pub const ID: &str = "friction";
+
+section! {
+    /// Section `[friction]`.
+    Settings "friction" {
+        /// In the preset `guide`: a policy that people overrode in five of its last ten interruptions in a project only advises there, until `tidegate on` lets it block again.
+        step_down: bool = true, WithTrust;
+    }
+}
+
+/// The policy.
+pub struct Friction;
+
+impl Policy for Friction {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        if config.step_downs_to_tell.is_empty() { Mode::Off } else { Mode::Live }
+    }
+
+    fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
+        let begins = matches!(event.kind, EventKind::SessionStart | EventKind::UserPromptSubmit);
+        (begins && event.main_thread()).then(Needs::default)
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        // It is told once, so it waits for somebody to tell it to.
+        if !facts.person.may_be_there() {
+            return Verdict::silent("a policy has stepped down; nobody is there");
+        }
+        let say = |policy: &String| Say {
+            to: Audience::User,
+            text: (crate::words::words(facts.lang).stepped_down)(policy),
+            weight: 80,
+            explains: false,
+            when_said: vec![Effect::StepDownTold(policy.clone())],
+        };
+        Verdict {
+            says: config.step_downs_to_tell.iter().map(say).collect(),
+            ..Verdict::silent("a policy has stepped down")
+        }
+    }
+}

@@ -1,0 +1,433 @@
+//! Compaction: names what must survive before it, says what happened after it, and measures what was lost.
+//!
+//! The rules, case by case, are in `compaction.md` beside this file. It never fails a compaction: what cannot be read is
+//! left out.
+
+use std::fmt::Write as _;
+
+use crate::event::{Event, EventKind};
+use crate::feature::config::Config;
+use crate::feature::cycle::ActiveStage;
+use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::knowledge::boundary::Boundary;
+use crate::feature::knowledge::facts::Knowledge;
+use crate::feature::knowledge::flow;
+use crate::feature::knowledge::handoff;
+use crate::feature::knowledge::handoff::Head;
+use crate::feature::knowledge::key_facts::{FactSources, KeyFact, instructions, key_facts};
+use crate::feature::knowledge::survival;
+use crate::feature::knowledge::survival::Survival;
+use crate::feature::knowledge::tracked;
+use crate::feature::knowledge::tracked::{Content, Tracked};
+use crate::feature::marks::{HandoffKnown, Mark, Marks, Note};
+use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
+use crate::feature::workflow::Attached;
+use crate::feature::{Mode, Policy};
+use crate::settings::section::section;
+use crate::settings::setting::{Whole, choices};
+use crate::text::fnv;
+use crate::time::Millis;
+
+section! {
+    /// Section `[compaction]`.
+    Settings "compaction" {
+        /// Whether it acts (`on`), only measures (`shadow`: nothing is trimmed, nothing is said), or does not look.
+        mode: CompactionMode = CompactionMode::On, Tightens;
+        /// Whether a manual compaction is held once while entries are not promoted (`first`), or none (`never`).
+        hold: Hold = Hold::Never, Tightens;
+        /// Characters for the summariser at an automatic compaction. (At a manual one the client repeats the text in the
+        /// conversation, and `text_budget` counts.)
+        instructions: Whole<200, 9_000> = Whole::new(4000), WithTrust;
+    }
+}
+
+/// What the policy does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompactionMode {
+    /// Does not look.
+    Off,
+    /// Only measures.
+    Shadow,
+    /// Acts.
+    On,
+}
+
+choices!(CompactionMode {
+    "off" => CompactionMode::Off,
+    "shadow" => CompactionMode::Shadow,
+    "on" => CompactionMode::On,
+});
+
+/// Which manual compaction is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// None.
+    Never,
+    /// The first, while entries are not promoted.
+    First,
+}
+
+choices!(Hold { "never" => Hold::Never, "first" => Hold::First });
+
+/// The policy's name.
+pub const ID: &str = "compaction";
+
+/// So many entries stay in `progress.md`; the older ones go to the archive.
+pub const KEPT_ENTRIES: usize = 10;
+
+/// No compaction takes longer.
+const LONGEST_COMPACTION_MS: u64 = 30 * 60_000;
+
+/// A summary is shorter; of one that is not, the beginning counts.
+const LONGEST_SUMMARY: usize = 1024 * 1024;
+
+/// So long after the summary the host may not have written the boundary down: some 100 ms were seen with 2.1.325.
+const WRITTEN_MS: u64 = 1000;
+
+/// The policy.
+pub struct Compaction;
+
+impl Policy for Compaction {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.compaction.mode {
+            CompactionMode::On => Mode::Live,
+            CompactionMode::Shadow => Mode::Shadow,
+            CompactionMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
+        // A subagent's compaction is the subagent's.
+        if !event.main_thread() {
+            return None;
+        }
+        let lost = marks.is_some_and(|marks| marks.notes.contains(&Note::Lost));
+        match event.kind {
+            EventKind::PreCompact => Some(Needs { boundary: lost, ..Needs::default() }),
+            EventKind::PostCompact => Some(Needs { boundary: true, ..Needs::default() }),
+            EventKind::SessionStart => Some(Needs { boundary: event.compacted(), ..Needs::default() }),
+            EventKind::UserPromptSubmit | EventKind::PostToolUse if lost => {
+                Some(Needs { boundary: true, ..Needs::default() })
+            }
+            _ => None,
+        }
+    }
+
+    fn needs_knowledge(&self, facts: &Facts<'_>, _: &Config) -> bool {
+        matches!(facts.event.kind, EventKind::PreCompact | EventKind::SessionStart)
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        if let Known::Broken(_) = &facts.marks {
+            return Verdict::silent("the marks cannot be read");
+        }
+        match facts.event.kind {
+            EventKind::PreCompact => before(facts, config),
+            EventKind::SessionStart => {
+                let mut verdict = if facts.event.compacted() { recover(facts) } else { list(facts) };
+                verdict.says.extend(name_handoff(facts));
+                verdict
+            }
+            EventKind::PostCompact => measure(facts),
+            _ => tell_lost(facts, config),
+        }
+    }
+}
+
+/// Notes what must survive, and names it to the summariser.
+fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
+    let settings = &config.policies.compaction;
+    let none = Knowledge::default();
+    let knowledge = facts.knowledge.as_ref().unwrap_or(&none);
+    let trigger = facts.event.payload.trigger.get().map_or("auto", AsRef::as_ref);
+    if settings.hold == Hold::First && trigger == "manual" && holds(facts, knowledge) {
+        return Verdict {
+            call: Call::Deny,
+            reason: Some((crate::words::words(facts.lang).compaction_held)(knowledge.unpromoted.len())),
+            because: "entries are not promoted",
+            effects: vec![Effect::Mark(Mark::CompactionHeld(knowledge.set))],
+            asks: Asks::compound(),
+            ..Verdict::pass()
+        };
+    }
+    let owed = owed(facts);
+    let key_facts = collect(facts, knowledge, &owed);
+    if key_facts.is_empty() && facts.knowledge.is_none() {
+        return Verdict::silent("nothing that must survive is known");
+    }
+    // A text costs one character more than it has.
+    let said = instructions(&key_facts, config.text_budget(facts.event).saturating_sub(1));
+    let named = said.as_ref().map_or(0, |text| text.lines().filter(|line| line.starts_with("- ")).count());
+    let boundary = Boundary {
+        noted: facts.now,
+        trigger: trigger.to_owned(),
+        entries: knowledge.entries,
+        unpromoted: knowledge.unpromoted.len(),
+        headings: knowledge.headings.clone(),
+        confidence: knowledge.confidence,
+        named,
+        facts: key_facts,
+        measured: None,
+        owed,
+        survival: None,
+    };
+    let mut verdict = Verdict {
+        effects: vec![
+            Effect::NoteBoundary(Box::new(boundary.clone())),
+            Effect::PublishCompaction(Box::new(boundary)),
+        ],
+        ..Verdict::silent("nothing that must survive is known")
+    };
+    if let Some(said) = said {
+        verdict.because = "what must survive was named";
+        verdict.says.push(Say {
+            to: Audience::Model,
+            text: said,
+            weight: 90,
+            explains: false,
+            when_said: Vec::new(),
+        });
+    }
+    verdict
+}
+
+/// A second one passes, whatever was written in between; so does one that a person decided for these entries before.
+fn holds(facts: &Facts<'_>, knowledge: &Knowledge) -> bool {
+    let marks = facts.marks.value();
+    let held =
+        marks.is_some_and(|marks| marks.held_since_boundary || marks.compaction_held == Some(knowledge.set));
+    !knowledge.unpromoted.is_empty() && !held && facts.person.may_be_there()
+}
+
+fn texts(list: &[String]) -> Vec<&str> {
+    list.iter().map(String::as_str).collect()
+}
+
+/// What an earlier boundary lost and the model has not heard yet, as far as it stands nowhere in the conversation.
+fn owed(facts: &Facts<'_>) -> Vec<KeyFact> {
+    let waits = facts.marks.value().is_some_and(|marks| marks.notes.contains(&Note::Lost));
+    let Some(boundary) = facts.boundary.as_ref().filter(|_| waits) else { return Vec::new() };
+    if boundary.survival.is_none() {
+        return boundary.owed.clone();
+    }
+    let missing = boundary.missing(facts.preserved.repeated);
+    survival::survival(&missing, "", &texts(&facts.preserved.texts)).lost
+}
+
+/// Everything that is known and must not be lost.
+fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<KeyFact> {
+    let none = Marks::default();
+    let marks = facts.marks.value().unwrap_or(&none);
+    let unverified = marks.work.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
+    // What a prompt was taken to ask for is a guess, and no stage of anything.
+    let phase = || marks.workflow.as_ref().map(Attached::key_fact);
+    let stage = marks.stage.as_ref().map(ActiveStage::key_fact).or_else(phase);
+    key_facts(&FactSources {
+        constraints: texts(&knowledge.constraints),
+        decisions: texts(&knowledge.decisions),
+        headings: texts(&knowledge.unpromoted),
+        nexts: texts(&knowledge.next),
+        open_items: texts(&knowledge.open),
+        unverified: texts(unverified),
+        files: marks.work.wrote.files.iter().rev().map(String::as_str).collect(),
+        phase: stage.as_deref(),
+        notes: owed.iter().map(|fact| fact.text.as_str()).collect(),
+    })
+}
+
+/// After the compaction: what happened to what was learned, and where it stands.
+fn recover(facts: &Facts<'_>) -> Verdict {
+    let recovered = facts.marks.value().and_then(|marks| marks.recovered);
+    let noted = facts.boundary.as_ref().filter(|boundary| recovered != Some(boundary.noted));
+    let Some(boundary) = noted else {
+        return Verdict::silent("nothing was noted before this compaction");
+    };
+    let recovered = Effect::Mark(Mark::Recovered(boundary.noted));
+    // Where a project has no place for knowledge, the summary itself says all that there is to say.
+    let Some(knowledge) = &facts.knowledge else {
+        return Verdict { effects: vec![recovered], ..Verdict::silent("there is no flow here") };
+    };
+    let mut text = String::from(if boundary.promoted() {
+        "Compact occurred. Learnings preserved via /compound. Read persistence files to resume."
+    } else if boundary.unpromoted > 0 {
+        "Compact occurred. Recent work entries were not promoted to learnings. Run /compound to review and preserve knowledge."
+    } else {
+        "Compact occurred."
+    });
+    let moved = knowledge.entries.saturating_sub(KEPT_ENTRIES);
+    let files = after_moving(moved, knowledge, facts.now);
+    if has_something(&files) {
+        let _ = write!(text, "\n{}", tracked::listing(&files, facts.now));
+    }
+    if moved > 0 {
+        let entries = if moved == 1 { "entry was" } else { "entries were" };
+        let _ = write!(text, "\n{moved} older {entries} moved from progress.md to progress.archive.md.");
+    }
+    let when_said = vec![recovered, Effect::Mark(Mark::Listed(names(&files)))];
+    Verdict {
+        says: vec![Say { to: Audience::Model, text, weight: 100, explains: false, when_said }],
+        effects: vec![Effect::TidyFlow],
+        ..Verdict::silent("the conversation was compacted")
+    }
+}
+
+/// The files as they are once so many entries have moved to the archive.
+fn after_moving(moved: usize, knowledge: &Knowledge, now: Millis) -> Vec<Tracked> {
+    let mut files = knowledge.tracked.clone();
+    if moved == 0 {
+        return files;
+    }
+    if !files.iter().any(|file| file.name == flow::ARCHIVE) {
+        files.push(Tracked { name: flow::ARCHIVE, what: Content::Flow { entries: 0 }, modified: now });
+    }
+    for file in &mut files {
+        match (&mut file.what, file.name) {
+            (Content::Flow { entries }, flow::FILE) => *entries = KEPT_ENTRIES,
+            (Content::Flow { entries }, flow::ARCHIVE) => *entries += moved,
+            _ => continue,
+        }
+        file.modified = now;
+    }
+    files
+}
+
+/// Whether there is more than copies of our own.
+fn has_something(files: &[Tracked]) -> bool {
+    files.iter().any(|file| !file.is_copy())
+}
+
+/// A handoff that is not older than a day, once in a session. Who wrote it needs it only when the conversation is gone.
+fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
+    let written = facts.knowledge.as_ref().and_then(|knowledge| knowledge.handoff);
+    let Some(at) = written.filter(|at| Head::is_news(*at, facts.now)) else { return Vec::new() };
+    let known = facts.marks.value().filter(|_| !begins(facts)).and_then(|marks| marks.handoff);
+    if known.is_some_and(|known| known.at == at && !(known.wrote && facts.event.compacted())) {
+        return Vec::new();
+    }
+    let age = facts.now.since(at);
+    let to_model = format!(
+        "The file .claude/context/{} is a handoff dated {}. It says what the goal is, where the work stands, what was decided, what \
+         is not verified and what comes next. Files that were changed since are newer than it.",
+        handoff::FILE,
+        tracked::age(age)
+    );
+    let told = Effect::Mark(Mark::Handoff(HandoffKnown { at, wrote: false }));
+    let say = |to, text, when_said| Say { to, text, weight: 80, explains: false, when_said };
+    let mut says = vec![say(Audience::Model, to_model, vec![told])];
+    if facts.person.may_be_there() {
+        says.push(say(
+            Audience::User,
+            (crate::words::words(facts.lang).handoff_waits)(age / 60_000),
+            Vec::new(),
+        ));
+    }
+    says
+}
+
+/// Whether the conversation is a new one.
+fn begins(facts: &Facts<'_>) -> bool {
+    matches!(facts.event.payload.source.get().map(AsRef::as_ref), Some("startup" | "clear"))
+}
+
+/// The persistence files, once: the host repeats what was said before a resume.
+fn list(facts: &Facts<'_>) -> Verdict {
+    let Some(knowledge) = facts.knowledge.as_ref().filter(|knowledge| has_something(&knowledge.tracked))
+    else {
+        return Verdict::silent("there are no persistence files");
+    };
+    let names = names(&knowledge.tracked);
+    if !begins(facts) && facts.marks.value().is_some_and(|marks| marks.listed == Some(names)) {
+        return Verdict::silent("they are as they were when they were named");
+    }
+    Verdict {
+        says: vec![Say {
+            to: Audience::Model,
+            text: tracked::listing(&knowledge.tracked, facts.now),
+            weight: 60,
+            explains: false,
+            when_said: vec![Effect::Mark(Mark::Listed(names))],
+        }],
+        ..Verdict::silent("persistence files are there")
+    }
+}
+
+/// What the listing says, but for the ages.
+fn names(files: &[Tracked]) -> u64 {
+    let mut files: Vec<String> =
+        files.iter().map(|file| format!("{} {:?}\n", file.name, file.what)).collect();
+    files.sort();
+    fnv::hash(files.into_iter().flat_map(String::into_bytes))
+}
+
+/// What the summary kept.
+fn measure(facts: &Facts<'_>) -> Verdict {
+    let Some(boundary) = facts.boundary.as_ref().filter(|boundary| boundary.survival.is_none()) else {
+        return Verdict::silent("nothing was noted before this compaction");
+    };
+    // Noted for a compaction that did not happen; before this one nothing was.
+    if facts.now.since(boundary.noted) > LONGEST_COMPACTION_MS {
+        return Verdict::silent("what was noted is of an earlier compaction");
+    }
+    let Some(summary) = facts.event.payload.compact_summary.get() else {
+        return Verdict::silent("the client gave no summary");
+    };
+    let summary = summary.head(LONGEST_SUMMARY);
+    let survival = survival::survival(&boundary.facts, &summary, &[]);
+    let boundary = Boundary { measured: Some(facts.now), survival: Some(survival), ..boundary.clone() };
+    // The host has not written down yet what it kept beside the summary; at the next event it will have.
+    let missing = !boundary.missing(false).is_empty();
+    let mut verdict =
+        Verdict::silent(if missing { "the summary lost something" } else { "nothing was lost" });
+    verdict.effects.push(Effect::NoteBoundary(Box::new(boundary.clone())));
+    verdict.effects.push(Effect::PublishCompaction(Box::new(boundary)));
+    if missing {
+        verdict.effects.push(Effect::Mark(Mark::Note(Note::Lost)));
+    }
+    verdict
+}
+
+/// The facts that stand nowhere in the conversation any more. By now the host has written down which messages it kept whole.
+fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
+    let given = Effect::Mark(Mark::NoteGiven(Note::Lost));
+    let Some(boundary) = &facts.boundary else {
+        return Verdict { effects: vec![given], ..Verdict::silent("what was lost is not known any more") };
+    };
+    let Some(survival) = boundary.survival.clone() else {
+        // Another compaction was tried since, and did not happen.
+        return tell(Verdict::silent("what was lost is not known any more"), &boundary.owed, given, config);
+    };
+    // In the middle of a turn there will be a next call; by a prompt the host has long written it down, or never will.
+    let just_now = boundary.measured.is_some_and(|measured| facts.now.since(measured) < WRITTEN_MS);
+    if facts.event.kind == EventKind::PostToolUse && !facts.preserved.known && just_now {
+        return Verdict::silent("the client has not written down yet what it kept");
+    }
+    let preserved = texts(&facts.preserved.texts);
+    let found = survival::survival(&survival.lost, "", &preserved);
+    let mut verdict = Verdict::silent("what the summary lost stands beside it");
+    let mut boundary = boundary.clone();
+    if found.kept > 0 {
+        boundary.survival =
+            Some(Survival { kept: survival.kept + found.kept, ..Survival { lost: found.lost, ..survival } });
+        verdict.effects.push(Effect::NoteBoundary(Box::new(boundary.clone())));
+        verdict.effects.push(Effect::PublishCompaction(Box::new(boundary.clone())));
+    }
+    tell(verdict, &boundary.missing(facts.preserved.repeated), given, config)
+}
+
+/// Says what is missing, if something is.
+fn tell(mut verdict: Verdict, missing: &[KeyFact], given: Effect, config: &Config) -> Verdict {
+    // Beside other things that are said; a note that is too long as a whole would never be said.
+    let budget = (config.general.text_budget.get() as usize * 3) / 4;
+    let text = survival::note(missing, budget);
+    if text.is_empty() {
+        verdict.effects.push(given);
+        return verdict;
+    }
+    verdict.because = "the summary lost something";
+    verdict.says.push(Say { to: Audience::Model, text, weight: 80, explains: false, when_said: vec![given] });
+    verdict
+}

@@ -1,0 +1,245 @@
+//! Compound nudge: at natural ends of work, that entries wait to be promoted, or that none was written. Never a block.
+//!
+//! The rules, case by case, are in `compound_nudge.md` beside this file.
+
+use crate::event::{Event, EventKind};
+use crate::feature::activity::classifier::Phase;
+use crate::feature::activity::told as phase;
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::knowledge::facts::Knowledge;
+use crate::feature::marks::{Mark, Marks, Note, Nudge};
+use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
+use crate::feature::{Mode, Policy};
+use crate::settings::section::section;
+use crate::settings::setting::choices;
+
+section! {
+    /// Section `[compound_nudge]`.
+    Settings "compound_nudge" {
+        /// Whether it tells the person (`user`), the model at the next prompt, too (`both`), only records (`shadow`), or does not look.
+        mode: NudgeMode = NudgeMode::User, Tightens;
+    }
+}
+
+/// Whom the policy tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NudgeMode {
+    /// Does not look.
+    Off,
+    /// Only records.
+    Shadow,
+    /// The person.
+    User,
+    /// The person, and the model at the next prompt.
+    Both,
+}
+
+choices!(NudgeMode {
+    "off" => NudgeMode::Off,
+    "shadow" => NudgeMode::Shadow,
+    "user" => NudgeMode::User,
+    "both" => NudgeMode::Both,
+});
+
+/// The policy's name.
+pub const ID: &str = "compound-nudge";
+
+/// The policy.
+pub struct CompoundNudge;
+
+/// An end of work, or a note that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    /// A turn ends, and everything that was edited is verified.
+    Verified,
+    /// A turn ends, and code was edited.
+    Edited,
+    /// Another phase begins after implementing, debugging or reviewing.
+    PhaseEnds,
+    /// A prompt came that can carry what waits.
+    Prompt,
+}
+
+impl Policy for CompoundNudge {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.compound_nudge.mode {
+            NudgeMode::User | NudgeMode::Both => Mode::Live,
+            NudgeMode::Shadow => Mode::Shadow,
+            NudgeMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
+        let marks = marks.filter(|_| event.main_thread())?;
+        match event.kind {
+            EventKind::Stop => (marks.work.wrote.began > crate::time::Millis(0)).then(Needs::default),
+            EventKind::UserPromptSubmit | EventKind::UserPromptExpansion | EventKind::PostToolUse => {
+                let told = || event.is_free_prompt() || event.skill().is_some();
+                let ends = marks.phase.is_some_and(ends_with_knowledge) && told();
+                let waits = marks.notes.iter().copied().any(ours) && event.is_human_prompt();
+                (ends || waits).then_some(Needs { phase: ends, ..Needs::default() })
+            }
+            _ => None,
+        }
+    }
+
+    fn needs_knowledge(&self, facts: &Facts<'_>, config: &Config) -> bool {
+        facts.marks.value().is_some_and(|marks| moment(facts, marks, config).is_some())
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        let marks = match &facts.marks {
+            Known::Value(marks) => marks,
+            Known::Absent => return Verdict::silent("nothing was done yet"),
+            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+        };
+        let Some(moment) = moment(facts, marks, config) else {
+            return Verdict::silent("no end of work");
+        };
+        let Some(knowledge) = &facts.knowledge else {
+            return Verdict::silent("there is no flow here");
+        };
+        let mut verdict = match moment {
+            Moment::Verified | Moment::PhaseEnds => nudge(facts, config, moment, marks.nudge, knowledge),
+            Moment::Edited => Verdict::silent("the work is not verified"),
+            Moment::Prompt => return notes(marks, knowledge),
+        };
+        if matches!(moment, Moment::Verified | Moment::Edited) && wants_entry(marks, knowledge) {
+            verdict.effects.push(Effect::Mark(Mark::Note(Note::Flow)));
+            verdict.effects.push(Effect::Mark(Mark::FlowNoted(marks.work.wrote.began)));
+        }
+        verdict
+    }
+}
+
+fn ours(note: Note) -> bool {
+    matches!(note, Note::Promote | Note::Flow)
+}
+
+/// Phases in which something is learned.
+fn ends_with_knowledge(phase: Phase) -> bool {
+    matches!(phase, Phase::Implement | Phase::Debug | Phase::Review)
+}
+
+/// Which moment this is; `None` for one that is nothing to this policy.
+fn moment(facts: &Facts<'_>, marks: &Marks, config: &Config) -> Option<Moment> {
+    if facts.event.kind == EventKind::Stop {
+        // What still runs may edit or verify: the work has not ended.
+        let tasks = facts.event.payload.background_tasks.get();
+        if tasks.is_some_and(|tasks| !tasks.0.is_empty()) {
+            return None;
+        }
+        let verified = marks.work.verified.is_some() && marks.work.changes.is_none();
+        return Some(if verified { Moment::Verified } else { Moment::Edited });
+    }
+    let leaves =
+        |now: Phase| ends_with_knowledge(now) && phase::told(facts, config).is_ok_and(|next| next != now);
+    if marks.phase.is_some_and(leaves) {
+        return Some(Moment::PhaseEnds);
+    }
+    let waits = marks.notes.iter().copied().any(ours) && facts.event.is_human_prompt();
+    waits.then_some(Moment::Prompt)
+}
+
+/// The message to the person, once per set of entries. Whoever writes an entry in every turn is not told in every turn: only
+/// when there are twice as many, or when a phase ends.
+fn nudge(
+    facts: &Facts<'_>,
+    config: &Config,
+    moment: Moment,
+    last: Option<Nudge>,
+    knowledge: &Knowledge,
+) -> Verdict {
+    if knowledge.unpromoted.is_empty() {
+        return Verdict::silent("every entry is promoted");
+    }
+    let entries = knowledge.unpromoted.len();
+    if knowledge.nudged || last.is_some_and(|last| last.set == knowledge.set) {
+        return Verdict::silent("this was said about these entries");
+    }
+    if moment == Moment::Verified && last.is_some_and(|last| entries < last.entries * 2) {
+        return Verdict::silent("this was said, and there are few more");
+    }
+    if !facts.person.may_be_there() {
+        return Verdict::silent("nobody is there");
+    }
+    let nudge = Nudge { set: knowledge.set, entries };
+    // The project remembers it for every session; the session until that is written.
+    let mut when_said = vec![Effect::Nudged(knowledge.set), Effect::Mark(Mark::Nudged(nudge))];
+    if config.policies.compound_nudge.mode == NudgeMode::Both {
+        when_said.push(Effect::Mark(Mark::Note(Note::Promote)));
+    }
+    let confidence = knowledge.confidence;
+    let doubtful = confidence.unverified >= 3 && confidence.unverified * 2 > confidence.total;
+    let text = (crate::words::words(facts.lang).unpromoted)(
+        entries,
+        doubtful.then_some((confidence.unverified, confidence.total)),
+    );
+    Verdict {
+        because: "entries are not promoted",
+        says: vec![Say { to: Audience::User, text, weight: 30, explains: false, when_said }],
+        asks: Asks::compound(),
+        ..Verdict::pass()
+    }
+}
+
+/// Whether code was edited since the last entry, and nothing was said about it in this change set.
+fn wants_entry(marks: &Marks, knowledge: &Knowledge) -> bool {
+    let wrote = &marks.work.wrote;
+    marks.flow_noted != Some(wrote.began) && knowledge.written.is_none_or(|written| written < wrote.last)
+}
+
+/// What waits is told with this prompt, if it is still true.
+fn notes(marks: &Marks, knowledge: &Knowledge) -> Verdict {
+    let mut verdict = Verdict::silent("what waited is not true any more");
+    for note in marks.notes.iter().copied().filter(|note| ours(*note)) {
+        let given = Effect::Mark(Mark::NoteGiven(note));
+        let text = match note {
+            Note::Promote if !knowledge.unpromoted.is_empty() => {
+                verdict.asks.compound = true;
+                Some(promote(knowledge.unpromoted.len()))
+            }
+            Note::Flow if knowledge.written.is_none_or(|written| written < marks.work.wrote.last) => {
+                verdict.asks.entry = true;
+                Some(flow(marks, knowledge))
+            }
+            _ => None,
+        };
+        match text {
+            Some(text) => {
+                verdict.because = "a note waited";
+                let when_said = vec![given];
+                verdict.says.push(Say { to: Audience::Model, text, weight: 25, explains: false, when_said });
+            }
+            None => verdict.effects.push(given),
+        }
+    }
+    verdict
+}
+
+fn promote(count: usize) -> String {
+    let (entries, them) = match count {
+        1 => ("1 entry of progress.md is".to_owned(), "it"),
+        _ => (format!("{count} entries of progress.md are"), "them"),
+    };
+    format!(
+        "{entries} not promoted to learnings. The person was told; `/compound` goes through {them} together with the person."
+    )
+}
+
+/// Names the last file only: which of the others were edited before that entry is not known.
+fn flow(marks: &Marks, knowledge: &Knowledge) -> String {
+    let last = marks.work.wrote.files.last().map_or("", String::as_str);
+    let fact = match knowledge.written {
+        Some(_) => format!("Code was edited since the last entry of progress.md (last: {last})."),
+        None => format!("Code was edited (last: {last}), and progress.md has no entry."),
+    };
+    format!(
+        "{fact} `tidegate progress add \"what was done\"` writes one, with --decision and --next where there is something to say."
+    )
+}

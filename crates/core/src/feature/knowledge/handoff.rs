@@ -1,0 +1,366 @@
+//! `handoff.md`: what a session has to know that goes on with the work of another. Made of files and marks alone.
+//!
+//! What is not known is left out. The first line says that the text is ours and whether somebody has changed it since.
+
+use std::fmt::Write as _;
+
+use crate::feature::knowledge::facts::Knowledge;
+use crate::feature::knowledge::plan;
+use crate::feature::knowledge::tracked::TRACKED;
+use crate::feature::marks::Marks;
+use crate::text::fnv;
+use crate::text::quoted::quoted_line;
+use crate::time::Millis;
+
+/// The file.
+pub const FILE: &str = "handoff.md";
+
+/// So long a session that starts is told of one.
+pub const NEWS_MS: u64 = 24 * 3_600_000;
+
+/// So many points of a kind are written at most.
+const MOST: usize = 20;
+
+/// So many characters of a point are written at most.
+const LONGEST: usize = 240;
+
+const MARK: &str = "<!-- tidegate handoff ";
+
+/// Work that goes step by step, as whoever leads it says: a cycle, a workflow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// What it is, and how it stands as a whole.
+    pub of: String,
+    /// Each step's name and state.
+    pub steps: Vec<(String, String)>,
+}
+
+/// What is known when a handoff is written.
+#[derive(Clone, Debug, Default)]
+pub struct Sources<'a> {
+    /// When that is.
+    pub at: Millis,
+    /// The session whose work is handed off.
+    pub session: Option<&'a str>,
+    /// Its marks.
+    pub marks: Option<&'a Marks>,
+    /// What the plan says.
+    pub plan: Option<&'a str>,
+    /// Flow and stock.
+    pub knowledge: Option<&'a Knowledge>,
+    /// Where the work stands that goes step by step.
+    pub work: Vec<Steps>,
+}
+
+/// What is handed off.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Handoff {
+    /// When it is written.
+    pub at: Millis,
+    session: Option<String>,
+    goal: Option<String>,
+    constraints: Vec<String>,
+    work: Vec<Steps>,
+    decisions: Vec<String>,
+    unverified: Vec<String>,
+    unpromoted: Vec<String>,
+    next: Vec<String>,
+    open: Vec<String>,
+    questions: Vec<String>,
+    edited: Vec<String>,
+    files: Vec<String>,
+    transcript: Option<String>,
+}
+
+impl Handoff {
+    /// Puts together what is known.
+    pub fn of(sources: &Sources<'_>) -> Handoff {
+        let Sources { at, session, marks, plan, knowledge, work } = sources;
+        let plan = plan.unwrap_or_default();
+        let lines = |texts: &[&str]| -> Vec<String> {
+            texts.iter().map(|text| one_line(text)).filter(|text| !text.is_empty()).collect()
+        };
+        let of_knowledge = |list: fn(&Knowledge) -> &Vec<String>| -> Vec<String> {
+            let list = knowledge.map(list).map(Vec::as_slice).unwrap_or_default();
+            lines(&list.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let questions = plan::questions(plan);
+        let open: Vec<&str> =
+            plan::open_items(plan).into_iter().filter(|item| !questions.contains(item)).collect();
+        let mut unverified = Vec::new();
+        if let Some(changes) = marks.and_then(|marks| marks.work.changes.as_ref()) {
+            unverified = lines(&changes.files.iter().map(String::as_str).collect::<Vec<_>>());
+            let more = changes.count() - changes.files.len();
+            if more > 0 {
+                unverified.push(format!("and at least {more} more"));
+            }
+            let hidden = changes.hidden.as_deref();
+            unverified.extend(
+                hidden.map(|line| format!("`{}` ran since; its exit status was hidden", one_line(line))),
+            );
+        }
+        let edited = marks.map(|marks| marks.work.wrote.files.as_slice()).unwrap_or_default();
+        let tracked = knowledge.map(|knowledge| knowledge.tracked.as_slice()).unwrap_or_default();
+        // Copies of our own say nothing that is not here.
+        let is_there = |name: &&&str| tracked.iter().any(|file| file.name == **name && !file.is_copy());
+        let files = TRACKED.iter().filter(is_there);
+        Handoff {
+            at: *at,
+            session: session.map(str::to_owned),
+            goal: plan::task(plan).map(one_line),
+            constraints: lines(&plan::constraints(plan)),
+            work: work.iter().filter(|work| !work.steps.is_empty()).cloned().collect(),
+            decisions: of_knowledge(|knowledge| &knowledge.decisions),
+            unverified,
+            unpromoted: of_knowledge(|knowledge| &knowledge.unpromoted),
+            next: of_knowledge(|knowledge| &knowledge.next),
+            open: lines(&open),
+            questions: lines(&questions),
+            edited: lines(&edited.iter().rev().map(String::as_str).collect::<Vec<_>>()),
+            files: files.map(|name| format!(".claude/context/{name}")).collect(),
+            transcript: marks.and_then(|marks| marks.transcript.as_deref()).map(one_line),
+        }
+    }
+
+    /// Whether there is nothing that another session could go on with.
+    pub fn is_empty(&self) -> bool {
+        self.goal.is_none()
+            && self.work.is_empty()
+            && [
+                &self.constraints,
+                &self.decisions,
+                &self.unverified,
+                &self.unpromoted,
+                &self.next,
+                &self.open,
+                &self.questions,
+                &self.edited,
+            ]
+            .iter()
+            .all(|list| list.is_empty())
+    }
+
+    /// The file's text.
+    pub fn text(&self) -> String {
+        let body = self.body();
+        format!("{MARK}{} {:016x} -->\n{body}", self.at.iso(), digest(&body))
+    }
+
+    fn body(&self) -> String {
+        let session = self.session.as_ref().map(|id| format!(" of session {id}")).unwrap_or_default();
+        let mut text = format!("# Handoff{session}, {}\n", self.at.iso_seconds());
+        let labelled = |label: &str, texts: &[String]| -> Vec<String> {
+            texts.iter().map(|text| format!("{label}: {text}")).collect()
+        };
+        let mut goal: Vec<String> = labelled("task_plan.md", self.goal.as_slice());
+        // Prompts are not kept by us.
+        if goal.is_empty() && self.transcript.is_some() {
+            goal.push("No plan names it. What the person asked for stands in the transcript below.".into());
+        }
+        goal.extend(labelled("task_plan.md, constraint", &self.constraints));
+        section(&mut text, "Goal", &goal);
+        for Steps { of, steps } in &self.work {
+            let steps: Vec<String> = steps
+                .iter()
+                .map(|(name, state)| format!("{}: {}", one_line(name), one_line(state)))
+                .collect();
+            section(&mut text, &format!("Where the work stands: {}", one_line(of)), &steps);
+        }
+        section(&mut text, "Decisions in progress.md", &self.decisions);
+        section(&mut text, "Edited and not verified since", &self.unverified);
+        section(&mut text, "Entries that no person has gone through", &self.unpromoted);
+        section(&mut text, "Next in progress.md", &self.next);
+        section(&mut text, "Open in task_plan.md", &self.open);
+        section(&mut text, "Open questions in task_plan.md", &self.questions);
+        let mut paths = labelled("edited", &self.edited);
+        paths.extend(self.files.iter().cloned());
+        paths.extend(self.transcript.iter().map(|path| format!("transcript: {path}")));
+        section(&mut text, "Paths", &paths);
+        text
+    }
+}
+
+fn section(text: &mut String, title: &str, points: &[String]) {
+    if points.is_empty() {
+        return;
+    }
+    // A String takes everything.
+    let _ = write!(text, "\n## {title}\n\n");
+    for point in points.iter().take(MOST) {
+        let _ = writeln!(text, "- {point}");
+    }
+    if points.len() > MOST {
+        let _ = writeln!(text, "- and {} more", points.len() - MOST);
+    }
+}
+
+/// One line without control characters, and not too long.
+fn one_line(text: &str) -> String {
+    let line = quoted_line(text);
+    if line.chars().count() <= LONGEST {
+        line
+    } else {
+        line.chars().take(LONGEST - 1).chain(['…']).collect()
+    }
+}
+
+fn digest(body: &str) -> u64 {
+    fnv::hash(body.bytes())
+}
+
+/// What the first line of a handoff says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// When it was written.
+    pub at: Millis,
+    /// It is as we wrote it.
+    pub unchanged: bool,
+}
+
+impl Head {
+    /// Reads a file's text; `None` where it is not ours.
+    pub fn of(text: &str) -> Option<Head> {
+        let (head, body) = text.split_once('\n')?;
+        let (at, written) = head.trim_end().strip_prefix(MARK)?.strip_suffix(" -->")?.split_once(' ')?;
+        let unchanged = u64::from_str_radix(written, 16) == Ok(digest(body)) && !head.ends_with('\r');
+        Some(Head { at: Millis::from_iso(at)?, unchanged })
+    }
+
+    /// Whether a session that starts is to be told of it.
+    pub fn is_news(at: Millis, now: Millis) -> bool {
+        // The clock may have been set back.
+        now.since(at) < NEWS_MS && at.since(now) < NEWS_MS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feature::knowledge::facts::{Persisted, Remembered};
+    use crate::feature::knowledge::flow;
+    use crate::feature::marks::Mark;
+    use crate::feature::verification::work::{Edit, Wrote};
+    use proptest::prelude::*;
+
+    const AT: Millis = Millis(1_794_795_005_123);
+
+    const PLAN: &str = "# Current Task: 認証を直す\n## Constraints\n- Node 18 のまま\n## Remaining\n- [ ] logout\n\
+        - [ ] which key?\n## Open questions\n- who rotates it\n";
+
+    const FLOW: &str = "## [2026-11-16T02:00:00Z] — Tokens are refreshed\n- Decision: at 80%\n- Next: logout\n\n\
+        ## [2026-11-15T02:00:00Z] — Parser\n- Decision: one pass\n";
+
+    fn knowledge() -> Knowledge {
+        let file = |name, text| Persisted { name, modified: AT, text: Some(text) };
+        Knowledge::of(&[file(plan::FILE, PLAN), file(flow::FILE, FLOW)], &Remembered::default(), None)
+    }
+
+    fn marks() -> Marks {
+        let edit = |file: &str| Mark::Edit(Edit { file: file.into(), at: AT, shell: false });
+        let mut marks = Marks::default();
+        for mark in [
+            Mark::Transcript("/t/s.jsonl".into()),
+            Mark::Wrote(Wrote { files: vec!["src/a.rs".into(), "src/b.rs".into()], last: AT, began: AT }),
+            edit("src/a.rs"),
+            edit("src/b.rs"),
+            Mark::Hidden("cargo test | tail".into()),
+        ] {
+            marks.apply(mark);
+        }
+        marks
+    }
+
+    #[test]
+    fn everything_that_is_known() {
+        let (knowledge, marks) = (knowledge(), marks());
+        let steps = [("sprint", "done"), ("audit", "not begun")];
+        let sources = Sources {
+            at: AT,
+            session: Some("s1"),
+            marks: Some(&marks),
+            plan: Some(PLAN),
+            knowledge: Some(&knowledge),
+            work: vec![
+                Steps {
+                    of: "cycle dev-cycle, stopped".into(),
+                    steps: steps.map(|(name, state)| (name.into(), state.into())).into(),
+                },
+                Steps { of: "nothing".into(), steps: Vec::new() },
+            ],
+        };
+        let handoff = Handoff::of(&sources);
+        let body = "# Handoff of session s1, 2026-11-16T02:10:05Z\n\n\
+            ## Goal\n\n- task_plan.md: 認証を直す\n- task_plan.md, constraint: Node 18 のまま\n\n\
+            ## Where the work stands: cycle dev-cycle, stopped\n\n- sprint: done\n- audit: not begun\n\n\
+            ## Decisions in progress.md\n\n- at 80%\n- one pass\n\n\
+            ## Edited and not verified since\n\n- src/a.rs\n- src/b.rs\n\
+            - `cargo test | tail` ran since; its exit status was hidden\n\n\
+            ## Entries that no person has gone through\n\n- Tokens are refreshed\n- Parser\n\n\
+            ## Next in progress.md\n\n- logout\n\n## Open in task_plan.md\n\n- logout\n\n\
+            ## Open questions in task_plan.md\n\n- which key?\n- who rotates it\n\n\
+            ## Paths\n\n- edited: src/b.rs\n- edited: src/a.rs\n- .claude/context/task_plan.md\n\
+            - .claude/context/progress.md\n- transcript: /t/s.jsonl\n";
+        let text = handoff.text();
+        let (head, rest) = text.split_once('\n').unwrap();
+        assert_eq!(rest, body);
+        assert!(head.starts_with("<!-- tidegate handoff 2026-11-16T02:10:05.123Z "), "{head}");
+        assert!(!handoff.is_empty());
+    }
+
+    #[test]
+    fn what_is_not_known_is_left_out() {
+        let nothing = Handoff::of(&Sources { at: AT, ..Sources::default() });
+        assert!(nothing.is_empty());
+        assert_eq!(nothing.body(), "# Handoff, 2026-11-16T02:10:05Z\n");
+        let mut marks = Marks::default();
+        marks.apply(Mark::Transcript("/t/s.jsonl".into()));
+        let prompt = Handoff::of(&Sources { at: AT, marks: Some(&marks), ..Sources::default() });
+        assert!(prompt.is_empty(), "a conversation alone is no handoff");
+        assert!(
+            prompt
+                .body()
+                .contains("stands in the transcript below.\n\n## Paths\n\n- transcript: /t/s.jsonl\n")
+        );
+    }
+
+    #[test]
+    fn a_long_list_ends() {
+        let plan = format!("- [ ] {}\n", "x".repeat(300)).repeat(30);
+        let body = Handoff::of(&Sources { at: AT, plan: Some(&plan), ..Sources::default() }).body();
+        assert!(body.ends_with("…\n- and 10 more\n"), "{body}");
+        assert!(body.lines().all(|line| line.chars().count() <= LONGEST + 2), "{body}");
+    }
+
+    #[test]
+    fn what_somebody_changed_is_not_as_we_wrote_it() {
+        let text = Handoff::of(&Sources { at: AT, plan: Some(PLAN), ..Sources::default() }).text();
+        assert_eq!(Head::of(&text), Some(Head { at: AT, unchanged: true }));
+        let changed = Some(Head { at: AT, unchanged: false });
+        for other in [format!("{text}mine\n"), text.replace("logout", "login"), text.replace('\n', "\r\n")] {
+            assert_eq!(Head::of(&other), changed, "{other}");
+        }
+        for other in ["", "# Handoff\n", "<!-- tidegate handoff x y -->\n", &format!("\n{text}")] {
+            assert_eq!(Head::of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_day_is_news() {
+        let hour = 3_600_000;
+        let now = Millis(100 * hour);
+        for (at, news) in [(100, true), (77, true), (76, false), (0, false), (123, true), (124, false)] {
+            assert_eq!(Head::is_news(Millis(at * hour), now), news, "{at}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_handed_off_reads_back_as_ours(plan in "[#*\\[\\]x \\n\\r`1.あ:?\\-]{0,80}", state in "(?s).{0,40}") {
+            let work = vec![Steps { of: state.clone(), steps: vec![(state.clone(), state)] }];
+            let handoff = Handoff::of(&Sources { at: AT, plan: Some(&plan), work, ..Sources::default() });
+            let text = handoff.text();
+            prop_assert_eq!(Head::of(&text), Some(Head { at: AT, unchanged: true }));
+            prop_assert!(text.lines().skip(1).all(|line| line.is_empty() || line.starts_with(['#', '-'])));
+        }
+    }
+}

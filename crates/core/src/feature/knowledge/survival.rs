@@ -1,0 +1,393 @@
+//! Which key facts a summary kept.
+//!
+//! Paths and names in backticks have to stand there literally. Of everything else two thirds of the content words do,
+//! near each other, with all names and numbers, and not with the opposite meaning. Words are compared, not meanings:
+//! in doubt a fact is lost, for that costs a line in a note, and the other error the fact.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use crate::feature::knowledge::key_facts::{KeyFact, listed};
+use crate::feature::knowledge::terms::{
+    Look, Sense, Term, anchor, has_small_words, is_japanese, latin_runs, terms,
+};
+
+/// What a compaction left of the key facts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Survival {
+    /// So many stand in the context afterwards.
+    pub kept: usize,
+    /// Of so many.
+    pub of: usize,
+    /// The others, in their order.
+    pub lost: Vec<KeyFact>,
+}
+
+/// Words of a fact count when they stand within so many bytes, or three times the fact's own length.
+const NEAR: usize = 600;
+
+/// So far back the beginning of a path is looked for.
+const LONGEST_PATH: usize = 1024;
+
+/// Which facts stand in the summary or in a message that the host kept whole.
+pub fn survival(facts: &[KeyFact], summary: &str, preserved: &[&str]) -> Survival {
+    let literals = Literals::of(facts);
+    let mut words = Wanted::of(facts);
+    let mut found = literals.none_found();
+    for part in visible(summary).into_iter().chain(preserved.iter().copied()) {
+        literals.look(part, &mut found);
+        words.look(part);
+    }
+    let mut survival = Survival { of: facts.len(), ..Survival::default() };
+    for (index, fact) in facts.iter().enumerate() {
+        if words.facts[index].kept && literals.all_found(index, &found) {
+            survival.kept += 1;
+        } else {
+            survival.lost.push(fact.clone());
+        }
+    }
+    survival
+}
+
+/// What is told about lost facts; empty when there are none or no room for one.
+pub fn note(lost: &[KeyFact], budget_chars: usize) -> String {
+    const FIRST: &str = "These facts were known before the compaction and are missing in its summary:";
+    listed(FIRST, lost, budget_chars).unwrap_or_default()
+}
+
+/// What the model will see of a summary: not its analysis, and of the rest what its tags enclose.
+fn visible(summary: &str) -> Vec<&str> {
+    let (before, after) = match summary.find("<analysis>").and_then(|start| {
+        let length = summary[start..].find("</analysis>")?;
+        Some((start, start + length + "</analysis>".len()))
+    }) {
+        Some((start, end)) => (&summary[..start], &summary[end..]),
+        None => ("", summary),
+    };
+    for part in [after, before] {
+        if let Some(start) = part.find("<summary>") {
+            let inner = &part[start + "<summary>".len()..];
+            return vec![inner.rfind("</summary>").map_or(inner, |end| &inner[..end])];
+        }
+    }
+    vec![before, after]
+}
+
+/// Texts that have to stand somewhere as they are.
+struct Literals<'a> {
+    all: Vec<Literal<'a>>,
+    /// By the run of letters that is looked for in the text.
+    by_anchor: BTreeMap<&'a str, Vec<usize>>,
+}
+
+struct Literal<'a> {
+    fact: usize,
+    text: &'a str,
+    /// The beginning of the path is not known.
+    open: bool,
+    anchor_at: usize,
+}
+
+impl<'a> Literals<'a> {
+    fn of(facts: &'a [KeyFact]) -> Literals<'a> {
+        let mut literals = Literals { all: Vec::new(), by_anchor: BTreeMap::new() };
+        for (index, fact) in facts.iter().enumerate() {
+            if fact.kind.is_path() {
+                literals.add(index, &fact.text);
+            } else {
+                for name in names_in_backticks(&fact.text) {
+                    literals.add(index, name);
+                }
+            }
+        }
+        literals
+    }
+
+    fn add(&mut self, fact: usize, text: &'a str) {
+        let (text, open) = match text.strip_prefix("…/") {
+            Some(rest) => (rest, true),
+            None => (text.strip_prefix("./").unwrap_or(text), false),
+        };
+        let text = text.trim_end_matches('/');
+        // Without a letter or digit nothing can be looked for.
+        let Some((anchor_at, anchor)) = anchor(text) else { return };
+        self.by_anchor.entry(anchor).or_default().push(self.all.len());
+        self.all.push(Literal { fact, text, open, anchor_at });
+    }
+
+    fn none_found(&self) -> Vec<bool> {
+        vec![false; self.all.len()]
+    }
+
+    fn look(&self, text: &str, found: &mut [bool]) {
+        if self.all.is_empty() {
+            return;
+        }
+        for (at, run) in latin_runs(text) {
+            let Some(candidates) = self.by_anchor.get(run) else { continue };
+            for &index in candidates {
+                found[index] = found[index] || self.all[index].stands(text, at);
+            }
+        }
+    }
+
+    fn all_found(&self, fact: usize, found: &[bool]) -> bool {
+        self.all.iter().zip(found).all(|(literal, found)| literal.fact != fact || *found)
+    }
+}
+
+impl Literal<'_> {
+    /// Whether it stands in `text` with its anchor at `at`, and neither inside a longer name nor below another folder.
+    fn stands(&self, text: &str, at: usize) -> bool {
+        let Some(start) = at.checked_sub(self.anchor_at) else { return false };
+        let Some(there) = text.as_bytes().get(start..start + self.text.len()) else { return false };
+        let same = there.iter().zip(self.text.bytes()).all(|(a, b)| *a == b || (*a == b'\\' && b == b'/'));
+        same && self.may_begin(&text[..start]) && may_end(&text[start + self.text.len()..])
+    }
+
+    fn may_begin(&self, before: &str) -> bool {
+        match before.chars().next_back() {
+            Some('/' | '\\') => self.open || begins_at_a_root(before),
+            Some(c) => {
+                // Without spaces nobody knows where a Japanese name begins, but a particle is no part of it.
+                let own = self.text.chars().next().is_some_and(is_japanese);
+                if is_japanese(c) { !own || ('ぁ'..='ゖ').contains(&c) } else { !in_a_name(c) }
+            }
+            None => true,
+        }
+    }
+}
+
+/// Whether the path that goes on after `before` is a whole one: then it may be the same file as a relative path.
+fn begins_at_a_root(before: &str) -> bool {
+    let from = before
+        .char_indices()
+        .rev()
+        .take(LONGEST_PATH)
+        .find(|(_, c)| !(in_a_name(*c) || matches!(c, '/' | '\\' | '~' | '$' | ':' | '{' | '}')))
+        .map_or(0, |(at, c)| at + c.len_utf8());
+    let path = &before[from..];
+    let drive = path.as_bytes().get(1) == Some(&b':');
+    drive || path == "./" || path == ".\\" || path.starts_with(['/', '~', '$'])
+}
+
+fn may_end(after: &str) -> bool {
+    let mut chars = after.chars();
+    let goes_on = |c: Option<char>| c.is_some_and(|c| in_a_name(c) && c != '.');
+    match chars.next() {
+        Some('.' | '/' | '\\' | '-') => !goes_on(chars.next()),
+        next => !goes_on(next),
+    }
+}
+
+fn in_a_name(c: char) -> bool {
+    matches!(c, '.' | '-' | '_' | '+' | '@') || (c.is_alphanumeric() && !is_japanese(c))
+}
+
+/// What stands in backticks and is one word: a name, a path, a flag. A whole command can be said in other words.
+fn names_in_backticks(text: &str) -> impl Iterator<Item = &str> {
+    let inside = text.split('`').skip(1).step_by(2);
+    let closed = text.bytes().filter(|byte| *byte == b'`').count() / 2;
+    inside.take(closed).filter(|name| !name.is_empty() && !name.contains(char::is_whitespace))
+}
+
+/// The words of all facts, and what has been seen of them.
+struct Wanted {
+    facts: Vec<Fact>,
+    by_word: BTreeMap<String, Vec<(usize, usize)>>,
+}
+
+struct Fact {
+    words: Vec<Word>,
+    total: u32,
+    near: usize,
+    kept: bool,
+    /// Hits that are near the last one.
+    recent: VecDeque<Hit>,
+}
+
+struct Word {
+    weight: u32,
+    must: bool,
+    sense: Sense,
+    /// How many recent hits there are, by how well they agree.
+    hits: [u32; 3],
+}
+
+struct Hit {
+    at: usize,
+    word: usize,
+    agreement: usize,
+}
+
+/// 2 for the same sense, 0 for the opposite.
+fn agreement(a: Sense, b: Sense) -> usize {
+    match (a, b) {
+        _ if a == b => 2,
+        (Sense::Either, _) | (_, Sense::Either) => 1,
+        _ => 0,
+    }
+}
+
+impl Wanted {
+    fn of(facts: &[KeyFact]) -> Wanted {
+        let mut wanted = Wanted { facts: Vec::new(), by_word: BTreeMap::new() };
+        for fact in facts {
+            let mut words = Vec::new();
+            if !fact.kind.is_path() {
+                wanted.words(&fact.text, &mut words);
+            }
+            wanted.facts.push(Fact {
+                total: words.iter().map(|word| word.weight).sum(),
+                near: NEAR.max(fact.text.len() * 3),
+                kept: words.is_empty(),
+                recent: VecDeque::new(),
+                words,
+            });
+        }
+        wanted
+    }
+
+    fn words(&mut self, text: &str, words: &mut Vec<Word>) {
+        let fact = self.facts.len();
+        let capitals_are_names = capitals_are_names(text);
+        terms(text, |term| {
+            // A name has to be there whole, so that its parts add nothing.
+            if term.look == Look::Part {
+                return;
+            }
+            let places = self.by_word.entry(term.word.to_owned()).or_default();
+            let known = places.iter().find(|(of, _)| *of == fact).map(|(_, word)| *word);
+            let word = known.unwrap_or(words.len());
+            if known.is_none() {
+                places.push((fact, word));
+                words.push(Word { weight: term.weight, must: false, sense: term.sense, hits: [0; 3] });
+            }
+            let word = &mut words[word];
+            if word.sense != term.sense {
+                word.sense = Sense::Either;
+            }
+            word.must |= match term.look {
+                Look::Name | Look::Number => true,
+                Look::Capital | Look::Capitals => capitals_are_names,
+                Look::Plain | Look::Part => false,
+            };
+        });
+    }
+
+    fn look(&mut self, text: &str) {
+        let Wanted { facts, by_word } = self;
+        for fact in facts.iter_mut() {
+            fact.forget();
+        }
+        terms(text, |term| {
+            if let Some(places) = by_word.get(term.word) {
+                for (fact, word) in places {
+                    facts[*fact].see(*word, &term);
+                }
+            }
+        });
+    }
+}
+
+impl Fact {
+    fn forget(&mut self) {
+        self.recent.clear();
+        for word in &mut self.words {
+            word.hits = [0; 3];
+        }
+    }
+
+    fn see(&mut self, word: usize, term: &Term<'_>) {
+        if self.kept {
+            return;
+        }
+        while let Some(first) = self.recent.front().filter(|first| first.at + self.near < term.at) {
+            self.words[first.word].hits[first.agreement] -= 1;
+            self.recent.pop_front();
+        }
+        let wanted = &mut self.words[word];
+        let agreement = agreement(wanted.sense, term.sense);
+        wanted.hits[agreement] += 1;
+        let new = wanted.hits[agreement] == 1;
+        self.recent.push_back(Hit { at: term.at, word, agreement });
+        if new {
+            self.kept = self.stands();
+        }
+    }
+
+    fn stands(&self) -> bool {
+        let (mut there, mut agreeing) = (0, 0);
+        for word in &self.words {
+            match (0..3).rev().find(|agreement| word.hits[*agreement as usize] > 0) {
+                Some(agreement) => {
+                    there += word.weight;
+                    agreeing += word.weight * agreement;
+                }
+                None if word.must => return false,
+                None => {}
+            }
+        }
+        there * 3 >= self.total * 2 && agreeing >= there
+    }
+}
+
+/// In a Title Like This, or IN CAPITALS, they say nothing. Among Japanese characters every capital is a name's.
+fn capitals_are_names(text: &str) -> bool {
+    text.chars().any(is_japanese) || has_small_words(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feature::knowledge::key_facts::{FactKind, FactSources, key_facts};
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_lost_is_told_in_order() {
+        let fact = |kind, text: &str| KeyFact { kind, text: text.into() };
+        let facts = [
+            fact(FactKind::Constraint, "no regex crate"),
+            fact(FactKind::Decision, "索引は SQLite に置く"),
+            fact(FactKind::File, "src/a.rs"),
+        ];
+        let survival = survival(&facts, "There is no regex crate.", &[]);
+        assert_eq!((survival.kept, survival.of), (1, 3));
+        assert_eq!(survival.lost, facts[1..]);
+        assert_eq!(
+            note(&survival.lost, 1000),
+            "These facts were known before the compaction and are missing in its summary:\nDecisions in the file progress.md:\n\
+             - 索引は SQLite に置く\nFiles edited:\n- src/a.rs"
+        );
+        assert_eq!(note(&[], 1000), "");
+    }
+
+    proptest! {
+        #[test]
+        fn a_fact_that_stands_there_is_kept(
+            texts in proptest::collection::vec(
+                prop_oneof!["\\PC{1,60}", "(not |no |[a-zA-Z_`]{1,9}[ ,./-]|[0-9]{1,4}|設計|ない|トークン|、){1,12}"],
+                1..8),
+            paths in proptest::collection::vec("(/|\\./|\\.\\./)?([a-zA-Z0-9_設+@ -]{1,8}/){0,3}[a-zA-Z0-9_設計-]{1,8}(\\.[a-z]{1,3})?", 0..4),
+        ) {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let facts = key_facts(&FactSources {
+                decisions: texts, files: paths.iter().map(String::as_str).collect(), ..FactSources::default()
+            });
+            let lines: Vec<String> = facts.iter().map(|fact| format!("- {}\n", fact.text)).collect();
+            let summary = format!("Summary:\n\n{}\n- The end.\n", lines.concat());
+            prop_assert_eq!(survival(&facts, &summary, &[]).lost, vec![]);
+            prop_assert_eq!(survival(&facts, "", &[&summary]).lost, vec![]);
+        }
+
+        #[test]
+        fn any_text_is_survived(fact in "\\PC{0,40}", summary in "\\PC{0,80}", path in any::<bool>()) {
+            let kind = if path { FactKind::File } else { FactKind::Note };
+            let facts = [KeyFact { kind, text: fact }];
+            let survival = survival(&facts, &summary, &[&summary]);
+            prop_assert_eq!(survival.kept + survival.lost.len(), survival.of);
+        }
+    }
+}

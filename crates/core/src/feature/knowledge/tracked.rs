@@ -1,0 +1,136 @@
+//! The persistence files of a project, by names and numbers.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::feature::knowledge::stock::Confidence;
+use crate::feature::knowledge::{flow, plan};
+use crate::time::Millis;
+
+/// What is looked for in `.claude/context`, in the order in which it is listed.
+pub const TRACKED: [&str; 10] = [
+    plan::FILE,
+    flow::FILE,
+    "learnings-feature-spec.md",
+    "learnings-design.md",
+    "learnings-coding.md",
+    "learnings.md",
+    "compound-last-run.json",
+    "context-pressure.json",
+    "last-compact.json",
+    flow::ARCHIVE,
+];
+
+/// Whether a file holds entries of the flow.
+pub fn is_flow(name: &str) -> bool {
+    matches!(name, flow::FILE | flow::ARCHIVE)
+}
+
+/// Whether a file is stock.
+pub fn is_stock(name: &str) -> bool {
+    name.starts_with("learnings")
+}
+
+/// What can be told about a file without telling what is in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Content {
+    /// So many progress entries.
+    Flow {
+        /// How many.
+        entries: usize,
+    },
+    /// How well its entries are confirmed.
+    Stock(Confidence),
+    /// Nothing.
+    Other,
+}
+
+/// A persistence file that is there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tracked {
+    /// Its name, one of [`TRACKED`].
+    pub name: &'static str,
+    /// Its numbers.
+    pub what: Content,
+    /// When it was last changed.
+    pub modified: Millis,
+}
+
+impl Tracked {
+    /// Whether it is a copy of our own, for other tools.
+    pub fn is_copy(&self) -> bool {
+        Path::new(self.name).extension().is_some_and(|ending| ending == "json")
+    }
+}
+
+/// The files with their numbers and ages, in their order; empty when there are none. Never what they say.
+pub fn listing(files: &[Tracked], now: Millis) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    let mut text = "Persistence files in .claude/context:".to_owned();
+    for name in TRACKED {
+        for file in files.iter().filter(|file| file.name == name) {
+            let _ =
+                write!(text, "\n- {name} ({}changed {})", numbers(&file.what), age(now.since(file.modified)));
+        }
+    }
+    text
+}
+
+fn numbers(what: &Content) -> String {
+    match what {
+        Content::Flow { entries } => format!("{}, ", counted(*entries)),
+        Content::Stock(Confidence { total: 0, .. }) => format!("{}, ", counted(0)),
+        Content::Stock(Confidence { total, average, unverified }) => {
+            format!("{}, confirmed {average:.1} times on average, {unverified} unverified, ", counted(*total))
+        }
+        Content::Other => String::new(),
+    }
+}
+
+fn counted(entries: usize) -> String {
+    if entries == 1 { "1 entry".into() } else { format!("{entries} entries") }
+}
+
+/// How long ago something was.
+pub fn age(ms: u64) -> String {
+    let minutes = ms / 60_000;
+    match minutes {
+        0 => "just now".into(),
+        1..60 => format!("{minutes} min ago"),
+        60..2880 => format!("{} h ago", minutes / 60),
+        _ => format!("{} days ago", minutes / 1440),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_numbers_and_ages() {
+        let minute = 60_000;
+        let now = Millis(100 * 1440 * minute);
+        let file = |name, what, minutes| Tracked { name, what, modified: now.before(minutes * minute) };
+        let files = [
+            file(flow::ARCHIVE, Content::Flow { entries: 1 }, 1),
+            file("learnings.md", Content::Stock(Confidence::default()), 3 * 1440),
+            file(
+                "learnings-coding.md",
+                Content::Stock(Confidence { total: 7, average: 2.0, unverified: 2 }),
+                47 * 60,
+            ),
+            file("progress.md", Content::Flow { entries: 12 }, 59),
+            file("task_plan.md", Content::Other, 0),
+        ];
+        assert_eq!(
+            listing(&files, now),
+            "Persistence files in .claude/context:\n- task_plan.md (changed just now)\n\
+             - progress.md (12 entries, changed 59 min ago)\n\
+             - learnings-coding.md (7 entries, confirmed 2.0 times on average, 2 unverified, changed 47 h ago)\n\
+             - learnings.md (0 entries, changed 3 days ago)\n- progress.archive.md (1 entry, changed 1 min ago)"
+        );
+        assert_eq!(listing(&[], now), "");
+    }
+}

@@ -1,0 +1,132 @@
+//! Meta tag: an answer says which project and topic it belongs to.
+//!
+//! The rules, case by case, are in `meta_tag.md` beside this file. Only `strict` asks for it; everywhere else topics are
+//! found without it.
+
+use crate::event::{Event, EventKind};
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::marks::{Mark, Marks};
+use crate::feature::memory::facts::{held, tag_now, turn_ends};
+use crate::feature::memory::tag as meta_tag;
+use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
+use crate::feature::{Mode, Policy};
+use crate::settings::section::section;
+use crate::settings::setting::choices;
+
+section! {
+    /// Section `[meta_tag]`.
+    Settings "meta_tag" {
+        /// Whether an answer without a meta tag is held up once per turn (`block`), or nobody asks for one.
+        mode: TagMode = TagMode::Off, Tightens;
+    }
+}
+
+/// What the policy does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagMode {
+    /// Does not look.
+    Off,
+    /// Holds the stop.
+    Block,
+}
+
+choices!(TagMode { "off" => TagMode::Off, "block" => TagMode::Block });
+
+/// The policy's name.
+pub const ID: &str = "meta-tag";
+
+/// The policy.
+pub struct MetaTag;
+
+impl Policy for MetaTag {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.meta_tag.mode {
+            TagMode::Block => Mode::Live,
+            TagMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
+        let ends = turn_ends(event);
+        let starts = event.kind == EventKind::SessionStart && event.main_thread();
+        (ends || starts).then_some(Needs { topics: ends, page: true, ..Needs::default() })
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        if !facts.person.may_be_there() {
+            return Verdict::silent("nobody is there");
+        }
+        if config.stepped_down(ID) {
+            return Verdict::silent("stepped down: topics are found without it");
+        }
+        if facts.event.kind == EventKind::SessionStart {
+            return Verdict {
+                says: vec![Say {
+                    to: Audience::Model,
+                    text: form(facts),
+                    weight: 75,
+                    explains: false,
+                    when_said: Vec::new(),
+                }],
+                ..Verdict::silent("the tag as it would be now")
+            };
+        }
+        let marks = match &facts.marks {
+            Known::Value(marks) => marks,
+            // Whether it was asked for in this turn is not known.
+            Known::Absent | Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+        };
+        match &facts.memory.answer {
+            None => return Verdict::silent("the answer is not known"),
+            Some(answer) if answer.tag.is_some() => return Verdict::silent("the answer has its tag"),
+            Some(_) => {}
+        }
+        if marks.memory_holds(facts.event) {
+            return Verdict::silent("held once in this turn");
+        }
+        hold(facts, marks)
+    }
+}
+
+fn hold(facts: &Facts<'_>, marks: &Marks) -> Verdict {
+    let (project, topic) = tag_now(facts);
+    let tag = meta_tag::render(&project, &topic);
+    let reason = format!(
+        "The last message has no meta tag, so it does not say which topic it belongs to. What counts is this line at the end \
+         of the answer, outside of code:\n{tag}\nThese ids are the current ones. Id 0 is the project that the session runs in, or \
+         the session's own topic; set_topic and add_topic choose another topic, and list_topics names their ids."
+    );
+    let mut verdict = Verdict {
+        call: Call::Deny,
+        reason: Some(reason),
+        because: "the answer has no tag",
+        effects: vec![Effect::Mark(held(facts.event))],
+        asks: Asks::tag(),
+        ..Verdict::pass()
+    };
+    if !marks.noticed(ID) {
+        verdict.says.push(Say {
+            to: Audience::User,
+            text: (crate::words::words(facts.lang).tag_missing)(ID),
+            weight: 40,
+            explains: true,
+            when_said: vec![Effect::Mark(Mark::Notice(ID.to_owned()))],
+        });
+    }
+    verdict
+}
+
+/// The tag with the ids of now, for the start of a session.
+fn form(facts: &Facts<'_>) -> String {
+    let (project, topic) = tag_now(facts);
+    format!(
+        "Each answer ends with a meta tag, outside of code, that says what it belongs to. With the current ids:\n{}\nId 0 is \
+         the project that the session runs in, or the session's own topic.",
+        meta_tag::render(&project, &topic)
+    )
+}

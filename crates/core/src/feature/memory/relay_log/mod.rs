@@ -1,0 +1,188 @@
+//! Relay log: what was said is left for the worker, which records it.
+//!
+//! The rules, case by case, are in `relay_log.md` beside this file. It never speaks and never holds anything up.
+
+use crate::event::{Event, EventKind};
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::marks::{Mark, Marks};
+use crate::feature::memory::facts::{Spooled, turn_ends};
+use crate::feature::memory::job::{Answer, Because, Part, Work};
+use crate::feature::verdict::{Effect, Verdict};
+use crate::feature::{Mode, Policy};
+use crate::host::claude_code::payload::LongText;
+use crate::settings::section::section;
+use crate::settings::setting::choices;
+use crate::text::fnv;
+
+section! {
+    /// Section `[relay_log]`.
+    Settings "relay_log" {
+        /// Whether what is said in a session is recorded. Whoever switches it off, here or in a project's file, is right.
+        mode: RecordMode = RecordMode::On, Tightens;
+    }
+}
+
+/// Whether it records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordMode {
+    /// It does.
+    On,
+    /// It does not.
+    Off,
+}
+
+// To record less is the stricter choice.
+choices!(RecordMode { "on" => RecordMode::On, "off" => RecordMode::Off });
+
+/// The policy's name.
+pub const ID: &str = "relay-log";
+
+/// The policy.
+pub struct RelayLog;
+
+/// A longer answer is not compared: a hook has no time to go through it.
+const LONGEST_ANSWER: usize = 1024 * 1024;
+
+impl Policy for RelayLog {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.relay_log.mode {
+            RecordMode::On => Mode::Live,
+            RecordMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
+        let reads = because(event).is_some();
+        let starts = event.kind == EventKind::SessionStart && event.main_thread();
+        (reads || starts).then(|| Needs { transcript: reads, ..Needs::default() })
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        if !facts.person.may_be_there() && !config.memory.headless {
+            return Verdict::silent("nobody is there");
+        }
+        let marks = match &facts.marks {
+            Known::Value(marks) => Some(marks),
+            Known::Absent => None,
+            // How far it was left before is not known, nor can it be noted.
+            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+        };
+        let work = |because| part(facts, marks, because);
+        match because(facts.event).map(work) {
+            None => Verdict { effects: vec![Effect::StartWorker], ..Verdict::silent("nothing was left") },
+            Some(Err(why)) => Verdict { effects: vec![Effect::StartWorker], ..Verdict::silent(why) },
+            Some(Ok(part)) => {
+                let spooled = Spooled { to: part.to, at: facts.now, passed: part.passed };
+                let effects = vec![
+                    Effect::Spool(Box::new(Work::Relays(part))),
+                    Effect::Mark(Mark::Spooled(spooled)),
+                    Effect::StartWorker,
+                ];
+                Verdict { effects, ..Verdict::silent("left for the worker") }
+            }
+        }
+    }
+}
+
+/// Why something may be left here; `None` where nothing is. A fork's transcript is a copy, a compaction comes in the middle of
+/// a turn, and a session that begins has nothing yet.
+fn because(event: &Event<'_>) -> Option<Because> {
+    match event.kind {
+        _ if !event.main_thread() => None,
+        EventKind::Stop => Some(Because::Stop),
+        EventKind::SessionEnd => Some(Because::End),
+        EventKind::SessionStart if event.payload.source.get().is_some_and(|source| source == "resume") => {
+            Some(Because::Start)
+        }
+        _ => None,
+    }
+}
+
+/// Whether what is said in this session is recorded.
+pub fn records(facts: &Facts<'_>, config: &Config) -> bool {
+    is_on(config) && (facts.person.may_be_there() || config.memory.headless)
+}
+
+/// Whether anything is.
+pub fn is_on(config: &Config) -> bool {
+    config.policies.relay_log.mode == RecordMode::On && !config.switched_off(ID)
+}
+
+/// How far this transcript was left.
+fn left(facts: &Facts<'_>, marks: Option<&Marks>) -> Option<Spooled> {
+    let path = facts.event.payload.transcript_path.get().map(AsRef::as_ref);
+    marks.filter(|marks| marks.transcript.as_deref() == path)?.spooled
+}
+
+fn part(facts: &Facts<'_>, marks: Option<&Marks>, because: Because) -> Result<Part, &'static str> {
+    let payload = &facts.event.payload;
+    let left = left(facts, marks);
+    let to = left.map_or(0, |left| left.to);
+    // The first turn may end before anything of it is in a file.
+    let length = facts.memory.length.or((because == Because::Stop && to == 0).then_some(0));
+    let (Some(path), Some(length)) = (payload.transcript_path.get(), length) else {
+        return Err("there is no transcript");
+    };
+    let Some(project) = &facts.memory.project else { return Err("there is no project") };
+    // A file that is shorter than it was is another one.
+    let from = if to > length { 0 } else { to };
+    // At the end of a turn the answer may still be on its way into the file.
+    if from == length && because != Because::Stop {
+        return Err("nothing was said since");
+    }
+    let answer = payload.last_assistant_message.get().filter(|_| because == Because::Stop);
+    let answer = answer.and_then(|text| digest(*text)).filter(|answer| answer.bytes > 0);
+    Ok(Part {
+        transcript: path.to_string(),
+        from,
+        to: length,
+        because,
+        answer,
+        topic: marks.and_then(|marks| marks.topic_set.as_ref()).map(|set| set.topic.id),
+        passed: left.and_then(|left| left.passed),
+        project: project.clone(),
+        lang: marks.and_then(|marks| marks.lang),
+    })
+}
+
+/// What an answer can be recognised by. A megabyte is hashed as it stands in the payload: a copy would be a megabyte more.
+fn digest(text: LongText<'_>) -> Option<Answer> {
+    let mut answer = Answer { bytes: 0, hash: fnv::START };
+    text.pieces(LONGEST_ANSWER, |piece| {
+        answer.bytes += piece.len() as u64;
+        answer.hash = fnv::go_on(answer.hash, piece.bytes());
+    })?;
+    Some(answer)
+}
+
+/// The mark of what is not recorded: whoever records again later begins after it. The end of a turn alone would not do: one that
+/// is interrupted has none, and what was asked may reach the file after it. What a fork begins with is what another session said,
+/// and was recorded there or not.
+pub fn passed_over(facts: &Facts<'_>, config: &Config) -> Option<Mark> {
+    let kind = facts.event.kind;
+    let ends = turn_ends(facts.event) || kind == EventKind::SessionEnd;
+    let passes = (ends || kind == EventKind::UserPromptSubmit) && !records(facts, config);
+    if !passes && !forks(facts.event) {
+        return None;
+    }
+    let known = left(facts, facts.marks.value());
+    let to = facts.memory.length.filter(|_| ends).or(known.map(|known| known.to)).unwrap_or_default();
+    let at = if ends { facts.now } else { known.map(|known| known.at).unwrap_or_default() };
+    Some(Mark::Spooled(Spooled { to, at, passed: Some(facts.now) }))
+}
+
+fn forks(event: &Event<'_>) -> bool {
+    event.kind == EventKind::SessionStart && event.payload.source.get().is_some_and(|source| source == "fork")
+}
+
+/// What that takes.
+pub fn needs_passed_over(event: &Event<'_>, config: &Config) -> Needs {
+    let ends = turn_ends(event) || event.kind == EventKind::SessionEnd;
+    let off = config.policies.relay_log.mode == RecordMode::Off || config.switched_off(ID);
+    Needs { transcript: ends && off, ..Needs::default() }
+}

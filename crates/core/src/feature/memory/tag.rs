@@ -1,0 +1,410 @@
+//! The meta tag: where an answer says which project and topic it belongs to.
+//!
+//! Two forms are read, and the first is written:
+//!
+//! ```text
+//! <!-- [meta] project: NAME (id: N) | topic: NAME (id: M) -->
+//!
+//! **[meta]**
+//! - project: NAME (id: N)
+//! - topic: NAME (id: M)
+//! ```
+//!
+//! A tag in code is one that somebody talks about, so the text is read as Markdown, as far as that takes: fences, indented
+//! code, code between backticks. The work is linear in the text's length. The rules with examples are in `meta_tag.md`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::feature::memory::catalogue::Named;
+use crate::text::search;
+
+/// What a tag says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetaTag {
+    /// The project, where it has an id.
+    pub project: Option<Named>,
+    /// The topic.
+    pub topic: Named,
+}
+
+/// The last tag of a text that stands outside of code.
+pub fn find(text: &str) -> Option<MetaTag> {
+    read(text).pop().map(|(tag, _)| tag)
+}
+
+/// The text without its tags. What stands in code stays.
+pub fn without(text: &str) -> Cow<'_, str> {
+    let tags = read(text);
+    if tags.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut rest = String::with_capacity(text.len());
+    let mut at = 0;
+    for (_, place) in tags {
+        rest.push_str(text.get(at..place.start).unwrap_or_default());
+        at = place.end.max(at);
+    }
+    rest.push_str(&text[at..]);
+    Cow::Owned(rest)
+}
+
+/// All tags, and where they stand.
+fn read(text: &str) -> Vec<(MetaTag, Range<usize>)> {
+    if !search::holds_in_any_case(text.as_bytes(), b"[meta]") {
+        return Vec::new();
+    }
+    let mut reader = Reader::default();
+    let mut at = 0;
+    while at < text.len() {
+        at = reader.line(text, at);
+    }
+    reader.end_of_paragraph(text);
+    reader.found
+}
+
+/// The tag as it is written. A name with something in it that would end the tag is changed there, and only there.
+pub fn render(project: &Named, topic: &Named) -> String {
+    let (project_name, topic_name) = (in_a_tag(&project.name), in_a_tag(&topic.name));
+    format!(
+        "<!-- [meta] project: {project_name} (id: {}) | topic: {topic_name} (id: {}) -->",
+        project.id, topic.id
+    )
+}
+
+/// A name in one line, without what would end the comment or begin the next part of the tag.
+fn in_a_tag(name: &str) -> String {
+    let line: String = name
+        .chars()
+        .map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c })
+        .collect();
+    let name = line.trim();
+    let mut out = String::with_capacity(name.len());
+    for (at, c) in name.char_indices() {
+        let rest = &name[at + c.len_utf8()..];
+        out.push(match c {
+            '<' if rest.starts_with("!--") => '‹',
+            '>' if name[..at].ends_with("--") || name[..at].ends_with("--!") => '›',
+            '|' | '｜' if key(rest, "topic").is_some() => '/',
+            c => c,
+        });
+    }
+    out
+}
+
+/// Goes through the lines of a text and gathers paragraphs, which are searched when they end.
+#[derive(Debug, Default)]
+struct Reader {
+    found: Vec<(MetaTag, Range<usize>)>,
+    /// The fence that is open.
+    fence: Option<Fence>,
+    /// The paragraph so far, as a part of the text.
+    paragraph: Option<(usize, usize)>,
+    /// How far the text of the last list item is indented, while the list lasts.
+    list: Option<usize>,
+    /// The line before was empty, or there was none, or it was indented code.
+    code_may_begin: bool,
+    started: bool,
+    /// A heading `[meta]` was read: the project that its list named so far.
+    listed: Option<Listed>,
+    close: Close,
+}
+
+/// A list under the heading.
+#[derive(Debug)]
+struct Listed {
+    from: usize,
+    project: Option<Named>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Fence {
+    mark: u8,
+    length: usize,
+    quotes: usize,
+}
+
+impl Reader {
+    /// Takes the line that begins at `start` and tells where to go on.
+    fn line(&mut self, text: &str, start: usize) -> usize {
+        let end = search::first(&text.as_bytes()[start..], b'\n').map_or(text.len(), |at| start + at + 1);
+        if !self.started {
+            self.started = true;
+            self.code_may_begin = true;
+        }
+        let (quotes, line) = without_quotes(&text[start..end]);
+        let (indent, content) = indented(line);
+        let content = content.trim_end();
+
+        if let Some(fence) = self.fence {
+            let closed = quotes < fence.quotes || {
+                let rest = content.trim_start_matches(char::from(fence.mark));
+                rest.is_empty() && content.len() >= fence.length
+            };
+            if closed {
+                self.fence = None;
+                self.code_may_begin = true;
+            }
+            // A line outside of the quote that held the fence is no part of it.
+            return if quotes < fence.quotes { self.line(text, start) } else { end };
+        }
+        if content.is_empty() {
+            self.end_of_paragraph(text);
+            self.code_may_begin = true;
+            return end;
+        }
+        let base = self.list.map_or(0, |list| list.min(indent));
+        if self.code_may_begin && self.paragraph.is_none() && indent >= base + 4 {
+            self.listed = None;
+            return end;
+        }
+        if let Some((mark, length)) = fence_of(content) {
+            self.end_of_paragraph(text);
+            self.listed = None;
+            self.fence = Some(Fence { mark, length, quotes });
+            return end;
+        }
+        if content.starts_with("<!--") {
+            self.end_of_paragraph(text);
+            self.listed = None;
+            self.code_may_begin = false;
+            return self.comment_block(text, end - content_after(&text[start..end], "<!--"));
+        }
+        let item = list_item(content);
+        if let Some(marker) = item {
+            self.end_of_paragraph(text);
+            self.list = Some(indent + marker);
+        } else if self.paragraph.is_none() && self.list.is_some_and(|list| indent < list) {
+            self.list = None;
+        }
+        if content.starts_with('#') {
+            self.end_of_paragraph(text);
+        }
+        self.code_may_begin = false;
+        let from = self.paragraph.map_or(start, |(from, _)| from);
+        self.paragraph = Some((from, end));
+        if content.starts_with('#') {
+            self.end_of_paragraph(text);
+        }
+        end
+    }
+
+    /// A comment that begins a block goes on over empty lines. `inside` is where its content begins.
+    fn comment_block(&mut self, text: &str, inside: usize) -> usize {
+        let Some(close) = self.close.after(text.as_bytes(), inside) else {
+            // It has no end, so no tag is in it; what comes after is looked at all the same.
+            return inside;
+        };
+        self.comment(text, inside - "<!--".len()..close + "-->".len());
+        close + "-->".len()
+    }
+
+    fn end_of_paragraph(&mut self, text: &str) {
+        let Some((from, to)) = self.paragraph.take() else { return };
+        let paragraph = &text[from..to];
+        let spans = code_and_comments(paragraph);
+        let mut hidden = spans.iter().peekable();
+        let mut at = 0;
+        for line in paragraph.split_inclusive('\n') {
+            while hidden.next_if(|span| span.end <= at).is_some() {}
+            let begins_inside = hidden.peek().is_some_and(|span| span.start < at);
+            if begins_inside {
+                self.listed = None;
+            } else {
+                self.list_line(line, from + at);
+            }
+            at += line.len();
+        }
+        for comment in spans.iter().filter(|span| span.comment) {
+            self.comment(text, from + comment.start..from + comment.end);
+        }
+    }
+
+    /// A line of the second form, or any other.
+    fn list_line(&mut self, line: &str, start: usize) {
+        let end = start + line.len();
+        let line = line.trim();
+        let is_heading =
+            line.trim_matches(['*', '_', '#', ':', '：', ' ', '\\']).eq_ignore_ascii_case("[meta]");
+        if is_heading {
+            self.listed = Some(Listed { from: start, project: None });
+            return;
+        }
+        let Some(Listed { from, project }) = &mut self.listed else { return };
+        let content = line.trim_start_matches(['-', '*', '+', '•', '・', '_', ' ']);
+        if let Some(rest) = key(content, "project") {
+            *project = named(rest);
+        } else if let Some(topic) = key(content, "topic").and_then(named) {
+            let tag = (MetaTag { project: project.take(), topic }, *from..end);
+            self.listed = None;
+            self.found.push(tag);
+        } else {
+            self.listed = None;
+        }
+    }
+
+    fn comment(&mut self, text: &str, place: Range<usize>) {
+        let content = &text[place.start + "<!--".len()..place.end - "-->".len()];
+        // One that was begun and left, and then the tag.
+        let content = content.rsplit("<!--").next().unwrap_or_default().trim();
+        let Some((head, rest)) = content.split_at_checked("[meta]".len()) else { return };
+        if !head.eq_ignore_ascii_case("[meta]") {
+            return;
+        }
+        if let Some(tag) = fields(rest.trim_start().trim_start_matches([':', '：'])) {
+            self.found.push((tag, place));
+        }
+    }
+}
+
+/// `project: NAME (id: N) | topic: NAME (id: M)`, or the topic alone.
+fn fields(text: &str) -> Option<MetaTag> {
+    if let Some(topic) = key(text, "topic") {
+        return Some(MetaTag { project: None, topic: named(topic)? });
+    }
+    let project = key(text, "project")?;
+    let (before, topic) = project
+        .char_indices()
+        .filter(|(_, c)| matches!(c, '|' | '｜'))
+        .find_map(|(at, bar)| Some((&project[..at], key(&project[at + bar.len_utf8()..], "topic")?)))?;
+    Some(MetaTag { project: named(before), topic: named(topic)? })
+}
+
+/// What stands after `word:`.
+fn key<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let text = text.trim_start();
+    let (head, rest) = text.split_at_checked(word.len())?;
+    if !head.eq_ignore_ascii_case(word) {
+        return None;
+    }
+    let after = rest.trim_start_matches(['*', '_']).trim_start();
+    let value = after.strip_prefix([':', '：'])?;
+    // `**topic:**`
+    let bold = rest.starts_with([':', '：']) && value.starts_with("**");
+    Some(if bold { &value[2..] } else { value })
+}
+
+/// `NAME (id: N)`.
+fn named(text: &str) -> Option<Named> {
+    let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '.' | '。' | '\\'));
+    let inner = text.strip_suffix([')', '）'])?;
+    let open = inner.rfind(['(', '（'])?;
+    let name = inner[..open].trim();
+    let paren = inner[open..].chars().next().map_or(1, char::len_utf8);
+    let digits = key(&inner[open + paren..], "id")?.trim();
+    let id = digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten()?;
+    Some(Named { id, name: name.to_owned() })
+}
+
+/// A part of a paragraph that is code or a comment.
+struct Span {
+    start: usize,
+    end: usize,
+    comment: bool,
+}
+
+/// The code and the comments of a paragraph: what begins first counts.
+fn code_and_comments(text: &str) -> Vec<Span> {
+    let bytes = text.as_bytes();
+    let mut runs: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut at = 0;
+    while let Some(next) = search::first(&bytes[at..], b'`') {
+        let start = at + next;
+        at = start + backticks(&bytes[start..]);
+        runs.entry(at - start).or_default().push(start);
+    }
+    let mut spans = Vec::new();
+    let mut close = Close::default();
+    at = 0;
+    while let Some(next) = bytes[at..].iter().position(|b| matches!(b, b'`' | b'<')) {
+        let start = at + next;
+        if bytes[start] == b'<' {
+            let end = bytes[start..].starts_with(b"<!--").then(|| close.after(bytes, start + 4)).flatten();
+            at = end.map_or(start + 1, |end| end + 3);
+            spans.extend(end.map(|end| Span { start, end: end + 3, comment: true }));
+            continue;
+        }
+        let escaped = bytes[..start].iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1;
+        let start = start + usize::from(escaped);
+        let length = backticks(&bytes[start..]);
+        at = start + length;
+        let Some(ends) = runs.get(&length) else { continue };
+        if let Some(end) = ends.get(ends.partition_point(|end| *end < at)).filter(|_| length > 0) {
+            at = end + length;
+            spans.push(Span { start, end: at, comment: false });
+        }
+    }
+    spans
+}
+
+/// The next `-->`, looked for only once wherever it is.
+#[derive(Debug, Default)]
+struct Close {
+    from: usize,
+    found: Option<usize>,
+    searched: bool,
+}
+
+impl Close {
+    fn after(&mut self, bytes: &[u8], at: usize) -> Option<usize> {
+        let still = self.searched && self.from <= at && self.found.is_none_or(|found| found >= at);
+        if !still {
+            self.found = search::find(&bytes[at..], b"-->").map(|found| at + found);
+            (self.from, self.searched) = (at, true);
+        }
+        self.found
+    }
+}
+
+fn backticks(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|b| **b == b'`').count()
+}
+
+/// How deep a line is quoted, and the rest of it.
+fn without_quotes(line: &str) -> (usize, &str) {
+    let (mut quotes, mut line) = (0, line);
+    loop {
+        let (indent, rest) = indented(line);
+        match rest.strip_prefix('>') {
+            Some(rest) if indent < 4 => {
+                quotes += 1;
+                line = rest.strip_prefix(' ').unwrap_or(rest);
+            }
+            _ => return (quotes, line),
+        }
+    }
+}
+
+/// How many columns a line is indented by, and the rest of it.
+fn indented(line: &str) -> (usize, &str) {
+    let rest = line.trim_start_matches([' ', '\t']);
+    let columns = line[..line.len() - rest.len()]
+        .bytes()
+        .fold(0, |columns, b| if b == b'\t' { columns / 4 * 4 + 4 } else { columns + 1 });
+    (columns, rest)
+}
+
+/// The fence that a line opens.
+fn fence_of(content: &str) -> Option<(u8, usize)> {
+    let mark = content.bytes().next().filter(|b| matches!(b, b'`' | b'~'))?;
+    let length = content.bytes().take_while(|b| *b == mark).count();
+    let info_is_sound = mark == b'~' || !content[length..].contains('`');
+    (length >= 3 && info_is_sound).then_some((mark, length))
+}
+
+/// How wide the marker of a list item is, with one space.
+fn list_item(content: &str) -> Option<usize> {
+    let digits = content.bytes().take_while(u8::is_ascii_digit).count();
+    let marker = match content.as_bytes().get(digits)? {
+        b'-' | b'*' | b'+' if digits == 0 => 1,
+        b'.' | b')' if (1..10).contains(&digits) => digits + 1,
+        _ => return None,
+    };
+    (content.as_bytes().get(marker) == Some(&b' ')).then_some(marker + 1)
+}
+
+/// How many bytes of a line stand after what it begins with.
+fn content_after(line: &str, begins: &str) -> usize {
+    line.split_once(begins).map_or(0, |(_, rest)| rest.len())
+}

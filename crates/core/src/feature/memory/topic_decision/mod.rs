@@ -1,0 +1,292 @@
+//! Topic decision: a topic is not left before something was recorded for it, and what is undecided is named when a session
+//! starts.
+//!
+//! The rules, case by case, are in `topic_decision.md` beside this file. What is recorded is told by the catalogue; where that
+//! cannot be read nothing is held up.
+
+mod startup;
+
+use crate::event::{Event, EventKind};
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::marks::{Mark, Marks, Note};
+use crate::feature::memory::catalogue::{Named, OWN, TopicRecord};
+use crate::feature::memory::facts::{TopicOf, held, turn_ends};
+use crate::feature::memory::shown::shown;
+use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
+use crate::feature::{Mode, Policy};
+use crate::settings::section::section;
+use crate::settings::setting::choices;
+use crate::time::Millis;
+
+section! {
+    /// Section `[topic_decision]`.
+    Settings "topic_decision" {
+        /// What happens when a topic is left for which nothing was recorded: nothing, a note to the model at the next prompt (`note`), or the stop is held once (`block`). With `off` a session's start names no topics either.
+        mode: TopicMode = TopicMode::Note, Tightens;
+    }
+}
+
+/// What the policy does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TopicMode {
+    /// Does not look.
+    Off,
+    /// Tells the model.
+    Note,
+    /// Holds the stop.
+    Block,
+}
+
+choices!(TopicMode { "off" => TopicMode::Off, "note" => TopicMode::Note, "block" => TopicMode::Block });
+
+/// The policy's name.
+pub const ID: &str = "topic-decision";
+
+/// The policy.
+pub struct TopicDecision;
+
+impl Policy for TopicDecision {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.topic_decision.mode {
+            TopicMode::Note | TopicMode::Block => Mode::Live,
+            TopicMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
+        let waits = || marks.is_some_and(|marks| marks.notes.iter().copied().any(ours));
+        match event.kind {
+            _ if !event.main_thread() => None,
+            EventKind::Stop => Some(Needs { topics: true, ..Needs::default() }),
+            EventKind::SessionStart => Some(Needs { page: true, undecided: true, ..Needs::default() }),
+            EventKind::UserPromptSubmit if event.is_human_prompt() && waits() => {
+                Some(Needs { topics: true, ..Needs::default() })
+            }
+            _ => None,
+        }
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        if !facts.person.may_be_there() {
+            return Verdict::silent("nobody is there");
+        }
+        if facts.event.kind == EventKind::SessionStart {
+            return startup::tell(facts, config);
+        }
+        let marks = match &facts.marks {
+            Known::Value(marks) => marks,
+            Known::Absent | Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+        };
+        if turn_ends(facts.event) { turn(facts, config, marks) } else { notes(facts, marks) }
+    }
+}
+
+fn ours(note: Note) -> bool {
+    matches!(note, Note::TopicLeft | Note::UnknownTopic(_))
+}
+
+/// What a turn says that it was about.
+enum Told {
+    /// Nothing.
+    Nothing,
+    /// A topic.
+    Topic(TopicOf),
+    /// One that does not exist.
+    Unknown(i64),
+    /// One that cannot be looked up.
+    Unreadable,
+}
+
+/// Its tag, else what a call has bound to the session since the last turn.
+fn told(facts: &Facts<'_>, marks: &Marks) -> Told {
+    let topic = |topic: Named, project: Option<Named>| {
+        let topic = Named { name: shown(&topic.name), ..topic };
+        let project = project.map(|project| Named { name: shown(&project.name), ..project });
+        Told::Topic(TopicOf { topic, project, since: marks.turn_began(), at: facts.now })
+    };
+    if let Some(tag) = facts.memory.tag() {
+        return match facts.memory.topic(tag.topic.id) {
+            _ if tag.topic.id == OWN => topic(tag.topic.clone(), tag.project.clone()),
+            Known::Value(Some(_)) => topic(tag.topic.clone(), tag.project.clone()),
+            Known::Value(None) => Told::Unknown(tag.topic.id),
+            Known::Absent | Known::Broken(_) => Told::Unreadable,
+        };
+    }
+    let since = marks.topic.as_ref().map(|topic| topic.at);
+    match &marks.topic_set {
+        Some(set) if since.is_none_or(|since| set.at > since) => {
+            topic(set.topic.clone(), set.project.clone())
+        }
+        _ => Told::Nothing,
+    }
+}
+
+/// A turn ends.
+fn turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
+    let now = match told(facts, marks) {
+        Told::Topic(now) => now,
+        Told::Nothing => return Verdict::silent("the turn names no topic"),
+        Told::Unreadable => return Verdict::silent("the catalogue cannot be read"),
+        Told::Unknown(id) => return unknown(marks, id),
+    };
+    let moved = |because| Verdict {
+        effects: vec![Effect::Mark(Mark::Topic(now.clone()))],
+        ..Verdict::silent(because)
+    };
+    let Some(before) = &marks.topic else { return moved("the session's first topic") };
+    if before.topic.id == now.topic.id {
+        return Verdict::silent("the same topic");
+    }
+    if before.is_own() {
+        return moved("the session's own topic is exempt");
+    }
+    match facts.memory.topic(before.topic.id) {
+        Known::Value(Some(record)) => {
+            if let Some(because) = settled(record, before.since) {
+                return moved(because);
+            }
+        }
+        Known::Value(None) => return moved("the topic is gone"),
+        Known::Absent | Known::Broken(_) => return moved("the catalogue cannot be read"),
+    }
+    let mode = config.policies.topic_decision.mode;
+    let held_by_us = marks.memory_holds(facts.event);
+    if mode == TopicMode::Block && !held_by_us && !config.stepped_down(ID) {
+        return hold(facts, marks, before, &now);
+    }
+    let was_told = held_by_us && marks.noticed(&said_of(before));
+    if was_told {
+        return moved("held once in this turn");
+    }
+    Verdict {
+        effects: vec![
+            Effect::Mark(Mark::Topic(now.clone())),
+            Effect::Mark(Mark::TopicLeft(before.clone())),
+            Effect::Mark(Mark::Note(Note::TopicLeft)),
+        ],
+        ..Verdict::silent("nothing is recorded for the topic that was left")
+    }
+}
+
+/// What a stop was held for, so that it is not told a second time.
+fn said_of(topic: &TopicOf) -> String {
+    format!("topic {} since {}", topic.topic.id, topic.since.0)
+}
+
+/// Why a topic may be left.
+fn settled(record: &TopicRecord, since: Millis) -> Option<&'static str> {
+    if record.automatic {
+        Some("a session's own topic is exempt")
+    } else if record.closed {
+        Some("the topic is closed")
+    } else if record.recorded.is_some_and(|recorded| recorded >= since) {
+        Some("something is recorded for the topic that was left")
+    } else {
+        None
+    }
+}
+
+fn quoted(topic: &Named) -> String {
+    match topic.name.as_str() {
+        "" => format!("with id {}", topic.id),
+        name => format!("\"{}\" (id {})", shown(name), topic.id),
+    }
+}
+
+fn hold(facts: &Facts<'_>, marks: &Marks, before: &TopicOf, now: &TopicOf) -> Verdict {
+    let (left, id) = (quoted(&before.topic), before.topic.id);
+    let next = if now.is_own() { "the session's own".to_owned() } else { quoted(&now.topic) };
+    let reason = format!(
+        "The topic {left} was left for {next}, and neither a decision nor a log was recorded for it by hand since it began \
+         here. What counts is add_decision or add_log with topic_id {id}; where nothing is to be kept, close_topic with it."
+    );
+    let said = said_of(before);
+    let mut verdict = Verdict {
+        call: Call::Deny,
+        reason: Some(reason),
+        because: "nothing is recorded for the topic that was left",
+        effects: vec![Effect::Mark(held(facts.event)), Effect::Mark(Mark::Notice(said))],
+        asks: Asks::topic(id),
+        ..Verdict::pass()
+    };
+    if !marks.noticed(ID) {
+        verdict.says.push(Say {
+            to: Audience::User,
+            text: (crate::words::words(facts.lang).topic_undecided)(&left, ID),
+            weight: 40,
+            explains: true,
+            when_said: vec![Effect::Mark(Mark::Notice(ID.to_owned()))],
+        });
+    }
+    verdict
+}
+
+/// A tag with an id that nobody gave: told once.
+fn unknown(marks: &Marks, id: i64) -> Verdict {
+    let notice = format!("unknown topic {id}");
+    let because = "the tag names a topic that does not exist";
+    if marks.noticed(&notice) {
+        return Verdict::silent(because);
+    }
+    let effects = vec![Effect::Mark(Mark::Note(Note::UnknownTopic(id))), Effect::Mark(Mark::Notice(notice))];
+    Verdict { effects, ..Verdict::silent(because) }
+}
+
+/// What waits is told with this prompt, if it is still true.
+fn notes(facts: &Facts<'_>, marks: &Marks) -> Verdict {
+    let mut verdict = Verdict::silent("what waited is not true any more");
+    for note in marks.notes.iter().copied().filter(|note| ours(*note)) {
+        let given = Effect::Mark(Mark::NoteGiven(note));
+        let text = match note {
+            Note::UnknownTopic(id) => still_unknown(facts, marks, id),
+            _ => still_left(facts, marks).map(|(id, text)| {
+                verdict.asks = Asks::topic(id);
+                text
+            }),
+        };
+        match text {
+            None => verdict.effects.push(given),
+            Some(text) => {
+                verdict.because = "a note waited";
+                let when_said = vec![given];
+                verdict.says.push(Say { to: Audience::Model, text, weight: 35, explains: false, when_said });
+            }
+        }
+    }
+    verdict
+}
+
+fn still_left(facts: &Facts<'_>, marks: &Marks) -> Option<(i64, String)> {
+    let left = marks.topic_left.as_ref()?;
+    let record = facts.memory.topic(left.topic.id).value()?.as_ref()?;
+    // Who is back at it has not left it.
+    let back = marks.current_topic().is_some_and(|now| now.topic.id == left.topic.id);
+    if back || settled(record, left.since).is_some() {
+        return None;
+    }
+    let (topic, id) = (quoted(&left.topic), left.topic.id);
+    let text = format!(
+        "The topic {topic} was left, and neither a decision nor a log was recorded for it by hand. add_decision or add_log \
+         with topic_id {id} records one; close_topic ends a topic where nothing is to be kept."
+    );
+    Some((id, text))
+}
+
+fn still_unknown(facts: &Facts<'_>, marks: &Marks, id: i64) -> Option<String> {
+    if !matches!(facts.memory.topic(id), Known::Value(None)) {
+        return None;
+    }
+    let used = match &marks.topic_set {
+        Some(set) => format!("the topic {}", quoted(&set.topic)),
+        None => "the session's own topic".to_owned(),
+    };
+    Some(format!(
+        "A meta tag named the topic id {id}, which does not exist: that answer is filed under {used}. list_topics names the ids \
+         there are, and id 0 is the session's own topic."
+    ))
+}

@@ -1,0 +1,119 @@
+//! What a session is told at its start: decisions of the project, and topics that nobody decided. Names and ids only.
+
+use std::fmt::Write as _;
+
+use crate::feature::config::Config;
+use crate::feature::facts::Facts;
+use crate::feature::marks::Mark;
+use crate::feature::memory::catalogue;
+use crate::feature::memory::catalogue::{ProjectPage, TOLD_LONGEST, UndecidedTopic};
+use crate::feature::memory::job::Work;
+use crate::feature::memory::settings::StartupProjects;
+use crate::feature::memory::shown::shown;
+use crate::feature::verdict::{Audience, Effect, Say, Verdict};
+
+/// Says it. Decisions count more than topics when there is not enough room.
+pub(super) fn tell(facts: &Facts<'_>, config: &Config) -> Verdict {
+    let says: Vec<Say> = decisions(facts).into_iter().chain(topics(facts, config)).collect();
+    let because = if says.is_empty() { "nothing that is news" } else { "what is decided and what is not" };
+    Verdict { says, ..Verdict::silent(because) }
+}
+
+/// Whether the session was told this, and still knows it: after a compaction it does not.
+fn is_known(facts: &Facts<'_>, told: Option<u64>, which: u64) -> bool {
+    let source = facts.event.payload.source.get().map(AsRef::as_ref);
+    let goes_on = !matches!(source, Some("startup" | "clear" | "compact"));
+    goes_on && told == Some(which)
+}
+
+fn decisions(facts: &Facts<'_>) -> Option<Say> {
+    let page = facts.memory.page.value().filter(|page| !page.decisions.is_empty())?;
+    let told = facts.marks.value().and_then(|marks| marks.decisions_told);
+    if is_known(facts, told, page.which) {
+        return None;
+    }
+    let text = decisions_text(page);
+    let when_said = vec![Effect::Mark(Mark::DecisionsTold(page.which))];
+    Some(Say { to: Audience::Model, text, weight: 45, explains: false, when_said })
+}
+
+fn decisions_text(page: &ProjectPage) -> String {
+    let mut text =
+        format!("Decisions recorded in the memory of {}, with who recorded them:", shown(&page.project.name));
+    let mut length = text.chars().count();
+    let mut listed = 0;
+    for decision in &page.decisions {
+        let next = catalogue::told(decision);
+        length += next.chars().count();
+        if length > TOLD_LONGEST {
+            break;
+        }
+        text.push_str(&next);
+        listed += 1;
+    }
+    text.pop();
+    let _ = match page.decisions.len() - listed + page.more {
+        0 => write!(text, "."),
+        more => write!(text, " and {more} more. list_decisions names them all."),
+    };
+    text
+}
+
+fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
+    let settings = &config.memory;
+    let this = facts.memory.page.value().map(|page| page.project.id);
+    let wanted = |topic: &&UndecidedTopic| match settings.startup_projects {
+        StartupProjects::All => true,
+        StartupProjects::This => this == Some(topic.project.id),
+    };
+    let all = &facts.memory.undecided.value()?.topics;
+    let topics: Vec<&UndecidedTopic> =
+        all.iter().filter(wanted).take(settings.startup_topics.get() as usize).collect();
+    if topics.is_empty() {
+        return None;
+    }
+    let which = catalogue::which(topics.iter().map(|topic| (topic.topic.id, topic.topic.name.as_str())));
+    let told = facts.marks.value().and_then(|marks| marks.topics_told);
+    if is_known(facts, told, which) {
+        return None;
+    }
+    let listed: Vec<String> = topics
+        .iter()
+        .map(|topic| {
+            let (title, project) = (shown(&topic.topic.name), shown(&topic.project.name));
+            format!("\"{title}\" (id {}, project {project})", topic.topic.id)
+        })
+        .collect();
+    let text = format!(
+        "Topics without a decision, newest first: {}. Nobody has to take one up; set_topic with its id makes one of this project this session's.",
+        listed.join("; ")
+    );
+    let mut when_said = vec![Effect::Mark(Mark::TopicsTold(which))];
+    // The same session is one offer, however often its conversation is compacted.
+    if told != Some(which) {
+        let topics = topics.iter().map(|topic| topic.topic.id).collect();
+        when_said.push(Effect::Spool(Box::new(Work::Offered { topics })));
+    }
+    Some(Say { to: Audience::Model, text, weight: 30, explains: false, when_said })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feature::memory::catalogue::{Decided, Named};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_page_has_all_that_is_told(names in proptest::collection::vec("\\PC{0,120}|[a-z \u{200b}\n]{0,40}", 1..60)) {
+            let project = Named { id: 3, name: "shop".to_owned() };
+            let decided = |(id, name): (i64, &String)| Decided { id, name: name.clone(), by: "agent".to_owned() };
+            let all: Vec<Decided> = (1..).zip(&names).map(decided).collect();
+            let page = ProjectPage::new("/p/.git".to_owned(), project, all.clone());
+            let whole = ProjectPage { decisions: all.clone(), more: 0, ..page.clone() };
+            prop_assert_eq!(decisions_text(&page), decisions_text(&whole));
+            prop_assert_eq!(page.decisions.len() + page.more, all.len());
+            prop_assert_eq!(page.which, catalogue::which(all.iter().map(|decided| (decided.id, decided.name.as_str()))));
+        }
+    }
+}

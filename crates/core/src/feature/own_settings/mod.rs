@@ -1,0 +1,126 @@
+//! Own settings: an agent that edits Tidegate's config, state, memory or program, or the host's hook settings, has a person
+//! asked first.
+//!
+//! The rules, case by case, are in `own_settings.md` beside this file.
+
+use std::borrow::Cow;
+
+use crate::event::{Event, EventKind};
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Needs, OwnFile};
+use crate::feature::marks::Marks;
+use crate::feature::verdict::{Audience, Call, Say, Verdict};
+use crate::feature::{Mode, Policy};
+use crate::settings::section::section;
+use crate::settings::setting::choices;
+use crate::text::quoted::quoted_line;
+
+section! {
+    /// Section `[own_settings]`.
+    Settings "own_settings" {
+        /// Whether a person is asked (`ask`), it is only recorded (`shadow`), or nobody looks.
+        mode: OwnSettingsMode = OwnSettingsMode::Ask, Tightens;
+    }
+}
+
+/// What the policy does with such an edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnSettingsMode {
+    /// Has a person asked.
+    Ask,
+    /// Only records.
+    Shadow,
+    /// Does not look.
+    Off,
+}
+
+choices!(OwnSettingsMode {
+    "off" => OwnSettingsMode::Off,
+    "shadow" => OwnSettingsMode::Shadow,
+    "ask" => OwnSettingsMode::Ask,
+});
+
+/// A command line that writes one of our files has one of these in it: their names, or the folder it goes to first.
+const OWN_NAMES: [&str; 4] = ["tidegate", "settings", ".claude", "memory.db"];
+
+/// The policy.
+pub struct OwnSettings;
+
+impl Policy for OwnSettings {
+    fn id(&self) -> &'static str {
+        "own-settings"
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.own_settings.mode {
+            OwnSettingsMode::Ask => Mode::Live,
+            OwnSettingsMode::Shadow => Mode::Shadow,
+            OwnSettingsMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
+        let edits = event.kind == EventKind::PreToolUse && event.edit_target().is_some();
+        let names_one = |line: Cow<'_, str>| OWN_NAMES.iter().any(|name| line.contains(name));
+        let may_write = event.command().is_some_and(names_one);
+        (edits || may_write).then_some(Needs { own_file: true, ..Needs::default() })
+    }
+
+    fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
+        let Some(file) = facts.own_file else { return Verdict::silent("none of our files") };
+        if facts.event.kind != EventKind::PreToolUse {
+            return tell(facts, file);
+        }
+        let path = &quoted_line(facts.event.edit_target().and_then(Result::ok).unwrap_or_default());
+        let words = crate::words::words(facts.lang);
+        match asks_nobody(facts.event, file) {
+            None => Verdict {
+                call: Call::Ask,
+                reason: Some((words.own_file)(file, path)),
+                because: because(file),
+                ..Verdict::pass()
+            },
+            Some(mode) => {
+                let text = (words.own_file_denied)(file, path, mode, self.id());
+                let say = Say { to: Audience::User, text, weight: 90, explains: true, when_said: Vec::new() };
+                let reason = format!(
+                    "{path} decides which checks run here, and a person has to agree to a change of it. In the mode `{mode}` \
+                     nobody would be asked, so the edit was not let through. The person can make it."
+                );
+                Verdict {
+                    call: Call::Deny,
+                    reason: Some(reason),
+                    because: "the host would ask nobody",
+                    says: vec![say],
+                    ..Verdict::pass()
+                }
+            }
+        }
+    }
+}
+
+/// What a command line writes is known only afterwards: the person is told.
+fn tell(facts: &Facts<'_>, file: OwnFile) -> Verdict {
+    let text = (crate::words::words(facts.lang).own_file_changed)(file);
+    let say = Say { to: Audience::User, text, weight: 90, explains: true, when_said: Vec::new() };
+    Verdict { because: "a command line changed one of our files", says: vec![say], ..Verdict::pass() }
+}
+
+/// The mode in which the host asks nobody about this file, whatever we answer: for files in its own folder it lets its own
+/// rule decide, which in one mode is yes and in the other is up to a model (seen with 2.1.325).
+fn asks_nobody<'a>(event: &'a Event<'_>, file: OwnFile) -> Option<&'a str> {
+    let mode = event.payload.permission_mode.get().map(AsRef::as_ref)?;
+    let in_its_folder = matches!(file, OwnFile::Host | OwnFile::ProjectConfig | OwnFile::Plugin);
+    (in_its_folder && matches!(mode, "bypassPermissions" | "auto")).then_some(mode)
+}
+
+fn because(file: OwnFile) -> &'static str {
+    match file {
+        OwnFile::Config | OwnFile::ProjectConfig => "the file is Tidegate's config",
+        OwnFile::Host => "the file holds the host's hooks",
+        OwnFile::State => "the file is Tidegate's state",
+        OwnFile::Program => "the file is the program that hooks start",
+        OwnFile::Plugin => "the file registers Tidegate's plugin",
+        OwnFile::Memory => "the file is Tidegate's memory",
+    }
+}

@@ -1,0 +1,212 @@
+//! Context pressure: says how full the context is, once per level while use climbs. Advice only.
+//!
+//! The rules, case by case, are in `pressure.md` beside this file.
+
+use std::cmp::Ordering;
+use std::fmt::Write as _;
+
+use crate::event::{Event, EventKind};
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::marks::{Mark, Marks, Pressure as Said, PressureLevel};
+use crate::feature::verdict::{Audience, Effect, Say, Verdict};
+use crate::feature::{Mode, Policy};
+use crate::meter::forecast::Forecast;
+use crate::meter::{Reading, Threshold, short_tokens};
+use crate::settings::section::section;
+use crate::settings::setting::choices;
+
+section! {
+    /// Section `[pressure]`.
+    Settings "pressure" {
+        /// Whether it tells the model (`advise`), only records what it would have said (`shadow`), or does not look.
+        mode: PressureMode = PressureMode::Advise, Tightens;
+        /// Where the early notice begins.
+        info: Threshold = Threshold::Level(60.0), WithTrust;
+        /// Where the late one begins.
+        urgent: Threshold = Threshold::Level(75.0), WithTrust;
+    }
+}
+
+/// What the policy does with a level it sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PressureMode {
+    /// Tells the model.
+    Advise,
+    /// Only records.
+    Shadow,
+    /// Does not look.
+    Off,
+}
+
+choices!(PressureMode {
+    "off" => PressureMode::Off,
+    "shadow" => PressureMode::Shadow,
+    "advise" => PressureMode::Advise,
+});
+
+/// The policy.
+pub struct Pressure;
+
+impl Policy for Pressure {
+    fn id(&self) -> &'static str {
+        "pressure"
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.pressure.mode {
+            PressureMode::Advise => Mode::Live,
+            PressureMode::Shadow => Mode::Shadow,
+            PressureMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
+        // A subagent has a context of its own, and what is said there reaches nobody else.
+        let listens = matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse);
+        (listens && event.main_thread()).then_some(Needs { meter: true, ..Needs::default() })
+    }
+
+    fn needs_knowledge(&self, facts: &Facts<'_>, config: &Config) -> bool {
+        let said = facts.marks.value().map(|marks| marks.pressure).unwrap_or_default();
+        if is_as_it_was(facts, &said) {
+            return false;
+        }
+        facts.meter.reading().is_some_and(|reading| level(facts, config, reading) > said.level)
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        let Some(reading) = facts.meter.reading() else { return Verdict::silent("no reading") };
+        let Some(window) = reading.window else { return Verdict::silent("the window is not known") };
+        let given = match &facts.marks {
+            Known::Value(marks) => marks.pressure,
+            Known::Absent => Said::default(),
+            // Whether it was said already cannot be known: advice fails open, and that is silence.
+            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+        };
+        let level = level(facts, config, reading);
+        let now = Said {
+            level,
+            used: reading.used,
+            reference: window.reference(),
+            at: reading.at,
+            promoted: false,
+            looked: None,
+        };
+        let remember = vec![Effect::Mark(Mark::Pressure(now)), Effect::PublishPressure(level)];
+        // A hook of a parallel call may come with an older reading than the one something was said on.
+        if reading.at < given.at {
+            return Verdict::silent("a newer reading was seen");
+        }
+        match level.cmp(&given.level) {
+            Ordering::Equal if level == PressureLevel::None => Verdict::silent("below the first level"),
+            Ordering::Equal => Verdict::silent("this level was said before"),
+            // Use fell (a rewind), or a larger window came: the level above may be said again.
+            Ordering::Less if fell(&given, &now) => {
+                Verdict { effects: remember, ..Verdict::silent("use fell; armed again") }
+            }
+            Ordering::Less => Verdict::silent("this level was said before"),
+            // What was urgent was that something could be lost.
+            Ordering::Greater if given.promoted && unpromoted(facts) == 0 => {
+                let looked = Mark::Pressure(Said { looked: Some(facts.now), ..given });
+                let effects =
+                    if is_as_it_was(facts, &given) { Vec::new() } else { vec![Effect::Mark(looked)] };
+                Verdict { effects, ..Verdict::silent("everything is promoted") }
+            }
+            Ordering::Greater => {
+                let say = Say {
+                    to: Audience::Model,
+                    text: text(level, facts, reading),
+                    weight: if level == PressureLevel::Urgent { 60 } else { 40 },
+                    explains: false,
+                    when_said: remember,
+                };
+                Verdict { says: vec![say], ..Verdict::silent("a level was reached") }
+            }
+        }
+    }
+}
+
+/// Whether use really fell since something was said. A few tokens less are jitter: tools come and go in a request.
+fn fell(said: &Said, now: &Said) -> bool {
+    now.reference > said.reference || now.used + now.reference / 50 < said.used
+}
+
+/// The level that use has reached.
+fn level(facts: &Facts<'_>, config: &Config, reading: &Reading) -> PressureLevel {
+    let forecast = facts.forecast();
+    let settings = &config.policies.pressure;
+    if settings.urgent.reached(reading, forecast.as_ref()) {
+        PressureLevel::Urgent
+    } else if settings.info.reached(reading, forecast.as_ref()) {
+        PressureLevel::Info
+    } else {
+        PressureLevel::None
+    }
+}
+
+/// Whether flow was looked at since it was last changed, and all of it was promoted. This is asked at every call of a tool, and
+/// would be answered by reading all of it.
+fn is_as_it_was(facts: &Facts<'_>, said: &Said) -> bool {
+    said.promoted
+        && said.looked.is_some_and(|looked| facts.flow_changed.is_none_or(|changed| changed < looked))
+}
+
+/// How many entries of the flow nobody promoted, as far as that is known.
+fn unpromoted(facts: &Facts<'_>) -> usize {
+    facts.knowledge.as_ref().map_or(0, |knowledge| knowledge.unpromoted.len())
+}
+
+/// What the model is told: numbers, then what they mean. Facts, no commands.
+fn text(level: PressureLevel, facts: &Facts<'_>, reading: &Reading) -> String {
+    let mut text = String::from(match level {
+        PressureLevel::Urgent => "Context is running out: ",
+        PressureLevel::Info | PressureLevel::None => "Context use: ",
+    });
+    if let (Some(window), Some(percent), Some(left)) = (reading.window, reading.used_pct(), reading.left()) {
+        let before = if window.compact_at.is_some() {
+            "before the client compacts"
+        } else {
+            "before the window is full"
+        };
+        let _ = write!(
+            text,
+            "{}% of {} tokens are in use, {} tokens are left {before}",
+            percent.round() as u64,
+            short_tokens(window.tokens),
+            short_tokens(left),
+        );
+    }
+    if let Some(Forecast { turns, fewest, most }) = facts.forecast() {
+        let _ = match turns {
+            0 => write!(text, ", less than a turn at this session's pace"),
+            1 => write!(text, ", about 1 turn at this session's pace ({fewest} to {most})"),
+            _ => write!(text, ", about {turns} turns at this session's pace ({fewest} to {most})"),
+        };
+    }
+    // Where the host never compacts there is no summary; it would be the wrong thing to count on.
+    let compacts = reading.window.is_some_and(|window| window.compact_at.is_some());
+    text += if compacts { ". After that the conversation survives only as a summary." } else { "." };
+    // What a person has to decide goes with a person's prompt; in the middle of a turn there is what the model can do alone.
+    match (facts.event.kind, unpromoted(facts)) {
+        (EventKind::PostToolUse, _) => {
+            text += " An entry in progress.md is kept as written: `tidegate progress add \"what was done\"` makes one, with \
+                     --decision and --next.";
+        }
+        (_, 0) => {}
+        (_, entries) => {
+            let (entries, them) = match entries {
+                1 => ("1 entry of progress.md is".to_owned(), "it"),
+                _ => (format!("{entries} entries of progress.md are"), "them"),
+            };
+            let _ = write!(text, " {entries} not promoted to learnings; ");
+            let _ = match level {
+                PressureLevel::Urgent => write!(text, "`/compound` now would preserve {them} before that."),
+                PressureLevel::Info | PressureLevel::None => {
+                    write!(text, "the next pause in the work is a good moment for `/compound`.")
+                }
+            };
+        }
+    }
+    text
+}

@@ -1,0 +1,158 @@
+//! Skill gate: a file of a class is edited only after the skills that the config requires for it were invoked.
+//!
+//! The rules, case by case, are in `skill_gate.md` beside this file. What happens when it cannot check is in
+//! [`crate::pipeline::gate`].
+
+use crate::event::{Event, EventKind};
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Needs, Touched};
+use crate::feature::marks::{Mark, Marks};
+use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
+use crate::feature::{Mode, Policy, listed};
+use crate::pipeline::gate::EDIT_GATE;
+use crate::text::quoted::quoted_line;
+use settings::{SkillGateMode, Subagents};
+
+pub mod settings;
+
+pub use settings::Settings;
+
+/// The policy.
+pub struct SkillGate;
+
+impl Policy for SkillGate {
+    fn id(&self) -> &'static str {
+        EDIT_GATE
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.skill_gate.mode {
+            SkillGateMode::Deny | SkillGateMode::Remind => Mode::Live,
+            SkillGateMode::Shadow => Mode::Shadow,
+            SkillGateMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
+        let edits = event.kind == EventKind::PreToolUse && event.edit_target().is_some();
+        edits.then_some(Needs { files: true, ..Needs::default() })
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        let settings = &config.policies.skill_gate;
+        let Some(file) = facts.files.first() else { return Verdict::silent("no file") };
+        let Some(inside) = file.inside.as_deref() else { return Verdict::silent("outside the project") };
+        if is_knowledge(&file.below) {
+            return Verdict::silent("flow and stock are never gated");
+        }
+        if settings.exempt.0.iter().any(|glob| glob.matches(&file.below)) {
+            return Verdict::silent("exempt by the config");
+        }
+        let required = settings.require.skills(&file.below);
+        if required.is_empty() {
+            return Verdict::silent("nothing is required for this class");
+        }
+        let agent = facts.event.agent();
+        if let Some(agent) = &agent {
+            if settings.subagents == Subagents::Exempt {
+                return Verdict::silent("subagents are exempt");
+            }
+            if agent.kind.is_some_and(|kind| settings.preloaded.0.iter().any(|known| known.0 == kind)) {
+                return Verdict::silent("this kind of agent brings its skills along");
+            }
+        }
+        let own = match settings.subagents {
+            Subagents::Own => Some(agent.as_ref().map_or("", |agent| agent.id)),
+            Subagents::Inherit | Subagents::Exempt => None,
+        };
+        let work = facts.marks.value().map(|marks| &marks.work);
+        let invoked = |skill: &str| work.is_some_and(|work| work.invoked(skill, own));
+        let missing: Vec<&str> = required.into_iter().filter(|skill| !invoked(skill)).collect();
+        if missing.is_empty() {
+            return Verdict::silent("the required skill was invoked");
+        }
+        // Of what is only recorded the first denial would have led to the skill.
+        let would = format!("{EDIT_GATE}/would/{}", listed(&missing));
+        if settings.mode == SkillGateMode::Shadow
+            && facts.marks.value().is_some_and(|marks| marks.noticed(&would))
+        {
+            return Verdict::silent("it would have been denied once");
+        }
+        let elsewhere = agent.is_some() && settings.subagents != Subagents::Own;
+        if settings.mode == SkillGateMode::Remind || config.stepped_down(self.id()) {
+            return remind(facts, file, &missing);
+        }
+        let mut verdict = deny(facts, inside, &missing, elsewhere);
+        if settings.mode == SkillGateMode::Shadow {
+            verdict.effects.push(Effect::Mark(Mark::Notice(would)));
+        }
+        verdict
+    }
+}
+
+/// Flow and stock: what an agent writes down has to get through whatever else is going on.
+fn is_knowledge(below: &str) -> bool {
+    let Some(name) = below.strip_prefix(".claude/context/") else { return false };
+    let stock = name.strip_suffix(".md").is_some_and(|name| name.starts_with("learnings"));
+    stock || matches!(name, "progress.md" | "progress.archive.md" | "task_plan.md" | "handoff.md")
+}
+
+fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Verdict {
+    let (skills, shown) = (listed(missing), quoted_line(file));
+    let (noun, was, has) =
+        if missing.len() == 1 { ("skill", "was", "has") } else { ("skills", "were", "have") };
+    let way = if elsewhere {
+        format!(
+            "It cannot be repeated from this agent: report to the caller that the {noun} {skills} {has} to be invoked in the \
+             main thread before this edit."
+        )
+    } else {
+        format!("Once the {noun} {was} invoked, the same edit can be repeated.")
+    };
+    let reason = format!(
+        "{shown} was not edited: the {noun} {skills} must be invoked before a file like this is edited, and {was} not \
+         invoked in this session. {way}"
+    );
+    // The way past it is the person's, and once is enough.
+    let told = facts.marks.value().is_some_and(|marks| marks.noticed(EDIT_GATE));
+    let say = (!told).then(|| Say {
+        to: Audience::User,
+        text: (crate::words::words(facts.lang).skill_required)(&shown, &skills, EDIT_GATE),
+        weight: 50,
+        explains: true,
+        when_said: vec![Effect::Mark(Mark::Notice(EDIT_GATE.to_owned()))],
+    });
+    Verdict {
+        call: Call::Deny,
+        reason: Some(reason),
+        because: "the required skill was not invoked",
+        says: say.into_iter().collect(),
+        asks: asks(missing, file),
+        ..Verdict::pass()
+    }
+}
+
+/// The same without a denial, once for each set of skills.
+fn remind(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
+    let skills = listed(missing);
+    let notice = format!("{EDIT_GATE}/{skills}");
+    if facts.marks.value().is_some_and(|marks| marks.noticed(&notice)) {
+        return Verdict::silent("it was said already");
+    }
+    let (noun, is, was) = if missing.len() == 1 { ("skill", "is", "was") } else { ("skills", "are", "were") };
+    let name = quoted_line(file.inside.as_deref().unwrap_or_default());
+    let text = format!(
+        "The {noun} {skills} {is} asked for before a file like {name} is edited, and {was} not invoked in this session."
+    );
+    let when_said = vec![Effect::Mark(Mark::Notice(notice))];
+    Verdict {
+        because: "the required skill was not invoked; a reminder is enough here",
+        says: vec![Say { to: Audience::Model, text, weight: 50, explains: false, when_said }],
+        asks: asks(missing, file.inside.as_deref().unwrap_or_default()),
+        ..Verdict::pass()
+    }
+}
+
+fn asks(missing: &[&str], file: &str) -> Asks {
+    Asks::skills(missing.iter().map(ToString::to_string).collect(), file)
+}

@@ -1,0 +1,100 @@
+//! Section `[skill_gate]`: which skills have to be invoked before which files are edited.
+
+use crate::file_class::FileClass;
+use crate::settings::list::{AgentType, Exempted, Required, Skill};
+use crate::settings::section::section;
+use crate::settings::setting::choices;
+use crate::text::glob::Glob;
+
+section! {
+    /// Section `[skill_gate]`.
+    Settings "skill_gate" {
+        /// What happens to an edit before a required skill was invoked: it is denied (`deny`), it goes through and the model is told (`remind`), it is only recorded (`shadow`), or nobody looks.
+        mode: SkillGateMode = SkillGateMode::Deny, Tightens;
+        /// Edits of subagents: never held up (`exempt`), let through by what their session invoked (`inherit`), or only by what they invoked themselves (`own`).
+        subagents: Subagents = Subagents::Inherit, Tightens;
+        /// Types of subagents that begin with the required skills and so pass.
+        preloaded: Exempted<AgentType> = Exempted::default(), Tightens;
+        /// Files that need no skill, by pattern.
+        exempt: Exempted<Glob> = Exempted::default(), Tightens;
+    }
+    sections {
+        /// Section `[skill_gate.require]`.
+        require: Require = Require::default();
+    }
+}
+
+section! {
+    /// Section `[skill_gate.require]`.
+    Require "skill_gate.require" {
+        /// Skills for files of code.
+        code: Required<Skill> = Required::new(&["code-quality-rules"]), Tightens;
+        /// Skills for documents.
+        document: Required<Skill> = Required::default(), Tightens;
+        /// Skills for files of settings and data.
+        config: Required<Skill> = Required::default(), Tightens;
+        /// Skills for all other files.
+        other: Required<Skill> = Required::default(), Tightens;
+    }
+    patterns {
+        /// Skills for the files that the pattern means, beside those of their class.
+        paths: Required<Skill>, Tightens;
+    }
+}
+
+impl Require {
+    /// The skills for a file, by its path from the project's root: those of its class, then those of every pattern that
+    /// means it, each once.
+    pub fn skills(&self, path: &str) -> Vec<&str> {
+        let class = match FileClass::of(path) {
+            FileClass::Code => &self.code,
+            FileClass::Document => &self.document,
+            FileClass::Config => &self.config,
+            FileClass::Other => &self.other,
+        };
+        let mut names: Vec<&str> = Vec::new();
+        for skill in std::iter::once(class).chain(self.paths.of(path)).flat_map(|skills| &skills.0) {
+            if !names.contains(&skill.0.as_str()) {
+                names.push(&skill.0);
+            }
+        }
+        names
+    }
+}
+
+/// What the policy does with an edit that came too early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkillGateMode {
+    /// Denies it.
+    Deny,
+    /// Lets it through and tells the model.
+    Remind,
+    /// Only records.
+    Shadow,
+    /// Does not look.
+    Off,
+}
+
+choices!(SkillGateMode {
+    "off" => SkillGateMode::Off,
+    "shadow" => SkillGateMode::Shadow,
+    "remind" => SkillGateMode::Remind,
+    "deny" => SkillGateMode::Deny,
+});
+
+/// What lets a subagent's edit through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subagents {
+    /// Being a subagent.
+    Exempt,
+    /// What was invoked anywhere in its session.
+    Inherit,
+    /// What it invoked itself.
+    Own,
+}
+
+choices!(Subagents {
+    "exempt" => Subagents::Exempt,
+    "inherit" => Subagents::Inherit,
+    "own" => Subagents::Own,
+});

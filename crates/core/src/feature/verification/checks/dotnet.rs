@@ -1,0 +1,31 @@
+//! .NET.
+
+use crate::feature::verification::checks::kind::{Kind, Kinds};
+use crate::feature::verification::checks::tool::{Tool, judge, tool};
+use crate::feature::verification::checks::{Call, Contents, Ecosystem, examples_of, runs_nothing};
+
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
+    manifests: "*.sln *.slnx *.csproj *.fsproj *.vbproj global.json Directory.Build.props \
+        Directory.Packages.props",
+    beside: "",
+    texts: "",
+    commands: "dotnet msbuild",
+    // Which projects are tests is not told by names.
+    read: |_, _| Contents::shows(Kinds::COMPILES),
+    judge: |call: &Call<'_>| judge(TOOLS, call.name, call.arguments).unwrap_or_default(),
+    folder_options: "",
+    runs: runs_nothing,
+    examples: |_, _| {
+        examples_of(&[
+            (Kind::Test, "dotnet test"),
+            (Kind::Typecheck, "dotnet build"),
+            (Kind::Build, "dotnet build"),
+        ])
+    },
+};
+
+static TOOLS: &[Tool] = &[
+    tool("dotnet", "test vstest", Kinds::COMPILED_TEST).unless("-t"),
+    tool("dotnet", "build publish msbuild pack", Kinds::COMPILES),
+    tool("msbuild", "", Kinds::COMPILES),
+];

@@ -1,0 +1,49 @@
+//! Go.
+
+use crate::feature::verification::checks::kind::{Kind, Kinds};
+use crate::feature::verification::checks::tool::{Tool, has, judge, text_of, tool};
+use crate::feature::verification::checks::{Call, Contents, Ecosystem, examples_of, runs_nothing};
+
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
+    manifests: "go.mod go.work",
+    beside: ".golangci.yml .golangci.yaml .golangci.toml",
+    texts: "",
+    commands: "go gotestsum golangci-lint staticcheck ginkgo",
+    read: |name, _| match name {
+        "go.mod" | "go.work" => Contents::shows(Kinds::COMPILED_TEST),
+        _ => Contents::shows(Kinds::LINT),
+    },
+    judge: judge_go,
+    folder_options: "go:-C",
+    runs: runs_nothing,
+    examples: |_, _| {
+        examples_of(&[
+            (Kind::Test, "go test ./..."),
+            (Kind::Typecheck, "go build ./..."),
+            (Kind::Build, "go build ./..."),
+            (Kind::Lint, "golangci-lint run"),
+        ])
+    },
+};
+
+static TOOLS: &[Tool] = &[
+    tool("go", "test", Kinds::COMPILED_TEST).unless("-list -n -c").valued("-C"),
+    tool("go", "build install", Kinds::COMPILES).unless("-n").valued("-C"),
+    tool("go", "vet", Kinds::LINT.and(Kinds::TYPECHECK)).unless("-n").valued("-C"),
+    tool("gotestsum", "", Kinds::COMPILED_TEST).unless("tool"),
+    tool("golangci-lint", "run", Kinds::LINT),
+    tool("staticcheck", "", Kinds::LINT),
+    tool("ginkgo", "", Kinds::COMPILED_TEST).unless("version bootstrap generate outline build"),
+];
+
+fn judge_go(call: &Call<'_>) -> Kinds {
+    // A pattern that no test fits: benchmarks, or nothing at all.
+    let runs_none =
+        |pattern: &str| matches!(pattern.trim_matches(['\'', '"']), "^$" | "XXX" | "NONE" | "^NONE$" | "-");
+    if text_of(call.arguments, "-run --run -test.run").is_some_and(runs_none)
+        || has(call.arguments, "-list -test.list")
+    {
+        return Kinds::NONE;
+    }
+    judge(TOOLS, call.name, call.arguments).unwrap_or_default()
+}

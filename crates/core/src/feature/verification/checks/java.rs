@@ -1,0 +1,107 @@
+//! Java, Kotlin and Scala: Maven, Gradle, sbt.
+
+use crate::shell::Words;
+
+use crate::feature::verification::checks::kind::{Kind, Kinds};
+use crate::feature::verification::checks::tool::{Tool, has, judge, operands, tool};
+use crate::feature::verification::checks::{Call, Contents, Ecosystem, File, Project, runs_nothing};
+
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
+    manifests: "pom.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts build.sbt",
+    beside: "gradlew mvnw",
+    texts: "",
+    commands: "mvn mvnw mvnd gradle gradlew sbt",
+    read: |name, _| match name {
+        "gradlew" | "mvnw" => Contents::default(),
+        _ => Contents::shows(Kinds::COMPILED_TEST),
+    },
+    judge: judge_java,
+    folder_options: "mvn:-f mvn:--file mvnw:-f gradle:-p gradlew:-p gradle:--project-dir gradlew:--project-dir",
+    runs: runs_nothing,
+    examples,
+};
+
+static SBT: &[Tool] = &[
+    tool("sbt", "test testQuick testOnly", Kinds::COMPILED_TEST),
+    tool("sbt", "compile Test/compile", Kinds::COMPILES),
+];
+
+const MAVEN_VALUED: Words = "-f --file -pl --projects -P --activate-profiles -s --settings -T --threads -rf \
+        --resume-from -l --log-file";
+
+const GRADLE_VALUED: Words = "-p --project-dir -x --exclude-task -I --init-script -b --build-file -c --tests -g \
+        --gradle-user-home --max-workers --console";
+
+fn judge_java(call: &Call<'_>) -> Kinds {
+    match call.name {
+        "mvn" | "mvnw" | "mvnd" => maven(call),
+        "gradle" | "gradlew" => gradle(call),
+        _ => judge(SBT, call.name, call.arguments).unwrap_or_default(),
+    }
+}
+
+fn maven(call: &Call<'_>) -> Kinds {
+    let ignores = "-fn --fail-never -Dmaven.test.failure.ignore -Dmaven.test.failure.ignore=true -v";
+    if has(call.arguments, ignores) {
+        return Kinds::NONE;
+    }
+    let mut kinds = Kinds::NONE;
+    for goal in operands(call.arguments, MAVEN_VALUED) {
+        if goal.ends_with(":watch") {
+            return Kinds::NONE;
+        }
+        kinds = kinds.and(match goal {
+            "test" | "verify" | "package" | "install" | "deploy" | "integration-test" | "surefire:test" => {
+                Kinds::COMPILED_TEST
+            }
+            "compile" | "test-compile" | "process-classes" | "compiler:compile" => Kinds::COMPILES,
+            "checkstyle:check" | "pmd:check" | "spotbugs:check" => Kinds::LINT,
+            _ => Kinds::NONE,
+        });
+    }
+    let skips = call.arguments.iter().any(|word| {
+        let (option, value) = word.text.split_once('=').unwrap_or((&word.text, "true"));
+        matches!(option, "-DskipTests" | "-Dmaven.test.skip") && value != "false"
+    });
+    if skips { kinds.without(Kinds::TEST) } else { kinds }
+}
+
+fn gradle(call: &Call<'_>) -> Kinds {
+    if has(call.arguments, "-m --test-dry-run -t --continuous -v") {
+        return Kinds::NONE;
+    }
+    let mut kinds = Kinds::NONE;
+    for task in operands(call.arguments, GRADLE_VALUED) {
+        let task = task.rsplit(':').next().unwrap_or(task);
+        kinds = kinds.and(match task {
+            "test" | "check" | "build" | "allTests" | "connectedCheck" | "buildNeeded"
+            | "integrationTest" => Kinds::COMPILED_TEST,
+            "assemble" | "classes" | "testClasses" | "jar" | "bootJar" | "shadowJar" | "installDist" => {
+                Kinds::COMPILES
+            }
+            "lint" | "detekt" | "ktlintCheck" | "checkstyleMain" | "pmdMain" | "spotbugsMain" => Kinds::LINT,
+            task if task.starts_with("test") && task.ends_with("Test") => Kinds::COMPILED_TEST,
+            task if task.starts_with("connected") && task.ends_with("Test") => Kinds::COMPILED_TEST,
+            task if task.starts_with("compile") || task.starts_with("assemble") => Kinds::COMPILES,
+            task if task.starts_with("lint") && !task.contains("Fix") => Kinds::LINT,
+            _ => Kinds::NONE,
+        });
+    }
+    let excluded = call.arguments.windows(2).any(|pair| {
+        let task = pair[1].text.rsplit(':').next().unwrap_or_default();
+        matches!(pair[0].text.as_str(), "-x" | "--exclude-task") && matches!(task, "test" | "check")
+    });
+    if excluded { kinds.without(Kinds::TEST) } else { kinds }
+}
+
+fn examples(project: &Project, file: &File) -> Vec<(Kind, String)> {
+    let at = |name: &str| project.nearest(&file.folder, name).is_some();
+    let (test, compile) = match file.name.as_str() {
+        "pom.xml" if at("mvnw") => ("./mvnw test", "./mvnw compile"),
+        "pom.xml" => ("mvn test", "mvn compile"),
+        "build.sbt" => ("sbt test", "sbt compile"),
+        _ if at("gradlew") => ("./gradlew test", "./gradlew assemble"),
+        _ => ("gradle test", "gradle assemble"),
+    };
+    vec![(Kind::Test, test.into()), (Kind::Typecheck, compile.into()), (Kind::Build, compile.into())]
+}

@@ -1,0 +1,205 @@
+//! Make: the targets of a Makefile.
+
+use crate::shell::{Words, among};
+
+use crate::feature::verification::checks::kind::Kinds;
+use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};
+use crate::feature::verification::checks::tool::has;
+use crate::feature::verification::checks::{Call, Contents, Ecosystem};
+
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
+    manifests: "Makefile makefile GNUmakefile",
+    beside: "",
+    texts: "Makefile makefile GNUmakefile",
+    commands: "make gmake",
+    read: |_, text| read(text),
+    judge: judge_make,
+    folder_options: "-C --directory",
+    runs: |_, _| "make",
+    examples: |_, _| Vec::new(),
+};
+
+/// Options with a value in the next word.
+const VALUED: Words = "-C --directory -f --file --makefile -I --include-dir -o -W --eval";
+
+fn judge_make(call: &Call<'_>) -> Kinds {
+    let tells = |text: &str| {
+        let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
+        // `-n` prints, `-i` ignores failures, `-q` asks, `-t` touches, `-p` prints all rules, `-v` the version.
+        letters.starts_with(['n', 'i', 'q', 't', 'p', 'v'])
+            || letters.starts_with(['k', 's', 'B', 'r', 'w']) && letters.contains(['n', 'i', 'q', 't'])
+    };
+    let long = "--just-print --recon --question --touch --ignore-errors --print-data-base";
+    let other_file = has(call.arguments, "-f --file --makefile");
+    if call.arguments.iter().any(|word| tells(&word.text))
+        || has(call.arguments, long)
+        || other_file
+        || call.step.assigned.iter().any(|(name, _)| name == "MAKEFLAGS")
+    {
+        return Kinds::NONE;
+    }
+    let Some(file) = call.nearest("GNUmakefile makefile Makefile") else { return Kinds::NONE };
+    // Make looks in its own folder only.
+    if file.folder != call.folder {
+        return Kinds::NONE;
+    }
+    let mut targets: Vec<&str> = Vec::new();
+    let mut words = call.arguments.iter();
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        if among(VALUED, text) {
+            words.next();
+        } else if !text.starts_with('-') && !text.contains('=') && text.parse::<u32>().is_err() {
+            // A number belongs to `-j`.
+            targets.push(text);
+        }
+    }
+    if targets.is_empty() {
+        let first = file.contents.recipes.iter().find(|recipe| !recipe.name.starts_with('.'));
+        return first.and_then(|recipe| call.recipe(file, &recipe.name, &[])).unwrap_or_default();
+    }
+    let of = |target: &&str| match call.recipe(file, target, &[]) {
+        Some(kinds) => kinds,
+        None if file.contents.open => kinds_of_name(target),
+        None => Kinds::NONE,
+    };
+    targets.iter().map(of).fold(Kinds::NONE, Kinds::and)
+}
+
+/// Targets with their lines. Variables that are plain text are filled in; conditionals are read as if all held.
+fn read(text: &str) -> Contents {
+    let mut contents = Contents::default();
+    let mut variables: Vec<(String, String)> = vec![("MAKE".into(), "make".into())];
+    let mut current: Vec<usize> = Vec::new();
+    for line in joined_lines(text) {
+        if let Some(command) = line.strip_prefix('\t') {
+            for at in &current {
+                add_line(&mut contents.recipes[*at], &expand(command, &variables));
+            }
+            continue;
+        }
+        let line = line.split('#').next().unwrap_or_default().trim_end();
+        if line.trim().is_empty() {
+            continue;
+        }
+        if line.starts_with("include ") || line.starts_with("-include ") || line.starts_with("sinclude ") {
+            contents.open = true;
+            continue;
+        }
+        if let Some((name, value)) = variable(line) {
+            variables.retain(|(known, _)| known != name);
+            variables.push((name.to_owned(), value.to_owned()));
+            current.clear();
+            continue;
+        }
+        let Some((targets, rest)) = line.split_once(':') else { continue };
+        if targets.contains(['=', '$', '%', '(']) || rest.starts_with('=') {
+            current.clear();
+            continue;
+        }
+        let rest = rest.trim_start_matches(':');
+        let (first, inline) = rest.split_once(';').unwrap_or((rest, ""));
+        if first.contains('=') {
+            continue;
+        }
+        current.clear();
+        for name in targets.split_whitespace().filter(|name| !name.starts_with('.')) {
+            let first = first.split_whitespace().filter(|word| *word != "|").map(str::to_owned);
+            let at = contents.recipes.iter().position(|recipe| recipe.name == name).unwrap_or_else(|| {
+                contents.recipes.push(Recipe { name: name.to_owned(), ..Recipe::default() });
+                contents.recipes.len() - 1
+            });
+            contents.recipes[at].first.extend(first);
+            if !inline.trim().is_empty() {
+                add_line(&mut contents.recipes[at], &expand(inline, &variables));
+            }
+            current.push(at);
+        }
+    }
+    contents
+}
+
+fn add_line(recipe: &mut Recipe, line: &str) {
+    let mut line = line.trim();
+    let mut ignored = false;
+    while let Some(rest) = line.strip_prefix(['@', '+', '-']) {
+        ignored |= line.starts_with('-');
+        line = rest.trim_start();
+    }
+    if !line.is_empty() && !line.starts_with('#') {
+        recipe.lines.push(if ignored { format!("{line} || true") } else { line.to_owned() });
+    }
+}
+
+/// Lines with the continued ones put together.
+fn joined_lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut open = false;
+    for line in text.lines() {
+        let (part, goes_on) = match line.strip_suffix('\\') {
+            Some(part) => (part, true),
+            None => (line, false),
+        };
+        match lines.last_mut() {
+            Some(last) if open => {
+                last.push(' ');
+                last.push_str(part.trim_start());
+            }
+            _ => lines.push(part.to_owned()),
+        }
+        open = goes_on;
+    }
+    lines
+}
+
+/// `NAME = value` in its forms.
+fn variable(line: &str) -> Option<(&str, &str)> {
+    let line = line.strip_prefix("export ").unwrap_or(line);
+    let (name, value) = line.split_once('=')?;
+    let name = name.trim_end_matches([':', '?', '+', '!']).trim();
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    (!name.is_empty() && name.chars().all(plain)).then_some((name, value.trim()))
+}
+
+/// Fills in `$(NAME)` and `${NAME}`; what is not known stays an expansion of the shell's.
+fn expand(line: &str, variables: &[(String, String)]) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some(at) = rest.find('$') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(after) = rest.strip_prefix('$') {
+            out.push('$');
+            rest = after;
+            continue;
+        }
+        let close = match rest.as_bytes().first() {
+            Some(b'(') => ')',
+            Some(b'{') => '}',
+            _ => {
+                // `$@`, `$<`: the target and what it is made from.
+                let width = rest.chars().next().map_or(0, char::len_utf8);
+                out.push_str("${MADE}");
+                rest = &rest[width..];
+                continue;
+            }
+        };
+        let Some(end) = rest.find(close) else {
+            out.push_str("${MADE}");
+            break;
+        };
+        let name = &rest[1..end];
+        match variables.iter().find(|(known, _)| known == name) {
+            Some((_, value)) if !value.contains('$') => out.push_str(value),
+            _ if name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => {
+                out.push_str("${");
+                out.push_str(name);
+                out.push('}');
+            }
+            _ => out.push_str("${MADE}"),
+        }
+        rest = &rest[end + 1..];
+    }
+    out.push_str(rest);
+    out
+}

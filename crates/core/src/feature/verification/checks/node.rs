@@ -1,0 +1,298 @@
+//! JavaScript and TypeScript: npm, pnpm, Yarn, Bun, Deno, and the tools their scripts run.
+
+use serde_json::Value;
+
+use crate::shell::{Word, Words, among};
+
+use crate::feature::verification::checks::kind::{Kind, Kinds};
+use crate::feature::verification::checks::recipe::{Recipe, kinds_of_name};
+use crate::feature::verification::checks::tool::{Tool, has, judge, tool};
+use crate::feature::verification::checks::{Call, Contents, Ecosystem, File, Project, examples_of, watch};
+
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
+    manifests: "package.json deno.json deno.jsonc",
+    beside: "tsconfig.json pnpm-workspace.yaml pnpm-lock.yaml yarn.lock bun.lock bun.lockb turbo.json \
+        nx.json lerna.json eslint.config.js eslint.config.mjs eslint.config.ts .eslintrc.json \
+        .eslintrc.js .eslintrc.cjs .eslintrc biome.json biome.jsonc",
+    texts: "package.json deno.json",
+    commands: "npm pnpm yarn bun deno node tsx vitest jest mocha ava tap jasmine karma playwright cypress \
+        wdio tsc tsgo vue-tsc svelte-check flow eslint biome @biomejs/biome oxlint stylelint xo \
+        standard tslint vite webpack rollup esbuild tsup tsdown next nuxt nuxi astro ng \
+        react-scripts vue-cli-service parcel remix gatsby c8 nyc turbo nx lerna run-s run-p \
+        npm-run-all npm-run-all2 web-test-runner wtr typescript react-router svelte-kit ember \
+        qunit hardhat forge",
+    read,
+    judge: judge_node,
+    folder_options: "npm:--prefix pnpm:-C pnpm:--dir yarn:--cwd bun:--cwd",
+    runs,
+    examples: |project, file| {
+        let typed = project.nearest(&file.folder, "tsconfig.json").is_some();
+        if typed { examples_of(&[(Kind::Typecheck, "npx tsc --noEmit")]) } else { Vec::new() }
+    },
+};
+
+const EMITS_OR_CHECKS: Words = "--init --listFilesOnly --all -v --build-info --clean";
+
+static TOOLS: &[Tool] = &[
+    tool("vitest", "list init bench dev", Kinds::NONE),
+    tool("vitest", "", Kinds::TEST).unless("--clearCache --ui --standalone"),
+    tool("jest", "", Kinds::TEST).unless("--init --clearCache"),
+    tool("mocha", "init", Kinds::NONE),
+    tool("mocha", "", Kinds::TEST),
+    tool("ava", "", Kinds::TEST).unless("reset-cache"),
+    tool("tap", "", Kinds::TEST).unless("list dump-config plugin config repl"),
+    tool("jasmine", "init examples help", Kinds::NONE),
+    tool("jasmine", "", Kinds::TEST),
+    tool("qunit", "", Kinds::TEST),
+    tool("karma", "start run", Kinds::TEST).needs("--single-run --singleRun run"),
+    tool("playwright", "test", Kinds::TEST).unless("--ui"),
+    tool("cypress", "run", Kinds::TEST),
+    tool("wdio", "", Kinds::TEST).unless("config install repl"),
+    tool("web-test-runner", "", Kinds::TEST),
+    tool("wtr", "", Kinds::TEST),
+    tool("ember", "test exam", Kinds::TEST),
+    tool("hardhat", "test", Kinds::TEST),
+    tool("hardhat", "compile", Kinds::COMPILES),
+    tool("node", "", Kinds::TEST).needs("--test"),
+    tool("node", "", Kinds::LINT).needs("--check -c"),
+    tool("tsx", "", Kinds::TEST).needs("--test"),
+    tool("bun", "test", Kinds::TEST),
+    tool("bun", "build", Kinds::BUILD),
+    tool("deno", "test", Kinds::TEST.and(Kinds::TYPECHECK)).unless("--no-check"),
+    tool("deno", "check", Kinds::TYPECHECK),
+    tool("deno", "lint", Kinds::LINT).unless("--rules"),
+    tool("deno", "compile bundle", Kinds::COMPILES),
+    tool("tsc", "", Kinds::TYPECHECK).needs("--noEmit").unless(EMITS_OR_CHECKS),
+    tool("tsc", "", Kinds::COMPILES).unless(EMITS_OR_CHECKS),
+    tool("tsgo", "", Kinds::TYPECHECK).unless(EMITS_OR_CHECKS),
+    tool("vue-tsc", "", Kinds::TYPECHECK).unless(EMITS_OR_CHECKS),
+    tool("svelte-check", "", Kinds::TYPECHECK),
+    tool("flow", "check status", Kinds::TYPECHECK),
+    tool("eslint", "", Kinds::LINT).unless("--init --env-info --inspect-config"),
+    tool("biome", "check lint ci", Kinds::LINT),
+    tool("@biomejs/biome", "check lint ci", Kinds::LINT),
+    tool("oxlint", "", Kinds::LINT).unless("--init --rules"),
+    tool("stylelint", "", Kinds::LINT),
+    tool("xo", "", Kinds::LINT),
+    tool("standard", "", Kinds::LINT),
+    tool("tslint", "", Kinds::LINT),
+    tool("vite", "build", Kinds::BUILD),
+    tool("webpack", "serve watch info init version", Kinds::NONE),
+    tool("webpack", "", Kinds::BUILD),
+    tool("rollup", "", Kinds::BUILD).needs("-c --config -i --input"),
+    tool("esbuild", "", Kinds::BUILD).unless("--serve"),
+    tool("tsup", "", Kinds::BUILD),
+    tool("tsdown", "", Kinds::BUILD),
+    tool("next", "build", Kinds::BUILD),
+    tool("next", "lint", Kinds::LINT),
+    tool("nuxt", "build generate", Kinds::BUILD),
+    tool("nuxt", "typecheck", Kinds::TYPECHECK),
+    tool("nuxi", "build generate", Kinds::BUILD),
+    tool("nuxi", "typecheck", Kinds::TYPECHECK),
+    tool("astro", "check", Kinds::TYPECHECK),
+    tool("astro", "build", Kinds::BUILD),
+    tool("ng", "test t e2e", Kinds::TEST),
+    tool("ng", "build b", Kinds::COMPILES),
+    tool("ng", "lint", Kinds::LINT),
+    tool("react-scripts", "test", Kinds::TEST),
+    tool("react-scripts", "build", Kinds::BUILD),
+    tool("vue-cli-service", "test:unit test:e2e", Kinds::TEST),
+    tool("vue-cli-service", "build", Kinds::BUILD),
+    tool("vue-cli-service", "lint", Kinds::LINT),
+    tool("parcel", "build", Kinds::BUILD),
+    tool("remix", "build vite:build", Kinds::BUILD),
+    tool("react-router", "build", Kinds::BUILD),
+    tool("gatsby", "build", Kinds::BUILD),
+];
+
+/// Options of package managers whose value is the next word.
+const VALUED: Words = "--prefix -C --dir --cwd --filter -F -w --workspace --loglevel --reporter \
+        --workspace-concurrency --config --userconfig";
+
+/// Options by which a script of other packages is meant.
+const ELSEWHERE: Words = "--filter -F -w --workspace --workspaces -ws -r --recursive workspace workspaces";
+
+fn judge_node(call: &Call<'_>) -> Kinds {
+    match call.name {
+        "npm" | "pnpm" | "yarn" => manager(call),
+        "bun" => match judge(TOOLS, call.name, call.arguments) {
+            Some(kinds) => kinds,
+            None => manager(call),
+        },
+        "deno" if first_operand(call.arguments) == Some("task") => manager(call),
+        "c8" | "nyc" => carried(call),
+        "turbo" | "nx" | "lerna" => orchestrator(call),
+        "run-s" | "run-p" | "npm-run-all" | "npm-run-all2" => several(call),
+        name => program(call, name, call.arguments),
+    }
+}
+
+/// A program of a package.
+fn program(call: &Call<'_>, name: &str, arguments: &[Word]) -> Kinds {
+    if watch::watches(name, arguments) || call.project.background && watch::may_watch(name, arguments) {
+        return Kinds::NONE;
+    }
+    judge(TOOLS, name, arguments).unwrap_or_default()
+}
+
+fn first_operand(arguments: &[Word]) -> Option<&str> {
+    crate::feature::verification::checks::tool::operands(arguments, VALUED).next()
+}
+
+/// A script, called through a package manager.
+fn manager(call: &Call<'_>) -> Kinds {
+    let mut at = 0;
+    let mut words: Vec<(usize, &str)> = Vec::new();
+    while let Some(word) = call.arguments.get(at) {
+        if word.text == "--" {
+            break;
+        }
+        if word.text.starts_with('-') {
+            at += 1 + usize::from(among(VALUED, &word.text));
+            continue;
+        }
+        words.push((at, word.text.as_str()));
+        at += 1;
+    }
+    let elsewhere = has(call.arguments, ELSEWHERE);
+    // `yarn workspace NAME run test`, `yarn workspaces foreach -A run test`.
+    let skipped = match (call.name, words.first()) {
+        ("yarn", Some((_, "workspace" | "workspaces"))) => 2,
+        ("pnpm", Some((_, "recursive"))) => 1,
+        ("deno", Some((_, "task"))) => 0,
+        _ => 0,
+    };
+    let mut words = words.get(skipped..).unwrap_or_default().iter();
+    let Some((verb_at, verb)) = words.next() else { return Kinds::NONE };
+    let (script_at, script) = match (call.name, *verb) {
+        (_, "run" | "run-script" | "rum" | "urn") | ("deno", "task") => match words.next() {
+            Some((at, script)) => (*at, *script),
+            // Lists what there is.
+            None => return Kinds::NONE,
+        },
+        ("npm", "test" | "t" | "tst") | ("pnpm", "t" | "tst") => (*verb_at, "test"),
+        ("npm", _) => return Kinds::NONE,
+        (_, script) => (*verb_at, script),
+    };
+    // What follows goes to the script: npm wants `--` before options, the others do not.
+    let more = call.arguments.get(script_at + 1..).unwrap_or_default();
+    let more: Vec<Word> = more.iter().filter(|word| word.text != "--").cloned().collect();
+    if elsewhere {
+        let spread = call.nearest("pnpm-workspace.yaml lerna.json turbo.json nx.json").is_some()
+            || call.project.files.iter().any(|file| file.name == "package.json" && file.contents.open);
+        return if spread { kinds_of_name(script) } else { Kinds::NONE };
+    }
+    let Some(file) = call.nearest(ECOSYSTEM.manifests) else { return Kinds::NONE };
+    if let Some(kinds) = call.recipe(file, script, &more) {
+        return kinds;
+    }
+    // A program of a package, as pnpm, Yarn and Bun find it.
+    if call.name == "npm" || call.name == "deno" {
+        return Kinds::NONE;
+    }
+    program(call, script, &more)
+}
+
+/// `c8 node --test`, `nyc --reporter=text mocha`.
+fn carried(call: &Call<'_>) -> Kinds {
+    let Some(at) = call.arguments.iter().position(|word| !word.text.starts_with('-')) else {
+        return Kinds::NONE;
+    };
+    let rest = &call.arguments[at..];
+    if matches!(rest[0].text.as_str(), "report" | "check-coverage" | "merge" | "instrument") {
+        return Kinds::NONE;
+    }
+    match rest[0].text.as_str() {
+        "npm" | "pnpm" | "yarn" => manager(&Call { name: &rest[0].text, arguments: &rest[1..], ..*call }),
+        name => program(call, name, &rest[1..]),
+    }
+}
+
+/// Tools that run the scripts of many packages: the names tell.
+fn orchestrator(call: &Call<'_>) -> Kinds {
+    let mut tasks: Vec<&str> = crate::feature::verification::checks::tool::operands(
+        call.arguments,
+        "--filter -F --scope --projects -p",
+    )
+    .collect();
+    for option in ["-t", "--target", "--targets"] {
+        if let Some(names) = crate::feature::verification::checks::tool::text_of(call.arguments, option) {
+            tasks.extend(names.split(','));
+        }
+    }
+    match (call.name, tasks.first().copied()) {
+        ("turbo" | "lerna", Some("run")) => {}
+        ("turbo", Some(_)) => {}
+        ("nx", Some("run" | "run-many" | "affected")) => {}
+        ("nx", Some(_)) => tasks.truncate(1),
+        _ => return Kinds::NONE,
+    }
+    let name = |task: &&str| kinds_of_name(task.rsplit(':').next().unwrap_or(task));
+    tasks.iter().map(name).fold(Kinds::NONE, Kinds::and)
+}
+
+/// `run-s lint test`.
+fn several(call: &Call<'_>) -> Kinds {
+    let Some(file) = call.nearest("package.json") else { return Kinds::NONE };
+    let mut kinds = Kinds::NONE;
+    for pattern in crate::feature::verification::checks::tool::operands(call.arguments, "") {
+        let fits = |name: &str| match pattern.split_once('*') {
+            Some((before, _)) => name.starts_with(before),
+            None => name == pattern,
+        };
+        for recipe in file.contents.recipes.iter().filter(|recipe| fits(&recipe.name)) {
+            kinds = kinds.and(call.recipe(file, &recipe.name, &[]).unwrap_or_default());
+        }
+    }
+    kinds
+}
+
+fn read(name: &str, text: &str) -> Contents {
+    match name {
+        "package.json" | "deno.json" => scripts(text, if name == "deno.json" { "tasks" } else { "scripts" }),
+        "tsconfig.json" => Contents::shows(Kinds::TYPECHECK),
+        "pnpm-lock.yaml"
+        | "yarn.lock"
+        | "bun.lock"
+        | "bun.lockb"
+        | "deno.jsonc"
+        | "pnpm-workspace.yaml"
+        | "turbo.json"
+        | "nx.json"
+        | "lerna.json" => Contents::default(),
+        _ => Contents::shows(Kinds::LINT),
+    }
+}
+
+/// The scripts of a JSON manifest.
+pub(super) fn scripts(text: &str, member: &str) -> Contents {
+    let value: Value = serde_json::from_str(text).unwrap_or_default();
+    let mut contents = Contents { open: value.get("workspaces").is_some(), ..Contents::default() };
+    for (name, body) in value.get(member).and_then(Value::as_object).into_iter().flatten() {
+        let lines = match body {
+            Value::String(line) => vec![line.clone()],
+            Value::Array(lines) => lines.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            Value::Object(task) => {
+                task.get("command").and_then(Value::as_str).map(str::to_owned).into_iter().collect()
+            }
+            _ => continue,
+        };
+        contents.recipes.push(Recipe { name: name.clone(), lines, first: Vec::new() });
+    }
+    contents
+}
+
+fn runs(project: &Project, file: &File) -> &'static str {
+    let at = |name: &str| project.nearest(&file.folder, name).is_some();
+    if file.name.starts_with("deno") {
+        "deno task"
+    } else if at("pnpm-lock.yaml") {
+        "pnpm run"
+    } else if at("yarn.lock") {
+        "yarn run"
+    } else if at("bun.lock") || at("bun.lockb") {
+        "bun run"
+    } else {
+        "npm run"
+    }
+}

@@ -1,0 +1,85 @@
+//! PHP.
+
+use crate::feature::verification::checks::kind::{Kind, Kinds};
+use crate::feature::verification::checks::tool::{Tool, has, judge, tool};
+use crate::feature::verification::checks::{Call, Contents, Ecosystem, examples_of, node};
+
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
+    manifests: "composer.json",
+    beside: "phpunit.xml phpunit.xml.dist phpstan.neon phpstan.neon.dist psalm.xml psalm.xml.dist \
+        phpcs.xml phpcs.xml.dist artisan",
+    texts: "composer.json",
+    commands: "composer php phpunit pest paratest phpstan psalm phpcs artisan codecept",
+    read: |name, text| match name {
+        "composer.json" => scripts(text),
+        name if name.starts_with("phpunit") => Contents::shows(Kinds::TEST),
+        "artisan" => Contents::default(),
+        name if name.starts_with("phpcs") => Contents::shows(Kinds::LINT),
+        _ => Contents::shows(Kinds::TYPECHECK),
+    },
+    judge: judge_php,
+    folder_options: "composer:-d composer:--working-dir",
+    runs: |_, _| "composer",
+    examples: |_, _| {
+        examples_of(&[
+            (Kind::Test, "vendor/bin/phpunit"),
+            (Kind::Typecheck, "vendor/bin/phpstan analyse"),
+            (Kind::Lint, "vendor/bin/phpcs"),
+        ])
+    },
+};
+
+static TOOLS: &[Tool] = &[
+    tool("phpunit", "", Kinds::TEST).unless(
+        "--list-suites --list-groups --list-tests-xml --list-test-files --generate-configuration \
+        --migrate-configuration",
+    ),
+    tool("pest", "", Kinds::TEST).unless("--init"),
+    tool("paratest", "", Kinds::TEST),
+    tool("codecept", "run", Kinds::TEST),
+    tool("artisan", "test", Kinds::TEST),
+    tool("phpstan", "analyse analyze", Kinds::TYPECHECK).unless("--generate-baseline"),
+    tool("psalm", "", Kinds::TYPECHECK).unless("--init --set-baseline"),
+    tool("phpcs", "", Kinds::LINT).unless("-i -e"),
+];
+
+fn judge_php(call: &Call<'_>) -> Kinds {
+    match call.name {
+        "composer" => composer(call),
+        "php" if has(call.arguments, "-l --syntax-check") => Kinds::LINT,
+        // `php artisan test`, `php vendor/bin/phpunit`.
+        "php" => {
+            let Some(at) = call.arguments.iter().position(|word| !word.text.starts_with('-')) else {
+                return Kinds::NONE;
+            };
+            let name = call.arguments[at].text.rsplit('/').next().unwrap_or_default();
+            judge(TOOLS, name, &call.arguments[at + 1..]).unwrap_or_default()
+        }
+        name => judge(TOOLS, name, call.arguments).unwrap_or_default(),
+    }
+}
+
+/// `@test` is another script, `@php` the interpreter that runs Composer.
+fn scripts(text: &str) -> Contents {
+    let mut contents = node::scripts(text, "scripts");
+    for line in contents.recipes.iter_mut().flat_map(|recipe| &mut recipe.lines) {
+        if let Some(rest) = line.strip_prefix('@') {
+            let own = rest.starts_with("php ") || rest.starts_with("composer ");
+            *line = if own { rest.to_owned() } else { format!("composer run {rest}") };
+        }
+    }
+    contents
+}
+
+fn composer(call: &Call<'_>) -> Kinds {
+    let words: Vec<&str> =
+        crate::feature::verification::checks::tool::operands(call.arguments, "-d --working-dir --timeout")
+            .collect();
+    let script = match words.as_slice() {
+        ["run" | "run-script", script, ..] => script,
+        [script, ..] => script,
+        [] => return Kinds::NONE,
+    };
+    let Some(file) = call.nearest("composer.json") else { return Kinds::NONE };
+    call.recipe(file, script, &[]).unwrap_or_default()
+}

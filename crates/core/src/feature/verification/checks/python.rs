@@ -1,0 +1,170 @@
+//! Python.
+
+use crate::shell::{Word, Words, among};
+
+use crate::feature::verification::checks::kind::{Kind, Kinds};
+use crate::feature::verification::checks::tool::{Tool, has, judge, text_of, tool};
+use crate::feature::verification::checks::{Call, Contents, Ecosystem, File, Project, runs_nothing};
+
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
+    manifests: "pyproject.toml setup.py setup.cfg tox.ini noxfile.py requirements.txt pytest.ini \
+        conftest.py manage.py Pipfile",
+    beside: "mypy.ini pyrightconfig.json ruff.toml .flake8 .pylintrc uv.lock poetry.lock",
+    texts: "pyproject.toml setup.cfg tox.ini requirements.txt",
+    commands: "pytest py.test python python3 tox nox mypy dmypy pyright basedpyright ty pyre pytype ruff \
+        flake8 pylint coverage hatch rye manage.py maturin nose2 ward behave",
+    read,
+    judge: judge_python,
+    folder_options: "",
+    runs: runs_nothing,
+    examples,
+};
+
+static TOOLS: &[Tool] = &[
+    tool("pytest", "", Kinds::TEST).unless("--fixtures --markers --setup-plan --cache-show -V -f"),
+    tool("py.test", "", Kinds::TEST).unless("--fixtures --markers --setup-plan"),
+    tool("unittest", "", Kinds::TEST),
+    tool("doctest", "", Kinds::TEST),
+    tool("nose2", "", Kinds::TEST),
+    tool("ward", "", Kinds::TEST),
+    tool("behave", "", Kinds::TEST),
+    tool("hatch", "test", Kinds::TEST).unless("--show -s"),
+    tool("rye", "test", Kinds::TEST),
+    tool("mypy", "", Kinds::TYPECHECK).unless("-V"),
+    tool("dmypy", "run check", Kinds::TYPECHECK),
+    tool("pyright", "", Kinds::TYPECHECK),
+    tool("basedpyright", "", Kinds::TYPECHECK),
+    tool("ty", "check", Kinds::TYPECHECK),
+    tool("pyre", "check", Kinds::TYPECHECK),
+    tool("pytype", "", Kinds::TYPECHECK),
+    tool("ruff", "check", Kinds::LINT).unless("--show-files --show-settings --exit-zero -e --add-noqa"),
+    tool("flake8", "", Kinds::LINT).unless("--exit-zero --bug-report"),
+    tool("pylint", "", Kinds::LINT).unless("--exit-zero --list-msgs --generate-rcfile"),
+    tool("maturin", "build develop", Kinds::COMPILES),
+    // They read the syntax and nothing else.
+    tool("py_compile", "", Kinds::LINT),
+    tool("compileall", "", Kinds::LINT),
+];
+
+fn judge_python(call: &Call<'_>) -> Kinds {
+    judge_words(call, call.name, call.arguments)
+}
+
+fn judge_words(call: &Call<'_>, name: &str, arguments: &[Word]) -> Kinds {
+    let options = call.step.assigned.iter().find(|(name, _)| name == "PYTEST_ADDOPTS");
+    if options.is_some_and(|(_, value)| value.text.contains("--co") || value.text.contains("--help")) {
+        return Kinds::NONE;
+    }
+    match name {
+        "python" | "python3" => interpreter(call, arguments),
+        "coverage" => match arguments.first().map(|word| word.text.as_str()) {
+            Some("run") => interpreter(call, &arguments[1..]),
+            _ => Kinds::NONE,
+        },
+        "manage.py" => match arguments.first().map(|word| word.text.as_str()) {
+            Some("test") => Kinds::TEST,
+            _ => Kinds::NONE,
+        },
+        "tox" | "nox" => environments(name, arguments),
+        _ => judge(TOOLS, name, arguments).unwrap_or_default(),
+    }
+}
+
+/// `python -m pytest`, `python manage.py test`.
+fn interpreter(call: &Call<'_>, arguments: &[Word]) -> Kinds {
+    const VALUED: Words = "-W -X --source --rcfile";
+    let mut at = 0;
+    while let Some(word) = arguments.get(at) {
+        match word.text.as_str() {
+            "-m" => {
+                let rest = arguments.get(at + 2..).unwrap_or_default();
+                return arguments.get(at + 1).map_or(Kinds::NONE, |module| match module.text.as_str() {
+                    // A module that runs modules would run itself without end.
+                    "python" | "python3" | "coverage" if call.depth > 2 => Kinds::NONE,
+                    "python" | "python3" => Kinds::NONE,
+                    module => judge_words(&Call { depth: call.depth + 1, ..*call }, module, rest),
+                });
+            }
+            "-c" => return Kinds::NONE,
+            text if text.starts_with('-') => at += 1 + usize::from(among(VALUED, text)),
+            text => {
+                let name = text.rsplit('/').next().unwrap_or_default();
+                return match name {
+                    "manage.py" => judge_words(call, name, &arguments[at + 1..]),
+                    "setup.py" if has(&arguments[at + 1..], "test") => Kinds::TEST,
+                    // A file of tests that runs itself.
+                    name if name.starts_with("test_")
+                        || name.ends_with("_test.py")
+                        || name == "runtests.py" =>
+                    {
+                        Kinds::TEST
+                    }
+                    _ => Kinds::NONE,
+                };
+            }
+        }
+    }
+    Kinds::NONE
+}
+
+/// tox and nox run environments and sessions whose names tell what they are for.
+fn environments(name: &str, arguments: &[Word]) -> Kinds {
+    let lists = "-l -a --listenvs --notest -n list config l c devenv --showconfig --devenv";
+    if has(arguments, lists) {
+        return Kinds::NONE;
+    }
+    let options: Words = if name == "tox" { "-e --env" } else { "-s --session --sessions -e" };
+    let Some(chosen) = text_of(arguments, options) else { return Kinds::TEST };
+    let of = |name: &str| {
+        if ["lint", "flake", "ruff", "style", "pylint", "pre-commit"].iter().any(|word| name.contains(word)) {
+            Kinds::LINT
+        } else if name.contains("type") || name.contains("mypy") || name.contains("pyright") {
+            Kinds::TYPECHECK
+        } else if ["doc", "format", "fmt", "build", "release", "clean"].iter().any(|word| name.contains(word))
+        {
+            Kinds::NONE
+        } else {
+            Kinds::TEST
+        }
+    };
+    chosen.split(',').map(of).fold(Kinds::NONE, Kinds::and)
+}
+
+fn read(name: &str, text: &str) -> Contents {
+    let mut shows = match name {
+        "tox.ini" | "noxfile.py" | "pytest.ini" | "conftest.py" | "manage.py" => Kinds::TEST,
+        "mypy.ini" | "pyrightconfig.json" => Kinds::TYPECHECK,
+        "ruff.toml" | ".flake8" | ".pylintrc" => Kinds::LINT,
+        _ => Kinds::NONE,
+    };
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if says(&["[tool.pytest", "[tool:pytest]", "\npytest", "\"pytest"]) || text.starts_with("pytest") {
+        shows = shows.and(Kinds::TEST);
+    }
+    if says(&["[tool.mypy", "[mypy]", "[tool.pyright", "[tool.basedpyright", "[tool.ty"]) {
+        shows = shows.and(Kinds::TYPECHECK);
+    }
+    if says(&["[tool.ruff", "[flake8]", "[tool.pylint", "[tool.flake8"]) {
+        shows = shows.and(Kinds::LINT);
+    }
+    Contents::shows(shows)
+}
+
+fn examples(project: &Project, file: &File) -> Vec<(Kind, String)> {
+    let at = |name: &str| project.nearest(&file.folder, name).is_some();
+    let run = if at("uv.lock") {
+        "uv run "
+    } else if at("poetry.lock") {
+        "poetry run "
+    } else if at("Pipfile") {
+        "pipenv run "
+    } else {
+        ""
+    };
+    let test = if at("manage.py") && !at("pytest.ini") { "python manage.py test" } else { "pytest" };
+    let types = if at("pyrightconfig.json") { "pyright" } else { "mypy ." };
+    let lint = if at(".flake8") { "flake8" } else { "ruff check" };
+    [(Kind::Test, test), (Kind::Typecheck, types), (Kind::Lint, lint)]
+        .map(|(kind, command)| (kind, format!("{run}{command}")))
+        .into()
+}

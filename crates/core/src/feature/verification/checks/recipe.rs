@@ -1,0 +1,162 @@
+//! Commands that a project gives a name: scripts of `package.json`, targets of a Makefile, recipes of a justfile. What
+//! one of them verifies is told by its body, and by its name where the body runs something nobody knows.
+
+use crate::shell::{self, Spot, Status, Step, Word, Words, among};
+
+use crate::feature::verification::checks::kind::{Kind, Kinds};
+use crate::feature::verification::checks::{File, Project};
+
+/// One named command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Recipe {
+    pub name: String,
+    /// Each run by a shell of its own, as long as the ones before succeeded.
+    pub lines: Vec<String>,
+    /// Recipes that have to succeed first.
+    pub first: Vec<String>,
+}
+
+/// Commands that verify nothing and whose presence says nothing.
+const TRIVIAL: Words = "echo printf true false : exit cd rm mkdir cp mv cat tee tail head grep sleep export set source \
+    . touch ls find sed awk wait kill wc sort test [ rimraf del-cli shx unset";
+
+/// Whether a recipe says by its name that it watches.
+fn watches(name: &str) -> bool {
+    name.split([':', '.', '/', '-', '_']).any(|part| part == "watch")
+}
+
+/// The kinds that a name promises.
+pub(super) fn kinds_of_name(name: &str) -> Kinds {
+    if watches(name) {
+        return Kinds::NONE;
+    }
+    let first = name.split([':', '.', '/']).next().unwrap_or(name);
+    let exact = |word: &str| match word {
+        "test" | "tests" | "testall" | "unit" | "unittest" | "unittests" | "e2e" | "spec" | "specs"
+        | "integration" | "check" => Kinds::TEST,
+        "typecheck" | "typechecks" | "types" | "tsc" | "mypy" | "pyright" | "phpstan" | "psalm" => {
+            Kinds::TYPECHECK
+        }
+        "build" | "compile" | "all" | "dist" | "bundle" => Kinds::BUILD,
+        "lint" | "linter" | "eslint" | "clippy" | "rubocop" | "ruff" | "flake8" | "vet" => Kinds::LINT,
+        _ => Kinds::NONE,
+    };
+    match name {
+        "type-check" | "type_check" | "check-types" | "check:types" | "check_types" | "ts:check"
+        | "tsc:check" | "typecheck:all" | "check-type" | "lint:types" | "types:check" => {
+            return Kinds::TYPECHECK;
+        }
+        "test:ui" | "test:debug" | "test:update" | "test:setup" | "test:prepare" | "test:open"
+        | "lint:fix" | "lint-fix" | "build:docs" | "test:install" => return Kinds::NONE,
+        _ => {}
+    }
+    let whole = exact(name);
+    if !whole.is_empty() {
+        return whole;
+    }
+    if first != name {
+        return exact(first).without(if first == "check" || first == "all" {
+            Kinds::TEST.and(Kinds::BUILD)
+        } else {
+            Kinds::NONE
+        });
+    }
+    let mut parts = name.split(['-', '_']);
+    let (head, tail) = (parts.next().unwrap_or_default(), name.rsplit(['-', '_']).next().unwrap_or_default());
+    match (head, tail) {
+        ("test" | "tests", "setup" | "data" | "deps" | "image" | "env" | "clean" | "db") => Kinds::NONE,
+        ("test" | "tests", _) | (_, "test" | "tests") => Kinds::TEST,
+        ("lint", "fix") => Kinds::NONE,
+        ("lint", _) | (_, "lint") => Kinds::LINT,
+        ("build", "image" | "docker" | "docs" | "env") => Kinds::NONE,
+        ("build", _) => Kinds::BUILD,
+        _ => Kinds::NONE,
+    }
+}
+
+/// What the success of a recipe tells; `None` where the file has no such recipe. `more` are words that its last command
+/// gets besides its own.
+pub(super) fn judge(
+    project: &Project,
+    file: &File,
+    name: &str,
+    more: &[Word],
+    depth: usize,
+) -> Option<Kinds> {
+    let recipe = file.contents.recipes.iter().find(|recipe| recipe.name == name)?;
+    if depth > crate::feature::verification::checks::DEEPEST || watches(name) {
+        return Some(Kinds::NONE);
+    }
+    let mut kinds = Kinds::NONE;
+    for before in recipe.first.iter().filter(|before| *before != name) {
+        kinds = kinds.and(judge(project, file, before, &[], depth + 1).unwrap_or_default());
+    }
+    let (mut strange, mut hides) = (false, false);
+    for (number, line) in recipe.lines.iter().enumerate() {
+        let Some(mut script) = shell::parse_process(line) else { return Some(Kinds::NONE) };
+        if number + 1 == recipe.lines.len()
+            && let Some(last) = script.steps.last_mut()
+        {
+            last.words.extend(more.iter().cloned());
+        }
+        for step in &script.steps {
+            let known = of_step(project, file, step, depth);
+            match step.status {
+                Status::Decides if !step.background && !known.is_empty() => kinds = kinds.and(known),
+                // What is known never to end is not strange, whatever the recipe is called.
+                _ if crate::feature::verification::checks::watch::may_stay(project, step) => hides = true,
+                Status::Decides if !step.background => strange |= !is_trivial(step),
+                _ => hides |= !known.is_empty(),
+            }
+        }
+    }
+    if strange && !hides {
+        kinds = kinds.and(kinds_of_name(name));
+    }
+    Some(kinds)
+}
+
+fn of_step(project: &Project, file: &File, step: &Step, depth: usize) -> Kinds {
+    let elsewhere = file.folder.starts_with('/');
+    let folder = match crate::feature::verification::checks::folder_of(step) {
+        Spot::Start(path) => shell::tidy(&format!("/{}/{path}", file.folder)),
+        Spot::Top(path) if !elsewhere => path,
+        _ => return Kinds::NONE,
+    };
+    let folder = if elsewhere { &folder } else { folder.trim_start_matches('/') };
+    project.judge(step, folder, &step.words, depth + 1)
+}
+
+fn is_trivial(step: &Step) -> bool {
+    match step.name() {
+        Some(name) => {
+            among(TRIVIAL, name) || crate::feature::verification::checks::only_tells(&step.words[1..])
+        }
+        None => step.words.is_empty(),
+    }
+}
+
+/// Commands that run a recipe, per kind: the one that is named after it, and the one that gives little besides.
+pub(super) fn examples(project: &Project, file: &File, run: &str) -> (Vec<Example>, Vec<Example>) {
+    let named: Vec<(&str, Kinds)> = file
+        .contents
+        .recipes
+        .iter()
+        .filter(|recipe| !kinds_of_name(&recipe.name).is_empty())
+        .map(|recipe| (recipe.name.as_str(), judge(project, file, &recipe.name, &[], 0).unwrap_or_default()))
+        .collect();
+    let (mut sure, mut other) = (Vec::new(), Vec::new());
+    for kind in Kind::ALL {
+        let giving = || named.iter().filter(|(_, kinds)| kinds.has(kind));
+        let best = giving()
+            .filter(|(name, _)| kinds_of_name(name).has(kind))
+            .min_by_key(|(name, _)| (*name != kind.name(), name.len()));
+        let any = giving().min_by_key(|(name, kinds)| (kinds.iter().count(), name.len()));
+        sure.extend(best.map(|(name, _)| (kind, format!("{run} {name}"))));
+        other.extend(any.map(|(name, _)| (kind, format!("{run} {name}"))));
+    }
+    (sure, other)
+}
+
+/// A kind, and a command that gives it.
+pub(super) type Example = (Kind, String);

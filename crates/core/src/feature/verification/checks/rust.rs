@@ -1,0 +1,61 @@
+//! Rust: Cargo.
+
+use crate::shell::Words;
+
+use crate::feature::verification::checks::kind::{Kind, Kinds};
+use crate::feature::verification::checks::tool::{Tool, judge, tool};
+use crate::feature::verification::checks::{Call, Contents, Ecosystem, examples_of, runs_nothing};
+
+pub(super) static ECOSYSTEM: Ecosystem = Ecosystem {
+    manifests: "Cargo.toml",
+    beside: "clippy.toml .clippy.toml",
+    texts: "Cargo.toml",
+    commands: "cargo cross wasm-pack bacon",
+    read,
+    judge: |call: &Call<'_>| judge(TOOLS, call.name, call.arguments).unwrap_or_default(),
+    folder_options: "--manifest-path -C",
+    runs: runs_nothing,
+    examples: |_, _| {
+        examples_of(&[
+            (Kind::Test, "cargo test"),
+            (Kind::Typecheck, "cargo check"),
+            (Kind::Build, "cargo build"),
+            (Kind::Lint, "cargo clippy"),
+        ])
+    },
+};
+
+/// What Cargo takes before its verb.
+const BEFORE: Words = "--manifest-path --config --color -C -Z --target-dir";
+
+const fn cargo(verbs: Words, gives: Kinds) -> Tool {
+    tool("cargo", verbs, gives).valued(BEFORE)
+}
+
+static TOOLS: &[Tool] = &[
+    cargo("test t", Kinds::COMPILED_TEST).unless("--build-plan"),
+    cargo("nextest", Kinds::COMPILED_TEST).needs("run r"),
+    cargo("llvm-cov tarpaulin", Kinds::COMPILED_TEST).unless("clean report show-env"),
+    cargo("miri", Kinds::COMPILED_TEST).needs("test nextest"),
+    cargo("hack", Kinds::COMPILED_TEST).needs("test"),
+    cargo("hack", Kinds::TYPECHECK).needs("check"),
+    cargo("check c", Kinds::TYPECHECK),
+    cargo("build b", Kinds::COMPILES).unless("--build-plan --unit-graph"),
+    cargo("clippy", Kinds::LINT.and(Kinds::TYPECHECK)),
+    tool("cross", "test t", Kinds::COMPILED_TEST),
+    tool("cross", "check c", Kinds::TYPECHECK),
+    tool("cross", "build b", Kinds::COMPILES),
+    tool("cross", "clippy", Kinds::LINT.and(Kinds::TYPECHECK)),
+    tool("wasm-pack", "test", Kinds::COMPILED_TEST),
+    tool("wasm-pack", "build", Kinds::COMPILES),
+];
+
+fn read(name: &str, text: &str) -> Contents {
+    match name {
+        "Cargo.toml" if text.contains("lints.clippy]") => {
+            Contents::shows(Kinds::COMPILED_TEST.and(Kinds::LINT))
+        }
+        "Cargo.toml" => Contents::shows(Kinds::COMPILED_TEST),
+        _ => Contents::shows(Kinds::LINT),
+    }
+}

@@ -1,0 +1,51 @@
+//! Commands that start anew whenever a file changes. They end when somebody ends them, and that is no success.
+
+use crate::shell::{Step, Word, Words, among};
+
+use crate::feature::verification::checks::Project;
+use crate::feature::verification::checks::tool::{has, operands};
+
+/// With one of these, any command watches.
+const OPTIONS: Words = "--watch --watchAll --watch-all --file-watch --continuous --looponfail";
+
+/// Commands that watch with `-w`; of others it is something else.
+const SHORT: Words =
+    "vitest tsc tsgo vue-tsc mocha ava tap qunit vite webpack rollup pyright basedpyright ruff dune";
+
+/// Commands that do nothing else.
+const WATCHERS: Words =
+    "nodemon watchexec entr chokidar onchange tsc-watch cargo-watch bacon ptw pytest-watch";
+
+/// Whether a command is told to watch; `--watch=false` and `--watch false` tell it not to.
+pub(super) fn watches(name: &str, arguments: &[Word]) -> bool {
+    let told = arguments.iter().enumerate().any(|(number, word)| {
+        let (option, value) = match word.text.split_once('=') {
+            Some((option, value)) => (option, Some(value)),
+            None => (word.text.as_str(), arguments.get(number + 1).map(|next| next.text.as_str())),
+        };
+        among(OPTIONS, option) && value != Some("false")
+    });
+    told || among(WATCHERS, name)
+        || among(SHORT, name) && has(arguments, "-w")
+        // `cargo watch`, `vitest watch`, `tsx watch`.
+        || operands(arguments, "").next() == Some("watch")
+}
+
+/// Whether a command watches or not as it sees fit: by the terminal, or by `CI`.
+pub(super) fn may_watch(name: &str, arguments: &[Word]) -> bool {
+    match name {
+        "vitest" => !has(arguments, "run related --run --no-watch --watch"),
+        "react-scripts" | "ng" => {
+            matches!(operands(arguments, "").next(), Some("test" | "t"))
+                && !has(arguments, "--no-watch --watch --watchAll")
+        }
+        _ => false,
+    }
+}
+
+/// Whether the end of a step may never come.
+pub(super) fn may_stay(project: &Project, step: &Step) -> bool {
+    let Some(name) = crate::feature::verification::checks::name_of(step) else { return false };
+    let arguments = step.words.get(1..).unwrap_or_default();
+    watches(name, arguments) || project.background && may_watch(name, arguments)
+}

@@ -1,0 +1,158 @@
+//! What an event leaves in the marks about work: skills, edits, checks. From what succeeded, never from what was tried.
+
+use crate::event::{Event, EventKind, Exit};
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Needs};
+use crate::feature::marks::{Mark, Marks};
+use crate::feature::verification::checks::Kinds;
+use crate::feature::verification::skill as verification;
+use crate::feature::verification::skill::verifies;
+use crate::feature::verification::work::{Background, Checked, Edit};
+use crate::file_class::FileClass;
+use crate::time::Millis;
+
+/// How much earlier than it was the start of a call may seem to us: an edit of the same answer may have ended just before
+/// (1 to 12 ms seen with 2.1.325).
+const START_SLACK_MS: u64 = 50;
+
+/// What has to be known to tell.
+pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
+    let files = written(event, config).is_some() || event.command().is_some();
+    let known =
+        |task: &str| marks.is_some_and(|marks| marks.work.background.iter().any(|known| known.task == task));
+    let checks = event.ended_task().is_some_and(|task| task.succeeded && known(&task.id));
+    Needs { files, checks, ..Needs::default() }
+}
+
+/// The file that a tool other than the shell has written.
+pub fn written<'e>(event: &'e Event<'_>, config: &Config) -> Option<&'e str> {
+    event.written(|tool| config.tools.writers.0.iter().any(|writer| writer.0 == tool))
+}
+
+/// Whether the verifying commands matter to a command line that ran: only where something is unverified, or was just
+/// edited.
+pub fn wants_checks(marks: Option<&Marks>, edited: bool) -> bool {
+    edited || marks.is_some_and(|marks| marks.work.changes.is_some())
+}
+
+/// The marks of this event.
+pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
+    let event = facts.event;
+    let mut marks = Vec::new();
+    if let Some(name) = event.skill() {
+        let agent = event.agent().map(|agent| agent.id.to_owned());
+        marks.push(Mark::Skill { name: name.to_owned(), agent });
+        if crate::feature::verification::work::satisfies(name, verification::SKILL) {
+            marks.push(Mark::Checked(Checked {
+                kinds: Kinds::default(),
+                at: facts.now,
+                seen: facts.now,
+                verified: true,
+            }));
+        }
+    }
+    if written(event, config).is_some() {
+        marks.extend(edits(facts, config, false).map(|(edit, _)| Mark::Edit(edit)));
+    }
+    if event.command().is_some() {
+        marks.extend(of_command(facts, config));
+    }
+    if let Some(task) = event.ended_task() {
+        marks.extend(of_ended_task(facts, config, &task.id, task.succeeded));
+    }
+    if let Some(task) = event.stopped_task() {
+        marks.extend(of_ended_task(facts, config, task, false));
+    }
+    if event.kind == EventKind::DirectoryAdded {
+        marks.extend(event.payload.directory.get().map(|path| Mark::Directory(path.to_string())));
+    }
+    let held = facts.marks.value().and_then(|marks| marks.work.changes.as_ref());
+    let tool = matches!(event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure);
+    if tool && held.is_some_and(|changes| changes.held > 0 && !changes.ran) {
+        marks.push(Mark::Ran);
+    }
+    marks
+}
+
+/// The edits of this event alone, for when they cannot be noted.
+pub fn edit_marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
+    let by_shell = facts.event.command().is_some();
+    if !by_shell && written(facts.event, config).is_none() {
+        return Vec::new();
+    }
+    edits(facts, config, by_shell).map(|(edit, _)| Mark::Edit(edit)).collect()
+}
+
+/// The code that was written, each with the step of the command line that did.
+fn edits<'f>(
+    facts: &'f Facts<'_>,
+    config: &'f Config,
+    shell: bool,
+) -> impl Iterator<Item = (Edit, Option<usize>)> + 'f {
+    let exempt = &config.policies.verify_stop.exempt.0;
+    let counts = move |path: &str| !exempt.iter().any(|glob| glob.matches(path));
+    let code = facts.files.iter().filter(|file| file.class == FileClass::Code);
+    code.filter(move |file| file.inside.is_some() && counts(&file.below)).filter_map(move |file| {
+        let edit = Edit { file: file.inside.clone()?, at: facts.now, shell };
+        Some((edit, file.step))
+    })
+}
+
+/// A command line may edit, verify, or both; which came first decides.
+fn of_command(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
+    let mut edited: Vec<(Edit, Option<usize>)> = edits(facts, config, true).collect();
+    let last_edit = edited.iter().filter_map(|(_, step)| *step).max();
+    let into_marks =
+        |edited: Vec<(Edit, Option<usize>)>| edited.into_iter().map(|(edit, _)| Mark::Edit(edit)).collect();
+    let payload = &facts.event.payload;
+    let response = payload.tool_response.get();
+    if facts.event.exit() != Exit::Known(0) {
+        return into_marks(edited);
+    }
+    let after = |step: usize| last_edit.is_none_or(|edit| edit < step);
+    let kinds: Kinds =
+        facts.proof.evidence.iter().filter(|found| after(found.step)).map(|found| found.kind).collect();
+    if kinds.is_empty() {
+        let mut marks: Vec<Mark> = into_marks(edited);
+        marks.extend(facts.proof.hidden.clone().map(Mark::Hidden));
+        return marks;
+    }
+    // What the same line edited before is older than the check; what somebody else edited meanwhile is not.
+    let ran = payload.duration_ms.get().copied().unwrap_or_default();
+    let at = facts.now.before(ran.saturating_sub(START_SLACK_MS));
+    for (edit, _) in &mut edited {
+        edit.at = at;
+    }
+    let before = if last_edit.is_some() { Kinds::default() } else { passed(facts) };
+    let mut marks: Vec<Mark> = into_marks(edited);
+    match response.and_then(|response| response.background_task.get()) {
+        None => marks.push(checked(facts, config, before, kinds, at)),
+        // The end of one that a subagent started is told to nobody but the subagent (seen with 2.1.325).
+        Some(_) if !facts.event.main_thread() => {}
+        Some(task) => {
+            marks.push(Mark::Launched(Background { task: task.to_string(), kinds, at, awaited: None }));
+        }
+    }
+    marks
+}
+
+fn of_ended_task(facts: &Facts<'_>, config: &Config, task: &str, succeeded: bool) -> Vec<Mark> {
+    let known =
+        facts.marks.value().and_then(|marks| marks.work.background.iter().find(|known| known.task == task));
+    let Some(known) = known else { return Vec::new() };
+    let mut marks = vec![Mark::Ended(task.to_owned())];
+    marks.extend(succeeded.then(|| checked(facts, config, passed(facts), known.kinds, known.at)));
+    marks
+}
+
+/// What succeeded since the last edit.
+fn passed(facts: &Facts<'_>) -> Kinds {
+    let changes = facts.marks.value().and_then(|marks| marks.work.changes.as_ref());
+    changes.map(|changes| changes.checked).unwrap_or_default()
+}
+
+/// Checks that succeeded, with those before them.
+fn checked(facts: &Facts<'_>, config: &Config, before: Kinds, kinds: Kinds, at: Millis) -> Mark {
+    let verified = verifies(facts.checks.as_ref(), config, before.and(kinds));
+    Mark::Checked(Checked { kinds, at, seen: facts.now, verified })
+}

@@ -1,0 +1,76 @@
+//! Task gate: a task is not completed while code is unverified. The same test as [`crate::feature::verification::verify_stop`], once per task.
+//!
+//! The rules, case by case, are in `task_gate.md` beside this file.
+
+use crate::event::{Event, EventKind};
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::marks::{Mark, Marks};
+use crate::feature::verdict::{Asks, Call, Effect, Verdict};
+use crate::feature::verification::verify_stop;
+use crate::feature::verification::verify_stop::settings::VerifyMode;
+use crate::feature::verification::work::hash;
+use crate::feature::{Mode, Policy};
+
+pub mod settings;
+
+pub use settings::Settings;
+
+/// The policy's name.
+pub const ID: &str = "task-gate";
+
+/// The policy.
+pub struct TaskGate;
+
+impl Policy for TaskGate {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.task_gate.mode {
+            VerifyMode::Block => Mode::Live,
+            VerifyMode::Shadow => Mode::Shadow,
+            VerifyMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
+        let unverified = marks.is_some_and(|marks| marks.work.changes.is_some());
+        (event.kind == EventKind::TaskCompleted).then_some(Needs { checks: unverified, ..Needs::default() })
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        let marks = match &facts.marks {
+            Known::Value(marks) => marks,
+            Known::Absent => return Verdict::silent("no code was edited"),
+            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+        };
+        let Some(changes) = &marks.work.changes else { return Verdict::silent("nothing is unverified") };
+        if facts.edits_gone {
+            return Verdict::silent("the edited files are gone");
+        }
+        if let Some(verdict) = verify_stop::verified_by_now(facts, config, changes) {
+            return verdict;
+        }
+        if marks.work.pending().any(|check| check.awaited.is_none()) {
+            return Verdict::silent("a check still runs in the background");
+        }
+        let subject = facts.event.payload.task_subject.get().map(AsRef::as_ref).unwrap_or_default();
+        let notice = format!("{ID}/{:08x}", hash(subject));
+        if marks.noticed(&notice) {
+            return Verdict::silent("this task was held already");
+        }
+        if config.stepped_down(ID) {
+            return Verdict::silent("stepped down");
+        }
+        Verdict {
+            call: Call::Deny,
+            reason: Some(verify_stop::reason(facts, config, changes)),
+            because: "code was edited and not verified since",
+            effects: vec![Effect::Mark(Mark::Notice(notice))],
+            asks: Asks::verified(),
+            ..Verdict::pass()
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Verify before stop: a turn that edited code does not end before something was run that could have failed.
+//!
+//! The rules, case by case, are in `verify_stop.md` beside this file. It blocks only on fact: edits that succeeded, and no
+//! check that succeeded since. What it cannot check it lets pass, since a stop that can never be given would loop.
+
+use crate::event::{Event, EventKind};
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::marks::{Mark, Marks};
+use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
+use crate::feature::verification::checks::{Kinds, Project};
+use crate::feature::verification::skill::{SKILL, missing, verifies};
+use crate::feature::verification::work::{Background, ChangeSet, Checked};
+use crate::feature::{Mode, Policy};
+use settings::{VerifyMode, Wants};
+
+pub mod settings;
+
+pub use settings::Settings;
+
+/// The policy's name.
+pub const ID: &str = "verify-stop";
+
+/// The policy.
+pub struct VerifyStop;
+
+impl Policy for VerifyStop {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.verify_stop.mode {
+            VerifyMode::Block => Mode::Live,
+            VerifyMode::Shadow => Mode::Shadow,
+            VerifyMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
+        let unverified = marks.is_some_and(|marks| marks.work.changes.is_some());
+        match event.kind {
+            EventKind::Stop if event.main_thread() => Some(Needs { checks: unverified, ..Needs::default() }),
+            EventKind::SessionStart if event.main_thread() && event.compacted() && unverified => {
+                Some(Needs::default())
+            }
+            _ => None,
+        }
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        let marks = match &facts.marks {
+            Known::Value(marks) => marks,
+            Known::Absent => return Verdict::silent("no code was edited"),
+            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+        };
+        let Some(changes) = &marks.work.changes else {
+            let verified = marks.work.verified.is_some();
+            return Verdict::silent(if verified {
+                "verified since the last edit"
+            } else {
+                "no code was edited"
+            });
+        };
+        if facts.event.kind == EventKind::SessionStart {
+            return remember(changes);
+        }
+        if facts.edits_gone {
+            return Verdict::silent("the edited files are gone");
+        }
+        if let Some(verdict) = verified_by_now(facts, config, changes) {
+            return verdict;
+        }
+        if let Some(verdict) = still_running(facts.event, marks) {
+            return verdict;
+        }
+        let settings = &config.policies.verify_stop;
+        if changes.held >= settings.blocks.get() as u32 {
+            return let_go(facts, changes, "held as often as the config allows");
+        }
+        let active = facts.event.payload.stop_hook_active.get().copied().unwrap_or_default();
+        if active && changes.held > 0 && !changes.ran {
+            return let_go(facts, changes, "nothing ran since it was held");
+        }
+        if config.stepped_down(ID) {
+            return let_go(facts, changes, "stepped down: the person is told");
+        }
+        hold(facts, config, changes)
+    }
+}
+
+/// Checks that ran at the same time, or a config that wants less by now, may have left nothing to ask for.
+pub(super) fn verified_by_now(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Option<Verdict> {
+    let kinds = changes.checked;
+    let checked = Checked { kinds, at: changes.last, seen: facts.now, verified: true };
+    verifies(facts.checks.as_ref(), config, kinds).then(|| Verdict {
+        effects: vec![Effect::Mark(Mark::Checked(checked))],
+        ..Verdict::silent("verified since the last edit")
+    })
+}
+
+/// What still runs may edit, or verify: the stop passes, and the next one is looked at again.
+fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
+    if event.agents_run() {
+        return Some(waits("agents still run in the background"));
+    }
+    if marks.work.check_runs(event) {
+        return Some(waits("a check still runs in the background"));
+    }
+    // One that has just ended is not listed any more, and its end is told after this turn (seen with 2.1.325). A task that
+    // ended with its client, or that a person stopped, is never told of: one turn has to be enough.
+    let turn = event.payload.prompt_id.get().map(AsRef::as_ref).unwrap_or_default();
+    let told_later = |check: &&Background| check.awaited.as_deref().is_none_or(|awaited| awaited == turn);
+    let gone: Vec<&Background> = marks.work.pending().filter(told_later).collect();
+    if gone.is_empty() {
+        return None;
+    }
+    let new = gone.into_iter().filter(|check| check.awaited.is_none());
+    let awaited = new.map(|check| Background { awaited: Some(turn.to_owned()), ..check.clone() });
+    Some(Verdict {
+        effects: awaited.map(|check| Effect::Mark(Mark::Launched(check))).collect(),
+        ..waits("a check in the background has just ended")
+    })
+}
+
+/// A pass that still waits: the block before it is not ignored yet.
+fn waits(because: &'static str) -> Verdict {
+    Verdict { asks: Asks::verified(), ..Verdict::silent(because) }
+}
+
+/// The stop passes; the person is told once that nothing was verified.
+fn let_go(facts: &Facts<'_>, changes: &ChangeSet, because: &'static str) -> Verdict {
+    if changes.told {
+        return Verdict::silent(because);
+    }
+    let text = (crate::words::words(facts.lang).unverified)(changes);
+    let when_said = vec![Effect::Mark(Mark::Told)];
+    let say = Say { to: Audience::User, text, weight: 60, explains: false, when_said };
+    Verdict { says: vec![say], ..Verdict::silent(because) }
+}
+
+fn hold(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdict {
+    let mut reason = reason(facts, config, changes);
+    if !facts.person.may_be_there() {
+        reason.push_str(" The last message of this run is its result: after the check, give the whole final answer again.");
+    }
+    let mut verdict = Verdict {
+        call: Call::Deny,
+        reason: Some(reason),
+        because: "code was edited and not verified since",
+        effects: vec![Effect::Mark(Mark::Held)],
+        asks: Asks::verified(),
+        ..Verdict::pass()
+    };
+    if !facts.marks.value().is_some_and(|marks| marks.noticed(ID)) {
+        verdict.says.push(Say {
+            to: Audience::User,
+            text: (crate::words::words(facts.lang).stop_held)(changes, ID),
+            weight: 50,
+            explains: true,
+            when_said: vec![Effect::Mark(Mark::Notice(ID.to_owned()))],
+        });
+    }
+    verdict
+}
+
+/// Which edits, and what would count as verification here.
+pub(super) fn reason(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> String {
+    let hidden = changes.hidden.as_ref().map(|command| {
+        format!(
+            " The run of `{command}` is no evidence: its exit status was hidden by what stands around it."
+        )
+    });
+    let checks = facts.checks.as_ref();
+    let examples = examples(checks, config, missing(checks, config, changes.checked));
+    let counts = if examples.is_empty() {
+        format!(
+            "No test, type check or build of this project is known. What counts is the skill {SKILL}, invoked after the \
+             last edit."
+        )
+    } else {
+        let how_many = match config.policies.verify_stop.wants {
+            Wants::One => "one",
+            Wants::Each => "each",
+        };
+        format!(
+            "What counts is {how_many} of these, succeeding after the last edit with its exit status not hidden by a pipe, \
+             `;` or `|| true`: {}. Or the skill {SKILL}, invoked after the last edit.",
+            examples.join(", ")
+        )
+    };
+    let edited = changes.listed();
+    format!("Code was edited and not verified since: {edited}.{} {counts}", hidden.unwrap_or_default())
+}
+
+/// Command lines that a person would run, one for each kind. Where each kind is wanted, none that the others make
+/// unnecessary.
+pub fn examples(checks: Option<&Project>, config: &Config, missing: Kinds) -> Vec<String> {
+    let settings = &config.policies.verify_stop;
+    let configured = settings.commands.all().map(|(kind, line)| (kind, line.to_owned()));
+    let found = checks.map(Project::examples).unwrap_or_default();
+    let mut kinds = Kinds::default();
+    let mut lines: Vec<(String, Kinds)> = Vec::new();
+    for (kind, line) in configured.chain(found) {
+        let new = missing.has(kind) && !kinds.has(kind);
+        if new && !lines.iter().any(|(known, _)| *known == line) {
+            let proves = checks.map(|project| project.proves(&line)).unwrap_or_default().and(kind.into());
+            lines.push((line, proves));
+        }
+        kinds = kinds.and(kind.into());
+    }
+    if settings.wants == Wants::Each {
+        // The least telling first: tests that were compiled make a build unnecessary, not the other way round.
+        for at in (0..lines.len()).rev() {
+            let others = lines.iter().enumerate().filter(|(number, _)| *number != at);
+            let others = others.fold(Kinds::default(), |all, (_, (_, proves))| all.and(*proves));
+            if lines[at].1.common(missing).without(others).is_empty() {
+                lines.remove(at);
+            }
+        }
+    }
+    lines.into_iter().map(|(line, _)| format!("`{line}`")).collect()
+}
+
+/// After a boundary nobody in the conversation may know any more what was not verified.
+fn remember(changes: &ChangeSet) -> Verdict {
+    let text =
+        format!("Code was edited before this compaction and is not verified since: {}.", changes.listed());
+    Verdict {
+        because: "unverified edits outlive the compaction",
+        says: vec![Say { to: Audience::Model, text, weight: 70, explains: false, when_said: Vec::new() }],
+        ..Verdict::pass()
+    }
+}

@@ -1,0 +1,92 @@
+//! Section `[verify_stop]`: what has to be run before a turn that edited code ends.
+
+use crate::feature::verification::checks::{Extra, Kind, Kinds};
+use crate::settings::list::{CommandLine, Exempted, Listed};
+use crate::settings::section::section;
+use crate::settings::setting::{Count, choices};
+use crate::text::glob::Glob;
+
+section! {
+    /// Section `[verify_stop]`.
+    Settings "verify_stop" {
+        /// What happens when a turn ends with code that was edited and not verified: it goes on (`block`), it is only recorded (`shadow`), or nobody looks.
+        mode: VerifyMode = VerifyMode::Block, Tightens;
+        /// How often one set of changes is held up at most.
+        blocks: Count<1, 3> = Count::new(1), Tightens;
+        /// What verifies: one command that tests, checks types or builds (`one`), or one of each kind that the project has (`each`).
+        wants: Wants = Wants::One, Tightens;
+        /// Files whose edits need no verification, by pattern: generated code, scratch folders.
+        exempt: Exempted<Glob> = Exempted::default(), Tightens;
+    }
+    sections {
+        /// Section `[verify_stop.commands]`.
+        commands: Commands = Commands::default();
+    }
+}
+
+section! {
+    /// Section `[verify_stop.commands]`.
+    Commands "verify_stop.commands" {
+        /// Command lines that test, beside those that the project's files tell: each one simple command, which counts with more arguments, too; a script is known by its path from the project's root.
+        test: Listed<CommandLine> = Listed::default(), WithTrust;
+        /// Command lines that check types.
+        typecheck: Listed<CommandLine> = Listed::default(), WithTrust;
+        /// Command lines that build.
+        build: Listed<CommandLine> = Listed::default(), WithTrust;
+        /// Command lines that lint.
+        lint: Listed<CommandLine> = Listed::default(), WithTrust;
+    }
+}
+
+/// What a policy does with work that is not verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerifyMode {
+    /// Holds it up.
+    Block,
+    /// Only records.
+    Shadow,
+    /// Does not look.
+    Off,
+}
+
+choices!(VerifyMode {
+    "off" => VerifyMode::Off,
+    "shadow" => VerifyMode::Shadow,
+    "block" => VerifyMode::Block,
+});
+
+/// How much evidence is enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wants {
+    /// One command that tests, checks types or builds.
+    One,
+    /// One of each kind that the project has.
+    Each,
+}
+
+choices!(Wants { "one" => Wants::One, "each" => Wants::Each });
+
+impl Commands {
+    /// Each command line with what it proves.
+    pub fn all(&self) -> impl Iterator<Item = (Kind, &str)> {
+        let kinds = [
+            (Kind::Test, &self.test),
+            (Kind::Typecheck, &self.typecheck),
+            (Kind::Build, &self.build),
+            (Kind::Lint, &self.lint),
+        ];
+        kinds.into_iter().flat_map(|(kind, lines)| lines.0.iter().map(move |line| (kind, line.0.as_str())))
+    }
+
+    /// As they are looked for in a command line.
+    pub fn extra(&self) -> Extra {
+        let mut extra = Extra::default();
+        self.all().for_each(|(kind, line)| extra.add(kind, line));
+        extra
+    }
+
+    /// What they prove together.
+    pub fn kinds(&self) -> Kinds {
+        self.all().map(|(kind, _)| kind).collect()
+    }
+}

@@ -1,0 +1,287 @@
+//! What a workflow is: its phases, after which of them a gate lies, and which of them spawn many agents.
+
+use crate::settings::value::Value;
+use crate::text::characters::is_plain;
+
+/// More phases are no workflow that somebody keeps in their head.
+const MOST_PHASES: usize = 40;
+
+/// Longer is no name.
+const LONGEST_NAME: usize = 64;
+
+/// One phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// Its name, as a key of a manifest could be.
+    pub name: String,
+    /// Whether a gate lies behind it.
+    pub gate: bool,
+    /// Whether it spawns many agents.
+    pub heavy: bool,
+}
+
+impl Phase {
+    /// Its name for people: `skill discovery`.
+    pub fn title(&self) -> String {
+        self.name.replace(['_', '-'], " ")
+    }
+}
+
+/// Phases that follow each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workflow {
+    /// In their order; at least one, each name once.
+    pub phases: Vec<Phase>,
+}
+
+/// A gate: its number, counted from one, and the phase it lies behind, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gate {
+    /// Which gate.
+    pub number: usize,
+    /// The phase before it.
+    pub after: usize,
+}
+
+/// The phases of the built-in workflow: name, other names, gate, heavy.
+static FEATURE: [(&str, &str, bool, bool); 16] = [
+    ("setup", "", false, false),
+    ("triage", "", false, false),
+    ("discovery", "codebase_discovery", true, false),
+    ("skill_discovery", "", false, false),
+    ("complexity", "complexity_assessment", false, false),
+    ("brainstorming", "", false, false),
+    ("architecture_plan", "architecture", false, true),
+    ("implementation", "", true, true),
+    ("design_verification", "", false, false),
+    ("domain_compliance", "", false, false),
+    ("code_quality", "", false, false),
+    ("test_planning", "", false, false),
+    ("testing", "", true, true),
+    ("coverage", "coverage_verification", false, false),
+    ("test_quality", "", false, false),
+    ("completion", "", false, false),
+];
+
+impl Default for Workflow {
+    /// The one that is built in.
+    fn default() -> Workflow {
+        let phase = |(name, _, gate, heavy): &(&str, &str, bool, bool)| Phase {
+            name: (*name).to_owned(),
+            gate: *gate,
+            heavy: *heavy,
+        };
+        Workflow { phases: FEATURE.iter().map(phase).collect() }
+    }
+}
+
+/// A name in the form in which two spellings are one: `Skill Discovery`, `skill-discovery` and `skill_discovery`.
+fn plain(text: &str) -> String {
+    let part = |c: char| if c.is_alphanumeric() { c.to_lowercase().next().unwrap_or(c) } else { '_' };
+    text.trim().chars().map(part).collect()
+}
+
+impl Workflow {
+    /// The phase of this number, counted from one.
+    pub fn phase(&self, number: usize) -> Option<&Phase> {
+        self.phases.get(number.checked_sub(1)?)
+    }
+
+    /// Which phase a word of a manifest means, by its number: `3`, `3_discovery`, `discovery`, `phase_3`.
+    pub fn number(&self, word: &str) -> Option<usize> {
+        let word = plain(word);
+        let named = |word: &str| {
+            let known = self.phases.iter().position(|phase| plain(&phase.name) == word)?;
+            Some(known + 1)
+        };
+        let other_name = |word: &str| {
+            let (name, ..) = FEATURE.iter().find(|(_, other, ..)| !other.is_empty() && *other == word)?;
+            named(name)
+        };
+        let word = word.strip_prefix("phase_").filter(|rest| !rest.is_empty()).unwrap_or(&word);
+        if let Some(found) = named(word).or_else(|| other_name(word)) {
+            return Some(found);
+        }
+        let digits = word.len() - word.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (number, rest) = word.split_at(digits);
+        if !rest.is_empty() && !rest.starts_with('_') {
+            return None;
+        }
+        let number: usize = number.parse().ok()?;
+        (1..=self.phases.len()).contains(&number).then_some(number)
+    }
+
+    /// Its gates, in order.
+    pub fn gates(&self) -> Vec<Gate> {
+        let after = self.phases.iter().enumerate().filter(|(_, phase)| phase.gate).map(|(at, _)| at + 1);
+        after.enumerate().map(|(at, after)| Gate { number: at + 1, after }).collect()
+    }
+
+    /// The gate of this number.
+    pub fn gate(&self, number: usize) -> Option<Gate> {
+        self.gates().into_iter().find(|gate| gate.number == number)
+    }
+
+    /// Reads one from the config; says what is wrong with it.
+    pub fn read(value: &Value) -> Result<Workflow, String> {
+        let Value::Table(members) = value else {
+            return Err(format!("{} is no workflow: use a table with `phases`", value.kind()));
+        };
+        let mut phases = None;
+        for (key, value) in members {
+            match key.as_str() {
+                "phases" => phases = Some(read_phases(value)?),
+                _ => return Err(format!("a workflow has no `{key}`: use `phases`")),
+            }
+        }
+        Ok(Workflow { phases: phases.ok_or("its `phases` are missing")? })
+    }
+
+    /// As it would be written.
+    pub fn show(&self) -> Value {
+        let phase = |phase: &Phase| {
+            if !phase.gate && !phase.heavy {
+                return Value::from(phase.name.as_str());
+            }
+            let mut members = vec![("name".to_owned(), Value::from(phase.name.as_str()))];
+            members.extend(phase.gate.then(|| ("gate".to_owned(), Value::Flag(true))));
+            members.extend(phase.heavy.then(|| ("heavy".to_owned(), Value::Flag(true))));
+            Value::Table(members)
+        };
+        Value::Table(vec![("phases".to_owned(), Value::List(self.phases.iter().map(phase).collect()))])
+    }
+}
+
+fn read_phases(value: &Value) -> Result<Vec<Phase>, String> {
+    let Value::List(items) = value else {
+        return Err(format!(
+            "`phases` is {}: use a list of names or {{ name = \"…\", gate = true }}",
+            value.kind()
+        ));
+    };
+    if items.is_empty() || items.len() > MOST_PHASES {
+        return Err(format!("a workflow has from 1 to {MOST_PHASES} phases"));
+    }
+    let mut phases: Vec<Phase> = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        let phase = read_phase(item).map_err(|why| format!("phase {}: {why}", at + 1))?;
+        if phases.iter().any(|known| plain(&known.name) == plain(&phase.name)) {
+            return Err(format!("phase {}: there is a phase of that name already", at + 1));
+        }
+        phases.push(phase);
+    }
+    Ok(phases)
+}
+
+fn read_phase(item: &Value) -> Result<Phase, String> {
+    let members = match item {
+        Value::Text(name) => return Ok(Phase { name: read_name(name)?, gate: false, heavy: false }),
+        Value::Table(members) => members,
+        _ => {
+            return Err(format!(
+                "{} is no phase: use a name or {{ name = \"…\", gate = true }}",
+                item.kind()
+            ));
+        }
+    };
+    let (mut name, mut gate, mut heavy) = (None, false, false);
+    for (key, value) in members {
+        match (key.as_str(), value) {
+            ("name", Value::Text(text)) => name = Some(read_name(text)?),
+            ("name", _) => return Err(format!("`name` is {}: use a text", value.kind())),
+            ("gate", Value::Flag(flag)) => gate = *flag,
+            ("heavy", Value::Flag(flag)) => heavy = *flag,
+            ("gate" | "heavy", _) => return Err(format!("`{key}` is {}: use true or false", value.kind())),
+            _ => return Err(format!("it has no `{key}`: use `name`, `gate` and `heavy`")),
+        }
+    }
+    Ok(Phase { name: name.ok_or("its `name` is missing")?, gate, heavy })
+}
+
+fn read_name(text: &str) -> Result<String, String> {
+    let fits = |c: char| is_plain(c) && (c.is_alphanumeric() || matches!(c, '_' | '-'));
+    let is_number = text.bytes().all(|b| b.is_ascii_digit());
+    if text.is_empty() || is_number || text.chars().count() > LONGEST_NAME || !text.chars().all(fits) {
+        return Err(format!("a name has 1 to {LONGEST_NAME} letters, digits, `_` and `-`, and is no number"));
+    }
+    Ok(text.to_owned())
+}
+
+/// Whether a word can name a workflow.
+pub fn is_name(text: &str) -> bool {
+    read_name(text).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_one_has_three_gates() {
+        let workflow = Workflow::default();
+        let gates: Vec<(usize, usize)> =
+            workflow.gates().iter().map(|gate| (gate.number, gate.after)).collect();
+        assert_eq!(gates, [(1, 3), (2, 8), (3, 13)]);
+        let heavy = workflow.phases.iter().enumerate().filter(|(_, phase)| phase.heavy).map(|(at, _)| at + 1);
+        assert_eq!(heavy.collect::<Vec<_>>(), [7, 8, 13]);
+        assert_eq!(workflow.phases.len(), 16);
+    }
+
+    #[test]
+    fn a_phase_is_known_by_its_number_and_its_name() {
+        let workflow = Workflow::default();
+        for word in [
+            "3",
+            "03",
+            "3_discovery",
+            "3-discovery",
+            "discovery",
+            "Discovery",
+            "codebase_discovery",
+            "Codebase Discovery",
+            "phase_3",
+            "Phase 3",
+            "phase-3-codebase-discovery",
+            " 3 ",
+        ] {
+            assert_eq!(workflow.number(word), Some(3), "{word}");
+        }
+        assert_eq!(workflow.number("4_skill_discovery"), Some(4));
+        assert_eq!(workflow.number("16_completion"), Some(16));
+        assert_eq!(workflow.number("architecture"), Some(7));
+        for word in ["", "0", "17", "discover", "phase", "phase_", "3rd", "-1", "99999999999999999999999"] {
+            assert_eq!(workflow.number(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_reads_back() {
+        let workflow = Workflow::default();
+        assert_eq!(Workflow::read(&workflow.show()), Ok(workflow));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let table = |members: &[(&str, Value)]| {
+            Value::Table(members.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
+        };
+        let phases = |items: Vec<Value>| table(&[("phases", Value::List(items))]);
+        for (value, why) in [
+            (Value::Flag(true), "is no workflow"),
+            (table(&[]), "`phases` are missing"),
+            (table(&[("gates", Value::Nothing)]), "no `gates`"),
+            (table(&[("phases", "a".into())]), "use a list"),
+            (phases(vec![]), "from 1 to 40"),
+            (phases(vec![Value::Whole(3)]), "phase 1: a number is no phase"),
+            (phases(vec!["a".into(), "A".into()]), "phase 2: there is a phase of that name already"),
+            (phases(vec!["12".into()]), "is no number"),
+            (phases(vec!["a b".into()]), "a name has"),
+            (phases(vec![table(&[("gate", Value::Flag(true))])]), "its `name` is missing"),
+            (phases(vec![table(&[("name", "a".into()), ("gate", "yes".into())])]), "use true or false"),
+            (phases(vec![table(&[("name", "a".into()), ("command", "rm".into())])]), "it has no `command`"),
+        ] {
+            let said = Workflow::read(&value).unwrap_err();
+            assert!(said.contains(why), "{said}");
+        }
+    }
+}

@@ -1,0 +1,701 @@
+//! `MANIFEST.yaml`: where a workflow stands, in the forms that people and other tools write it.
+//!
+//! It is the truth about phases, not about gates: who writes it can also write that a gate was passed.
+
+use std::fmt;
+
+use crate::feature::workflow::definition::Workflow;
+use crate::feature::workflow::{BUILT_IN, estimate, shown};
+use crate::text::yaml;
+use crate::text::yaml::{Kind, Node, Scalar, Style, Unfit, Unreadable};
+use crate::time::Millis;
+
+/// The file's name.
+pub const FILE: &str = "MANIFEST.yaml";
+
+/// Where the manifests of a project are, by the features' ids.
+pub const FOLDER: &str = ".claude/.output/features";
+
+/// Below this folder every manifest is one of ours.
+const OUTPUT: &str = ".claude/.output/";
+
+/// Members of a phase's section that are no output of it.
+const BOOKKEEPING: [&str; 22] = [
+    "status",
+    "summary",
+    "artifacts",
+    "started_at",
+    "began_at",
+    "completed_at",
+    "ended_at",
+    "timestamp",
+    "approved",
+    "retry_count",
+    "conditional",
+    "name",
+    "number",
+    "phase",
+    "agent",
+    "agents",
+    "compaction_skipped",
+    "skip_reason",
+    "skip_timestamp",
+    "token_triggered_compaction",
+    "approved_by",
+    "approved_at",
+];
+
+/// So many paths of a section are looked at.
+const MOST_PATHS: usize = 100;
+
+/// Whether a path names a manifest that belongs to a workflow without anybody having said so.
+pub fn is_manifest(path: &str) -> bool {
+    let path = path.replace('\\', "/");
+    path.ends_with(&format!("/{FILE}")) && (path.starts_with(OUTPUT) || path.contains(&format!("/{OUTPUT}")))
+}
+
+/// Whether that is where the manifests of features are. Elsewhere other tools keep lists of their own under this name.
+pub fn is_of_feature(path: &str) -> bool {
+    path.strip_prefix(FOLDER).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Why a manifest cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// It is no YAML.
+    Unreadable(Unreadable),
+    /// A member is not what it should be.
+    Member(&'static str),
+    /// The config has no such workflow.
+    UnknownWorkflow(String),
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Damage::Unreadable(why) => write!(out, "{why}"),
+            Damage::Member(name) => write!(out, "`{name}` is not what it should be"),
+            Damage::UnknownWorkflow(name) => {
+                write!(out, "there is no workflow {} in the config", shown(name))
+            }
+        }
+    }
+}
+
+/// What a manifest says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manifest {
+    /// What is made: the feature's name.
+    pub feature: Option<String>,
+    /// Which workflow.
+    pub name: String,
+    /// Whether the manifest itself says so.
+    pub named: bool,
+    /// What that is.
+    pub workflow: Workflow,
+    /// Whether all of it is done.
+    pub complete: bool,
+    /// When it was begun.
+    pub created: Option<Millis>,
+    /// The phase under way, by its number.
+    pub current: Option<usize>,
+    /// Sections of phases, by their numbers.
+    pub sections: Vec<Section>,
+    /// What it says of gates: their numbers, and whether they were passed.
+    pub gates: Vec<(usize, Passed)>,
+}
+
+/// What a manifest says of a gate that was passed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// `passed`.
+    pub status: Option<String>,
+    /// When.
+    pub at: Option<Millis>,
+    /// Tokens of the whole output.
+    pub before: Option<u64>,
+    /// Tokens of the summary.
+    pub after: Option<u64>,
+}
+
+/// The section of a phase.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Section {
+    /// Which phase.
+    pub number: usize,
+    /// Its key.
+    pub key: String,
+    /// How many lines it has.
+    pub lines: usize,
+    /// `pending`, `in_progress`, `complete`, `blocked` or `skipped`.
+    pub status: Option<String>,
+    /// When the phase began.
+    pub began: Option<Millis>,
+    /// When it ended.
+    pub ended: Option<Millis>,
+    /// Tokens of what it holds beside summary and bookkeeping, by our estimate.
+    pub body: u64,
+    /// What is carried on.
+    pub summary: Option<String>,
+    /// Decisions stand in the summary, under a key of their own.
+    pub decisions: bool,
+    /// Files that hold the output.
+    pub artifacts: Vec<String>,
+    /// Values that as a whole are a path.
+    pub paths: Vec<String>,
+    /// It says that the compaction after it was skipped.
+    pub skipped: bool,
+}
+
+fn scalar<'n>(node: &'n Node<'_>, key: &str) -> Option<&'n str> {
+    node.get(key).and_then(Node::text).map(str::trim).filter(|text| !text.is_empty())
+}
+
+fn time(node: &Node<'_>, keys: &[&str]) -> Option<Millis> {
+    keys.iter().find_map(|key| Millis::from_iso(scalar(node, key)?))
+}
+
+fn whole(node: &Node<'_>, key: &str) -> Option<u64> {
+    scalar(node, key)?.parse().ok()
+}
+
+fn is_true(text: Option<&str>) -> bool {
+    text.is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "true" | "yes"))
+}
+
+/// Whether a status says that a phase is over.
+pub fn is_over(status: &str) -> bool {
+    matches!(status.to_ascii_lowercase().as_str(), "complete" | "completed" | "done" | "finished" | "skipped")
+}
+
+impl Manifest {
+    /// Reads a manifest. `workflow` is what the config says of the workflow of that name.
+    pub fn parse(text: &[u8], workflow: impl FnOnce(&str) -> Option<Workflow>) -> Result<Manifest, Damage> {
+        let text = std::str::from_utf8(text).map_err(|_| Damage::Unreadable(Unreadable::NotText))?;
+        let root = yaml::parse(text).map_err(Damage::Unreadable)?;
+        let named = scalar(&root, "workflow");
+        let (name, named) = (named.unwrap_or(BUILT_IN).to_owned(), named.is_some());
+        let workflow = workflow(&name).ok_or_else(|| Damage::UnknownWorkflow(name.clone()))?;
+        let current = match root.get("current_phase").filter(|node| !node.is_nothing()) {
+            None => None,
+            Some(node) => {
+                let word = node.text().ok_or(Damage::Member("current_phase"))?;
+                Some(workflow.number(word).ok_or(Damage::Member("current_phase"))?)
+            }
+        };
+        let mut sections: Vec<Section> = Vec::new();
+        match root.get("phases") {
+            None => {}
+            Some(node) if node.is_nothing() => {}
+            Some(node @ Node { kind: Kind::Map { .. }, .. }) => {
+                for (key, value) in node.entries() {
+                    let key = key.key().ok_or(Damage::Member("phases"))?;
+                    // Other tools keep other things there.
+                    let Some(number) = workflow.number(key) else { continue };
+                    if sections.iter().any(|known| known.number == number) {
+                        return Err(Damage::Unreadable(Unreadable::Twice(key.to_owned())));
+                    }
+                    sections.push(Section::of(number, key, value, text));
+                }
+            }
+            Some(_) => return Err(Damage::Member("phases")),
+        }
+        let gate = |(key, value): &(Node<'_>, Node<'_>)| {
+            let passed = Passed {
+                status: scalar(value, "status").map(str::to_owned),
+                at: time(value, &["at"]),
+                before: whole(value, "before_tokens"),
+                after: whole(value, "after_tokens"),
+            };
+            Some((key.key()?.trim().parse().ok()?, passed))
+        };
+        let gates = root.get("gates").map(|node| node.entries().iter().filter_map(gate).collect());
+        Ok(Manifest {
+            feature: scalar(&root, "feature_name")
+                .or_else(|| scalar(&root, "feature_slug"))
+                .map(str::to_owned),
+            name,
+            named,
+            workflow,
+            complete: scalar(&root, "status").is_some_and(is_over),
+            created: time(&root, &["created_at"]),
+            current,
+            sections,
+            gates: gates.unwrap_or_default(),
+        })
+    }
+
+    /// Whether it tells of a workflow at all: a list of artifacts has the same name.
+    pub fn is_workflow(&self, path: &str) -> bool {
+        self.named || is_of_feature(path) && (self.current.is_some() || !self.sections.is_empty())
+    }
+
+    /// The section of a phase.
+    pub fn section(&self, number: usize) -> Option<&Section> {
+        self.sections.iter().find(|section| section.number == number)
+    }
+
+    /// What it says of a gate.
+    pub fn passed(&self, gate: usize) -> Option<&Passed> {
+        self.gates.iter().find(|(number, _)| *number == gate).map(|(_, passed)| passed)
+    }
+}
+
+impl Section {
+    fn of(number: usize, key: &str, node: &Node<'_>, text: &str) -> Section {
+        let mut section =
+            Section { number, key: key.to_owned(), lines: lines(node, text), ..Section::default() };
+        if let Some(said) = node.text() {
+            // `3_discovery: complete`, or all of it in one text.
+            if said.split_whitespace().count() == 1 {
+                section.status = Some(said.trim().to_owned());
+            } else {
+                section.body = estimate::tokens(said);
+            }
+            return section;
+        }
+        section.status = scalar(node, "status").map(str::to_owned);
+        section.began = time(node, &["started_at", "began_at"]);
+        section.ended = time(node, &["completed_at", "ended_at", "timestamp"]);
+        section.skipped = is_true(scalar(node, "compaction_skipped"));
+        if let Some(summary) = node.get("summary").filter(|summary| !summary.is_nothing()) {
+            section.summary = Some(said(summary)).filter(|text| !text.trim().is_empty());
+            let of_decisions = |(key, value): &(Node<'_>, Node<'_>)| {
+                key.key().is_some_and(|key| key.to_ascii_lowercase().contains("decision"))
+                    && !value.is_nothing()
+            };
+            section.decisions = summary.entries().iter().any(of_decisions);
+        }
+        if let Some(artifacts) = node.get("artifacts") {
+            paths_below(artifacts, &mut section.artifacts);
+        }
+        for (key, value) in node.entries() {
+            if key.key().is_some_and(|key| BOOKKEEPING.contains(&key)) {
+                continue;
+            }
+            // Also what is written in lines of its own: its text, and not where it stands.
+            section.body += estimate::tokens(&said(value));
+            whole_paths(value, &mut section.paths);
+        }
+        section
+    }
+}
+
+/// How many lines a value has, with its key.
+fn lines(node: &Node<'_>, text: &str) -> usize {
+    fn last(node: &Node<'_>) -> usize {
+        match &node.kind {
+            Kind::List { items, flow: false } => items.last().map_or(node.span.start, last),
+            Kind::Map { entries, flow: false } => {
+                entries.last().map_or(node.span.start, |(_, value)| last(value))
+            }
+            _ => node.span.end.max(node.span.start + 1),
+        }
+    }
+    let (from, to) = (node.span.start.min(text.len()), last(node).min(text.len()));
+    // The parser ends a block where the next value begins.
+    let between = text.as_bytes()[from..to.max(from)].trim_ascii_end();
+    let breaks = between.split(|b| *b == b'\n').count() - 1;
+    let below =
+        usize::from(matches!(&node.kind, Kind::Map { flow: false, .. } | Kind::List { flow: false, .. }));
+    breaks + 1 + below
+}
+
+/// All that a value says, keys and values line by line.
+fn said(node: &Node<'_>) -> String {
+    fn put(node: &Node<'_>, out: &mut String) {
+        match &node.kind {
+            Kind::Scalar { text, style } if *style != Style::Empty => {
+                out.push_str(text);
+                out.push('\n');
+            }
+            Kind::Scalar { .. } | Kind::Alias => {}
+            Kind::List { items, .. } => items.iter().for_each(|item| put(item, out)),
+            Kind::Map { entries, .. } => {
+                for (key, value) in entries {
+                    out.push_str(key.key().unwrap_or_default());
+                    out.push_str(": ");
+                    put(value, out);
+                }
+            }
+        }
+    }
+    let mut out = String::new();
+    put(node, &mut out);
+    out
+}
+
+/// The files that `artifacts` names: paths, or tables with a `path`.
+fn paths_below(node: &Node<'_>, out: &mut Vec<String>) {
+    let mut add = |text: &str| {
+        if out.len() < MOST_PATHS && !text.trim().is_empty() {
+            out.push(text.trim().to_owned());
+        }
+    };
+    match &node.kind {
+        Kind::Scalar { .. } => node.text().into_iter().for_each(add),
+        Kind::List { items, .. } => items.iter().for_each(|item| paths_below(item, out)),
+        Kind::Map { .. } => match scalar(node, "path").or_else(|| scalar(node, "file")) {
+            Some(path) => add(path),
+            None => node.entries().iter().for_each(|(_, value)| paths_below(value, out)),
+        },
+        Kind::Alias => {}
+    }
+}
+
+/// Values that as a whole are a path.
+fn whole_paths(node: &Node<'_>, out: &mut Vec<String>) {
+    match &node.kind {
+        Kind::Scalar { .. } => {
+            let text = node.text().map(str::trim).filter(|text| !text.contains(char::is_whitespace));
+            let path = text.and_then(|text| paths(text).into_iter().next());
+            if let Some(path) = path.filter(|_| out.len() < MOST_PATHS) {
+                out.push(path);
+            }
+        }
+        Kind::List { items, .. } => items.iter().for_each(|item| whole_paths(item, out)),
+        Kind::Map { entries, .. } => entries.iter().for_each(|(_, value)| whole_paths(value, out)),
+        Kind::Alias => {}
+    }
+}
+
+/// The paths in a text: what leads through folders and ends in one or in a file with an ending. `24/24` and `and/or` do not,
+/// nor do patterns and addresses. A bare name is one where the line says that details are there.
+pub fn paths(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let ends_words = |c: char| c.is_whitespace() || matches!(c, '、' | '。' | '（' | '）' | '：');
+    for line in text.lines() {
+        let details = line.to_lowercase().contains("details") || line.contains("詳細");
+        for path in line.split(ends_words).filter_map(|word| path_of(word, details)) {
+            if found.len() < MOST_PATHS && !found.iter().any(|known| known == path) {
+                found.push(path.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// The path that a word is; with `bare` also one without folders.
+fn path_of(word: &str, bare: bool) -> Option<&str> {
+    const AROUND: [char; 15] = ['`', '"', '\'', '(', ')', '[', ']', '<', '>', ',', ';', '*', '|', '「', '」'];
+    let inner = word.trim_matches(AROUND);
+    if word.contains("://") || word.contains(['{', '}', '$', '…']) || inner.contains(['*', '<', '>']) {
+        return None;
+    }
+    // `src/a.rs:12`, `src/a.rs#L12`.
+    let inner = inner.trim_end_matches(['.', ':', '!', '?']).split('#').next().unwrap_or_default();
+    let without_line = inner.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, ':' | '-'));
+    let has_line = inner[without_line.len()..].starts_with(':');
+    let path = if has_line { without_line } else { inner };
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let (stem, ending) = last.rsplit_once('.').unwrap_or_default();
+    let has_ending = (1..=8).contains(&ending.len())
+        && ending.starts_with(|c: char| c.is_ascii_alphabetic())
+        && ending.chars().all(|c| c.is_ascii_alphanumeric());
+    if !path.contains('/') {
+        let is_document = ["md", "txt", "json", "yaml", "yml", "log", "html", "csv"].contains(&ending);
+        return (bare && is_document && !stem.is_empty()).then_some(path);
+    }
+    let leads = path.starts_with("./") || path.starts_with("../") || last.is_empty() || has_ending;
+    let names_something = path.split('/').any(|part| !part.is_empty());
+    (leads && names_something).then_some(path)
+}
+
+/// Whether a summary tells a decision, or that there was none.
+pub fn tells_decisions(summary: &str) -> bool {
+    const WORDS: [&str; 10] =
+        ["decision", "decided", "we chose", "chose ", "chosen", "決定", "決め", "判断", "方針", "採用"];
+    let summary = summary.to_lowercase();
+    WORDS.iter().any(|word| summary.contains(word))
+}
+
+/// A manifest that begins now.
+pub fn begin(id: &str, workflow: &str, definition: &Workflow, now: Millis) -> String {
+    let first = definition.phases.first().map(|phase| phase.name.as_str()).unwrap_or_default();
+    let now = now.iso_seconds();
+    format!(
+        "feature_name: {name}\nworkflow: {workflow}\nstatus: in-progress\ncreated_at: \"{now}\"\ncurrent_phase: 1\nphases:\n  \
+         1_{first}:\n    status: in_progress\n    started_at: \"{now}\"\n",
+        name = yaml::quoted(id),
+    )
+}
+
+/// Notes that a gate was passed.
+pub fn note_passed(text: &str, gate: usize, at: Millis, before: u64, after: u64) -> Result<String, Unfit> {
+    let number = gate.to_string();
+    let members = [
+        ("status", Scalar::from("passed")),
+        ("at", Scalar::Text(at.iso_seconds())),
+        ("before_tokens", Scalar::Whole(before)),
+        ("after_tokens", Scalar::Whole(after)),
+    ];
+    let set = |text: String, (key, value): &(&str, Scalar)| yaml::set(&text, &["gates", &number, key], value);
+    members.iter().try_fold(text.to_owned(), set)
+}
+
+/// Notes in a phase's section that the compaction after it was skipped, why, and that a person said so.
+pub fn note_skipped(text: &str, section: &str, reason: &str, at: Millis) -> Result<String, Unfit> {
+    let members = [
+        ("compaction_skipped", Scalar::Flag(true)),
+        ("skip_reason", Scalar::from(reason)),
+        ("skip_timestamp", Scalar::Text(at.iso_seconds())),
+    ];
+    let set =
+        |text: String, (key, value): &(&str, Scalar)| yaml::set(&text, &["phases", section, key], value);
+    members.iter().try_fold(text.to_owned(), set)
+}
+
+/// What is to be written into a phase's section.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Note<'a> {
+    /// Its status.
+    pub status: Option<&'a str>,
+    /// What is carried on.
+    pub summary: Option<&'a str>,
+    /// All its artifacts.
+    pub artifacts: Vec<String>,
+}
+
+/// Writes into a phase's section; one that is over gets the time of that, if it has none.
+pub fn note(text: &str, section: &str, note: &Note<'_>, now: Millis) -> Result<String, Unfit> {
+    let mut text = text.to_owned();
+    let mut set = |key: &str, value: Scalar| -> Result<(), Unfit> {
+        text = yaml::set(&text, &["phases", section, key], &value)?;
+        Ok(())
+    };
+    if let Some(status) = note.status {
+        set("status", Scalar::from(status))?;
+        if is_over(status) {
+            set("completed_at", Scalar::Text(now.iso_seconds()))?;
+        }
+    }
+    if !note.artifacts.is_empty() {
+        set("artifacts", Scalar::Texts(note.artifacts.clone()))?;
+    }
+    if let Some(summary) = note.summary {
+        set("summary", Scalar::from(summary))?;
+    }
+    Ok(text)
+}
+
+/// Moves on: the phase that `ended` is complete, and another one begins.
+pub fn move_on(
+    text: &str,
+    ended: Option<&str>,
+    number: usize,
+    section: &str,
+    now: Millis,
+) -> Result<String, Unfit> {
+    let complete = Note { status: Some("complete"), ..Note::default() };
+    let text = match ended {
+        Some(ended) => note(text, ended, &complete, now)?,
+        None => text.to_owned(),
+    };
+    let text = yaml::set(&text, &["current_phase"], &Scalar::Whole(number as u64))?;
+    let text = yaml::set(&text, &["phases", section, "status"], &Scalar::from("in_progress"))?;
+    yaml::set(&text, &["phases", section, "started_at"], &Scalar::Text(now.iso_seconds()))
+}
+
+/// Notes in a phase's section that how full the context was led to a compaction.
+pub fn note_compacted(text: &str, section: &str) -> Result<String, Unfit> {
+    yaml::set(text, &["phases", section, "token_triggered_compaction"], &Scalar::Flag(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Result<Manifest, Damage> {
+        Manifest::parse(text.as_bytes(), |name| (name == BUILT_IN).then(Workflow::default))
+    }
+
+    /// As the ancestor's first phase writes it.
+    const ANCESTOR: &str = "\
+feature_name: user-dashboard
+feature_slug: \"2026-01-20-user-dashboard\"
+created_at: \"2026-01-20T10:00:00Z\"
+created_by: orchestrator
+status: in-progress
+current_phase: 4
+current_phase_name: skill_discovery
+work_type: MEDIUM
+phases:
+  1_setup:
+    status: complete
+    completed_at: \"2026-01-20T10:05:00Z\"
+  2_triage: { status: complete }
+  3_discovery:
+    status: complete   # three agents
+    started_at: \"2026-01-20T10:10:00Z\"
+    completed_at: \"2026-01-20T11:00:00Z\"
+    findings: |
+      Components live in src/sections/.
+
+      # not a comment
+      Hooks are shared.
+    files:
+      - src/sections/assets/List.tsx
+      - path: src/hooks/useAssets.ts
+        lines: 120
+    artifacts: [discovery.md, {path: notes/patterns.md, type: notes}]
+    summary: |
+      Phase 3 (Discovery): COMPLETE
+      - Key decisions: keep the hooks
+      - Full details: .claude/.output/features/x/discovery.md
+  4_skill_discovery: {status: in_progress}
+  5_complexity: pending
+worktree:
+  path: .worktrees/x
+metrics: {tokens: {context_percentage: 61}}
+";
+
+    #[test]
+    fn the_ancestors_form_is_read() {
+        let manifest = read(ANCESTOR).unwrap();
+        assert_eq!(manifest.feature.as_deref(), Some("user-dashboard"));
+        assert_eq!((manifest.current, manifest.complete, manifest.sections.len()), (Some(4), false, 5));
+        let section = manifest.section(3).unwrap();
+        assert_eq!((section.key.as_str(), section.status.as_deref()), ("3_discovery", Some("complete")));
+        assert_eq!(section.artifacts, ["discovery.md", "notes/patterns.md"]);
+        assert_eq!(section.paths, ["src/sections/assets/List.tsx", "src/hooks/useAssets.ts"]);
+        assert_eq!(section.began, Millis::from_iso("2026-01-20T10:10:00Z"));
+        assert!(section.body > 10 && section.summary.as_deref().unwrap().contains("keep the hooks"));
+        assert_eq!(section.lines, 18);
+        assert_eq!(manifest.section(2).unwrap().lines, 1);
+        assert_eq!(manifest.section(5).unwrap().status.as_deref(), Some("pending"));
+    }
+
+    #[test]
+    fn current_phase_and_keys_come_in_many_forms() {
+        for current in ["3", "\"3\"", "3_discovery", "discovery", "Codebase Discovery", "phase_3"] {
+            for key in ["3", "\"3\"", "3_discovery", "discovery", "phase_3"] {
+                let text = format!("current_phase: {current}\nphases:\n  {key}:\n    status: done\n");
+                let manifest = read(&text).unwrap();
+                assert_eq!((manifest.current, manifest.section(3).is_some()), (Some(3), true), "{text}");
+            }
+        }
+        assert_eq!(read("phases:\n").unwrap().current, None);
+    }
+
+    #[test]
+    fn what_cannot_be_true_is_damage() {
+        for (text, damage) in [
+            ("current_phase: 17\n", Damage::Member("current_phase")),
+            ("current_phase: [1]\n", Damage::Member("current_phase")),
+            ("phases: [a]\n", Damage::Member("phases")),
+            ("phases: {3: {}, discovery: {}}\n", Damage::Unreadable(Unreadable::Twice("discovery".into()))),
+            ("workflow: release\n", Damage::UnknownWorkflow("release".into())),
+            ("a: 1\n---\nb: 1\n", Damage::Unreadable(Unreadable::Documents)),
+        ] {
+            assert_eq!(read(text), Err(damage), "{text}");
+        }
+        let binary = Manifest::parse(b"\xff\xfe\x00", |_| None);
+        assert_eq!(binary, Err(Damage::Unreadable(Unreadable::NotText)));
+    }
+
+    #[test]
+    fn paths_in_a_text() {
+        for (text, found) in [
+            ("12 files in src/sections/assets/, src/hooks/", &["src/sections/assets/", "src/hooks/"][..]),
+            ("Full details: .feature-development/discovery.md", &[".feature-development/discovery.md"]),
+            ("Full details: discovery.md (phases.testing), e.g. Node.js", &["discovery.md"]),
+            ("Built with Node.js and README.md", &[]),
+            ("see `src/a.rs:12` and (./b), [c](docs/c.md).", &["src/a.rs", "./b"]),
+            ("24/24 passed, and/or, N/A, 6/6 (2 retries), TCP/IP, v1.2/v1.3", &[]),
+            ("https://example.org/a/b.html e2e/*.spec.ts src/{a,b}.rs application/json", &[]),
+            ("詳細は docs/設計.md、src/日本/ を参照", &["docs/設計.md", "src/日本/"]),
+            ("/etc/hosts.conf ../up/x.txt src/a.rs#L4-L9", &["/etc/hosts.conf", "../up/x.txt", "src/a.rs"]),
+        ] {
+            assert_eq!(paths(text), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn decisions_are_told() {
+        for text in ["- Key decisions: None", "We decided to keep it", "決定事項: なし", "chose Vitest"]
+        {
+            assert!(tells_decisions(text), "{text}");
+        }
+        assert!(!tells_decisions("Technologies: React. Affected files: 12"));
+    }
+
+    #[test]
+    fn which_manifests_are_ours() {
+        for path in
+            [".claude/.output/features/x/MANIFEST.yaml", "/p/.claude/.output/research/x/MANIFEST.yaml"]
+        {
+            assert!(is_manifest(path), "{path}");
+        }
+        for path in ["MANIFEST.yaml", "/p/charts/MANIFEST.yaml", ".claude/.output/features/x/manifest.md"] {
+            assert!(!is_manifest(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_new_one_reads_back() {
+        let text = begin("Add: \"it\"", "feature", &Workflow::default(), Millis(1_768_900_000_000));
+        let manifest = read(&text).unwrap();
+        assert_eq!((manifest.feature.as_deref(), manifest.current), (Some("Add: \"it\""), Some(1)));
+        assert_eq!(manifest.section(1).unwrap().began, manifest.created);
+    }
+
+    #[test]
+    fn what_is_noted_leaves_the_rest_as_it_was() {
+        let at = Millis(1_768_919_535_000);
+        let passed = note_passed(ANCESTOR, 1, at, 14_832, 187).unwrap();
+        assert_eq!(
+            passed.strip_prefix(ANCESTOR),
+            Some(
+                "gates:\n  1:\n    status: passed\n    at: \"2026-01-20T14:32:15Z\"\n    before_tokens: 14832\n    \
+                 after_tokens: 187\n"
+            )
+        );
+        let gate = read(&passed).unwrap().passed(1).cloned().unwrap();
+        assert_eq!((gate.at, gate.before, gate.after), (Some(at), Some(14_832), Some(187)));
+        let skipped = note_skipped(ANCESTOR, "3_discovery", "user override", at).unwrap();
+        let added: Vec<&str> = skipped.lines().filter(|line| !ANCESTOR.contains(line)).collect();
+        assert_eq!(
+            added,
+            [
+                "    compaction_skipped: true",
+                "    skip_reason: \"user override\"",
+                "    skip_timestamp: \"2026-01-20T14:32:15Z\""
+            ]
+        );
+        assert!(read(&skipped).unwrap().section(3).unwrap().skipped);
+        // A phase that is only a word has no place for it.
+        assert!(note_skipped(ANCESTOR, "5_complexity", "x", at).is_err());
+    }
+
+    #[test]
+    fn moving_on_touches_two_sections() {
+        let now = Millis(1_768_919_535_000);
+        let text = "# x\ncurrent_phase: 3   # now\nphases:\n  3_discovery: {status: in_progress}\nend: 1\n";
+        let moved = move_on(text, Some("3_discovery"), 4, "4_skill_discovery", now).unwrap();
+        assert_eq!(
+            moved,
+            "# x\ncurrent_phase: 4   # now\nphases:\n  3_discovery: {status: complete, completed_at: \"2026-01-20T14:32:15Z\"}\n  \
+             4_skill_discovery:\n    status: in_progress\n    started_at: \"2026-01-20T14:32:15Z\"\nend: 1\n"
+        );
+        let note = Note { summary: Some("one\ntwo"), artifacts: vec!["d.md".into()], ..Note::default() };
+        let noted = super::note(&moved, "3_discovery", &note, now).unwrap();
+        let section = read(&noted).unwrap().section(3).cloned().unwrap();
+        assert_eq!(
+            (section.summary.as_deref(), section.artifacts.as_slice()),
+            (Some("one\ntwo\n"), &["d.md".to_owned()][..])
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = Manifest::parse(&bytes, |_| Some(Workflow::default()));
+        }
+
+        #[test]
+        fn any_summary_is_looked_through(text in ".{0,200}") {
+            let _ = (paths(&text), tells_decisions(&text));
+        }
+    }
+}

@@ -1,0 +1,662 @@
+//! Workflow gate: agents are not spawned past a gate that nobody let through, nor into a context that is nearly full.
+//!
+//! The rules, case by case, are in `workflow_gate.md` beside this file. What a model cannot do is not asked of it: only a person
+//! can have the client compact.
+
+use std::fmt::Write as _;
+
+use super::settings::WorkflowMode;
+use crate::event::{Event, EventKind};
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::knowledge::handoff;
+use crate::feature::marks::{Mark, Marks, WORKFLOW_NOTICE};
+use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
+use crate::feature::workflow::check::{COMPACTS_FROM, Report};
+use crate::feature::workflow::manifest::{FILE, is_manifest, is_of_feature};
+use crate::feature::workflow::standing::{AtGate, Standing};
+use crate::feature::workflow::{Attached, Gate, Manifest, PhaseBegan, work_id};
+use crate::feature::{Mode, Policy};
+use crate::meter::{Reading, short_tokens};
+use crate::words::ContextUse;
+
+pub use super::settings::Settings;
+
+/// The policy's name.
+pub const ID: &str = "workflow-gate";
+
+/// Levels of the ladder.
+const PLAN: u8 = 60;
+const SOON: u8 = 75;
+const NOW: u8 = COMPACTS_FROM;
+const BLOCKED: u8 = 85;
+const LAST: u8 = 95;
+
+/// So much of what is missing is listed.
+const MOST_LISTED: usize = 6;
+
+/// The policy.
+pub struct WorkflowGate;
+
+impl Policy for WorkflowGate {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.workflow_gate.mode {
+            WorkflowMode::On | WorkflowMode::Strict => Mode::Live,
+            WorkflowMode::Shadow => Mode::Shadow,
+            WorkflowMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
+        let attached = marks.and_then(|marks| marks.workflow.as_ref());
+        match event.kind {
+            EventKind::PreToolUse => {
+                event.spawn().filter(|_| event.main_thread())?;
+                let workflow = attached.is_some();
+                Some(Needs { meter: true, current: workflow, workflow, ..Needs::default() })
+            }
+            EventKind::PostToolUse if writes_manifest(event, attached) => {
+                let shell = event.command().is_some();
+                let meter = event.main_thread();
+                let current = meter && attached.is_some();
+                Some(Needs { meter, current, workflow: true, files: shell, ..Needs::default() })
+            }
+            EventKind::PostToolUse | EventKind::PostToolUseFailure => {
+                (attached.is_some() && event.main_thread() && event.spawn_failed()).then(Needs::default)
+            }
+            EventKind::UserPromptSubmit => {
+                attached.filter(|_| event.failed_agent().is_some()).map(|_| Needs::default())
+            }
+            EventKind::SessionStart if event.compacted() && event.main_thread() => {
+                attached.map(|_| Needs { workflow: true, ..Needs::default() })
+            }
+            _ => None,
+        }
+    }
+
+    fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        let attached = match &facts.marks {
+            Known::Value(marks) => marks.workflow.as_ref(),
+            Known::Absent => None,
+            Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
+        };
+        match (facts.event.kind, attached) {
+            (EventKind::PreToolUse, _) => spawn(facts, config, attached),
+            (EventKind::SessionStart, Some(attached)) => after_boundary(facts, attached),
+            (EventKind::UserPromptSubmit, Some(_)) => {
+                failed(facts.event.failed_agent().map(|what| work_id(&what, "")))
+            }
+            (EventKind::PostToolUse | EventKind::PostToolUseFailure, _) if facts.event.spawn().is_some() => {
+                failed(facts.event.spawn().map(|(what, kind)| work_id(what, kind)))
+            }
+            (EventKind::PostToolUse, _) => written(facts, config, attached),
+            _ => Verdict::silent("no workflow is under way here"),
+        }
+    }
+}
+
+/// Whether a call may have written a manifest, by its input alone.
+pub fn writes_manifest(event: &Event<'_>, attached: Option<&Attached>) -> bool {
+    if let Some(path) = event.written(|_| false) {
+        return is_manifest(path) || attached.is_some_and(|attached| is_same(path, &attached.manifest));
+    }
+    // Our own commands write it, too, without naming it.
+    event.command().is_some_and(|line| line.contains(FILE) || attached.is_some() && line.contains(" gate "))
+}
+
+/// Whether a whole path and one below the root can mean the same file.
+pub fn is_same(path: &str, manifest: &str) -> bool {
+    path == manifest || path.strip_suffix(manifest).is_some_and(|before| before.ends_with('/'))
+}
+
+fn failed(work: Option<u64>) -> Verdict {
+    let effects = work.map(|work| Effect::Mark(Mark::AgentFailed(work)));
+    Verdict { effects: effects.into_iter().collect(), ..Verdict::silent("an agent failed") }
+}
+
+fn notice(what: &str) -> String {
+    format!("{WORKFLOW_NOTICE}{what}")
+}
+
+/// What a session knows at its gates.
+fn at_gate<'a>(
+    facts: &'a Facts<'_>,
+    config: &Config,
+    standing: &Standing,
+    attached: Option<&'a Attached>,
+) -> AtGate<'a> {
+    let marks = facts.marks.value();
+    let settings = &config.policies.workflow_gate;
+    AtGate {
+        strict: settings.mode == WorkflowMode::Strict,
+        level: facts.meter.reading().and_then(|reading| settings.level(reading)),
+        boundary: marks.and_then(|marks| marks.boundary),
+        session: marks.and_then(|marks| marks.began),
+        attached,
+        written: standing.written,
+    }
+}
+
+/// What of a workflow holds in this session now.
+enum Active<'a> {
+    /// It does.
+    Yes(&'a Standing, &'a Attached),
+    /// Its manifest cannot be used, so nothing is known of its gates.
+    Damaged(&'a Attached),
+    /// None does: why.
+    No(&'static str),
+}
+
+fn active<'a>(facts: &'a Facts<'_>, attached: Option<&'a Attached>) -> Active<'a> {
+    let Some(attached) = attached else { return Active::No("no workflow is under way here") };
+    let standing = match &facts.workflow {
+        Known::Value(standing) => standing,
+        Known::Absent => return Active::No("the manifest is gone"),
+        Known::Broken(_) => return Active::Damaged(attached),
+    };
+    match &standing.manifest {
+        _ if standing.is_anothers(facts.event.session.as_str()) => {
+            Active::No("another session has the workflow now")
+        }
+        _ if standing.is_untouched(facts.now) => Active::No("the workflow was not touched for a day"),
+        Ok(manifest) if manifest.complete => Active::No("the workflow is complete"),
+        Ok(_) => Active::Yes(standing, attached),
+        Err(_) => Active::Damaged(attached),
+    }
+}
+
+/// An agent is about to be spawned.
+fn spawn(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> Verdict {
+    let settings = &config.policies.workflow_gate;
+    let (standing, attached, damaged) = match active(facts, attached) {
+        Active::Yes(standing, attached) => (Some(standing), Some(attached), false),
+        Active::Damaged(attached) => (None, Some(attached), true),
+        Active::No(because) if settings.mode != WorkflowMode::Strict => return Verdict::silent(because),
+        Active::No(_) => (None, None, false),
+    };
+    let level = facts.meter.reading().and_then(|reading| settings.level(reading));
+    let pending =
+        standing.and_then(|standing| pending(standing, &at_gate(facts, config, standing, attached)));
+    let phase = standing.and_then(|standing| Some((standing.manifest.as_ref().ok()?, standing)));
+    let mut verdict = Spawn { facts, config, attached, level, pending, phase }.decide();
+    if damaged && verdict.call == Call::Pass && verdict.says.is_empty() {
+        verdict.because = "the manifest cannot be used, so nothing is known of gates";
+    }
+    verdict
+        .effects
+        .extend(standing.and_then(|standing| seen(facts, config, standing, attached?)).map(Effect::Mark));
+    verdict
+}
+
+/// The first gate that holds agents back, with what is missing.
+fn pending(standing: &Standing, at: &AtGate<'_>) -> Option<(Gate, Report)> {
+    let manifest = standing.manifest.as_ref().ok()?;
+    standing.pending().into_iter().find_map(|gate| {
+        let report = standing.check(gate, &at.after(gate.after));
+        // Somebody wrote that it was passed: that is true if everything is there.
+        let claimed =
+            manifest.passed(gate.number).is_some_and(|passed| passed.status.as_deref() == Some("passed"));
+        (!(claimed && report.is_met())).then_some((gate, report))
+    })
+}
+
+/// The phase under way, where it is another than was seen last.
+fn seen(facts: &Facts<'_>, config: &Config, standing: &Standing, attached: &Attached) -> Option<Mark> {
+    let manifest = standing.manifest.as_ref().ok()?;
+    let number = manifest.current?;
+    let last = attached.current();
+    if last.is_some_and(|last| last.number == number) {
+        return None;
+    }
+    let level = facts.meter.reading().and_then(|reading| config.policies.workflow_gate.level(reading));
+    let at = last.map(|_| standing.written.unwrap_or(facts.now));
+    Some(Mark::PhaseBegan(PhaseBegan { number, name: name_of(manifest, number), at, level, asked: false }))
+}
+
+fn name_of(manifest: &Manifest, number: usize) -> String {
+    manifest.workflow.phase(number).map(|phase| phase.name.clone()).unwrap_or_default()
+}
+
+/// How full the context is, in a few words.
+fn use_of(facts: &Facts<'_>) -> String {
+    let Some(reading) = facts.meter.reading() else { return String::new() };
+    match (reading.window, reading.used_pct(), reading.left()) {
+        (Some(window), Some(percent), Some(left)) => {
+            let before = if window.compact_at.is_some() {
+                "before the client compacts"
+            } else {
+                "before the window is full"
+            };
+            format!(
+                "{}% of {} tokens are in use, {} are left {before}",
+                percent.round() as u64,
+                short_tokens(window.tokens),
+                short_tokens(left)
+            )
+        }
+        _ => format!("{} tokens are in use", short_tokens(reading.used)),
+    }
+}
+
+/// What is missing at a gate, as one list.
+fn listed(report: &Report) -> String {
+    let missing = report.missing();
+    let (shown, more) = missing.split_at(missing.len().min(MOST_LISTED));
+    let mut text = shown.join("; ");
+    if !more.is_empty() {
+        let _ = write!(text, "; and {} more", more.len());
+    }
+    text
+}
+
+/// A gate that holds agents back, in the words for the model.
+fn gate_text(gate: Gate, report: &Report, claimed_skipped: bool) -> String {
+    let Gate { number, after } = gate;
+    let mut text = format!("Gate {number}, after phase {after} ({}), was not let through.", report.phase);
+    let _ = if report.is_met() {
+        write!(text, " Everything that it wants is there: `tidegate gate pass {number}` records it.")
+    } else {
+        write!(
+            text,
+            " Missing: {}. `tidegate gate note {after}` writes into the section, `tidegate gate check {number}` shows what is missing, \
+             `tidegate gate pass {number}` lets the next agent through.",
+            listed(report)
+        )
+    };
+    if claimed_skipped {
+        text += " The manifest says that it was skipped, but no person said so here.";
+    }
+    text
+}
+
+/// An agent that is about to be spawned, and what is known.
+struct Spawn<'a> {
+    facts: &'a Facts<'a>,
+    config: &'a Config,
+    attached: Option<&'a Attached>,
+    level: Option<u8>,
+    pending: Option<(Gate, Report)>,
+    phase: Option<(&'a Manifest, &'a Standing)>,
+}
+
+impl Spawn<'_> {
+    fn decide(self) -> Verdict {
+        let level = self.level.unwrap_or_default();
+        if level >= BLOCKED || self.pending.is_some() {
+            let denial = self.deny(level);
+            return if self.config.stepped_down(ID) { stepped_down(denial) } else { denial };
+        }
+        let mut verdict = self.advise(level);
+        self.retry(&mut verdict);
+        verdict
+    }
+
+    fn noticed(&self, what: &str) -> bool {
+        self.facts.marks.value().is_some_and(|marks| marks.noticed(&notice(what)))
+    }
+
+    fn deny(&self, level: u8) -> Verdict {
+        let words = crate::words::words(self.facts.lang);
+        let (mut reason, mut says, mut effects) = (String::new(), Vec::new(), Vec::new());
+        let mut once = |key: String, text: String| {
+            if !self.noticed(&key) {
+                let when_said = vec![Effect::Mark(Mark::Notice(notice(&key)))];
+                says.push(Say { to: Audience::User, text, weight: 60, explains: true, when_said });
+            }
+        };
+        if level >= BLOCKED {
+            let _ = write!(
+                reason,
+                "The agent was not spawned: from {BLOCKED}% of the way to a full context on, no agents are. {}.",
+                use_of(self.facts)
+            );
+            reason += if self.facts.person.may_be_there() {
+                " Only the person can have the conversation compacted, with /compact; they are told. What is not in a file by then \
+                 survives as a summary."
+            } else {
+                " Nobody is there to have the conversation compacted. The work can go on without agents, in this thread and in small \
+                 steps; what is written to files stays."
+            };
+            once(BLOCKED.to_string(), (words.spawn_blocked)(BLOCKED, use_in_numbers(self.facts), ID));
+        }
+        if level >= LAST && !self.noticed(&LAST.to_string()) {
+            let steps = self.phase.and_then(|(_, standing)| standing.steps());
+            effects.push(Effect::WriteHandoff(steps.into_iter().collect()));
+            effects.push(Effect::Mark(Mark::Notice(notice(&LAST.to_string()))));
+            let _ = write!(reason, " From {LAST}% on .claude/context/{} is written.", handoff::FILE);
+            once(LAST.to_string(), (words.handoff_written)(LAST));
+        }
+        let mut asks = if level >= BLOCKED { Asks::compacted() } else { Asks::default() };
+        if let Some((gate, report)) = &self.pending {
+            let claimed = self
+                .phase
+                .and_then(|(manifest, _)| manifest.section(gate.after))
+                .is_some_and(|found| found.skipped);
+            let text = gate_text(*gate, report, claimed);
+            let _ = if reason.is_empty() {
+                write!(reason, "The agent was not spawned. {text}")
+            } else {
+                write!(reason, " {text}")
+            };
+            let key = format!("gate {}", gate.number);
+            once(key, (words.gate_pending)(gate.number, gate.after, report.missing().len(), ID));
+            asks.gate = Some(gate.number);
+        }
+        let because = match (level, &self.pending) {
+            (LAST.., _) => "the context is full: a handoff is written",
+            (BLOCKED.., None) => "the context is too full to spawn agents",
+            (BLOCKED.., Some(_)) => "the context is too full to spawn agents, and a gate was not let through",
+            _ => "a gate was not let through",
+        };
+        Verdict { call: Call::Deny, reason: Some(reason), because, says, asks, effects }
+    }
+
+    /// The phase under way: its number, and whether it spawns many agents.
+    fn phase(&self) -> (usize, bool) {
+        let current = self.phase.and_then(|(manifest, _)| {
+            let number = manifest.current?;
+            Some((number, manifest.workflow.phase(number)?.heavy))
+        });
+        let seen =
+            || self.attached.and_then(Attached::current).map_or((0, false), |seen| (seen.number, false));
+        current.unwrap_or_else(seen)
+    }
+
+    fn advise(&self, level: u8) -> Verdict {
+        if self.level.is_none() {
+            return Verdict::silent("how full the context is is not known");
+        }
+        let (phase, heavy) = self.phase();
+        let step = match level {
+            NOW.. => NOW,
+            SOON.. => SOON,
+            PLAN.. => return Verdict::silent("from 60% on a compaction can be planned"),
+            _ => return Verdict::silent("there is room for agents"),
+        };
+        let key = format!("{step} {phase}");
+        let told = self.noticed(&key);
+        if told && !heavy {
+            return Verdict::silent("this level was said in this phase");
+        }
+        let mark = || vec![Effect::Mark(Mark::Notice(notice(&key)))];
+        let mut text = format!("{step}% of the way to a full context: {}.", use_of(self.facts));
+        text += if step == NOW {
+            " From 85% on no agents are spawned. A compaction now keeps what stands in files."
+        } else {
+            " The next end of a phase is a good moment for a compaction."
+        };
+        text += &self.persisted();
+        let mut says =
+            vec![Say { to: Audience::Model, text, weight: 70, explains: false, when_said: mark() }];
+        if step == NOW && !told {
+            let text = (crate::words::words(self.facts.lang).compact_now)(use_in_numbers(self.facts));
+            says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said: mark() });
+        }
+        let because = if step == NOW { "a compaction is due now" } else { "a compaction is due soon" };
+        Verdict { says, asks: Asks::compacted(), ..Verdict::silent(because) }
+    }
+
+    /// What is in the manifest and what is not.
+    fn persisted(&self) -> String {
+        let Some((manifest, standing)) = self.phase else { return String::new() };
+        let Some(current) = manifest.current else { return String::new() };
+        let is_kept =
+            |number: &usize| manifest.section(*number).is_some_and(|section| section.summary.is_some());
+        let finished: Vec<usize> = (1..current).collect();
+        let missing: Vec<String> =
+            finished.iter().filter(|number| !is_kept(number)).map(ToString::to_string).collect();
+        let kept = finished.len() - missing.len();
+        let mut text =
+            format!(" {}: {kept} of {} finished phases have a summary", standing.path, finished.len());
+        if !missing.is_empty() {
+            let _ = write!(text, ", not {}", missing.join(", "));
+        }
+        text += ".";
+        text
+    }
+
+    /// The same work after a failure.
+    fn retry(&self, verdict: &mut Verdict) {
+        let (Some(attached), Some((what, kind))) = (self.attached, self.facts.event.spawn()) else { return };
+        let ids = [work_id(what, kind), work_id(what, "")];
+        let Some(work) = ids.into_iter().find(|work| attached.failed.contains(work)) else { return };
+        let text = "An agent with this task failed before. For the next one, one line on what went wrong is enough in its prompt; the output \
+                    of the one that failed fills the context twice."
+            .to_owned();
+        let when_said = vec![Effect::Mark(Mark::AgentRetried(work))];
+        verdict.says.push(Say { to: Audience::Model, text, weight: 65, explains: false, when_said });
+        if verdict.says.len() == 1 {
+            verdict.because = "the same work is spawned again after a failure";
+        }
+    }
+}
+
+/// How full the context is, for people: `78%`, `34k`.
+fn use_in_numbers(facts: &Facts<'_>) -> ContextUse {
+    let reading = facts.meter.reading();
+    let percent = reading.and_then(Reading::used_pct).map(|percent| percent.round() as u64);
+    ContextUse { percent, left: reading.and_then(Reading::left) }
+}
+
+/// The same without a denial.
+fn stepped_down(denial: Verdict) -> Verdict {
+    let text = denial
+        .reason
+        .unwrap_or_default()
+        .replace("The agent was not spawned", "This agent would not have been spawned");
+    let say = Say { to: Audience::Model, text, weight: 70, explains: false, when_said: Vec::new() };
+    Verdict {
+        says: vec![say],
+        asks: denial.asks,
+        effects: denial.effects,
+        ..Verdict::silent("stepped down: a gate only advises")
+    }
+}
+
+/// A manifest was written: whose it is, and whether a phase has ended.
+fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> Verdict {
+    let standing = match &facts.workflow {
+        Known::Value(standing) => standing,
+        Known::Absent => return Verdict::silent("no manifest was written"),
+        Known::Broken(_) => return Verdict::silent("the manifest cannot be read"),
+    };
+    let is_bound = attached.is_some_and(|attached| attached.manifest == standing.path);
+    let manifest = match &standing.manifest {
+        Ok(manifest) if is_bound || manifest.is_workflow(&standing.path) => manifest,
+        Err(damage) if is_bound || is_of_feature(&standing.path) => {
+            return broken(facts, standing, &damage.to_string());
+        }
+        _ => return Verdict::silent("that manifest tells of no workflow"),
+    };
+    if manifest.complete {
+        let left = is_bound.then_some(Effect::Mark(Mark::WorkflowLeft));
+        return Verdict {
+            effects: left.into_iter().collect(),
+            ..Verdict::silent("the workflow is complete")
+        };
+    }
+    let level = facts.meter.reading().and_then(|reading| config.policies.workflow_gate.level(reading));
+    let anothers = standing.is_anothers(facts.event.session.as_str());
+    let Some(bound) = attached.filter(|_| is_bound && !anothers) else {
+        return match standing.held_elsewhere.zip(attached) {
+            // An agent may work on something of its own, in a worktree of its own.
+            _ if !facts.event.main_thread() => Verdict::silent("an agent wrote another manifest"),
+            _ if is_bound && !wrote(facts, &standing.path) => {
+                Verdict::silent("another session has the workflow now")
+            }
+            Some((gate, attached)) => stays(facts, attached, standing, gate),
+            None => attach(manifest, standing),
+        };
+    };
+    let (Some(number), Some(last)) = (manifest.current, bound.current()) else {
+        let mark = seen(facts, config, standing, bound).map(Effect::Mark);
+        return Verdict { effects: mark.into_iter().collect(), ..Verdict::silent("the phase is not known") };
+    };
+    if last.number == number {
+        return Verdict::silent("the phase is the same");
+    }
+    let began = |asked| {
+        let name = name_of(manifest, number);
+        Mark::PhaseBegan(PhaseBegan { number, name, at: Some(facts.now), level, asked })
+    };
+    // The phase that was seen to end has ended now, and at this level.
+    let mut then = bound.clone();
+    if let Mark::PhaseBegan(new) = &began(false) {
+        then.begin(new);
+    }
+    let at = at_gate(facts, config, standing, Some(&then));
+    let change =
+        Change { facts, standing, level: level.unwrap_or_default(), at, ended: last.number, begins: number };
+    let (mut verdict, asked) = change.decide(manifest);
+    verdict.effects.insert(0, Effect::Mark(began(asked)));
+    verdict
+}
+
+/// Whether the call itself wrote the manifest, as far as can be told.
+fn wrote(facts: &Facts<'_>, manifest: &str) -> bool {
+    let by_tool = facts.event.written(|_| false).is_some_and(|path| is_same(path, manifest));
+    by_tool
+        || facts.files.iter().filter_map(|file| file.inside.as_deref()).any(|path| is_same(path, manifest))
+}
+
+/// Another workflow was begun while a gate holds agents back: that is no way around it.
+fn stays(facts: &Facts<'_>, attached: &Attached, standing: &Standing, gate: usize) -> Verdict {
+    let because = "a gate of this session's workflow was not let through";
+    let key = format!("stays {}", standing.path);
+    if facts.marks.value().is_some_and(|marks| marks.noticed(&notice(&key))) {
+        return Verdict::silent(because);
+    }
+    let text = format!(
+        "This session stays in the workflow of {}: its gate {gate} was not let through. `tidegate gate check {gate}` shows what is \
+         missing; `tidegate gate detach` lets go of it, with the person's yes.",
+        attached.manifest
+    );
+    let when_said = vec![Effect::Mark(Mark::Notice(notice(&key)))];
+    let say = Say { to: Audience::Model, text, weight: 60, explains: false, when_said };
+    Verdict { says: vec![say], ..Verdict::silent(because) }
+}
+
+fn attach(manifest: &Manifest, standing: &Standing) -> Verdict {
+    let new = standing.attach(manifest, None);
+    let own = Effect::OwnManifest { project: standing.root.clone(), manifest: standing.path.clone() };
+    let effects = vec![Effect::Mark(Mark::Workflow(Box::new(new))), own];
+    Verdict { effects, ..Verdict::silent("the workflow is this session's now") }
+}
+
+/// A manifest that cannot be read closes nothing, and a gate cannot be passed with it: that is worth a word.
+fn broken(facts: &Facts<'_>, standing: &Standing, why: &str) -> Verdict {
+    let key = format!("broken {}", crate::text::fnv::hash(why.bytes()));
+    if facts.marks.value().is_some_and(|marks| marks.noticed(&notice(&key))) {
+        return Verdict::silent("the manifest cannot be used");
+    }
+    let text = format!(
+        "{} cannot be used as it is: {why}. Until it reads back no gate can be passed with it.",
+        standing.path
+    );
+    let when_said = vec![Effect::Mark(Mark::Notice(notice(&key)))];
+    let say = Say { to: Audience::Model, text, weight: 60, explains: false, when_said };
+    Verdict { says: vec![say], ..Verdict::silent("the manifest cannot be used") }
+}
+
+/// One phase has ended and another begins.
+struct Change<'a> {
+    facts: &'a Facts<'a>,
+    standing: &'a Standing,
+    level: u8,
+    at: AtGate<'a>,
+    ended: usize,
+    begins: usize,
+}
+
+impl Change<'_> {
+    /// What is said, and whether a compaction is asked for where no gate lies.
+    fn decide(&self, manifest: &Manifest) -> (Verdict, bool) {
+        let Change { facts, level, ended, begins, .. } = self;
+        let head = format!(
+            "Phase {ended} has ended and phase {begins} ({}) begins.",
+            name_of(manifest, *begins).replace('_', " ")
+        );
+        let gate = pending(self.standing, &self.at);
+        let full = (*level >= SOON).then(|| {
+            format!(" {step}% of the way to a full context: {}.", use_of(facts), step = self.step())
+        });
+        let (text, because, asks, asked) = match gate {
+            Some((gate, report)) => {
+                let claimed = manifest.section(gate.after).is_some_and(|found| found.skipped);
+                let mut text =
+                    format!("{head}{} {}", full.unwrap_or_default(), gate_text(gate, &report, claimed));
+                text += " Until then no agents are spawned.";
+                (text, "a gate lies before the phase that begins", Asks::gate(gate.number), false)
+            }
+            None if *level >= NOW => {
+                let report = self.standing.check(Gate { number: 0, after: *ended }, &self.at.after(*ended));
+                let missing = if report.is_met() { "nothing".to_owned() } else { listed(&report) };
+                let text = format!(
+                    "{head}{} From 85% on no agents are spawned. A compaction now keeps what stands in files; missing there of phase {ended}: \
+                     {missing}.",
+                    full.unwrap_or_default()
+                );
+                (text, "a phase has ended, and a compaction is due now", Asks::compacted(), true)
+            }
+            None if *level >= SOON => {
+                let text = format!(
+                    "{head}{} Before the next compaction it is enough that progress stands in {} and the phases that ended have a short \
+                     `summary` there.",
+                    full.unwrap_or_default(),
+                    self.standing.path
+                );
+                (text, "a phase has ended, and a compaction is due soon", Asks::compacted(), true)
+            }
+            None => return (Verdict::silent("a phase has ended"), false),
+        };
+        // Said with the end of a phase, it need not be said again before the first agent of the next.
+        let said = |step| vec![Effect::Mark(Mark::Notice(notice(&format!("{step} {begins}"))))];
+        let when_said = if *level >= SOON { said(SOON) } else { Vec::new() };
+        let mut says = vec![Say { to: Audience::Model, text, weight: 75, explains: false, when_said }];
+        if *level >= NOW {
+            let when_said = said(NOW);
+            let text = (crate::words::words(facts.lang).compact_now)(use_in_numbers(facts));
+            says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
+        }
+        (Verdict { says, asks, ..Verdict::silent(because) }, asked)
+    }
+
+    fn step(&self) -> u8 {
+        [LAST, BLOCKED, NOW].into_iter().find(|step| self.level >= *step).unwrap_or(SOON)
+    }
+}
+
+/// The conversation was compacted: nobody in it may know any more where the workflow stands.
+fn after_boundary(facts: &Facts<'_>, attached: &Attached) -> Verdict {
+    let standing = match active(facts, Some(attached)) {
+        Active::Yes(standing, _) => Some(standing),
+        Active::Damaged(_) => None,
+        Active::No(because) => return Verdict::silent(because),
+    };
+    let mut text = format!("Before this compaction: {}.", attached.key_fact());
+    if let Some(gate) = standing.and_then(|standing| standing.pending().into_iter().next()) {
+        let _ = write!(
+            text,
+            " Gate {0}, after phase {1}, was not let through yet: `tidegate gate check {0}` shows what is missing.",
+            gate.number, gate.after
+        );
+    }
+    let say = Say { to: Audience::Model, text, weight: 90, explains: false, when_said: Vec::new() };
+    let asked = attached.seen.iter().rev().nth(1).filter(|left| left.asked);
+    let noted = asked.zip(standing.and_then(|standing| standing.manifest.as_ref().ok())).and_then(
+        |(left, manifest)| {
+            let section = manifest.section(left.number)?.key.clone();
+            let note = Effect::NoteCompaction { manifest: attached.manifest.clone(), section };
+            Some([note, Effect::Mark(Mark::CompactionNoted(left.number))])
+        },
+    );
+    Verdict {
+        says: vec![say],
+        effects: noted.into_iter().flatten().collect(),
+        ..Verdict::silent("a workflow outlives the compaction")
+    }
+}

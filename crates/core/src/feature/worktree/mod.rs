@@ -1,0 +1,104 @@
+//! Worktree: what only a worktree holds of flow and stock is copied before the worktree goes, and the person is told where it is.
+//!
+//! The client has an event for removed worktrees, but not for those that it made with git (2.1.325). So a copy is made at the
+//! last event that sees the worktree, and told of when the worktree is really gone. The rules are in `worktree.md` beside this
+//! file.
+
+pub mod kept;
+
+use crate::event::{Event, EventKind};
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::marks::{Mark, Marks};
+use crate::feature::verdict::{Audience, Effect, Say, Verdict};
+use crate::feature::worktree::kept::Kept;
+use crate::feature::{Mode, Policy};
+use crate::settings::section::section;
+use crate::settings::setting::choices;
+
+section! {
+    /// Section `[worktree]`.
+    Settings "worktree" {
+        /// Whether flow and stock of a worktree that goes are copied and the person is told (`on`), only copied (`shadow`), or left.
+        mode: WorktreeMode = WorktreeMode::On, Tightens;
+    }
+}
+
+/// What the policy does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorktreeMode {
+    /// Nothing.
+    Off,
+    /// Copies.
+    Shadow,
+    /// Copies, and says so.
+    On,
+}
+
+choices!(WorktreeMode {
+    "off" => WorktreeMode::Off,
+    "shadow" => WorktreeMode::Shadow,
+    "on" => WorktreeMode::On,
+});
+
+/// The policy's name.
+pub const ID: &str = "worktree";
+
+/// The policy.
+pub struct Worktree;
+
+impl Policy for Worktree {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn mode(&self, config: &Config) -> Mode {
+        match config.policies.worktree.mode {
+            WorktreeMode::On => Mode::Live,
+            WorktreeMode::Shadow => Mode::Shadow,
+            WorktreeMode::Off => Mode::Off,
+        }
+    }
+
+    fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
+        let waits = marks.is_some_and(|marks| !marks.worktrees.is_empty());
+        let tells = matches!(
+            event.kind,
+            EventKind::SessionStart | EventKind::UserPromptSubmit | EventKind::PostToolUse | EventKind::Stop
+        );
+        let listens = event.may_end_worktree() || (tells && waits && event.main_thread());
+        listens.then_some(Needs { worktrees: true, ..Needs::default() })
+    }
+
+    fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
+        if let Known::Broken(_) = &facts.marks {
+            return Verdict::silent("the marks cannot be read");
+        }
+        if let Some(kept) = &facts.worktrees.leaving {
+            return Verdict {
+                effects: vec![
+                    Effect::KeepWorktree(kept.clone()),
+                    Effect::Mark(Mark::WorktreeKept(kept.clone())),
+                ],
+                ..Verdict::silent("the worktree holds what stands nowhere else")
+            };
+        }
+        if facts.event.may_end_worktree() {
+            return Verdict::silent("there is nothing to keep");
+        }
+        if facts.worktrees.gone.is_empty() {
+            return Verdict::silent("the worktrees are still there");
+        }
+        let say = |kept: &Kept| Say {
+            to: Audience::User,
+            text: (crate::words::words(facts.lang).worktree_kept)(&kept.worktree, &kept.copy),
+            weight: 50,
+            explains: false,
+            when_said: vec![Effect::Mark(Mark::WorktreeTold(kept.worktree.clone()))],
+        };
+        Verdict {
+            says: facts.worktrees.gone.iter().map(say).collect(),
+            ..Verdict::silent("a worktree is gone that held flow or stock")
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! 5. What goes back on the wire. One table: how each event says no, asks, ends the turn, carries text.
+//!
+//! A wrong form silently opens a gate: the host drops an answer that does not fit its schema. So the table is
+//! data, every row of it was seen on the real client or stands in its types, and `tests/replies.rs` keeps a
+//! snapshot of every event with every call.
+
+use serde::Serialize;
+
+use crate::event::EventKind;
+use crate::feature::verdict::Call;
+use crate::pipeline::ruling::Outcome;
+
+/// What the process answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// 0 or 2, nothing else.
+    pub exit: u8,
+    /// Empty, one JSON object, or (PreCompact) plain text.
+    pub stdout: String,
+    /// Beside exit 2, for the model.
+    pub stderr: String,
+}
+
+/// How an event says no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum No {
+    /// `hookSpecificOutput.permissionDecision`, which can also ask.
+    Permission,
+    /// `hookSpecificOutput.decision`, of a permission prompt.
+    Prompt,
+    /// `decision: "block"`.
+    Decision,
+    /// Exit 2 with the reason on stderr.
+    Exit,
+    /// It cannot: the reason is told as context, where there is a way.
+    Tell,
+    /// It cannot, and nothing it says is heard.
+    Deaf,
+}
+
+/// How an event carries text for the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Text {
+    /// `hookSpecificOutput.additionalContext`.
+    Context,
+    /// Plain stdout, which the host appends to its instructions for the summary.
+    Plain,
+    /// Not without side effects: on Stop and SubagentStop context starts another turn.
+    No,
+}
+
+struct Form {
+    no: No,
+    text: Text,
+    /// `systemMessage` reaches the person.
+    user: bool,
+    /// `continue: false` ends the turn.
+    halts: bool,
+}
+
+const fn form(no: No, text: Text, user: bool, halts: bool) -> Form {
+    Form { no, text, user, halts }
+}
+
+fn form_of(kind: EventKind) -> Form {
+    use EventKind as E;
+    match kind {
+        E::PreToolUse => form(No::Permission, Text::Context, true, true),
+        E::PreModelSwitch => form(No::Permission, Text::No, true, false),
+        E::PermissionRequest => form(No::Prompt, Text::No, true, true),
+        E::PostToolUse | E::PostToolBatch | E::UserPromptSubmit | E::UserPromptExpansion => {
+            form(No::Decision, Text::Context, true, true)
+        }
+        E::Stop => form(No::Decision, Text::No, true, true),
+        E::SubagentStop => form(No::Decision, Text::No, false, true),
+        E::PreCompact => form(No::Decision, Text::Plain, false, false),
+        E::ConfigChange => form(No::Decision, Text::No, false, false),
+        E::TaskCreated | E::TeammateIdle => form(No::Exit, Text::No, true, false),
+        // Its message is shown nowhere (2.1.325).
+        E::TaskCompleted => form(No::Exit, Text::No, false, false),
+        E::PostToolUseFailure => form(No::Tell, Text::Context, true, true),
+        E::SessionStart | E::Setup | E::PostModelSwitch => form(No::Tell, Text::Context, true, false),
+        E::SubagentStart => form(No::Tell, Text::Context, false, false),
+        E::PermissionDenied | E::InstructionsLoaded | E::CwdChanged | E::FileChanged | E::DirectoryAdded => {
+            form(No::Tell, Text::No, true, false)
+        }
+        // Nothing may go to stdout there: WorktreeCreate takes it for a path.
+        E::Elicitation | E::ElicitationResult | E::WorktreeCreate => form(No::Exit, Text::No, false, false),
+        // PostCompact refuses every hookSpecificOutput, the others drop whatever they get.
+        E::PostCompact
+        | E::SessionEnd
+        | E::StopFailure
+        | E::Notification
+        | E::WorktreeRemove
+        | E::MessageDisplay
+        | E::Other => form(No::Deaf, Text::No, false, false),
+    }
+}
+
+/// What an event can carry beside its call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channels {
+    /// Text for the model.
+    pub context: bool,
+    /// Text for the person.
+    pub user: bool,
+}
+
+impl Channels {
+    /// Read off the table.
+    pub fn of(kind: EventKind) -> Channels {
+        let form = form_of(kind);
+        Channels { context: form.text != Text::No, user: form.user }
+    }
+}
+
+/// Puts an outcome into the form of its event.
+pub fn reply(kind: EventKind, outcome: &Outcome) -> Reply {
+    let form = form_of(kind);
+    if form.no == No::Deaf {
+        return Reply::default();
+    }
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let mut context = some(&outcome.context).filter(|_| form.text == Text::Context);
+    let mut output =
+        Output { system_message: some(&outcome.user).filter(|_| form.user), ..Output::default() };
+    let mut specific = Specific { hook_event_name: kind.name(), ..Specific::default() };
+    let reason = some(&outcome.reason).unwrap_or_else(|| "not now".to_owned());
+    let (mut exit, mut stderr) = (0, String::new());
+
+    if outcome.call == Call::Halt && form.halts {
+        output.keep_going = Some(false);
+        output.stop_reason = Some(reason.clone());
+    }
+    match (form.no, outcome.call) {
+        (_, Call::Pass) => {}
+        (No::Permission, call) => {
+            specific.permission_decision = Some(if call == Call::Ask { "ask" } else { "deny" });
+            specific.permission_decision_reason = Some(reason);
+        }
+        // A prompt is shown anyway: asking is what happens without an answer.
+        (No::Prompt, Call::Ask) => {}
+        (No::Prompt, call) => {
+            let interrupt = (call == Call::Halt).then_some(true);
+            specific.decision = Some(Prompt { behavior: "deny", message: reason, interrupt });
+        }
+        // At Stop a halt lets the turn end; a block would continue it.
+        (No::Decision, Call::Halt) if matches!(kind, EventKind::Stop | EventKind::SubagentStop) => {}
+        // Where nobody can be asked, what should be asked is not let through.
+        (No::Decision, _) => {
+            output.decision = Some("block");
+            // A prompt that is refused shows its reason to the person and drops the message beside it.
+            let for_person = matches!(kind, EventKind::UserPromptSubmit | EventKind::UserPromptExpansion);
+            output.reason = Some(match output.system_message.take_if(|_| for_person) {
+                Some(message) => format!("{reason}\n{message}"),
+                None => reason,
+            });
+        }
+        (No::Exit, _) => {
+            exit = 2;
+            stderr = reason;
+        }
+        (No::Tell, _) => {
+            if form.text == Text::Context && !outcome.reason.is_empty() {
+                context = Some(match context {
+                    Some(context) => format!("{reason}\n{context}"),
+                    None => reason,
+                });
+            }
+        }
+        (No::Deaf, _) => {}
+    }
+    if form.text == Text::Plain && output.decision.is_none() {
+        return Reply { exit, stdout: outcome.context.clone(), stderr };
+    }
+    specific.additional_context = context;
+    if specific.says_something() {
+        output.hook_specific_output = Some(specific);
+    }
+    Reply { exit, stdout: output.json(), stderr }
+}
+
+/// A message for the person and nothing else; also beside exit 2, whose stderr only the model sees.
+pub fn user_message(text: &str) -> String {
+    Output { system_message: Some(text.to_owned()), ..Output::default() }.json()
+}
+
+/// The host refuses `null` for an optional member, hence the `skip_serializing_if`.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Output {
+    #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
+    keep_going: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop_reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook_specific_output: Option<Specific>,
+}
+
+impl Output {
+    /// Empty when there is nothing to say: "no opinion" prints nothing.
+    fn json(&self) -> String {
+        match serde_json::to_string(self) {
+            Ok(json) if json != "{}" => json,
+            _ => String::new(),
+        }
+    }
+}
+
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Specific {
+    hook_event_name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision_reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<Prompt>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<String>,
+}
+
+impl Specific {
+    fn says_something(&self) -> bool {
+        self.permission_decision.is_some() || self.decision.is_some() || self.additional_context.is_some()
+    }
+}
+
+#[derive(Serialize)]
+struct Prompt {
+    behavior: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interrupt: Option<bool>,
+}

@@ -1,0 +1,324 @@
+//! Context use from the end of a transcript, line by line from the newest to the oldest.
+//!
+//! The caller reads the file backwards and stops when [`Scan::line`] says so; most of the time the first
+//! step holds the answer. The format is the host's own and changes: what does not parse is skipped.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use serde::de::{IgnoredAny, MapAccess, SeqAccess};
+
+use crate::event::{Event, EventKind};
+use crate::host::claude_code::payload::{Field, LongText, Member, Usage, read_object, wire_key, wire_object};
+use crate::text::search;
+use crate::text::search::Needle;
+use crate::time::Millis;
+
+/// A longer last message is not compared; the reading then counts as stale.
+const LONGEST_MESSAGE: usize = 1024 * 1024;
+
+/// What shows that the transcript has caught up with an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evidence<'a> {
+    /// The call the event is about.
+    ToolUse(&'a str),
+    /// The text the turn ended with.
+    LastMessage(Cow<'a, str>),
+    /// The event leaves no trace to look for: a reading is never known to be current.
+    None,
+}
+
+impl<'a> Evidence<'a> {
+    /// What to look for at this event.
+    pub fn of(event: &'a Event<'_>) -> Evidence<'a> {
+        let payload = &event.payload;
+        if let Some(id) = payload.tool_use_id.get().filter(|id| !id.is_empty()) {
+            return Evidence::ToolUse(id);
+        }
+        let message = payload.last_assistant_message.get().filter(|_| event.kind == EventKind::Stop);
+        match message.and_then(|message| message.whole(LONGEST_MESSAGE)) {
+            Some(text) if !text.trim().is_empty() => Evidence::LastMessage(text),
+            _ => Evidence::None,
+        }
+    }
+}
+
+/// What the end of a transcript says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Tokens of the last usable request, or a boundary's estimate of what it left.
+    pub used: u64,
+    /// Tokens of the answer to it.
+    pub answer: u64,
+    /// It is a boundary's estimate.
+    pub boundary: bool,
+    /// The model as it was asked for, with `[1m]` where it was. A boundary names none.
+    pub model: Option<String>,
+    /// When the entry was written.
+    pub at: Millis,
+    /// The transcript holds the event's own trace.
+    pub current: bool,
+}
+
+/// A scan under way.
+#[derive(Debug)]
+pub struct Scan<'a> {
+    evidence: Evidence<'a>,
+    seen: bool,
+    found: Option<(Found, String)>,
+    lines_after: usize,
+    of_interest: [Needle; 3],
+}
+
+/// An answer is one line per content block: so many lines further back the event's trace is looked for.
+const BLOCKS: usize = 64;
+
+impl<'a> Scan<'a> {
+    /// A scan that looks for an event's trace on its way.
+    pub fn new(evidence: Evidence<'a>) -> Self {
+        let of_interest =
+            [b"\"assistant\"".as_slice(), b"compact_boundary", b"\"tool_result\""].map(Needle::new);
+        Scan { evidence, seen: false, found: None, lines_after: 0, of_interest }
+    }
+
+    /// Takes the next older line; breaks when nothing older can change the result.
+    pub fn line(&mut self, line: &[u8]) -> ControlFlow<()> {
+        if self.of_interest.iter().any(|needle| needle.is_in(line)) {
+            self.entry(line)?;
+        }
+        if self.found.is_some() {
+            self.lines_after += 1;
+            if self.seen || self.evidence == Evidence::None || self.lines_after > BLOCKS {
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn entry(&mut self, line: &[u8]) -> ControlFlow<()> {
+        let Ok(entry) = read_object::<Entry<'_>>(line) else { return ControlFlow::Continue(()) };
+        if entry.sidechain.get() == Some(&true) {
+            return ControlFlow::Continue(());
+        }
+        let at = entry.timestamp.get().and_then(|text| Millis::from_iso(text)).unwrap_or_default();
+        match entry.kind.get().map(AsRef::as_ref) {
+            Some("assistant") => self.answer(&entry, line, at),
+            // A call's result cannot be there before the call.
+            Some("user") if self.found.is_none() => {
+                self.look_for_call(line);
+                ControlFlow::Continue(())
+            }
+            Some("system") if entry.subtype.get().is_some_and(|kind| kind == "compact_boundary") => {
+                if self.found.is_none() {
+                    let left = entry.compaction.get().and_then(|compaction| compaction.left.get().copied());
+                    if let Some(used) = left.filter(|used| *used > 0) {
+                        self.found = Some((
+                            Found { used, answer: 0, boundary: true, model: None, at, current: false },
+                            String::new(),
+                        ));
+                    }
+                }
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    fn answer(&mut self, entry: &Entry<'_>, line: &[u8], at: Millis) -> ControlFlow<()> {
+        let Some(message) = entry.message.get() else { return ControlFlow::Continue(()) };
+        let id = message.id.get().map(ToString::to_string).unwrap_or_default();
+        if let Some((_, newest)) = &self.found {
+            if id.is_empty() || *newest != id {
+                return ControlFlow::Break(());
+            }
+            self.look_for_trace(message, line);
+            return ControlFlow::Continue(());
+        }
+        let synthetic = message.model.get().is_some_and(|model| model == "<synthetic>");
+        let usage = message
+            .usage
+            .get()
+            .and_then(|usage| Some((usage.used().filter(|used| *used > 0)?, usage.answer())));
+        let (false, false, Some((used, answer))) = (synthetic, entry.api_error.get() == Some(&true), usage)
+        else {
+            return ControlFlow::Continue(());
+        };
+        let model = entry.requested_model.get().or(message.model.get()).map(ToString::to_string);
+        self.found = Some((Found { used, answer, boundary: false, model, at, current: false }, id));
+        self.look_for_trace(message, line);
+        ControlFlow::Continue(())
+    }
+
+    fn look_for_call(&mut self, line: &[u8]) {
+        if let Evidence::ToolUse(id) = &self.evidence {
+            self.seen |= search::find(line, id.as_bytes()).is_some();
+        }
+    }
+
+    fn look_for_trace(&mut self, message: &Message<'_>, line: &[u8]) {
+        match &self.evidence {
+            Evidence::ToolUse(_) => self.look_for_call(line),
+            Evidence::LastMessage(text) => {
+                let texts = message.content.get().map(|content| content.texts.as_slice()).unwrap_or_default();
+                self.seen |= texts
+                    .iter()
+                    .filter_map(|block| block.whole(LONGEST_MESSAGE))
+                    .any(|block| !block.trim().is_empty() && is_end_of(block.trim(), text.trim()));
+            }
+            Evidence::None => {}
+        }
+    }
+
+    /// What was found when the scan ended.
+    pub fn finish(self) -> Option<Found> {
+        let (found, _) = self.found?;
+        Some(Found { current: self.seen && !found.boundary, ..found })
+    }
+}
+
+/// Whether a block is the message or its last paragraph. An answer that merely ends with the same word is not.
+fn is_end_of(block: &str, message: &str) -> bool {
+    message.strip_suffix(block).is_some_and(|before| before.is_empty() || before.ends_with('\n'))
+}
+
+wire_object! {
+    /// One line of a transcript.
+    struct Entry<'a> {
+        kind as "type": Cow<'a, str>,
+        subtype: Cow<'a, str>,
+        timestamp: Cow<'a, str>,
+        sidechain as "isSidechain": bool,
+        api_error as "isApiErrorMessage": bool,
+        requested_model as "requestedModel": Cow<'a, str>,
+        message: Message<'a>,
+        compaction as "compactMetadata": Compaction<'a>,
+    }
+}
+
+wire_object! {
+    struct Message<'a> {
+        id: Cow<'a, str>,
+        model: Cow<'a, str>,
+        usage: Usage<'a>,
+        content: Content<'a>,
+    }
+}
+
+wire_object! {
+    struct Compaction<'a> {
+        left as "postTokens": u64,
+    }
+}
+
+/// The text blocks of an answer; calls and thoughts are skipped.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Content<'a> {
+    texts: Vec<LongText<'a>>,
+}
+
+impl<'de> Member<'de> for Content<'de> {
+    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
+        let mut texts = Vec::new();
+        while let Some(block) = seq.next_element::<Field<Block<'de>>>()? {
+            texts.extend(block.value().and_then(|block| block.text.value()));
+        }
+        Ok(Some(Content { texts }))
+    }
+}
+
+wire_object! {
+    struct Block<'a> {
+        text: LongText<'a>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scan(lines: &[&str], evidence: Evidence<'_>) -> Option<Found> {
+        let mut scan = Scan::new(evidence);
+        for line in lines.iter().rev() {
+            if scan.line(line.as_bytes()).is_break() {
+                break;
+            }
+        }
+        scan.finish()
+    }
+
+    fn answer(id: &str, used: u64, extra: &str) -> String {
+        format!(
+            r#"{{"type":"assistant","timestamp":"2026-11-15T11:51:30.000Z","requestedModel":"claude-opus-4-6[1m]","message":{{"id":"{id}","model":"claude-opus-4-6","usage":{{"input_tokens":10,"cache_creation_input_tokens":0,"cache_read_input_tokens":{},"output_tokens":500}},"content":[{{"type":"text","text":"done\n"}}]}}{extra}}}"#,
+            used - 10
+        )
+    }
+
+    #[test]
+    fn the_last_usable_answer_counts() {
+        let one = answer("m1", 50_000, "");
+        let two = answer("m2", 60_000, "");
+        let found = scan(&[&one, &two], Evidence::None).unwrap();
+        assert_eq!((found.used, found.model.as_deref()), (60_000, Some("claude-opus-4-6[1m]")));
+        assert_eq!(found.at, Millis::from_iso("2026-11-15T11:51:30.000Z").unwrap());
+        assert!(!found.current);
+    }
+
+    #[test]
+    fn sidechains_errors_and_synthetic_answers_are_passed_over() {
+        let good = answer("m1", 50_000, "");
+        let side = answer("m2", 99_000, r#","isSidechain":true"#);
+        let error = answer("m3", 99_000, r#","isApiErrorMessage":true"#);
+        let synthetic = answer("m4", 99_000, "").replace("\"claude-opus-4-6\"", "\"<synthetic>\"");
+        let zero = answer("m5", 10, "").replace("10,", "0,");
+        let torn = &answer("m6", 99_000, "")[..80];
+        let found =
+            scan(&[&good, &side, &error, &synthetic, &zero, "not json", "", torn], Evidence::None).unwrap();
+        assert_eq!(found.used, 50_000);
+    }
+
+    #[test]
+    fn a_boundary_voids_what_was_before() {
+        let before = answer("m1", 150_000, "");
+        let boundary = r#"{"type":"system","subtype":"compact_boundary","timestamp":"2026-11-15T11:52:00.000Z","compactMetadata":{"trigger":"auto","preTokens":150000,"postTokens":2608}}"#;
+        let found = scan(&[&before, boundary], Evidence::None).unwrap();
+        assert_eq!((found.used, found.boundary), (2608, true));
+        let silent = boundary.replace(",\"postTokens\":2608", "");
+        assert_eq!(scan(&[&before, &silent], Evidence::None), None);
+        let after = answer("m2", 9100, "");
+        assert_eq!(scan(&[&before, boundary, &after], Evidence::None).unwrap().used, 9100);
+    }
+
+    #[test]
+    fn a_text_that_is_no_text_costs_only_itself() {
+        let odd = answer("m1", 50_000, "").replace("done", "\\ud800");
+        assert_eq!(scan(&[&odd], Evidence::LastMessage("done".into())).map(|found| found.used), Some(50_000));
+    }
+
+    #[test]
+    fn iterations_of_server_tools_count_once() {
+        let looped = answer("m1", 50_000, "").replace(
+            "\"output_tokens\":500",
+            r#""output_tokens":500,"iterations":[{"input_tokens":1000},{"input_tokens":5,"cache_read_input_tokens":21000}]"#,
+        );
+        assert_eq!(scan(&[&looped], Evidence::None).unwrap().used, 21_005);
+        let none = answer("m1", 50_000, "")
+            .replace("\"output_tokens\":500", r#""output_tokens":500,"iterations":[]"#);
+        assert_eq!(scan(&[&none], Evidence::None).unwrap().used, 50_000);
+    }
+
+    #[test]
+    fn a_reading_is_current_only_with_the_events_own_trace() {
+        let call = answer("m1", 50_000, "").replace("done", "toolu_1");
+        let other_block = answer("m1", 50_000, "");
+        assert!(scan(&[&call], Evidence::ToolUse("toolu_1")).unwrap().current);
+        assert!(scan(&[&call, &other_block], Evidence::ToolUse("toolu_1")).unwrap().current);
+        assert!(!scan(&[&call], Evidence::ToolUse("toolu_2")).unwrap().current);
+        let newer = answer("m2", 60_000, "");
+        assert!(!scan(&[&call, &newer], Evidence::ToolUse("toolu_1")).unwrap().current);
+        assert!(scan(&[&other_block], Evidence::LastMessage("done".into())).unwrap().current);
+        assert!(scan(&[&other_block], Evidence::LastMessage("first\n\ndone".into())).unwrap().current);
+        for other in ["something else", "not done", "done\nand more"] {
+            assert!(!scan(&[&other_block], Evidence::LastMessage(other.into())).unwrap().current, "{other}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A question to a language model, whatever it is about, and what comes back.
+
+pub mod backend;
+
+use serde_json::{Value, json};
+
+use crate::language_model::backend::Kind;
+
+/// What a language model is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// What is said about the task, whatever it is done with.
+    pub instruction: String,
+    /// What it is to be done with, as data.
+    pub message: String,
+    /// Tokens of the answer, where they can be limited.
+    pub tokens: u32,
+}
+
+impl Question {
+    /// The body of a request to an endpoint. The newer models of the second form refuse the limit that the older ones know,
+    /// so there is none.
+    pub fn body(&self, form: Kind, model: &str) -> String {
+        let user = json!({ "role": "user", "content": self.message });
+        match form {
+            Kind::OpenAi => json!({
+                "model": model,
+                "messages": [{ "role": "system", "content": self.instruction }, user],
+            }),
+            Kind::Off | Kind::Claude | Kind::Anthropic => json!({
+                "model": model,
+                "max_tokens": self.tokens,
+                "system": self.instruction,
+                "messages": [user],
+            }),
+        }
+        .to_string()
+    }
+}
+
+/// What came back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// The text, if there was one.
+    pub text: Option<String>,
+    /// Tokens that went in, with those of caches, if that was told.
+    pub input_tokens: Option<u64>,
+    /// Tokens that came out, if that was told.
+    pub output_tokens: Option<u64>,
+}
+
+impl Said {
+    /// Reads what was printed or sent.
+    pub fn read(form: Kind, text: &str) -> Said {
+        let Ok(value) = serde_json::from_str::<Value>(text) else { return Said::default() };
+        let usage = &value["usage"];
+        let count = |name: &str| usage[name].as_u64();
+        let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"];
+        let (said, input, output) = match form {
+            Kind::OpenAi => (
+                value["choices"][0]["message"]["content"].as_str().map(str::to_owned),
+                count("prompt_tokens"),
+                count("completion_tokens"),
+            ),
+            Kind::Off | Kind::Claude | Kind::Anthropic => (
+                if form == Kind::Anthropic {
+                    let texts = value["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+                    texts.iter().find_map(|block| block["text"].as_str()).map(str::to_owned)
+                } else {
+                    value["result"].as_str().filter(|_| value["is_error"] != true).map(str::to_owned)
+                },
+                count("input_tokens").map(|tokens| {
+                    cached.iter().filter_map(|name| count(name)).fold(tokens, u64::saturating_add)
+                }),
+                count("output_tokens"),
+            ),
+        };
+        Said { text: said, input_tokens: input, output_tokens: output }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn answers_are_read_in_each_form() {
+        let anthropic = r#"{"content": [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": "debug"}],
+            "usage": {"input_tokens": 5, "cache_read_input_tokens": 200, "output_tokens": 2}}"#;
+        let openai = r#"{"choices": [{"message": {"content": "**Review**\n"}}],
+            "usage": {"prompt_tokens": 210, "completion_tokens": 3}}"#;
+        let claude = r#"{"type": "result", "is_error": false, "result": "The label is: ship.",
+            "usage": {"input_tokens": 5, "output_tokens": 7}}"#;
+        let read = |text: &str, input_tokens, output_tokens| Said {
+            text: Some(text.to_owned()),
+            input_tokens: Some(input_tokens),
+            output_tokens: Some(output_tokens),
+        };
+        assert_eq!(Said::read(Kind::Anthropic, anthropic), read("debug", 205, 2));
+        assert_eq!(Said::read(Kind::OpenAi, openai), read("**Review**\n", 210, 3));
+        assert_eq!(Said::read(Kind::Claude, claude), read("The label is: ship.", 5, 7));
+        let failed = claude.replace("false", "true");
+        assert_eq!(Said::read(Kind::Claude, &failed).text, None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_answer_is_survived(text in "\\PC{0,200}") {
+            for form in [Kind::Claude, Kind::Anthropic, Kind::OpenAi] {
+                let _ = Said::read(form, &text);
+            }
+        }
+    }
+}

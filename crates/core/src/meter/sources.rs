@@ -1,0 +1,243 @@
+//! Which of several readings counts, and which window goes with it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::feature::marks::Marks;
+use crate::host::claude_code::models;
+use crate::host::claude_code::models::{HostSettings, Window};
+use crate::host::claude_code::usage::Found;
+use crate::meter::{Meter, Reading, Source, Unknown};
+use crate::time::Millis;
+
+/// What the status line saw last, written for the hooks of the same session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Bridge {
+    /// Tokens in use; absent before the first answer and right after a compaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used: Option<u64>,
+    /// The model's window as the host knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
+    /// The model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// When the numbers changed.
+    pub changed: Millis,
+    /// When a status line last ran.
+    pub seen: Millis,
+    /// How many readings in a row came without a hook in between.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unheard: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// Older than this, a status line is not running any more.
+const BRIDGE_MS: u64 = 300_000;
+
+/// Everything that says something about context use.
+#[derive(Clone, Debug)]
+pub struct Sources<'a> {
+    /// When the question is asked.
+    pub now: Millis,
+    /// The payload's own numbers: used, window.
+    pub payload: Option<(Option<u64>, Option<u64>)>,
+    /// The status line's.
+    pub bridge: Option<Bridge>,
+    /// The transcript's.
+    pub transcript: Result<Option<Found>, Unknown>,
+    /// The session's marks, for the model.
+    pub marks: Option<&'a Marks>,
+    /// `[meter] window` of the config.
+    pub window: Option<u64>,
+    /// The host's settings and environment.
+    pub host: &'a HostSettings,
+}
+
+impl Sources<'_> {
+    /// The newest reading; of two from the same moment the first in the order payload, bridge, transcript.
+    pub fn meter(&self) -> Meter {
+        let found = self.transcript.as_ref().ok().and_then(Option::as_ref);
+        // The transcript may not have the boundary yet: what is older than it is about another conversation.
+        let since = self.marks.and_then(|marks| marks.boundary).unwrap_or_default();
+        let found = found.filter(|found| found.boundary || found.at >= since);
+        let window = self.find_window(found);
+        let reading = |used, source, at: Millis| Reading { used, window, source, at: at.min(self.now) };
+
+        if let Some(used) = self.payload.and_then(|(used, _)| used) {
+            return Meter::Current(reading(used, Source::Payload, self.now));
+        }
+        let live = self.bridge.as_ref().filter(|bridge| self.now.since(bridge.seen) <= BRIDGE_MS);
+        let from_bridge =
+            live.and_then(|bridge| Some((bridge.used?, bridge.changed))).filter(|(_, at)| *at >= since);
+        match (from_bridge, found) {
+            // A transcript that lags is older than the status line, which ran after the same answer. One that holds
+            // the event's own trace does not lag, whenever a slow status line wrote.
+            (Some((used, at)), found) if found.is_none_or(|found| at >= found.at && !found.current) => {
+                Meter::StaleByOne(reading(used, Source::Bridge, at))
+            }
+            (_, Some(found)) => {
+                let source = if found.boundary { Source::Boundary } else { Source::Transcript };
+                let reading = reading(found.used, source, found.at);
+                if found.current { Meter::Current(reading) } else { Meter::StaleByOne(reading) }
+            }
+            (_, None) => Meter::Unknown(match &self.transcript {
+                Err(why) => why.clone(),
+                Ok(_) => Unknown::NothingYet,
+            }),
+        }
+    }
+
+    /// A window does not age: a status line's counts until the model changes.
+    fn find_window(&self, found: Option<&Found>) -> Option<Window> {
+        let switched = self.marks.and_then(|marks| marks.model.as_ref());
+        let since = switched.map_or(Millis(0), |(_, at)| *at);
+        let bridge = self.bridge.as_ref().filter(|bridge| bridge.seen >= since);
+        let told =
+            self.window.or(self.payload.and_then(|(_, window)| window)).or(bridge.and_then(|b| b.window));
+        // The transcript keeps the `[1m]` that other places lose, so it counts unless the model changed since.
+        let from_transcript =
+            found.filter(|found| found.at >= since).and_then(|found| found.model.as_deref());
+        let model = from_transcript
+            .or(bridge.and_then(|bridge| bridge.model.as_deref()))
+            .or(switched.map(|(id, _)| id.as_str()))
+            .or(found.and_then(|found| found.model.as_deref()));
+        match (model, told) {
+            (None, None) => None,
+            (model, told) => Some(models::window(model.unwrap_or_default(), told, self.host)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(used: u64, at: u64, current: bool) -> Found {
+        Found {
+            used,
+            answer: 0,
+            boundary: false,
+            model: Some("claude-sonnet-4-6".into()),
+            at: Millis(at),
+            current,
+        }
+    }
+
+    fn bridge(used: u64, changed: u64) -> Bridge {
+        Bridge {
+            used: Some(used),
+            window: Some(200_000),
+            model: None,
+            changed: Millis(changed),
+            seen: Millis(changed),
+            unheard: 0,
+        }
+    }
+
+    fn meter(bridge: Option<Bridge>, transcript: Option<Found>) -> Meter {
+        let host = HostSettings::default();
+        Sources {
+            now: Millis(100_000),
+            payload: None,
+            bridge,
+            transcript: Ok(transcript),
+            marks: None,
+            window: None,
+            host: &host,
+        }
+        .meter()
+    }
+
+    fn used(meter: &Meter) -> (u64, &'static str, &'static str) {
+        let reading = meter.reading().unwrap();
+        (reading.used, reading.source.name(), meter.freshness())
+    }
+
+    #[test]
+    fn the_newest_counts() {
+        assert_eq!(
+            used(&meter(Some(bridge(50, 10)), Some(found(60, 20, true)))),
+            (60, "transcript", "current")
+        );
+        assert_eq!(
+            used(&meter(Some(bridge(50, 30)), Some(found(40, 20, false)))),
+            (50, "bridge", "stale_by_one")
+        );
+        assert_eq!(
+            used(&meter(Some(bridge(50, 30)), Some(found(40, 20, true)))),
+            (40, "transcript", "current")
+        );
+        assert_eq!(
+            used(&meter(Some(bridge(50, 20)), Some(found(60, 20, false)))),
+            (50, "bridge", "stale_by_one")
+        );
+        assert_eq!(used(&meter(None, Some(found(60, 20, false)))), (60, "transcript", "stale_by_one"));
+        assert_eq!(meter(None, None), Meter::Unknown(Unknown::NothingYet));
+    }
+
+    #[test]
+    fn an_old_bridge_says_only_the_window() {
+        let host = HostSettings::default();
+        let sources = Sources {
+            now: Millis(400_000),
+            payload: None,
+            bridge: Some(bridge(50, 99_999)),
+            transcript: Err(Unknown::TimedOut),
+            marks: None,
+            window: None,
+            host: &host,
+        };
+        assert_eq!(sources.meter(), Meter::Unknown(Unknown::TimedOut));
+        let told = Bridge { window: Some(300_000), ..bridge(50, 99_999) };
+        let sources = Sources { bridge: Some(told), transcript: Ok(Some(found(60, 20, false))), ..sources };
+        let meter = sources.meter();
+        assert_eq!(used(&meter), (60, "transcript", "stale_by_one"));
+        assert_eq!(meter.reading().unwrap().window.unwrap().tokens, 300_000);
+    }
+
+    fn with_marks(marks: &Marks, bridge: Option<Bridge>, transcript: Found) -> Meter {
+        let (transcript, host) = (Ok(Some(transcript)), HostSettings::default());
+        Sources {
+            now: Millis(100),
+            payload: None,
+            bridge,
+            transcript,
+            marks: Some(marks),
+            window: None,
+            host: &host,
+        }
+        .meter()
+    }
+
+    #[test]
+    fn what_is_older_than_the_boundary_is_void() {
+        let marks = Marks { boundary: Some(Millis(50)), ..Marks::default() };
+        let used =
+            |bridge, transcript| with_marks(&marks, bridge, transcript).reading().map(|reading| reading.used);
+        assert_eq!(used(Some(bridge(150, 30)), found(160, 40, true)), None);
+        assert_eq!(used(Some(bridge(150, 30)), found(9, 60, true)), Some(9));
+        assert_eq!(used(Some(bridge(8, 70)), found(160, 40, true)), Some(8));
+        assert_eq!(used(None, Found { boundary: true, ..found(5, 49, false) }), Some(5));
+    }
+
+    #[test]
+    fn after_a_model_switch_the_old_models_window_is_forgotten() {
+        let marks = Marks { model: Some(("claude-opus-5-5".into(), Millis(50))), ..Marks::default() };
+        let window = |bridge, transcript| {
+            with_marks(&marks, bridge, transcript)
+                .reading()
+                .and_then(|reading| reading.window)
+                .unwrap()
+                .tokens
+        };
+        assert_eq!(window(None, found(60, 20, false)), 1_000_000);
+        assert_eq!(window(Some(bridge(60, 20)), found(60, 20, false)), 1_000_000);
+        assert_eq!(window(None, found(60, 70, false)), 200_000);
+        assert_eq!(window(Some(bridge(60, 70)), found(60, 20, false)), 200_000);
+    }
+}

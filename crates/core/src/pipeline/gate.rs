@@ -1,0 +1,68 @@
+//! What a gate answers that could not check: closed, in its own words, with the way past it for the person.
+//!
+//! A failure never looks like a policy's verdict: it has its own class in the record and its own sentence.
+
+use crate::event::{Event, EventKind, FailedStep};
+use crate::host::claude_code::reply::Reply;
+use crate::text::quoted::quoted_line;
+use crate::words::Words;
+
+/// The policy whose registration closes when it cannot check. `TIDEGATE_OFF` with this id opens it.
+pub const EDIT_GATE: &str = "skill-gate";
+
+/// What is known about the registration that called us.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Registration {
+    /// The event it was written for.
+    pub event: Option<EventKind>,
+    /// It gates nothing, so a failure is silent.
+    pub advice: bool,
+}
+
+impl Registration {
+    /// Whether a failed check closes a gate: if the registration or the payload says PreToolUse, unless the
+    /// registration only advises.
+    pub fn gates(self, kind: Option<EventKind>) -> bool {
+        !self.advice && [kind, self.event].contains(&Some(EventKind::PreToolUse))
+    }
+}
+
+/// Whether the members that the gates need can be used.
+pub fn check_members(event: &Event<'_>) -> Result<(), FailedStep> {
+    use crate::host::claude_code::payload::Field;
+    match &event.payload.tool_name {
+        Field::Missing => return Err(FailedStep::MemberMissing("tool_name")),
+        Field::WrongType => return Err(FailedStep::MemberType("tool_name")),
+        Field::Value(_) => {}
+    }
+    event.edit_target().transpose().map(|_| ())
+}
+
+/// What a gate says that could not check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Closed {
+    /// To the model, on stderr.
+    pub model: String,
+    /// To the person only: the way past it is theirs.
+    pub user: String,
+}
+
+impl Closed {
+    /// Says it.
+    pub fn because(step: &FailedStep, words: &Words) -> Closed {
+        Closed {
+            // A step may name a path.
+            model: quoted_line(&format!("tidegate could not check: {step}. The call was not let through.")),
+            user: quoted_line(&(words.gate_closed)(step, EDIT_GATE)),
+        }
+    }
+
+    /// As it goes over the wire.
+    pub fn reply(&self) -> Reply {
+        Reply {
+            exit: 2,
+            stdout: crate::host::claude_code::reply::user_message(&self.user),
+            stderr: self.model.clone(),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! From an event to its ruling, its answer and its record.
+
+pub mod friction;
+pub mod gate;
+pub mod record;
+pub mod ruling;
+
+use std::borrow::Cow;
+
+use crate::event::{Event, EventKind};
+use crate::feature::config::{BrokenFile, Config};
+use crate::feature::facts::{Facts, Needs};
+use crate::feature::marks::Marks;
+use crate::feature::memory::meta_tag;
+use crate::feature::verdict::{Audience, Call, Say, Verdict};
+use crate::feature::{Mode, POLICIES, Policy};
+use crate::text::quoted::quoted;
+use ruling::{Part, Ruling};
+
+/// The policies that take part in this event.
+fn listening<'a>(
+    event: &'a Event<'_>,
+    marks: Option<&'a Marks>,
+    config: &'a Config,
+) -> impl Iterator<Item = (&'static dyn Policy, Needs)> + 'a {
+    POLICIES.iter().copied().filter(|policy| !config.switched_off(policy.id())).filter_map(move |policy| {
+        let listens = policy.mode(config) != Mode::Off;
+        listens.then(|| policy.needs(event, marks)).flatten().map(|needs| (policy, needs))
+    })
+}
+
+/// What has to be known for this event.
+pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
+    listening(event, marks, config).fold(Needs::default(), |all, (_, needs)| all.and(needs))
+}
+
+/// Whether flow and stock have to be read for this event.
+pub fn needs_knowledge(facts: &Facts<'_>, config: &Config) -> bool {
+    listening(facts.event, facts.marks.value(), config)
+        .any(|(policy, _)| policy.needs_knowledge(facts, config))
+}
+
+/// Asks every policy that listens. `clock` counts microseconds from anywhere.
+pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ruling {
+    let first = if config.broken.is_empty() { Ruling::pass() } else { broken_config(facts, config) };
+    listening(facts.event, facts.marks.value(), config).fold(first, |ruling, (policy, _)| {
+        let start = clock();
+        let held = policy.yields() && ruling.call() >= Call::Deny;
+        let mut verdict =
+            if held { Verdict::silent("another policy holds it back") } else { policy.decide(facts, config) };
+        // A meta tag is markup of our own; the names in it are neutral.
+        if policy.id() != meta_tag::ID {
+            quote_verdict(&mut verdict);
+        }
+        let micros = clock().saturating_sub(start);
+        let shadow = policy.mode(config) == Mode::Shadow;
+        ruling.merge(Ruling::of(Part { policy: policy.id(), verdict, shadow, micros }))
+    })
+}
+
+/// Tells the person at the start of a session which config files cannot be read. Not a policy: nobody can switch it off.
+fn broken_config(facts: &Facts<'_>, config: &Config) -> Ruling {
+    if facts.event.kind != EventKind::SessionStart || !facts.event.main_thread() {
+        return Ruling::pass();
+    }
+    let say = |broken: &BrokenFile| Say {
+        to: Audience::User,
+        text: (crate::words::words(facts.lang).config_broken)(broken),
+        weight: u8::MAX,
+        explains: true,
+        when_said: Vec::new(),
+    };
+    let says = config.broken.iter().map(say).collect();
+    let verdict = Verdict { says, ..Verdict::silent("a config file cannot be read") };
+    Ruling::of(Part { policy: "config", verdict, shadow: false, micros: 0 })
+}
+
+/// Everything that a policy says. Whatever it put in between its own words is neutral then, so its own words have no markup.
+fn quote_verdict(verdict: &mut Verdict) {
+    let texts = verdict.says.iter_mut().map(|say| &mut say.text);
+    for text in verdict.reason.iter_mut().chain(texts) {
+        if let Cow::Owned(neutral) = quoted(text) {
+            *text = neutral;
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! 4. Many verdicts become one ruling.
+//!
+//! The strictest call, the reasons of that level, and of the rest what there is room for.
+
+use crate::event::EventKind;
+use crate::feature::verdict::{Audience, Call, Effect, Say, Verdict};
+use crate::host::claude_code::reply::Channels;
+
+/// One policy's verdict, as it takes part in a ruling.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Whose.
+    pub policy: &'static str,
+    /// What.
+    pub verdict: Verdict,
+    /// Decided, recorded, not carried out.
+    pub shadow: bool,
+    /// How long it took to decide.
+    pub micros: u64,
+}
+
+/// All verdicts of an event. Merging keeps every part, in order; what they come to is [`Ruling::settle`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ruling {
+    /// In policy order.
+    pub parts: Vec<Part>,
+}
+
+/// What a ruling comes to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// The strictest call.
+    pub call: Call,
+    /// The reasons of that level, in policy order.
+    pub reason: String,
+    /// For the model.
+    pub context: String,
+    /// For the person.
+    pub user: String,
+    /// What is to be done.
+    pub effects: Vec<Effect>,
+    /// Texts that did not fit.
+    pub dropped: usize,
+}
+
+impl Ruling {
+    /// The identity of [`Ruling::merge`].
+    pub fn pass() -> Ruling {
+        Ruling::default()
+    }
+
+    /// A ruling of one verdict.
+    pub fn of(part: Part) -> Ruling {
+        Ruling { parts: vec![part] }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn merge(mut self, other: Ruling) -> Ruling {
+        self.parts.extend(other.parts);
+        self
+    }
+
+    /// The strictest call of those that are carried out.
+    pub fn call(&self) -> Call {
+        self.live().map(|part| part.verdict.call).max().unwrap_or_default()
+    }
+
+    fn live(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(|part| !part.shadow)
+    }
+
+    /// What policies in the shadow leave in our own state.
+    fn shadowed(&self, main_thread: bool) -> impl Iterator<Item = Effect> {
+        let of = move |part: &Part| {
+            let said = part.verdict.says.iter().filter(move |_| main_thread).flat_map(|say| &say.when_said);
+            part.verdict.effects.iter().chain(said).cloned().collect::<Vec<_>>()
+        };
+        self.parts.iter().filter(|part| part.shadow).flat_map(of).filter(Effect::private)
+    }
+
+    /// What is carried out at this event. `main_thread`: in a subagent nothing but a call is carried, since
+    /// what is said there reaches nobody else. `budget` counts characters for the model.
+    pub fn settle(&self, kind: EventKind, main_thread: bool, budget: usize) -> Outcome {
+        let call = self.call();
+        let standing: Vec<&Part> = self.live().filter(|part| part.verdict.call == call).collect();
+        let reasons: Vec<&str> = standing.iter().filter_map(|part| part.verdict.reason.as_deref()).collect();
+        let mut reason = shorten(&reasons.join("\n"), budget);
+        let mut effects: Vec<Effect> =
+            standing.iter().flat_map(|part| part.verdict.effects.clone()).collect();
+
+        let channels = Channels::of(kind);
+        let denied = call >= Call::Deny;
+        let carried = |say: &&Say| {
+            let channel = match say.to {
+                Audience::Model => channels.context,
+                Audience::User => channels.user,
+            };
+            main_thread && channel && (!denied || say.explains)
+        };
+        let mut says: Vec<&Say> = self.live().flat_map(|part| &part.verdict.says).filter(carried).collect();
+        // Everywhere else the order of policies is as good, and what was said before stays as it was.
+        if kind == EventKind::SessionStart {
+            says.sort_by_key(|say| std::cmp::Reverse(say.weight));
+        }
+        let fitting = fit(&says, budget.saturating_sub(reason.chars().count()));
+        let dropped = fitting.iter().filter(|fits| !**fits).count();
+        let said = || says.iter().zip(&fitting).filter(|(_, fits)| **fits).map(|(say, _)| *say);
+        let text = |to: Audience| {
+            said().filter(|say| say.to == to).map(|say| say.text.as_str()).collect::<Vec<_>>().join("\n")
+        };
+        let mut context = text(Audience::Model);
+        if dropped > 0 {
+            context.push_str(&left_out(dropped, context.is_empty()));
+            reason = shorten(&reason, budget.saturating_sub(context.chars().count()));
+        }
+        effects.extend(said().flat_map(|say| say.when_said.clone()));
+        effects.extend(self.shadowed(main_thread));
+        Outcome { call, reason, context, user: text(Audience::User), effects, dropped }
+    }
+}
+
+/// Which texts fit: the weightiest first, each whole or not at all. Texts for the person cost nothing here.
+fn fit(says: &[&Say], budget: usize) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..says.len()).collect();
+    order.sort_by_key(|at| std::cmp::Reverse(says[*at].weight));
+    let cost = |say: &Say| match say.to {
+        Audience::Model => say.text.chars().count() + 1,
+        Audience::User => 0,
+    };
+    let all: usize = says.iter().map(|say| cost(say)).sum();
+    let mut room =
+        if all <= budget { budget } else { budget.saturating_sub(left_out(says.len(), false).len()) };
+    let mut fits = vec![false; says.len()];
+    for at in order {
+        if let Some(rest) = room.checked_sub(cost(says[at])) {
+            room = rest;
+            fits[at] = true;
+        }
+    }
+    fits
+}
+
+fn left_out(count: usize, alone: bool) -> String {
+    let start = if alone { "" } else { "\n" };
+    let notes = if count == 1 { "note" } else { "notes" };
+    format!("{start}({count} more {notes} left out for length)")
+}
+
+/// Cuts at a character, and says so.
+fn shorten(text: &str, budget: usize) -> String {
+    if text.chars().count() <= budget {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(budget.saturating_sub(1)).collect();
+    kept + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn say(to: Audience, text: &str, weight: u8) -> Say {
+        Say { to, text: text.into(), weight, explains: false, when_said: Vec::new() }
+    }
+
+    fn call() -> impl Strategy<Value = Call> {
+        prop_oneof![Just(Call::Pass), Just(Call::Ask), Just(Call::Deny), Just(Call::Halt)]
+    }
+
+    fn part() -> impl Strategy<Value = Part> {
+        let says = proptest::collection::vec(
+            ("[a-zé語]{0,400}", any::<u8>(), any::<bool>(), any::<bool>()).prop_map(
+                |(text, weight, user, explains)| Say {
+                    explains,
+                    ..say(if user { Audience::User } else { Audience::Model }, &text, weight)
+                },
+            ),
+            0..4,
+        );
+        (call(), proptest::option::of("[a-z]{1,900}"), says, any::<bool>()).prop_map(
+            |(call, reason, says, shadow)| Part {
+                policy: "p",
+                verdict: Verdict { call, reason, says, ..Verdict::pass() },
+                shadow,
+                micros: 0,
+            },
+        )
+    }
+
+    fn ruling() -> impl Strategy<Value = Ruling> {
+        proptest::collection::vec(part(), 0..4).prop_map(|parts| Ruling { parts })
+    }
+
+    proptest! {
+        #[test]
+        fn pass_is_the_identity(a in ruling()) {
+            prop_assert_eq!(Ruling::pass().merge(a.clone()), a.clone());
+            prop_assert_eq!(a.clone().merge(Ruling::pass()), a);
+        }
+
+        #[test]
+        fn merging_is_associative(a in ruling(), b in ruling(), c in ruling()) {
+            prop_assert_eq!(a.clone().merge(b.clone()).merge(c.clone()), a.merge(b.merge(c)));
+        }
+
+        #[test]
+        fn the_call_does_not_depend_on_the_order(a in ruling(), b in ruling()) {
+            prop_assert_eq!(a.clone().merge(b.clone()).call(), b.merge(a).call());
+        }
+
+        #[test]
+        fn merging_never_loosens(a in ruling(), b in ruling()) {
+            let together = a.clone().merge(b.clone()).call();
+            prop_assert!(together >= a.call() && together >= b.call());
+        }
+
+        #[test]
+        fn the_model_is_told_no_more_than_the_budget(a in ruling(), budget in 60usize..2000) {
+            for kind in [EventKind::PreToolUse, EventKind::UserPromptSubmit, EventKind::Stop] {
+                let outcome = a.settle(kind, true, budget);
+                prop_assert!(outcome.reason.chars().count() + outcome.context.chars().count() <= budget);
+            }
+        }
+
+        #[test]
+        fn a_subagent_is_told_nothing_but_reasons(a in ruling()) {
+            let outcome = a.settle(EventKind::PreToolUse, false, 1200);
+            prop_assert!(outcome.context.is_empty() && outcome.user.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_least_important_goes_first_and_its_effects_with_it() {
+        use crate::feature::marks::PressureLevel;
+        let mark = |level| vec![Effect::PublishPressure(level)];
+        let light = Say { when_said: mark(PressureLevel::Info), ..say(Audience::Model, &"a".repeat(100), 1) };
+        let heavy =
+            Say { when_said: mark(PressureLevel::Urgent), ..say(Audience::Model, &"b".repeat(100), 9) };
+        let verdict = Verdict { says: vec![light, heavy], ..Verdict::pass() };
+        let ruling = Ruling::of(Part { policy: "p", verdict, shadow: false, micros: 0 });
+        let outcome = ruling.settle(EventKind::UserPromptSubmit, true, 180);
+        assert_eq!(outcome.context, format!("{}\n(1 more note left out for length)", "b".repeat(100)));
+        assert_eq!(outcome.effects, mark(PressureLevel::Urgent));
+    }
+
+    #[test]
+    fn effects_stand_and_fall_with_the_verdict() {
+        use crate::feature::marks::Mark;
+        let with = |call, used| Part {
+            policy: "p",
+            verdict: Verdict { call, effects: vec![Effect::Mark(Mark::Relay(used))], ..Verdict::pass() },
+            shadow: false,
+            micros: 0,
+        };
+        let ruling = Ruling::of(with(Call::Pass, 1)).merge(Ruling::of(with(Call::Deny, 2)));
+        assert_eq!(ruling.settle(EventKind::Stop, true, 1200).effects, [Effect::Mark(Mark::Relay(2))]);
+    }
+
+    #[test]
+    fn what_is_only_recorded_is_marked_as_if_it_had_been_said() {
+        use crate::feature::marks::Mark;
+        let notice = Effect::Mark(Mark::Notice("once".into()));
+        let once = Say { when_said: vec![notice.clone()], ..say(Audience::User, "x", 1) };
+        let verdict = Verdict {
+            call: Call::Deny,
+            says: vec![once],
+            effects: vec![
+                Effect::Mark(Mark::Held),
+                Effect::PublishPressure(crate::feature::marks::PressureLevel::Info),
+            ],
+            ..Verdict::pass()
+        };
+        let ruling = Ruling::of(Part { policy: "p", verdict, shadow: true, micros: 0 });
+        let outcome = ruling.settle(EventKind::Stop, true, 1200);
+        assert_eq!(
+            outcome,
+            Outcome { effects: vec![Effect::Mark(Mark::Held), notice], ..Outcome::default() }
+        );
+    }
+
+    #[test]
+    fn a_shadowed_denial_denies_nothing() {
+        let verdict = Verdict { call: Call::Deny, reason: Some("no".into()), ..Verdict::pass() };
+        let ruling = Ruling::of(Part { policy: "p", verdict, shadow: true, micros: 0 });
+        assert_eq!(ruling.settle(EventKind::PreToolUse, true, 1200), Outcome::default());
+    }
+}

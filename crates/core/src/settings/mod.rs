@@ -1,0 +1,8 @@
+//! X
+
+pub mod by_path;
+pub mod list;
+pub mod near;
+pub mod section;
+pub mod setting;
+pub mod value;
