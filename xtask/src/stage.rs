@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use tidegate_state::lock;
-use tidegate_state::memory::spool;
+use tidegate_state::feature::memory::spool;
+use tidegate_state::file::lock;
 use tidegate_state::place::{PlaceEnv, StateDir};
 
 use crate::failure::{Done, Failure, While};

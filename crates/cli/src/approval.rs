@@ -18,8 +18,10 @@ use tidegate_core::feature::marks::{
 use tidegate_core::host::person::Person;
 use tidegate_core::pipeline::record::{Deeds, Record};
 use tidegate_core::time::Millis;
+use tidegate_state::host::claude_code::transcript;
 use tidegate_state::place::StateDir;
-use tidegate_state::{config, journal, marks, transcript};
+use tidegate_state::session::marks;
+use tidegate_state::{config, journal};
 
 use crate::error::CliError;
 use crate::print;

@@ -14,9 +14,10 @@ use tidegate_core::text::characters::one_line;
 
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_state::knowledge::read::Folder;
-use tidegate_state::knowledge::{memory, write};
-use tidegate_state::{bounded, project};
+use tidegate_state::feature::knowledge::read::Folder;
+use tidegate_state::feature::knowledge::{memory, write};
+use tidegate_state::file::bounded;
+use tidegate_state::project;
 
 use crate::args::{KnowledgeOf, StockName};
 use crate::error::CliError;

@@ -15,8 +15,11 @@ use tidegate_core::pipeline::record::Record;
 use tidegate_core::settings::setting::Whole;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
+use tidegate_state::config::off;
+use tidegate_state::host::claude_code::{settings as host_settings, transcript};
 use tidegate_state::place::StateDir;
-use tidegate_state::{bridge, clock, config, host_settings, marks, off, transcript};
+use tidegate_state::session::{bridge, marks};
+use tidegate_state::{clock, config};
 
 use crate::error::CliError;
 use crate::project_root;

@@ -12,9 +12,9 @@ use tidegate_core::event::SessionId;
 use tidegate_core::host::claude_code::settings_file::Guard;
 use tidegate_hook::environment::Environment;
 use tidegate_hook::gather::running;
-use tidegate_state::host_settings::{may_be_of_project, variables_of_project};
-use tidegate_state::marks;
+use tidegate_state::host::claude_code::settings::{may_be_of_project, variables_of_project};
 use tidegate_state::place::PlaceEnv;
+use tidegate_state::session::marks;
 
 use crate::error::CliError;
 use crate::host::settings_file::is_same;

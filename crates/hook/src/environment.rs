@@ -8,7 +8,7 @@ use tidegate_core::host::claude_code::settings_file::parse_tokens;
 use tidegate_core::host::person::Person;
 use tidegate_core::host::{AGENT_VARIABLES, Host, VARIABLES};
 use tidegate_core::text::lang::Lang;
-use tidegate_state::host_settings::{may_be_of_project, variables_of_project};
+use tidegate_state::host::claude_code::settings::{may_be_of_project, variables_of_project};
 use tidegate_state::place::PlaceEnv;
 
 /// The variables we look at. Never the whole environment: the host keeps secrets in it.

@@ -13,9 +13,10 @@ use tidegate_core::pipeline::gate::{Closed, EDIT_GATE, Registration};
 use tidegate_core::pipeline::record::{Cost, Failure, Record, Said, estimate_tokens};
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_state::off::Switches;
+use tidegate_state::config::off::Switches;
+use tidegate_state::journal;
 use tidegate_state::place::StateDir;
-use tidegate_state::{journal, marks};
+use tidegate_state::session::marks;
 
 use crate::answer;
 use crate::deadline::Deadline;

@@ -38,15 +38,18 @@ use tidegate_core::redact::redact;
 use tidegate_core::settings::setting::Whole;
 use tidegate_core::shell::{self, Script, Spot, Surroundings};
 use tidegate_core::time::Millis;
-use tidegate_state::checks::{self as state_checks, Manifest};
-use tidegate_state::knowledge::known;
-use tidegate_state::knowledge::read::Folder;
-use tidegate_state::memory::catalogue;
+use tidegate_state::feature::knowledge::boundary;
+use tidegate_state::feature::knowledge::known;
+use tidegate_state::feature::knowledge::read::Folder;
+use tidegate_state::feature::memory::catalogue;
+use tidegate_state::feature::verification as state_checks;
+use tidegate_state::feature::verification::Manifest;
+use tidegate_state::feature::{cycle, workflow as workflows, worktree};
+use tidegate_state::host::claude_code::{own_files, settings as host_settings, transcript};
 use tidegate_state::place::StateDir;
-use tidegate_state::{
-    boundary, bridge, cycle, host_settings, own_files, project, touched, transcript, workflow as workflows,
-    worktree,
-};
+use tidegate_state::project;
+use tidegate_state::project::touched;
+use tidegate_state::session::bridge;
 
 use crate::caller;
 use crate::environment::Environment;

@@ -28,10 +28,13 @@ use tidegate_core::pipeline::record::{Failure, Record};
 use tidegate_core::pipeline::ruling::{Outcome, Ruling};
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_state::marks::Lock;
-use tidegate_state::memory::spool;
+use tidegate_state::config::off;
+use tidegate_state::feature::cycle;
+use tidegate_state::feature::memory::spool;
 use tidegate_state::place::StateDir;
-use tidegate_state::{claims, clock, config, cycle, fork, journal, marks, off};
+use tidegate_state::session::marks::Lock;
+use tidegate_state::session::{claims, fork, marks};
+use tidegate_state::{clock, config, journal};
 
 use crate::answer;
 use crate::arguments::Arguments;

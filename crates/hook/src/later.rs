@@ -17,15 +17,21 @@ use tidegate_core::host::claude_code::reply::Reply;
 use tidegate_core::meter::Reading;
 use tidegate_core::pipeline::ruling::Outcome;
 use tidegate_core::time::Millis;
-use tidegate_state::friction::{self, Reach};
-use tidegate_state::knowledge::json::{
-    self, ConfidenceSummary, LastCompact, ProgressSummary, SurvivalSummary,
+use tidegate_state::feature::knowledge::boundary;
+use tidegate_state::feature::knowledge::json;
+use tidegate_state::feature::knowledge::json::{
+    ConfidenceSummary, LastCompact, ProgressSummary, SurvivalSummary,
 };
-use tidegate_state::knowledge::read::Folder;
-use tidegate_state::knowledge::{handoff, memory, write};
-use tidegate_state::memory::spool::{self, Starts};
+use tidegate_state::feature::knowledge::read::Folder;
+use tidegate_state::feature::knowledge::{handoff, memory, write};
+use tidegate_state::feature::memory::spool;
+use tidegate_state::feature::memory::spool::Starts;
+use tidegate_state::feature::{cycle, pressure as pressure_file, workflow, worktree};
+use tidegate_state::journal::friction;
+use tidegate_state::journal::friction::Reach;
 use tidegate_state::place::StateDir;
-use tidegate_state::{boundary, config, cycle, journal, marks, pressure_file, workflow, worktree};
+use tidegate_state::session::marks;
+use tidegate_state::{config, journal};
 
 use crate::child;
 use crate::gather::{Gathered, cycle_root};

@@ -26,11 +26,14 @@ use tidegate_core::settings::setting::Whole;
 use tidegate_core::text::characters;
 use tidegate_core::time::Millis;
 use tidegate_core::words::{Words, words};
-use tidegate_state::bridge::Written;
-use tidegate_state::knowledge::memory;
-use tidegate_state::knowledge::read::Folder;
+use tidegate_state::feature::knowledge::memory;
+use tidegate_state::feature::knowledge::read::Folder;
+use tidegate_state::feature::pressure as pressure_file;
+use tidegate_state::file::bounded;
 use tidegate_state::place::StateDir;
-use tidegate_state::{bounded, bridge, claims, clock, config, marks, pressure_file, project};
+use tidegate_state::session::bridge::Written;
+use tidegate_state::session::{bridge, claims, marks};
+use tidegate_state::{clock, config, project};
 
 use crate::child;
 use crate::environment::Environment;

@@ -21,7 +21,7 @@ use tidegate_memory::record::{Decision, Foreign, Log, Record, Status, Topic};
 use tidegate_memory::sqlite::is_sound;
 use tidegate_memory::store::{Put, Store};
 use tidegate_memory::view::{Filter, Forget, Kind, Page, Query};
-use tidegate_state::memory::catalogue;
+use tidegate_state::feature::memory::catalogue;
 use tidegate_state::place::{PlaceEnv, StateDir};
 
 use rows::{at, decision, log, project, session, topic, world};

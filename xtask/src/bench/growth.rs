@@ -8,7 +8,7 @@ use tidegate_core::feature::memory::catalogue::{
     Decided, MOST, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
 };
 use tidegate_core::time::Millis;
-use tidegate_state::memory::catalogue;
+use tidegate_state::feature::memory::catalogue;
 use tidegate_state::place::StateDir;
 
 use super::Problems;

@@ -13,7 +13,8 @@ use tidegate_core::pipeline::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::redact::redact;
 use tidegate_core::text::lang::Lang;
 use tidegate_memory::worker::{NotTold, Summarise};
-use tidegate_state::calls::{self, Cap};
+use tidegate_state::language_model as calls;
+use tidegate_state::language_model::Cap;
 use tidegate_state::place::StateDir;
 use tidegate_state::{clock, journal};
 

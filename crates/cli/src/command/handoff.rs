@@ -9,8 +9,8 @@ use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::handoff::FILE;
 use tidegate_core::feature::workflow::standing::Standing;
 use tidegate_core::pipeline::record::Deeds;
-use tidegate_state::knowledge::handoff;
-use tidegate_state::workflow;
+use tidegate_state::feature::knowledge::handoff;
+use tidegate_state::feature::workflow;
 
 use super::Outcome;
 use crate::approval::{self, tightened};

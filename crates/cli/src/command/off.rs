@@ -8,8 +8,10 @@ use tidegate_core::feature as policy;
 use tidegate_core::pipeline::record::{Deeds, Switched};
 use tidegate_core::settings::near;
 use tidegate_core::time::Millis;
-use tidegate_state::friction::{self, Reach};
-use tidegate_state::off::{self, Off, Scope, SteppedDown, Switches};
+use tidegate_state::config::off;
+use tidegate_state::config::off::{Off, Scope, SteppedDown, Switches};
+use tidegate_state::journal::friction;
+use tidegate_state::journal::friction::Reach;
 
 use super::Outcome;
 use crate::approval::{self, Consent, Request, tightened};

@@ -16,9 +16,11 @@ use tidegate_core::pipeline::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::redact::redact;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
-use tidegate_state::calls::{self, Cap};
+use tidegate_state::language_model as calls;
+use tidegate_state::language_model::Cap;
 use tidegate_state::place::StateDir;
-use tidegate_state::{clock, config, journal, marks};
+use tidegate_state::session::marks;
+use tidegate_state::{clock, config, journal};
 
 use super::Outcome;
 use crate::args;

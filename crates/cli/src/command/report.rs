@@ -7,7 +7,7 @@ use serde::Serialize;
 use tidegate_core::pipeline::friction::{Spoke, Tally, tallies};
 use tidegate_core::pipeline::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::time::Millis;
-use tidegate_state::friction;
+use tidegate_state::journal::friction;
 
 use super::Outcome;
 use super::boundaries::{self, Boundaries, Boundary};

@@ -14,8 +14,12 @@ use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::pipeline::record::{MeterRecord, Record};
 use tidegate_core::text::characters::one_line;
 use tidegate_core::time::Millis;
-use tidegate_state::checks::{self, Manifest};
-use tidegate_state::{boundary, cycle, journal, off, workflow};
+use tidegate_state::config::off;
+use tidegate_state::feature::knowledge::boundary;
+use tidegate_state::feature::verification as checks;
+use tidegate_state::feature::verification::Manifest;
+use tidegate_state::feature::{cycle, workflow};
+use tidegate_state::journal;
 
 use super::Outcome;
 use super::meter::describe;

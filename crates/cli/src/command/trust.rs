@@ -9,7 +9,10 @@ use tidegate_core::feature::config::layer::Assignment;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::settings::section::{Project, Wrong};
 use tidegate_core::settings::value::{Value, without_passwords};
-use tidegate_state::{bounded, claims, config, trust};
+use tidegate_state::config;
+use tidegate_state::config::trust;
+use tidegate_state::file::bounded;
+use tidegate_state::session::claims;
 
 use super::Outcome;
 use crate::approval::{self, Consent, Request, tightened};

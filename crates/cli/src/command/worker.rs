@@ -15,8 +15,9 @@ use tidegate_memory::memory::Memory;
 use tidegate_memory::postgres::Address;
 use tidegate_memory::team;
 use tidegate_memory::worker::{Progress, Report, Summarise, Worker, pick_up};
-use tidegate_state::memory::{retries, spool};
-use tidegate_state::{clock, config, journal, off};
+use tidegate_state::config::off;
+use tidegate_state::feature::memory::{retries, spool};
+use tidegate_state::{clock, config, journal};
 
 use super::Outcome;
 use crate::args;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::time::Millis;
-use tidegate_state::bounded;
+use tidegate_state::file::bounded;
 
 use crate::host::settings_file::modified;
 

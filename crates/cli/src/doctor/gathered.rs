@@ -8,8 +8,9 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
+use tidegate_state::file::bounded;
 use tidegate_state::place::StateDir;
-use tidegate_state::{bounded, clock, config};
+use tidegate_state::{clock, config};
 
 use super::client_session::{self, ClientSession};
 use super::history::{self, History};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tidegate_state::bounded;
+use tidegate_state::file::bounded;
 
 use super::settings_file::SettingsFile;
 

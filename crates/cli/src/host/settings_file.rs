@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use serde_json::{Map, Value};
 use tidegate_core::time::Millis;
-use tidegate_state::bounded;
+use tidegate_state::file::bounded;
 
 use crate::install::json_text::{self, Document, Fault};
 

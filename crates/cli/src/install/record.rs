@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
-use tidegate_state::lock::{self, Keeps};
+use tidegate_state::file::lock;
+use tidegate_state::file::lock::Keeps;
+use tidegate_state::file::{append, bounded, replace};
 use tidegate_state::place::{StateDir, make_private};
-use tidegate_state::{append, bounded, project, replace};
+use tidegate_state::project;
 
 /// More than this is damage.
 const LARGEST: u64 = 64 * 1024 * 1024;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::{Value, json};
 use similar::TextDiff;
-use tidegate_state::replace;
+use tidegate_state::file::replace;
 
 use super::link;
 use super::record::Kind;

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use tidegate_core::feature::cycle::state::FILE;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
-use tidegate_state::{clock, cycle};
+use tidegate_state::clock;
+use tidegate_state::feature::cycle;
 
 use super::json_text::fault;
 use super::settings;

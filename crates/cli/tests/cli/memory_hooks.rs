@@ -10,7 +10,7 @@ use tidegate_core::feature::memory::catalogue::{
 };
 use tidegate_core::feature::memory::job::{Because, Job, Part, VERSION, Work};
 use tidegate_core::time::Millis;
-use tidegate_state::memory::{catalogue, spool};
+use tidegate_state::feature::memory::{catalogue, spool};
 use tidegate_state::place::{PlaceEnv, StateDir};
 use tidegate_state::{clock, project};
 

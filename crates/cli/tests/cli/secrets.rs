@@ -8,7 +8,7 @@ use tidegate_core::feature::memory::job::{Answer, Because, Job, Part, ProjectOf,
 use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 use tidegate_state::clock;
-use tidegate_state::memory::spool;
+use tidegate_state::feature::memory::spool;
 use tidegate_state::place::{PlaceEnv, StateDir};
 
 use crate::sandbox::Sandbox;

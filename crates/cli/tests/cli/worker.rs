@@ -16,7 +16,7 @@ use tidegate_memory::sqlite::SqliteStore;
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{Filter, Page};
 use tidegate_state::clock;
-use tidegate_state::memory::{retries, spool};
+use tidegate_state::feature::memory::{retries, spool};
 use tidegate_state::place::{PlaceEnv, StateDir};
 
 use crate::answer::Ran;

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use serde::Serialize;
 use tidegate_core::pipeline::record::Record as JournalRecord;
 use tidegate_core::time::Millis;
-use tidegate_state::lock::Keeps;
+use tidegate_state::file::lock::Keeps;
+use tidegate_state::file::replace;
+use tidegate_state::journal;
 use tidegate_state::place::{self, StateDir};
-use tidegate_state::{journal, replace};
 
 use super::Home;
 use crate::error::{Error, ErrorKind, Result};

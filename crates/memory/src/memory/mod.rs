@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 use tidegate_core::feature::memory::settings::MemorySettings;
 use tidegate_core::time::Millis;
-use tidegate_state::lock::{self, Keeps};
+use tidegate_state::file::lock;
+use tidegate_state::file::lock::Keeps;
 use tidegate_state::place::{self, PlaceEnv, StateDir};
 
 use crate::error::{Error, ErrorKind, Result};

@@ -6,7 +6,7 @@ use tidegate_core::feature::knowledge::flow;
 use tidegate_core::feature::knowledge::flow::Progress;
 use tidegate_core::feature::knowledge::stock::{Stock, StockFile};
 use tidegate_core::time::Millis;
-use tidegate_state::knowledge::read::Folder;
+use tidegate_state::feature::knowledge::read::Folder;
 
 use super::Memory;
 use crate::error::Result;

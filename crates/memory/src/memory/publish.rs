@@ -6,7 +6,7 @@ use tidegate_core::feature::memory::catalogue::{
     Decided, MOST, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
 };
 use tidegate_core::feature::memory::shown::shown;
-use tidegate_state::memory::catalogue;
+use tidegate_state::feature::memory::catalogue;
 use tidegate_state::place::StateDir;
 
 use super::Memory;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Row, Transaction};
 use serde::Serialize;
-use tidegate_state::lock::{self, Keeps};
+use tidegate_state::file::lock;
+use tidegate_state::file::lock::Keeps;
 
 use super::connection;
 use super::failed;

@@ -4,7 +4,8 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 use tidegate_core::time::Millis;
-use tidegate_state::{place, replace};
+use tidegate_state::file::replace;
+use tidegate_state::place;
 
 use super::{later, pause};
 use crate::error::{Error, ErrorKind, Result};

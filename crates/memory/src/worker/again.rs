@@ -7,7 +7,7 @@ use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::summary;
 use tidegate_core::feature::memory::summary::Told;
 use tidegate_core::time::Millis;
-use tidegate_state::memory::retries::{MOST, Retries, Retry};
+use tidegate_state::feature::memory::retries::{MOST, Retries, Retry};
 
 use super::keep::LOCAL;
 use super::{NotTold, Progress, Report, Worker};

@@ -9,9 +9,11 @@ use tidegate_core::feature::memory::facts::Spooled;
 use tidegate_core::feature::memory::job::{Because, Job, Part, VERSION, Work};
 use tidegate_core::host::person::Person;
 use tidegate_core::time::Millis;
-use tidegate_state::memory::spool;
+use tidegate_state::feature::cycle;
+use tidegate_state::feature::memory::spool;
 use tidegate_state::place::StateDir;
-use tidegate_state::{cycle, marks, project};
+use tidegate_state::project;
+use tidegate_state::session::marks;
 
 /// Whether what is said in a project is recorded: in a session with a person in it, or without.
 pub type Records<'a> = dyn Fn(&Path, bool) -> bool + 'a;

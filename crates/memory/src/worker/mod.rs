@@ -19,9 +19,11 @@ use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::summary::Told;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_state::memory::relays::{Found, Gone, Next, Reader};
-use tidegate_state::memory::retries::{self, Retries, Retry};
-use tidegate_state::memory::spool::{self, Queued, Unread};
+use tidegate_state::feature::memory::relays::{Found, Gone, Next, Reader};
+use tidegate_state::feature::memory::retries;
+use tidegate_state::feature::memory::retries::{Retries, Retry};
+use tidegate_state::feature::memory::spool;
+use tidegate_state::feature::memory::spool::{Queued, Unread};
 use tidegate_state::place::StateDir;
 
 use crate::error::{Error, ErrorKind, Result};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tidegate_core::feature::memory::job::{Part, Work};
-use tidegate_state::memory::spool::Queued;
+use tidegate_state::feature::memory::spool::Queued;
 
 /// The session and the part of a transcript that a job is about.
 pub(super) fn part(queued: &Queued) -> Option<(&str, &Part)> {

@@ -17,7 +17,7 @@ use tidegate_core::time::Millis;
 use tidegate_memory::record::{Record, Topic};
 use tidegate_memory::store::Store;
 use tidegate_memory::worker::{NotTold, Summarise, Worker, pick_up};
-use tidegate_state::memory::{retries, spool};
+use tidegate_state::feature::memory::{retries, spool};
 use world::{NOW, World, append, last_second, said, user};
 
 const HOUR: u64 = 3_600_000;
@@ -685,7 +685,7 @@ fn what_crashed_sessions_left_is_picked_up_once() {
     // One that ended may have had no room for its job.
     world.marks("ended", world.length() / 2);
     let folder = world.state.session(&SessionId::parse("ended").unwrap());
-    tidegate_state::marks::lock_shared(&folder).unwrap().append(&[Mark::Detached]).unwrap();
+    tidegate_state::session::marks::lock_shared(&folder).unwrap().append(&[Mark::Detached]).unwrap();
     assert_eq!(pick_up(&world.state, later, &always).unwrap(), 1);
     assert_eq!(pick_up(&world.state, later, &always).unwrap(), 0);
 }

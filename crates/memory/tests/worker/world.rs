@@ -18,7 +18,7 @@ use tidegate_memory::sqlite::SqliteStore;
 use tidegate_memory::store::{Put, Store};
 use tidegate_memory::view::{self, Decision, Filter, Forget, Hit, Log, Page, Paged, Query};
 use tidegate_memory::worker::{Progress, Report, Summarise, Worker};
-use tidegate_state::memory::spool;
+use tidegate_state::feature::memory::spool;
 use tidegate_state::place::{PlaceEnv, StateDir};
 
 pub(crate) const NOW: Millis = Millis(1_794_744_378_000);
@@ -195,7 +195,7 @@ impl World {
             Mark::Transcript(self.transcript.to_string_lossy().into_owned()),
             Mark::Spooled(Spooled { to: spooled, at: NOW, passed: self.passed }),
         ];
-        tidegate_state::marks::lock_shared(&folder).unwrap().append(&marks).unwrap();
+        tidegate_state::session::marks::lock_shared(&folder).unwrap().append(&marks).unwrap();
         std::fs::write(folder.join("claims"), "").unwrap();
     }
 }

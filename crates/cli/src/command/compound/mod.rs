@@ -15,11 +15,14 @@ use tidegate_core::feature::knowledge::similarity::{DUPLICATE, containment, cont
 use tidegate_core::feature::knowledge::stock::Stock;
 use tidegate_core::feature::marks::Mark;
 use tidegate_core::pipeline::record::Deeds;
-use tidegate_state::knowledge::json::{self, LastRun};
-use tidegate_state::knowledge::listed::{self, Listed};
-use tidegate_state::knowledge::memory;
-use tidegate_state::knowledge::read::Folder;
-use tidegate_state::{marks, pressure_file};
+use tidegate_state::feature::knowledge::json;
+use tidegate_state::feature::knowledge::json::LastRun;
+use tidegate_state::feature::knowledge::listed;
+use tidegate_state::feature::knowledge::listed::Listed;
+use tidegate_state::feature::knowledge::memory;
+use tidegate_state::feature::knowledge::read::Folder;
+use tidegate_state::feature::pressure as pressure_file;
+use tidegate_state::session::marks;
 
 use super::Outcome;
 use super::report::count;

@@ -12,8 +12,8 @@ use similar::{ChangeTag, TextDiff};
 use tidegate_core::feature::knowledge::stock::Form;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::text::fnv;
-use tidegate_state::bounded;
-use tidegate_state::knowledge::listed;
+use tidegate_state::feature::knowledge::listed;
+use tidegate_state::file::bounded;
 
 use super::super::Outcome;
 use super::super::report::count;

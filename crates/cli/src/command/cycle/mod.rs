@@ -20,8 +20,9 @@ use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Mark;
 use tidegate_core::meter::{Meter, short_tokens};
 use tidegate_core::pipeline::record::Deeds;
-use tidegate_state::cycle::{self, Change};
-use tidegate_state::marks;
+use tidegate_state::feature::cycle;
+use tidegate_state::feature::cycle::Change;
+use tidegate_state::session::marks;
 
 use super::Outcome;
 use crate::approval::{self, tightened};

@@ -6,7 +6,7 @@ use serde::Serialize;
 use tidegate_core::feature::cycle::history;
 use tidegate_core::feature::cycle::history::Distribution;
 use tidegate_core::meter::short_tokens;
-use tidegate_state::cycle;
+use tidegate_state::feature::cycle;
 
 use super::arguments::Stats;
 use crate::command::Outcome;

@@ -20,7 +20,8 @@ use tidegate_core::feature::workflow::standing::{AtGate, LetThrough, Owned, Stan
 use tidegate_core::feature::workflow::{Attached, BUILT_IN, Gate, Manifest, Workflow, estimate, report};
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_core::time::Millis;
-use tidegate_state::{marks, workflow};
+use tidegate_state::feature::workflow;
+use tidegate_state::session::marks;
 
 use super::Outcome;
 use crate::approval::{self, Consent, Given, Request, tightened};

@@ -9,7 +9,8 @@ use tidegate_core::pipeline::record::Deeds;
 use tidegate_memory::act;
 use tidegate_memory::store::Store;
 use tidegate_memory::view;
-use tidegate_state::memory::spool::{self, Queued};
+use tidegate_state::feature::memory::spool;
+use tidegate_state::feature::memory::spool::Queued;
 use tidegate_state::place::StateDir;
 
 use super::arguments::{Forget, ForgetOf};

@@ -23,7 +23,7 @@ use tidegate_memory::memory::{Healed, Memory};
 use tidegate_memory::team::Direction;
 use tidegate_memory::text::one_line as line;
 use tidegate_memory::view::{Filter, Project};
-use tidegate_state::memory::spool;
+use tidegate_state::feature::memory::spool;
 use tidegate_state::project::memory_project;
 
 use super::Outcome;

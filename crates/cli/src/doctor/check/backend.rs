@@ -1,7 +1,8 @@
 //! The language model that is asked about prompts of which the classifier is not sure, where there is one.
 
 use tidegate_core::pipeline::record::BackendOutcome;
-use tidegate_state::calls::{self, Cap};
+use tidegate_state::language_model as calls;
+use tidegate_state::language_model::Cap;
 
 use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;

@@ -8,8 +8,8 @@ use serde_json::Value;
 use tidegate_core::host::claude_code::settings_file::Guard;
 #[cfg(unix)]
 use tidegate_memory::postgres::Address;
-use tidegate_state::bounded;
-use tidegate_state::host_settings::variables_of_project;
+use tidegate_state::file::bounded;
+use tidegate_state::host::claude_code::settings::variables_of_project;
 use toml_edit::{DocumentMut, Item};
 
 use super::super::finding::Findings;

@@ -11,8 +11,8 @@ use tidegate_core::feature::knowledge::stock::{Fault, Stock};
 use tidegate_core::feature::knowledge::tracked;
 use tidegate_core::feature::knowledge::tracked::TRACKED;
 use tidegate_core::time::Millis;
-use tidegate_state::bounded;
-use tidegate_state::knowledge::read::{Folder, LARGEST};
+use tidegate_state::feature::knowledge::read::{Folder, LARGEST};
+use tidegate_state::file::bounded;
 
 use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;

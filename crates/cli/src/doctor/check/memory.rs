@@ -11,8 +11,9 @@ use tidegate_memory::error::{Error, ErrorKind};
 use tidegate_memory::memory::Home;
 use tidegate_memory::sqlite::{self, Looked};
 use tidegate_memory::team::Standing;
-use tidegate_state::memory::retries;
-use tidegate_state::memory::spool::{self, Unread};
+use tidegate_state::feature::memory::retries;
+use tidegate_state::feature::memory::spool;
+use tidegate_state::feature::memory::spool::Unread;
 use tidegate_state::place::StateDir;
 
 use super::super::finding::{Findings, count};

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use tidegate_core::feature as policy;
-use tidegate_state::off::{self, Scope};
+use tidegate_state::config::off;
+use tidegate_state::config::off::Scope;
 
 use super::super::finding::Findings;
 use super::super::gathered::Gathered;

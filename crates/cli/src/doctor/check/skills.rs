@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use tidegate_core::feature::cycle::policy::ID;
 use tidegate_core::feature::cycle::settings::CycleMode;
 use tidegate_core::feature::facts::Known;
-use tidegate_state::{bounded, cycle};
+use tidegate_state::feature::cycle;
+use tidegate_state::file::bounded;
 
 use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;

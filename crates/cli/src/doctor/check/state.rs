@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use tidegate_state::append;
+use tidegate_state::file::append;
 
 use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;

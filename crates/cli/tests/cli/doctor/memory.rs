@@ -10,8 +10,9 @@ use tidegate_core::feature::memory::job::{Job, VERSION, Work};
 use tidegate_core::pipeline::record::Failure;
 use tidegate_core::time::Millis;
 use tidegate_state::clock;
-use tidegate_state::memory::retries::{self, Retries, Retry};
-use tidegate_state::memory::spool;
+use tidegate_state::feature::memory::retries;
+use tidegate_state::feature::memory::retries::{Retries, Retry};
+use tidegate_state::feature::memory::spool;
 use tidegate_state::place::{PlaceEnv, StateDir};
 
 use super::{HOUR, healthy, only, record, says, wrong};

@@ -1,0 +1,289 @@
+//! What a person switched off with `tidegate off`, and what only advises since people overrode it so often: one small file,
+//! replaced as a whole under a lock. A hook reads it; a file that cannot be read switches nothing off.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::config::preset::Preset;
+use tidegate_core::time::Millis;
+
+use crate::file::lock;
+use crate::file::lock::Keeps;
+use crate::file::{bounded, private, replace};
+use crate::place::StateDir;
+use crate::project;
+
+const LARGEST: u64 = 256 * 1024;
+
+/// One policy that is switched off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Off {
+    /// Which.
+    pub policy: String,
+    /// Where.
+    pub scope: Scope,
+    /// Since when.
+    pub since: Millis,
+    /// Until when; for good without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Millis>,
+}
+
+/// Where something is switched off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// In every project of this user.
+    Everywhere,
+    /// In one project, by its root.
+    Project(String),
+    /// In one session.
+    Session(String),
+}
+
+impl Off {
+    /// Whether it counts now, in any of these places and this session.
+    pub fn counts(&self, now: Millis, places: &[PathBuf], session: Option<&str>) -> bool {
+        let here = match &self.scope {
+            Scope::Everywhere => true,
+            Scope::Project(path) => places.iter().any(|place| place == Path::new(path)),
+            Scope::Session(id) => session == Some(id),
+        };
+        here && !self.lapsed(now)
+    }
+
+    /// Whether its time is over, or has not come: then the clock was set back, and how long it was meant for is not known.
+    pub fn lapsed(&self, now: Millis) -> bool {
+        self.until.is_some_and(|until| until <= now || self.since.since(now) > 60_000)
+    }
+}
+
+/// A blocking policy that only advises in a project, until somebody lets it block again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SteppedDown {
+    /// Which.
+    pub policy: String,
+    /// Where, by the project's root.
+    pub stepped_down_in: String,
+    /// Since when.
+    pub since: Millis,
+    /// Whether a hook told the person.
+    #[serde(default)]
+    pub told: bool,
+}
+
+impl SteppedDown {
+    /// Whether it is of one of these places.
+    pub fn is_in(&self, places: &[PathBuf]) -> bool {
+        places.iter().any(|place| place == Path::new(&self.stepped_down_in))
+    }
+}
+
+/// Everything in the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Switches {
+    /// What was switched off and not on again.
+    pub off: Vec<Off>,
+    /// What only advises.
+    pub stepped_down: Vec<SteppedDown>,
+}
+
+impl Switches {
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.off.is_empty() && self.stepped_down.is_empty()
+    }
+
+    /// Whether a policy only advises in one of these places.
+    pub fn is_down(&self, policy: &str, places: &[PathBuf]) -> bool {
+        self.stepped_down.iter().any(|down| down.policy == policy && down.is_in(places))
+    }
+
+    /// The policies that are off here and now.
+    pub fn off_here(&self, now: Millis, places: &[PathBuf], session: Option<&str>) -> Vec<String> {
+        let counting = self.off.iter().filter(|off| off.counts(now, places, session));
+        counting.map(|off| off.policy.clone()).collect()
+    }
+
+    /// Writes into the config what counts here and now. Only the preset `guide` lets a policy step down.
+    pub fn apply(&self, config: &mut Config, now: Millis, root: Option<&Path>, session: Option<&str>) {
+        if self.is_empty() {
+            return;
+        }
+        let places = places(root);
+        config.off_by_command = self.off_here(now, &places, session);
+        if !may_step_down(config) {
+            return;
+        }
+        for down in self.stepped_down.iter().filter(|down| down.is_in(&places)) {
+            config.stepped_down.push(down.policy.clone());
+            if !down.told {
+                config.step_downs_to_tell.push(down.policy.clone());
+            }
+        }
+    }
+}
+
+/// Whether a policy may step down at all.
+pub fn may_step_down(config: &Config) -> bool {
+    config.general.preset == Preset::Guide && config.policies.friction.step_down
+}
+
+/// Everything that counts. What cannot be read switches nothing off.
+pub fn read(state: &StateDir) -> Switches {
+    sorted(entries(state).unwrap_or_default()).0
+}
+
+/// Entries, and those that cannot be read: a newer version may write what this one does not know.
+fn sorted(entries: Vec<Value>) -> (Switches, Vec<Value>) {
+    let (mut switches, mut unread) = (Switches::default(), Vec::new());
+    for entry in entries {
+        if let Ok(off) = Off::deserialize(&entry) {
+            switches.off.push(off);
+        } else if let Ok(down) = SteppedDown::deserialize(&entry) {
+            switches.stepped_down.push(down);
+        } else {
+            unread.push(entry);
+        }
+    }
+    (switches, unread)
+}
+
+/// Why part of the list cannot be read, for whoever would mend it.
+pub fn problem(state: &StateDir) -> Option<String> {
+    let path = file(state);
+    match entries(state) {
+        Err(error) => Some(format!("{}: {error}", path.display())),
+        Ok(entries) => {
+            let unread = sorted(entries).1.len();
+            (unread > 0).then(|| format!("{}: {unread} of its entries cannot be read", path.display()))
+        }
+    }
+}
+
+/// The names a project goes by: its root, what that leads to, and the main worktree, whose project a worktree is too.
+pub fn places(root: Option<&Path>) -> Vec<PathBuf> {
+    let Some(root) = root else { return Vec::new() };
+    let mut places = vec![root.to_owned()];
+    places.extend(fs::canonicalize(root));
+    places.extend(project::main_worktree(root));
+    places.dedup();
+    places
+}
+
+/// Changes the file, alone. Entries that cannot be read stay; a file that cannot be is not written over.
+pub fn change(state: &StateDir, now: Millis, edit: impl FnOnce(&mut Switches)) -> io::Result<()> {
+    let path = state.root().join("off.lock");
+    let lock = private::to_lock(&path)?;
+    lock::wait(&lock, &path, Keeps::Alone)?;
+    let (mut switches, mut all) = sorted(entries(state)?);
+    switches.off.retain(|off: &Off| !off.lapsed(now));
+    edit(&mut switches);
+    for off in switches.off {
+        all.push(serde_json::to_value(off).map_err(io::Error::other)?);
+    }
+    for down in switches.stepped_down {
+        all.push(serde_json::to_value(down).map_err(io::Error::other)?);
+    }
+    let json = serde_json::to_vec_pretty(&all).map_err(io::Error::other)?;
+    replace::durable(&file(state), &json)
+}
+
+fn entries(state: &StateDir) -> io::Result<Vec<Value>> {
+    let bytes = match bounded::read(&file(state), LARGEST) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        read => read?,
+    };
+    serde_json::from_slice(&bytes).map_err(io::Error::other)
+}
+
+fn file(state: &StateDir) -> PathBuf {
+    state.root().join("off.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_counts_where_and_while_it_was_meant() {
+        let off = |scope, until: Option<u64>| Off {
+            policy: "pressure".into(),
+            scope,
+            since: Millis(0),
+            until: until.map(Millis),
+        };
+        let at = |off: &Off, now, root: &str, session| off.counts(Millis(now), &[root.into()], Some(session));
+        let everywhere = off(Scope::Everywhere, Some(10));
+        assert!(at(&everywhere, 9, "/p", "s") && !at(&everywhere, 10, "/p", "s"));
+        let project = off(Scope::Project("/p".into()), None);
+        assert!(at(&project, 9, "/p", "s") && !at(&project, 9, "/p/q", "s"));
+        let session = off(Scope::Session("s".into()), None);
+        assert!(at(&session, 9, "/p", "s") && !at(&session, 9, "/p", "t"));
+    }
+
+    #[test]
+    fn a_broken_list_switches_nothing_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = crate::place::PlaceEnv { state_dir: Some(folder.path().join("s")), ..Default::default() };
+        let state = StateDir::open(&env).unwrap();
+        let off = Off { policy: "pressure".into(), scope: Scope::Everywhere, since: Millis(0), until: None };
+        change(&state, Millis(1), |switches| switches.off.push(off)).unwrap();
+        assert_eq!(read(&state).off_here(Millis(2), &[], None), ["pressure"]);
+        std::fs::write(state.root().join("off.json"), "[{\"policy\": \"pressure\"").unwrap();
+        assert!(read(&state).off_here(Millis(2), &[], None).is_empty());
+        assert!(problem(&state).is_some());
+        assert!(change(&state, Millis(2), |_| {}).is_err(), "it is not written over");
+    }
+
+    #[test]
+    fn entries_of_another_version_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = crate::place::PlaceEnv { state_dir: Some(folder.path().join("s")), ..Default::default() };
+        let state = StateDir::open(&env).unwrap();
+        assert_eq!(problem(&state), None);
+        let newer = r#"[{"policy": "pressure", "scope": {"moon": 1}, "since": 0}]"#;
+        std::fs::write(state.root().join("off.json"), newer).unwrap();
+        let off =
+            Off { policy: "skill-gate".into(), scope: Scope::Everywhere, since: Millis(0), until: None };
+        change(&state, Millis(1), |switches| switches.off.push(off)).unwrap();
+        assert_eq!(read(&state).off_here(Millis(2), &[], None), ["skill-gate"]);
+        assert!(problem(&state).is_some_and(|problem| problem.contains("1 of its entries")));
+        assert!(std::fs::read_to_string(state.root().join("off.json")).unwrap().contains("moon"));
+    }
+
+    #[test]
+    fn a_policy_steps_down_in_its_project_and_in_guide_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = crate::place::PlaceEnv { state_dir: Some(folder.path().join("s")), ..Default::default() };
+        let state = StateDir::open(&env).unwrap();
+        let down = SteppedDown {
+            policy: "skill-gate".into(),
+            stepped_down_in: "/p".into(),
+            since: Millis(0),
+            told: false,
+        };
+        change(&state, Millis(1), |switches| switches.stepped_down.push(down)).unwrap();
+        let here = |root: &str, preset: Preset, step_down: bool| {
+            let mut config = Config::default();
+            config.general.preset = preset;
+            config.policies.friction.step_down = step_down;
+            read(&state).apply(&mut config, Millis(2), Some(Path::new(root)), None);
+            assert!(config.off_by_command.is_empty(), "it is not off");
+            assert_eq!(config.stepped_down, config.step_downs_to_tell);
+            config.stepped_down
+        };
+        assert_eq!(here("/p", Preset::Guide, true), ["skill-gate"]);
+        assert!(here("/q", Preset::Guide, true).is_empty());
+        assert!(here("/p", Preset::Strict, true).is_empty());
+        assert!(here("/p", Preset::Guide, false).is_empty());
+        change(&state, Millis(2), |switches| switches.stepped_down[0].told = true).unwrap();
+        let mut config = Config::default();
+        read(&state).apply(&mut config, Millis(2), Some(Path::new("/p")), None);
+        assert_eq!((config.stepped_down.len(), config.step_downs_to_tell.len()), (1, 0));
+    }
+}

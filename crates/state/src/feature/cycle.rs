@@ -1,0 +1,376 @@
+//! Where a project's cycle stands: its file in the host's folder, changed under the project's lock and only if it still says
+//! what was looked at; and, private, what the cycles that ended have cost.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tidegate_core::event::SessionId;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::cycle::standing::{Standing, is_live as session_is_live};
+use tidegate_core::feature::cycle::state::{FILE, MOST_TOLD};
+use tidegate_core::feature::cycle::{Run, State, history};
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::verdict::CycleStep;
+use tidegate_core::time::Millis;
+
+use crate::feature::knowledge::write::{lock, sweep};
+use crate::file::{append, bounded, replace};
+use crate::place::StateDir;
+use crate::session::{claims, marks};
+
+/// A copy of the budget for other tools.
+pub const BUDGET: &str = ".context-budget.json";
+
+/// The file below the project's root.
+const IN_PROJECT: &str = ".claude/dev-cycle.state.json";
+
+/// More than this is no state of a cycle.
+const LARGEST: u64 = 256 * 1024;
+
+/// Of a longer history the end is enough.
+const LARGEST_HISTORY: u64 = 512 * 1024;
+
+/// Files that were put aside; more are not kept apart.
+const MOST_ASIDE: usize = 100;
+
+/// The file. Not through a link: a repository could have it point anywhere.
+fn file(root: &Path) -> io::Result<PathBuf> {
+    let folder = root.join(".claude");
+    let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    let path = folder.join(FILE);
+    if is_link(&folder) || is_link(&path) {
+        return Err(io::Error::other(format!("{} is reached through a link", path.display())));
+    }
+    Ok(path)
+}
+
+/// What the file says, if there is one.
+fn read_file(root: &Path) -> io::Result<Option<Vec<u8>>> {
+    // Most projects have none, and one question tells that.
+    let read = fs::symlink_metadata(root.join(IN_PROJECT)).and_then(|_| bounded::read(&file(root)?, LARGEST));
+    match read {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Where the project's cycle stands.
+pub fn read(state: Option<&StateDir>, root: &Path, config: &Config) -> Known<Standing> {
+    let text = match read_file(root) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Known::Absent,
+        Err(error) => return Known::Broken(error.to_string()),
+    };
+    let of_project = |project: &str| real(Path::new(project)) == real(root);
+    let mut standing = Standing::of(text, |name| config.policies.cycle.cycle(name), of_project);
+    if let (Ok(found), Some(cycle)) = (&standing.state, &standing.cycle) {
+        let auto = cycle.stages.iter().skip(1).any(|stage| stage.min_left.tokens().is_none());
+        let runs = state.filter(|_| auto).map(|state| runs(state, root)).unwrap_or_default();
+        let min_left = |at| history::min_left(&runs, &found.cycle, cycle, at);
+        standing.min_left = (0..cycle.stages.len()).map(min_left).collect();
+    }
+    Known::Value(standing)
+}
+
+/// Whether the session of this name is still there.
+pub fn is_live(state: &StateDir, session: &str, now: Millis) -> bool {
+    let Ok(id) = SessionId::parse(session) else { return false };
+    let folder = state.session(&id);
+    session_is_live(marks::read(&folder).value(), claims::last_heard(&folder), now)
+}
+
+/// The cycles that ended in this project, oldest first.
+pub fn runs(state: &StateDir, root: &Path) -> Vec<Run> {
+    Run::fold(&bounded::read_end(&history_file(state, root), LARGEST_HISTORY).unwrap_or_default())
+}
+
+fn history_file(state: &StateDir, root: &Path) -> PathBuf {
+    state.project(root).join("cycles.jsonl")
+}
+
+/// Carries out what was decided, if the file still says what it said then.
+pub fn carry_out(state: &StateDir, root: &Path, step: &CycleStep) -> io::Result<()> {
+    change(state, root, |now| {
+        if now != Some(step.old.as_slice()) {
+            return Err(io::Error::other("the cycle was changed in between"));
+        }
+        Ok(Change { new: step.new.clone(), ended: step.ended.clone() })
+    })
+}
+
+/// What becomes of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Change {
+    /// What it is to say; without this it goes.
+    pub new: Option<State>,
+    /// What is added to the history before that.
+    pub ended: Option<Run>,
+}
+
+/// Changes the file by what it says now. The history first: whenever this is killed, nothing that ended is lost, and what
+/// stands there twice counts once.
+pub fn change(
+    state: &StateDir,
+    root: &Path,
+    decide: impl FnOnce(Option<&[u8]>) -> io::Result<Change>,
+) -> io::Result<()> {
+    let _lock = lock(state, root)?;
+    let path = file(root)?;
+    let old = read_file(root)?;
+    let Change { new, ended } = decide(old.as_deref())?;
+    let new = new.map(|new| new.text());
+    if new.as_ref().is_some_and(|text| text.len() as u64 > LARGEST) {
+        // Nobody could read it again.
+        return Err(io::Error::other("it would be too large"));
+    }
+    if let Some(run) = ended {
+        let mut history = append::open(&history_file(state, root))?;
+        // Led by a line break, so that a line torn by a killed process does not take this one along.
+        append::lines(&mut history, &format!("\n{}\n", serde_json::to_string(&run)?))?;
+    }
+    let Some(new) = new else {
+        // Only a copy, and old by now.
+        let _ = fs::remove_file(root.join(".claude").join(BUDGET));
+        return match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        };
+    };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    sweep(&path);
+    replace::durable_if(&path, new.as_bytes(), |_| {
+        if read_file(root)? == old {
+            Ok(())
+        } else {
+            Err(io::Error::other("the cycle was changed in between"))
+        }
+    })
+}
+
+/// Puts a file aside that still says this, under a name that nothing has yet.
+pub fn set_aside(state: &StateDir, root: &Path, old: &[u8]) -> io::Result<Option<PathBuf>> {
+    let _lock = lock(state, root)?;
+    let path = file(root)?;
+    if read_file(root)?.as_deref() != Some(old) {
+        return Ok(None);
+    }
+    let names = (1..=MOST_ASIDE).map(|number| match number {
+        1 => path.with_file_name(format!("{FILE}.bad")),
+        _ => path.with_file_name(format!("{FILE}.bad.{number}")),
+    });
+    let aside = replace::keep_as(&path, names, |_| false)?;
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(Some(aside)),
+    }
+}
+
+/// Remembers that a session was told how to resume the cycle.
+pub fn remember_told(state: &StateDir, root: &Path, session: &SessionId) -> io::Result<()> {
+    change(state, root, |now| {
+        let known = now.and_then(|now| State::parse(now).ok());
+        let mut known = known.ok_or_else(|| io::Error::other("there is no cycle any more"))?;
+        let told = &mut known.told;
+        if told.len() < MOST_TOLD && !told.iter().any(|told| told == session.as_str()) {
+            told.push(session.to_string());
+        }
+        Ok(Change { new: Some(known), ended: None })
+    })
+}
+
+/// How often a loop of review and fix went round.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct FixLoop {
+    /// Which loop.
+    of: String,
+    count: u64,
+}
+
+/// Loops that are remembered: several sessions of a project can be in one.
+const LOOPS_KEPT: usize = 32;
+
+/// Counts one more round of a loop, and says how many that are; `None` when there were as many as it may have.
+pub fn count_fix_loop(
+    state: &StateDir,
+    root: &Path,
+    of: &str,
+    limit: u64,
+    reset: bool,
+) -> io::Result<Option<u64>> {
+    let _lock = lock(state, root)?;
+    let path = state.project(root).join("fix-loop.json");
+    let known = bounded::read(&path, LARGEST).ok();
+    let mut loops: Vec<FixLoop> =
+        known.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let known = loops.iter().position(|known| known.of == of).map(|at| loops.remove(at));
+    let before = known.filter(|_| !reset).map_or(0, |known| known.count);
+    if before >= limit {
+        return Ok(None);
+    }
+    loops.push(FixLoop { of: of.to_owned(), count: before + 1 });
+    loops.drain(..loops.len().saturating_sub(LOOPS_KEPT));
+    crate::place::make_private(&state.project(root))?;
+    replace::copy(&path, &serde_json::to_vec(&loops)?)?;
+    Ok(Some(before + 1))
+}
+
+/// The copy of the budget, while there is a cycle.
+pub fn publish_budget(root: &Path, session: &SessionId, used_pct: f64, now: Millis) -> io::Result<()> {
+    let path = file(root)?;
+    if !path.is_file() {
+        return Ok(());
+    }
+    let remaining = ((100.0 - used_pct).max(0.0) * 10.0).round() / 10.0;
+    let text = json!({ "remaining": remaining, "ts": now.0 / 1000, "sessionId": session.as_str() });
+    replace::copy(&path.with_file_name(BUDGET), format!("{text}\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::PlaceEnv;
+    use tidegate_core::feature::cycle::Status;
+    use tidegate_core::feature::marks::Mark;
+
+    struct Project {
+        _base: tempfile::TempDir,
+        state: StateDir,
+        root: PathBuf,
+    }
+
+    impl Project {
+        fn new(text: &str) -> Project {
+            let base = tempfile::tempdir().unwrap();
+            let env = PlaceEnv { state_dir: Some(base.path().join("state")), ..PlaceEnv::default() };
+            let root = base.path().join("project");
+            fs::create_dir_all(root.join(".claude")).unwrap();
+            fs::write(root.join(".claude").join(FILE), text).unwrap();
+            Project { state: StateDir::open(&env).unwrap(), root, _base: base }
+        }
+
+        fn names(&self) -> Vec<String> {
+            let files = fs::read_dir(self.root.join(".claude")).unwrap();
+            let mut names: Vec<String> =
+                files.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        }
+    }
+
+    #[test]
+    fn nothing_is_changed_that_was_not_looked_at() {
+        let project = Project::new(r#"{"stage": "audit"}"#);
+        let mut new = State::default();
+        new.begin_stage("ship", None);
+        let step = CycleStep {
+            old: br#"{"stage": "sprint"}"#.to_vec(),
+            new: Some(new),
+            ended: None,
+            mark: Mark::StageLeft,
+        };
+        assert!(carry_out(&project.state, &project.root, &step).is_err());
+        let step = CycleStep { old: br#"{"stage": "audit"}"#.to_vec(), ..step };
+        carry_out(&project.state, &project.root, &step).unwrap();
+        let Known::Value(standing) = read(Some(&project.state), &project.root, &Config::default()) else {
+            panic!()
+        };
+        let state = State::parse(&standing.text).unwrap();
+        assert_eq!((state.stage.as_str(), state.status), ("ship", Status::Running));
+        assert_eq!(project.names(), [FILE]);
+    }
+
+    #[test]
+    fn what_nobody_could_read_again_is_not_written() {
+        let project = Project::new(r#"{"stage": "audit"}"#);
+        let mut new = State::default();
+        new.begin_stage("audit", None);
+        new.metrics.insert("log".into(), "x".repeat(300_000).into());
+        let refused = change(&project.state, &project.root, |_| Ok(Change { new: Some(new), ended: None }));
+        assert_eq!(refused.unwrap_err().to_string(), "it would be too large");
+        assert!(matches!(read(None, &project.root, &Config::default()), Known::Value(_)));
+    }
+
+    #[test]
+    fn loops_are_counted_apart() {
+        let project = Project::new("{}");
+        let count = |of: &str, reset| count_fix_loop(&project.state, &project.root, of, 2, reset).unwrap();
+        let rounds = ["a", "b", "a", "b", "a", "b"].map(|of| count(of, false));
+        assert_eq!(rounds, [Some(1), Some(1), Some(2), Some(2), None, None]);
+        assert_eq!((count("a", true), count("b", false)), (Some(1), None));
+        for other in 0..100 {
+            count(&other.to_string(), false);
+        }
+        assert_eq!(count("b", false), Some(1), "long ago");
+    }
+
+    #[test]
+    fn what_ended_is_in_the_history_once() {
+        let project = Project::new(r#"{"stage": "retrospective"}"#);
+        publish_budget(&project.root, &SessionId::parse("s").unwrap(), 61.96, Millis(5000)).unwrap();
+        let copy = fs::read_to_string(project.root.join(".claude").join(BUDGET)).unwrap();
+        let copy: serde_json::Value = serde_json::from_str(&copy).unwrap();
+        assert_eq!(copy, json!({ "remaining": 38.0, "ts": 5, "sessionId": "s" }));
+        let run = Run { id: "a".into(), ended: "complete".into(), ..Run::default() };
+        let over = |_: Option<&[u8]>| Ok(Change { new: None, ended: Some(run.clone()) });
+        change(&project.state, &project.root, over).unwrap();
+        change(&project.state, &project.root, over).unwrap();
+        assert_eq!(project.names(), Vec::<String>::new());
+        assert_eq!(runs(&project.state, &project.root), std::slice::from_ref(&run));
+    }
+
+    #[test]
+    fn what_is_put_aside_replaces_nothing() {
+        let project = Project::new("{");
+        let aside = |text: &str| set_aside(&project.state, &project.root, text.as_bytes()).unwrap();
+        assert_eq!(aside("other"), None);
+        assert!(aside("{").is_some());
+        fs::write(project.root.join(".claude").join(FILE), "[").unwrap();
+        assert!(aside("[").is_some());
+        assert_eq!(project.names(), [format!("{FILE}.bad"), format!("{FILE}.bad.2")]);
+        assert_eq!(fs::read(project.root.join(".claude").join(format!("{FILE}.bad"))).unwrap(), b"{");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_not_followed() {
+        let project = Project::new("{}");
+        let path = project.root.join(".claude").join(FILE);
+        assert_eq!(path, project.root.join(IN_PROJECT));
+        let victim = project.root.join("victim");
+        fs::rename(&path, &victim).unwrap();
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
+        assert!(matches!(read(None, &project.root, &Config::default()), Known::Broken(_)));
+        assert!(change(&project.state, &project.root, |_| Ok(Change::default())).is_err());
+        assert_eq!(fs::read(&victim).unwrap(), b"{}");
+        fs::remove_file(&victim).unwrap();
+        assert!(
+            matches!(read(None, &project.root, &Config::default()), Known::Broken(_)),
+            "it leads nowhere"
+        );
+        assert!(change(&project.state, &project.root, |_| Ok(Change::default())).is_err());
+    }
+
+    #[test]
+    fn three_sessions_are_told() {
+        let project =
+            Project::new(r#"{"stage": "sprint", "status": "stopped", "skipped_stages": ["audit"]}"#);
+        for id in ["a", "b", "a", "c", "d"] {
+            remember_told(&project.state, &project.root, &SessionId::parse(id).unwrap()).unwrap();
+        }
+        let Known::Value(standing) = read(None, &project.root, &Config::default()) else { panic!() };
+        assert_eq!(standing.state.unwrap().told, ["a", "b", "c"]);
+    }
+}

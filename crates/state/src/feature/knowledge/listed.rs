@@ -1,0 +1,112 @@
+//! What `compound list` showed, and what waits to be promoted: in the session's folder, or the project's for a terminal.
+//!
+//! Copies that can be made again: whoever loses one lists or asks once more.
+
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tidegate_core::feature::knowledge::entry_id::EntryId;
+use tidegate_core::text::fnv;
+use tidegate_core::time::Millis;
+
+use crate::file::{bounded, replace};
+use crate::place;
+
+const FILE: &str = "listed.json";
+const PROMOTIONS: &str = "promotions";
+
+/// A thousand ids are far less, and so is a plan that a person would read.
+const LARGEST: u64 = 1024 * 1024;
+
+/// What was listed last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    /// Of which project: a session can go to another worktree.
+    pub project: String,
+    /// When.
+    pub at: Millis,
+    /// The entries that were shown.
+    pub ids: Vec<EntryId>,
+    /// How many learnings were written or confirmed since.
+    #[serde(default)]
+    pub promoted: u64,
+}
+
+/// What was listed last for this project; nothing where that cannot be read.
+pub fn read(folder: &Path, project: &Path) -> Option<Listed> {
+    let listed: Listed = serde_json::from_slice(&bounded::read(&folder.join(FILE), LARGEST).ok()?).ok()?;
+    (Path::new(&listed.project) == project).then_some(listed)
+}
+
+/// Remembers what was listed.
+pub fn write(folder: &Path, listed: &Listed) -> io::Result<()> {
+    place::make_private(folder)?;
+    replace::copy(&folder.join(FILE), &serde_json::to_vec(listed)?)
+}
+
+/// Names a promotion by what it says.
+pub fn digest(promotion: &[u8]) -> String {
+    format!("{:016x}", fnv::hash(promotion.iter().copied()))
+}
+
+/// Keeps a promotion until a person has said yes to it.
+pub fn keep_promotion(folder: &Path, promotion: &[u8]) -> io::Result<()> {
+    let folder = folder.join(PROMOTIONS);
+    place::make_private(&folder)?;
+    replace::copy(&folder.join(digest(promotion)), promotion)
+}
+
+/// The promotion with this digest, if it is still what it was.
+pub fn promotion(folder: &Path, named: &str) -> Option<Vec<u8>> {
+    let is_digest = named.len() == 16 && named.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let bytes = is_digest.then(|| bounded::read(&folder.join(PROMOTIONS).join(named), LARGEST))?.ok()?;
+    (digest(&bytes) == named).then_some(bytes)
+}
+
+/// Nobody waits for it any more.
+pub fn forget_promotion(folder: &Path, named: &str) {
+    if promotion(folder, named).is_some() {
+        let _ = std::fs::remove_file(folder.join(PROMOTIONS).join(named));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn what_was_listed_is_read_for_its_project_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("session");
+        assert_eq!(read(&folder, Path::new("/p")), None);
+        let listed = Listed {
+            project: "/p".into(),
+            at: Millis(5),
+            ids: vec![EntryId::of("a", ""), EntryId::of("b", "")],
+            promoted: 2,
+        };
+        write(&folder, &listed).unwrap();
+        assert_eq!(read(&folder, Path::new("/p")), Some(listed));
+        assert_eq!(read(&folder, Path::new("/q")), None);
+        fs::write(folder.join(FILE), "{\"proj").unwrap();
+        assert_eq!(read(&folder, Path::new("/p")), None);
+    }
+
+    #[test]
+    fn a_promotion_is_what_its_digest_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let named = digest(b"[1]");
+        assert_eq!(promotion(folder, &named), None);
+        keep_promotion(folder, b"[1]").unwrap();
+        assert_eq!(promotion(folder, &named).as_deref(), Some(&b"[1]"[..]));
+        assert_eq!(promotion(folder, "../listed.json00"), None);
+        fs::write(folder.join(PROMOTIONS).join(&named), "[2]").unwrap();
+        assert_eq!(promotion(folder, &named), None, "somebody changed it");
+        fs::write(folder.join(PROMOTIONS).join(&named), "[1]").unwrap();
+        forget_promotion(folder, &named);
+        assert_eq!(promotion(folder, &named), None);
+    }
+}

@@ -1,0 +1,103 @@
+//! `.claude/context/context-pressure.json`: a copy of the meter for other tools, in their format.
+//!
+//! Written only where that folder exists, so that a user-wide install leaves nothing in foreign checkouts. What
+//! we know is in the session's marks; the copy is never read for a decision.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::Value;
+use tidegate_core::event::SessionId;
+use tidegate_core::feature::marks::PressureLevel;
+use tidegate_core::meter::Reading;
+use tidegate_core::time::Millis;
+
+use crate::file::bounded;
+
+const FILE: &str = "context-pressure.json";
+const LEVEL: &str = "lastNotifiedLevel";
+const LARGEST: u64 = 64 * 1024;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct File {
+    used_percentage: f64,
+    timestamp: String,
+    last_notified_level: String,
+    session_id: String,
+    used_tokens: u64,
+    window_tokens: u64,
+}
+
+/// Writes the copy. `level` is what was said last; a reading alone does not change it.
+pub fn write(
+    root: &Path,
+    session: &SessionId,
+    reading: &Reading,
+    level: PressureLevel,
+    now: Millis,
+) -> io::Result<()> {
+    let (Some(window), Some(percent)) = (reading.window, reading.used_pct()) else { return Ok(()) };
+    let Some(folder) = folder(root) else { return Ok(()) };
+    let file = File {
+        used_percentage: (percent * 10.0).round() / 10.0,
+        timestamp: now.iso(),
+        last_notified_level: level.name().to_owned(),
+        session_id: session.to_string(),
+        used_tokens: reading.used,
+        window_tokens: window.tokens,
+    };
+    crate::file::replace::copy(&folder.join(FILE), &serde_json::to_vec_pretty(&file)?)
+}
+
+/// Nothing counts as said any more. All else in the copy stays; one that is no object of ours is left alone.
+pub fn reset_level(root: &Path) -> io::Result<()> {
+    let Some(path) = folder(root).map(|folder| folder.join(FILE)) else { return Ok(()) };
+    let bytes = match bounded::read(&path, LARGEST) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        read => read?,
+    };
+    let Ok(Value::Object(mut members)) = serde_json::from_slice(&bytes) else { return Ok(()) };
+    let none = Value::from(PressureLevel::None.name());
+    if members.get(LEVEL).is_none_or(|level| *level == none) {
+        return Ok(());
+    }
+    members.insert(LEVEL.to_owned(), none);
+    crate::file::replace::copy(&path, &serde_json::to_vec_pretty(&members)?)
+}
+
+/// Not through a link: a repository could have it point anywhere.
+fn folder(root: &Path) -> Option<PathBuf> {
+    let real = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    let folder = root.join(".claude/context");
+    (real(&root.join(".claude")) && real(&folder)).then_some(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_level_is_reset() {
+        let project = tempfile::tempdir().unwrap();
+        let root = project.path();
+        reset_level(root).unwrap();
+        let folder = root.join(".claude/context");
+        fs::create_dir_all(&folder).unwrap();
+        reset_level(root).unwrap();
+        let path = folder.join(FILE);
+        for text in ["{\"lastNoti", "[]", "{\"usedPercentage\": 3}", "{\"lastNotifiedLevel\":\"none\"}"] {
+            fs::write(&path, text).unwrap();
+            reset_level(root).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        fs::write(&path, "{\"usedPercentage\":61.5,\"lastNotifiedLevel\":\"info\",\"more\":[1]}").unwrap();
+        reset_level(root).unwrap();
+        let now: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let expected =
+            serde_json::json!({ "usedPercentage": 61.5, "lastNotifiedLevel": "none", "more": [1] });
+        assert_eq!(now, expected);
+    }
+}

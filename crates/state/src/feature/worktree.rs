@@ -1,0 +1,120 @@
+//! What only a worktree holds of flow and stock, and a copy of it in private state.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::knowledge::apart::says_more;
+use tidegate_core::feature::knowledge::stock::StockFile;
+use tidegate_core::feature::knowledge::{flow, plan, tracked};
+use tidegate_core::time::Millis;
+
+use crate::feature::knowledge::read::Folder;
+use crate::file::replace;
+use crate::place::{StateDir, make_private};
+use crate::project;
+
+/// The files of a worktree that hold something the main worktree's do not, with their texts.
+pub fn news(worktree: &Path) -> Vec<(&'static str, String)> {
+    let Some(folder) = Folder::of(worktree) else { return Vec::new() };
+    let main = project::main_worktree(worktree).and_then(|main| Folder::of(&main));
+    let text = |folder: &Folder, name: &str| match folder.text(name) {
+        Known::Value(text) => Some(text),
+        Known::Absent | Known::Broken(_) => None,
+    };
+    let stock = StockFile::ALL.map(StockFile::file_name);
+    let names = [flow::FILE, flow::ARCHIVE, plan::FILE].into_iter().chain(stock);
+    let read = |name: &'static str| {
+        let own = text(&folder, name)?;
+        let namesakes = if tracked::is_flow(name) { vec![flow::FILE, flow::ARCHIVE] } else { vec![name] };
+        let elsewhere: Vec<String> =
+            main.iter().flat_map(|main| namesakes.iter().filter_map(|name| text(main, name))).collect();
+        let elsewhere: Vec<&str> = elsewhere.iter().map(String::as_str).collect();
+        says_more(name, &own, &elsewhere).then_some((name, own))
+    };
+    names.filter_map(read).collect()
+}
+
+/// Where a copy goes: below the repository's main worktree, by time and name, so that a person can find it.
+pub fn place_for_copy(state: &StateDir, worktree: &Path, now: Millis) -> PathBuf {
+    let main = project::main_worktree(worktree).unwrap_or_else(|| worktree.to_owned());
+    let name = worktree.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name: String = name
+        .chars()
+        .map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' })
+        .take(80)
+        .collect();
+    let at = now.iso_seconds().replace(':', "");
+    state.root().join("worktrees").join(project::folder_name(&main)).join(format!("{at}-{name}"))
+}
+
+/// Copies what only the worktree holds.
+pub fn keep(worktree: &Path, copy: &Path) -> io::Result<usize> {
+    let news = news(worktree);
+    if !news.is_empty() {
+        make_private(copy)?;
+    }
+    for (name, text) in &news {
+        replace::durable(&copy.join(name), text.as_bytes())?;
+    }
+    Ok(news.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::PlaceEnv;
+    use std::fs;
+
+    /// A repository and a worktree of it, as git makes them.
+    fn repository(base: &Path) -> (PathBuf, PathBuf) {
+        let (main, tree) = (base.join("main"), base.join("main/.claude/worktrees/agent-1"));
+        let git = main.join(".git/worktrees/agent-1");
+        for folder in [&git, &main.join(".claude/context"), &tree.join(".claude/context")] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        fs::write(tree.join(".git"), format!("gitdir: {}\n", git.display())).unwrap();
+        fs::write(git.join("commondir"), "../..\n").unwrap();
+        fs::write(git.join("gitdir"), format!("{}\n", tree.join(".git").display())).unwrap();
+        (main, tree)
+    }
+
+    #[test]
+    fn what_stands_nowhere_else_is_copied() {
+        let base = tempfile::tempdir().unwrap();
+        let real = fs::canonicalize(base.path()).unwrap();
+        let (main, tree) = repository(&real);
+        let env = PlaceEnv { state_dir: Some(real.join("state")), ..PlaceEnv::default() };
+        let state = StateDir::open(&env).unwrap();
+        let put = |root: &Path, name: &str, text: &str| {
+            fs::write(root.join(".claude/context").join(name), text).unwrap();
+        };
+        put(&main, "progress.md", "## one\n");
+        put(&main, "progress.archive.md", "## zero\n");
+        put(&tree, "progress.md", "## one\n\n## zero\n");
+        put(&tree, "last-compact.json", "{}");
+        assert_eq!(news(&tree), []);
+
+        put(&tree, "progress.md", "## two\n\n## one\n");
+        put(&tree, "learnings.md", "## A\n- **Learning**: a\n");
+        let copy = place_for_copy(&state, &tree, Millis(1_800_000_000_000));
+        assert!(copy.starts_with(real.join("state/worktrees")), "{}", copy.display());
+        assert!(copy.ends_with("2027-01-15T080000Z-agent-1"), "{}", copy.display());
+        assert_eq!(keep(&tree, &copy).unwrap(), 2);
+        // Once more, after the agent went on.
+        put(&tree, "progress.md", "## three\n\n## two\n\n## one\n");
+        assert_eq!(keep(&tree, &copy).unwrap(), 2);
+        let copied = |name: &str| fs::read_to_string(copy.join(name)).unwrap();
+        assert_eq!(copied("progress.md"), "## three\n\n## two\n\n## one\n");
+        assert_eq!(copied("learnings.md"), "## A\n- **Learning**: a\n");
+        assert_eq!(fs::read_dir(&copy).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn without_files_nothing_is_made() {
+        let base = tempfile::tempdir().unwrap();
+        let copy = base.path().join("copy");
+        assert_eq!(keep(base.path(), &copy).unwrap(), 0);
+        assert!(!copy.exists());
+    }
+}

@@ -1,0 +1,7 @@
+//! Reading, writing and locking files.
+
+pub mod append;
+pub mod bounded;
+pub mod lock;
+pub(crate) mod private;
+pub mod replace;

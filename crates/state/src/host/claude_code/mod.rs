@@ -1,0 +1,5 @@
+//! Files of Claude Code.
+
+pub mod own_files;
+pub mod settings;
+pub mod transcript;

@@ -1,0 +1,3 @@
+//! The files of hosts, one folder for each.
+
+pub mod claude_code;

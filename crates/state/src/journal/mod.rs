@@ -1,0 +1,291 @@
+//! The journal: one file a day, one record a line.
+
+pub mod friction;
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+use tidegate_core::event::SessionId;
+use tidegate_core::pipeline::record::{FORMAT, Record};
+use tidegate_core::text::search;
+use tidegate_core::time::Millis;
+
+use crate::place::StateDir;
+
+/// Appends a record, without the secrets that stand in it.
+pub fn append(folder: &Path, now: Millis, record: &mut Record) -> io::Result<()> {
+    record.redact();
+    let mut file = crate::file::append::open(&file(folder, &now.day()))?;
+    crate::file::append::lines(&mut file, &record.line())
+}
+
+/// How every record begins.
+const RECORD_START: &[u8] = b"{\"v\":";
+
+/// Records of a journal, oldest first, and how many lines could not be read.
+#[derive(Debug, Default)]
+pub struct Entries {
+    /// What could be read.
+    pub records: Vec<Record>,
+    /// Torn lines, and records of a newer version.
+    pub skipped: usize,
+}
+
+/// What is appended to a journal from some point on, across days.
+#[derive(Debug)]
+pub struct Follow {
+    folder: PathBuf,
+    day: String,
+    offset: u64,
+}
+
+impl Follow {
+    /// From the end of what is there now.
+    pub fn from_here(folder: &Path, now: Millis) -> Follow {
+        let offset = fs::metadata(file(folder, &now.day())).map_or(0, |found| found.len());
+        Follow { folder: folder.to_owned(), day: now.day(), offset }
+    }
+
+    /// What has come since the last call, in whole lines.
+    pub fn next(&mut self, now: Millis) -> io::Result<Entries> {
+        let mut entries = Entries::default();
+        let bytes = match fs::File::open(file(&self.folder, &self.day)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            opened => {
+                let mut opened = opened?;
+                opened.seek(SeekFrom::Start(self.offset))?;
+                let mut bytes = Vec::new();
+                opened.read_to_end(&mut bytes)?;
+                bytes
+            }
+        };
+        let whole = search::last(&bytes, b'\n').map_or(0, |end| end + 1);
+        entries.take_lines(&bytes[..whole]);
+        self.offset += whole as u64;
+        if whole == 0 && self.day != now.day() {
+            self.day = now.day();
+            self.offset = 0;
+        }
+        Ok(entries)
+    }
+}
+
+fn file(folder: &Path, day: &str) -> PathBuf {
+    folder.join(format!("{day}.jsonl"))
+}
+
+/// The files of a journal, oldest first.
+pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "jsonl"))
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+/// Reads the records of one file.
+pub fn read(path: &Path) -> io::Result<Entries> {
+    read_end(path, u64::MAX)
+}
+
+/// Reads the records in the last `limit` bytes of one file.
+pub fn read_end(path: &Path, limit: u64) -> io::Result<Entries> {
+    let (mut file, length) = crate::file::bounded::open_sized(path)?;
+    let start = length.saturating_sub(limit);
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(start))?;
+    file.read_to_end(&mut bytes)?;
+    // The first line is most likely half of one, which is nobody's fault.
+    let whole = if start == 0 { 0 } else { search::first(&bytes, b'\n').map_or(bytes.len(), |end| end + 1) };
+    let mut entries = Entries::default();
+    entries.take_lines(&bytes[whole..]);
+    Ok(entries)
+}
+
+/// Gives the records in the last `limit` bytes of one file one by one, so that a long one need not be held whole. Returns
+/// how many lines could not be read.
+pub fn each(path: &Path, limit: u64, mut take: impl FnMut(Record)) -> io::Result<usize> {
+    let (mut file, length) = crate::file::bounded::open_sized(path)?;
+    let start = length.saturating_sub(limit);
+    file.seek(SeekFrom::Start(start))?;
+    let mut reader = BufReader::new(file);
+    let (mut line, mut entries) = (Vec::new(), Entries::default());
+    // As above.
+    if start > 0 {
+        reader.skip_until(b'\n')?;
+    }
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        let text = line.trim_ascii();
+        if !text.is_empty() {
+            entries.take(text);
+        }
+        entries.records.drain(..).for_each(&mut take);
+        line.clear();
+    }
+    Ok(entries.skipped)
+}
+
+impl Entries {
+    fn take_lines(&mut self, bytes: &[u8]) {
+        for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+            self.take(line);
+        }
+    }
+
+    fn take(&mut self, line: &[u8]) {
+        match serde_json::from_slice::<Record>(line) {
+            Ok(record) if record.v <= FORMAT => self.records.push(record),
+            Ok(_) => self.skipped += 1,
+            Err(_) => {
+                self.skipped += 1;
+                // A line that was torn has the next one behind it. Inside a string the quotes are escaped, so
+                // this can only be the start of a record.
+                let next = line.windows(RECORD_START.len()).rposition(|start| start == RECORD_START);
+                if let Some(next) = next.filter(|at| *at > 0) {
+                    self.take(&line[next..]);
+                }
+            }
+        }
+    }
+}
+
+/// Deletes files of days before the last `days`. Returns how many.
+pub fn prune(folder: &Path, now: Millis, days: u64) -> io::Result<usize> {
+    let oldest = Millis(now.0.saturating_sub(days * 86_400_000)).day();
+    let mut gone = 0;
+    for path in files(folder)? {
+        let day = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        if day.len() == 10 && day < oldest && fs::remove_file(&path).is_ok() {
+            gone += 1;
+        }
+    }
+    Ok(gone)
+}
+
+/// Sessions can be resumed for a long time; their marks are small.
+const SESSION_DAYS: u64 = 90;
+
+/// Once a day, at a session's start: journal files beyond their time, and the folders of sessions that have not been
+/// heard of for long. Never the one that is starting. Best effort; the next day tries again.
+pub fn keep_house(state: &StateDir, current: &SessionId, now: Millis, days: u64) {
+    let stamp = state.root().join("kept");
+    if fs::read_to_string(&stamp).is_ok_and(|day| day == now.day()) {
+        return;
+    }
+    let _ = crate::file::replace::copy(&stamp, now.day().as_bytes());
+    let _ = prune(&state.journal(), now, days);
+    let limit = UNIX_EPOCH + Duration::from_millis(now.0.saturating_sub(days.max(SESSION_DAYS) * 86_400_000));
+    for folder in fs::read_dir(state.sessions()).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        let heard = fs::metadata(folder.join("marks"))
+            .or_else(|_| fs::metadata(&folder))
+            .and_then(|found| found.modified());
+        if folder != state.session(current) && heard.is_ok_and(|heard| heard < limit) {
+            let _ = fs::remove_dir_all(folder);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_line_costs_only_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("2026-11-15.jsonl");
+        let line = Record { id: "a".into(), v: 1, ..Record::default() }.line();
+        let newer = line.replace("\"v\":1", "\"v\":99");
+        fs::write(&path, format!("{line}{}{line}{newer}not json\n{line}", &line[..20])).unwrap();
+        let entries = read(&path).unwrap();
+        assert_eq!((entries.records.len(), entries.skipped), (3, 3));
+    }
+
+    #[test]
+    fn the_end_of_a_long_file_is_read_in_whole_records() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("2026-11-15.jsonl");
+        let line = |id: &str| Record { id: id.into(), v: 1, ..Record::default() }.line();
+        fs::write(&path, ["a", "b", "c"].map(line).concat()).unwrap();
+        let ids = |limit: usize| -> Vec<String> {
+            let entries = read_end(&path, limit as u64).unwrap();
+            assert_eq!(entries.skipped, 0);
+            entries.records.into_iter().map(|record| record.id).collect()
+        };
+        let length = line("a").len();
+        assert_eq!(ids(3 * length), ["a", "b", "c"]);
+        assert_eq!(ids(2 * length + 5), ["b", "c"]);
+        assert_eq!(ids(length + 1), ["c"]);
+        assert_eq!(ids(5), [""; 0]);
+        assert!(read(folder.path()).is_err());
+        for limit in [3 * length, 2 * length + 5, length + 1, 5] {
+            let mut one_by_one = Vec::new();
+            assert_eq!(each(&path, limit as u64, |record| one_by_one.push(record.id)).unwrap(), 0);
+            assert_eq!(one_by_one, ids(limit));
+        }
+    }
+
+    #[test]
+    fn following_goes_on_where_it_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        let (today, tomorrow) = (Millis(0), Millis(86_400_000));
+        let record = |id: &str| Record { v: 1, id: id.into(), ..Record::default() };
+        append(folder.path(), today, &mut record("before")).unwrap();
+        let mut follow = Follow::from_here(folder.path(), today);
+        let mut ids = |now| -> Vec<String> {
+            follow.next(now).unwrap().records.into_iter().map(|record| record.id).collect()
+        };
+        assert!(ids(today).is_empty());
+        append(folder.path(), today, &mut record("a")).unwrap();
+        append(folder.path(), today, &mut record("b")).unwrap();
+        crate::file::append::lines(
+            &mut crate::file::append::open(&file(folder.path(), &today.day())).unwrap(),
+            "{\"v\":1,",
+        )
+        .unwrap();
+        assert_eq!(ids(today), ["a", "b"]);
+        append(folder.path(), tomorrow, &mut record("c")).unwrap();
+        assert!(ids(tomorrow).is_empty());
+        assert_eq!(ids(tomorrow), ["c"]);
+    }
+
+    #[test]
+    fn house_is_kept_once_a_day_and_never_the_current_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = crate::place::PlaceEnv { state_dir: Some(folder.path().join("s")), ..Default::default() };
+        let state = StateDir::open(&env).unwrap();
+        let now = Millis::from_iso("2026-11-15T12:00:00Z").unwrap();
+        let ids = ["current", "old", "young"].map(|id| SessionId::parse(id).unwrap());
+        for id in &ids {
+            let marks = state.session(id).join("marks");
+            crate::file::append::open(&marks).unwrap();
+            let days_ago = if id.as_str() == "young" { 80 } else { 100 };
+            let heard = UNIX_EPOCH + Duration::from_millis(now.0 - days_ago * 86_400_000);
+            fs::File::options().append(true).open(&marks).unwrap().set_modified(heard).unwrap();
+        }
+        crate::file::append::open(&state.journal().join("2026-01-01.jsonl")).unwrap();
+        keep_house(&state, &ids[0], now, 30);
+        assert_eq!(ids.each_ref().map(|id| state.session(id).exists()), [true, false, true]);
+        assert_eq!(files(&state.journal()).unwrap().len(), 0);
+        crate::file::append::open(&state.journal().join("2026-01-01.jsonl")).unwrap();
+        keep_house(&state, &ids[0], now, 30);
+        assert_eq!(files(&state.journal()).unwrap().len(), 1, "not twice a day");
+    }
+
+    #[test]
+    fn old_days_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = Millis::from_iso("2026-11-15T12:00:00Z").unwrap();
+        for day in ["2026-10-15", "2026-10-16", "2026-11-15", "notes"] {
+            fs::write(folder.path().join(format!("{day}.jsonl")), b"").unwrap();
+        }
+        assert_eq!(prune(folder.path(), now, 30).unwrap(), 1);
+        assert_eq!(files(folder.path()).unwrap().len(), 3);
+    }
+}

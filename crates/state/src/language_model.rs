@@ -1,0 +1,146 @@
+//! How often a language model was asked, over all sessions: one small file for each thing that it is asked about, replaced
+//! durably under a lock. A call is counted before it is made, so that one that dies counts too.
+
+use std::io;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use tidegate_core::time::Millis;
+
+use crate::file::lock;
+use crate::file::lock::Keeps;
+use crate::file::{bounded, private, replace};
+use crate::place::StateDir;
+
+const LARGEST: u64 = 4096;
+
+/// What is counted, and over which time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cap {
+    /// Questions about prompts, in a day (UTC).
+    Phases,
+    /// Summaries, in an hour.
+    Summaries,
+}
+
+impl Cap {
+    fn name(self) -> &'static str {
+        match self {
+            Cap::Phases => "llm-calls",
+            Cap::Summaries => "summary-calls",
+        }
+    }
+
+    /// The time that is counted over, by its name.
+    fn time(self, now: Millis) -> String {
+        match self {
+            Cap::Phases => now.day(),
+            Cap::Summaries => now.iso().chars().take("2026-11-15T11".len()).collect(),
+        }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Count {
+    #[serde(rename = "day")]
+    time: String,
+    calls: u64,
+}
+
+/// Counts one more call, unless that would be more than `most` in its time.
+pub fn take(state: &StateDir, cap: Cap, now: Millis, most: u64) -> io::Result<bool> {
+    let path = state.root().join(format!("{}.lock", cap.name()));
+    let lock = private::to_lock(&path)?;
+    lock::wait(&lock, &path, Keeps::Alone)?;
+    let time = cap.time(now);
+    let before = match bounded::read(&file(state, cap), LARGEST) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+        // What is not readable may have been any number: enough for now, and the next time begins anew.
+        Err(_) => most,
+        Ok(bytes) => match serde_json::from_slice::<Count>(&bytes) {
+            Ok(count) if count.time == time => count.calls,
+            Ok(_) => 0,
+            Err(_) => most,
+        },
+    };
+    let allowed = before < most;
+    let count = Count { time, calls: before + u64::from(allowed) };
+    replace::durable(&file(state, cap), &serde_json::to_vec(&count).map_err(io::Error::other)?)?;
+    Ok(allowed)
+}
+
+/// How often it was asked in the time that is now.
+pub fn count(state: &StateDir, cap: Cap, now: Millis) -> u64 {
+    let bytes = bounded::read(&file(state, cap), LARGEST).unwrap_or_default();
+    let count = serde_json::from_slice::<Count>(&bytes).ok().filter(|count| count.time == cap.time(now));
+    count.map_or(0, |count| count.calls)
+}
+
+fn file(state: &StateDir, cap: Cap) -> PathBuf {
+    state.root().join(format!("{}.json", cap.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: u64 = 86_400_000;
+
+    fn state(folder: &tempfile::TempDir) -> StateDir {
+        let env = crate::place::PlaceEnv { state_dir: Some(folder.path().join("s")), ..Default::default() };
+        StateDir::open(&env).unwrap()
+    }
+
+    #[test]
+    fn a_day_has_so_many_and_the_next_as_many_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = state(&folder);
+        let taken = |now| [0; 3].map(|_| take(&state, Cap::Phases, Millis(now), 2).unwrap());
+        assert_eq!(taken(0), [true, true, false]);
+        assert_eq!(
+            (count(&state, Cap::Phases, Millis(DAY - 1)), count(&state, Cap::Phases, Millis(DAY))),
+            (2, 0)
+        );
+        assert_eq!(taken(DAY), [true, true, false]);
+        assert!(!take(&state, Cap::Phases, Millis(2 * DAY), 0).unwrap());
+    }
+
+    #[test]
+    fn an_hour_has_so_many_and_nothing_to_do_with_the_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = state(&folder);
+        let taken = |now| [0; 3].map(|_| take(&state, Cap::Summaries, Millis(now), 2).unwrap());
+        assert_eq!((taken(0), taken(3_599_999)), ([true, true, false], [false; 3]));
+        assert_eq!(taken(3_600_000), [true, true, false]);
+        assert_eq!(
+            (count(&state, Cap::Summaries, Millis(3_600_000)), count(&state, Cap::Phases, Millis(0))),
+            (2, 0)
+        );
+    }
+
+    #[test]
+    fn a_count_that_cannot_be_read_is_enough_for_today() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = state(&folder);
+        std::fs::write(file(&state, Cap::Phases), "{\"day\":").unwrap();
+        assert!(!take(&state, Cap::Phases, Millis(0), 2).unwrap());
+        assert!(!take(&state, Cap::Phases, Millis(1), 2).unwrap());
+        assert!(take(&state, Cap::Phases, Millis(DAY), 2).unwrap());
+    }
+
+    #[test]
+    fn many_at_once_are_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = state(&folder);
+        let allowed = std::sync::atomic::AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..16 {
+                scope.spawn(|| {
+                    let taken = u64::from(take(&state, Cap::Phases, Millis(0), 5).unwrap());
+                    allowed.fetch_add(taken, std::sync::atomic::Ordering::Relaxed);
+                });
+            }
+        });
+        assert_eq!((allowed.into_inner(), count(&state, Cap::Phases, Millis(0))), (5, 5));
+    }
+}

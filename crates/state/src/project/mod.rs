@@ -1,0 +1,225 @@
+//! Which project a session belongs to.
+
+pub mod touched;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tidegate_core::feature::memory::job::ProjectOf;
+use tidegate_core::redact::redact;
+
+use crate::file::bounded;
+use crate::session::claims;
+
+/// The host's own project, unless `cwd` is in another worktree of the same repository, then that; else the git
+/// top level of `cwd`; else `cwd`. No git process: a worktree is told by its `.git` entry.
+pub fn root(host: Option<&Path>, cwd: Option<&Path>) -> Option<PathBuf> {
+    let cwd = cwd.filter(|cwd| cwd.is_absolute());
+    let host = host.filter(|host| host.is_absolute());
+    match (host, cwd) {
+        (Some(host), Some(cwd)) if host != cwd => {
+            let elsewhere = top_level(cwd).filter(|top| top != host && !host.starts_with(top));
+            let same_repository = |top: &PathBuf| {
+                let common = common_dir(top);
+                common.is_some() && common == top_level(host).and_then(|host| common_dir(&host))
+            };
+            Some(elsewhere.filter(same_repository).unwrap_or_else(|| host.to_owned()))
+        }
+        (Some(host), _) => Some(host.to_owned()),
+        (None, Some(cwd)) => Some(top_level(cwd).unwrap_or_else(|| cwd.to_owned())),
+        (None, None) => None,
+    }
+}
+
+/// The main worktree of the repository that a linked worktree belongs to; `None` for anything else.
+pub fn main_worktree(root: &Path) -> Option<PathBuf> {
+    // Only a linked worktree has a file there: the usual case costs one look.
+    fs::metadata(root.join(".git")).ok().filter(fs::Metadata::is_file)?;
+    let common = common_dir(root)?;
+    common.parent().filter(|_| common.ends_with(".git")).map(Path::to_owned)
+}
+
+/// The worktree that a path is in, if it is one of the same repository as `root`.
+pub fn worktree_of(path: &Path, root: &Path) -> Option<PathBuf> {
+    let top = top_level(path.parent()?)?;
+    let common = common_dir(&top)?;
+    (top_level(root).and_then(|root| common_dir(&root)) == Some(common)).then_some(top)
+}
+
+/// Every worktree of the repository that a folder is in, its own too.
+pub fn worktrees(path: &Path) -> Vec<PathBuf> {
+    /// More than this is not a list of worktrees.
+    const MOST: usize = 1024;
+    let Some(common) = top_level(path).as_deref().and_then(common_dir) else { return Vec::new() };
+    let main = common.parent().filter(|_| common.ends_with(".git")).map(Path::to_owned);
+    let known = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten().take(MOST);
+    let linked = known.filter_map(|entry| {
+        // Relative to the folder that holds the file, or absolute.
+        let back = entry.path().join(read_line(&entry.path().join("gitdir"))?.trim());
+        Some(fs::canonicalize(back).ok()?.parent()?.to_owned())
+    });
+    main.into_iter().chain(linked).collect()
+}
+
+/// The project that what is said in a session belongs to unless somebody says otherwise: all worktrees of a repository are
+/// one. No git process here either.
+pub fn memory_project(root: &Path) -> ProjectOf {
+    let top = top_level(root);
+    let common = top.as_deref().and_then(common_dir);
+    let folder = top.as_deref().unwrap_or(root);
+    let key = common.clone().or_else(|| fs::canonicalize(folder).ok()).unwrap_or_else(|| folder.to_owned());
+    // A bare repository has its name itself.
+    let named = match &common {
+        Some(common) if common.ends_with(".git") => common.parent().unwrap_or(folder),
+        Some(common) => common,
+        None => folder,
+    };
+    let name = named.file_name().unwrap_or(named.as_os_str()).to_string_lossy();
+    ProjectOf {
+        key: key.to_string_lossy().into_owned(),
+        name: name.strip_suffix(".git").unwrap_or(&name).to_owned(),
+        root: root.to_string_lossy().into_owned(),
+        // It becomes part of a title; the other names are looked up by.
+        branch: top.as_deref().and_then(branch).map(|branch| redact(&branch).text.into_owned()),
+    }
+}
+
+/// What `HEAD` names; `None` where it names no branch.
+fn branch(top: &Path) -> Option<String> {
+    let entry = top.join(".git");
+    let git_dir = if fs::metadata(&entry).ok()?.is_dir() {
+        entry
+    } else {
+        top.join(read_line(&entry)?.strip_prefix("gitdir:")?.trim())
+    };
+    let head = read_line(&git_dir.join("HEAD"))?;
+    // With references in a table, `HEAD` is a file that names nothing.
+    let branch = head.lines().next()?.strip_prefix("ref:")?.trim().strip_prefix("refs/heads/")?;
+    (branch != ".invalid" && !branch.is_empty() && branch.len() <= 255).then(|| branch.to_owned())
+}
+
+/// What a folder of our own is called that belongs to a project: by the project's path, so that a person can find it, and
+/// by a hash, so that no two share one.
+pub fn folder_name(project: &Path) -> String {
+    let text = project.to_string_lossy();
+    let name: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let tail = name[name.len().saturating_sub(150)..].trim_start_matches('-');
+    format!("{tail}-{:016x}", claims::hash(&[&text]))
+}
+
+fn top_level(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok()).map(Path::to_owned)
+}
+
+/// The repository that all its worktrees share. A `.git` file can claim anything, so the repository has to know the
+/// worktree, too.
+fn common_dir(top: &Path) -> Option<PathBuf> {
+    let entry = top.join(".git");
+    if fs::metadata(&entry).ok()?.is_dir() {
+        return fs::canonicalize(entry).ok();
+    }
+    let git_dir = fs::canonicalize(top.join(read_line(&entry)?.strip_prefix("gitdir:")?.trim())).ok()?;
+    let common = fs::canonicalize(git_dir.join(read_line(&git_dir.join("commondir"))?.trim())).ok()?;
+    let back = fs::canonicalize(git_dir.join(read_line(&git_dir.join("gitdir"))?.trim())).ok()?;
+    let known =
+        git_dir.parent() == Some(&common.join("worktrees")) && back == fs::canonicalize(entry).ok()?;
+    known.then_some(common)
+}
+
+fn read_line(path: &Path) -> Option<String> {
+    String::from_utf8(bounded::read(path, 16 * 1024).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worktrees_are_their_own_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(folder.path()).unwrap();
+        let (main, tree, other) = (base.join("main"), base.join("main/.trees/one"), base.join("other"));
+        for path in
+            [&main.join(".git/worktrees/one"), &tree.join("src"), &other.join(".git"), &main.join("src")]
+        {
+            fs::create_dir_all(path).unwrap();
+        }
+        fs::write(tree.join(".git"), format!("gitdir: {}\n", main.join(".git/worktrees/one").display()))
+            .unwrap();
+        fs::write(main.join(".git/worktrees/one/commondir"), "../..\n").unwrap();
+        fs::write(main.join(".git/worktrees/one/gitdir"), format!("{}\n", tree.join(".git").display()))
+            .unwrap();
+
+        let root = |host: Option<&PathBuf>, cwd: &Path| root(host.map(PathBuf::as_path), Some(cwd)).unwrap();
+        assert_eq!(root(Some(&main), &main), main);
+        assert_eq!(root(Some(&main), &main.join("src")), main);
+        assert_eq!(root(Some(&main), &tree.join("src")), tree);
+        assert_eq!(root(Some(&main), &other), main);
+        assert_eq!(root(Some(&main.join("src")), &main), main.join("src"));
+        assert_eq!(root(None, &main.join("src")), main);
+        assert_eq!(root(None, &base), base);
+        assert_eq!(main_worktree(&tree), Some(main.clone()));
+        assert_eq!((main_worktree(&main), main_worktree(&other)), (None, None));
+        // git can write both paths relative to where they stand.
+        fs::write(tree.join(".git"), "gitdir: ../../.git/worktrees/one\n").unwrap();
+        fs::write(main.join(".git/worktrees/one/gitdir"), "../../../.trees/one/.git\n").unwrap();
+        assert_eq!(main_worktree(&tree), Some(main.clone()));
+
+        for place in [&main, &tree.join("src")] {
+            assert_eq!(worktrees(place), [main.clone(), tree.clone()]);
+        }
+        assert_eq!((worktrees(&other), worktrees(&base)), (vec![other.clone()], Vec::new()));
+        assert_eq!(worktree_of(&tree.join("src/a.rs"), &main), Some(tree.clone()));
+        assert_eq!(worktree_of(&main.join("src/a.rs"), &tree), Some(main.clone()));
+        assert_eq!(worktree_of(&other.join("a.rs"), &main), None);
+
+        // A folder that only says it is a worktree of `main`.
+        let stranger = base.join("stranger");
+        fs::create_dir_all(stranger.join("fake")).unwrap();
+        fs::write(stranger.join(".git"), "gitdir: fake\n").unwrap();
+        fs::write(stranger.join("fake/commondir"), format!("{}\n", main.join(".git").display())).unwrap();
+        fs::write(stranger.join("fake/gitdir"), format!("{}\n", stranger.join(".git").display())).unwrap();
+        assert_eq!(main_worktree(&stranger), None);
+        assert_eq!(root(Some(&main), &stranger), main);
+        fs::write(stranger.join(".git"), format!("gitdir: {}\n", main.join(".git/worktrees/one").display()))
+            .unwrap();
+        assert_eq!(main_worktree(&stranger), None);
+    }
+
+    #[test]
+    fn worktrees_of_a_repository_are_one_project_to_remember() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(folder.path()).unwrap();
+        let (main, tree, bare) = (base.join("shop"), base.join("trees/one"), base.join("store.git"));
+        for path in [&main.join(".git/worktrees/one"), &main.join("src"), &tree, &base.join("plain/src")] {
+            fs::create_dir_all(path).unwrap();
+        }
+        let linked = |tree: &Path, git_dir: &Path| {
+            fs::create_dir_all(tree).unwrap();
+            fs::create_dir_all(git_dir).unwrap();
+            fs::write(tree.join(".git"), format!("gitdir: {}\n", git_dir.display())).unwrap();
+            fs::write(git_dir.join("commondir"), "../..\n").unwrap();
+            fs::write(git_dir.join("gitdir"), format!("{}\n", tree.join(".git").display())).unwrap();
+        };
+        linked(&tree, &main.join(".git/worktrees/one"));
+        linked(&base.join("trees/two"), &bare.join("worktrees/two"));
+        fs::write(main.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(main.join(".git/worktrees/one/HEAD"), "ref: refs/heads/feat/search\n").unwrap();
+        fs::write(bare.join("worktrees/two/HEAD"), "0123456789012345678901234567890123456789\n").unwrap();
+
+        let of = |root: &Path| {
+            let project = memory_project(root);
+            assert_eq!(project.root, root.to_string_lossy());
+            (PathBuf::from(project.key), project.name, project.branch)
+        };
+        let (shop, branch) = (main.join(".git"), |name: &str| Some(name.to_owned()));
+        assert_eq!(of(&main), (shop.clone(), "shop".into(), branch("main")));
+        assert_eq!(of(&main.join("src")), (shop.clone(), "shop".into(), branch("main")));
+        assert_eq!(of(&tree), (shop, "shop".into(), branch("feat/search")));
+        fs::write(main.join(".git/HEAD"), "ref: refs/heads/try/password=hunter2hunter2\n").unwrap();
+        assert_eq!(of(&main).2, branch("try/password=[redacted:password]"));
+        assert_eq!(of(&base.join("trees/two")), (bare, "store".into(), None));
+        assert_eq!(of(&base.join("plain/src")), (base.join("plain/src"), "src".into(), None));
+        assert_eq!(of(&base.join("gone")), (base.join("gone"), "gone".into(), None));
+    }
+}

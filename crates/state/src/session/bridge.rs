@@ -1,0 +1,153 @@
+//! The bridge: what the status line saw, for the hooks of the same session.
+//!
+//! Appended, and replaced by rename only when it has grown: the status line runs after every answer and is killed at
+//! will, and replacing a file costs more than all the rest of it. The last whole line counts.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use tidegate_core::meter::sources::Bridge;
+use tidegate_core::time::Millis;
+
+const FILE: &str = "bridge";
+
+/// Longer than any line.
+const TAIL: u64 = 1024;
+
+/// From here on it is replaced by its last line.
+const LONG: u64 = 16 * 1024;
+
+/// Unchanged numbers are confirmed this often.
+const CONFIRM_MS: u64 = 30_000;
+
+/// Reads it. None, or one that is not readable, is no bridge: the transcript says the same, only later.
+pub fn read(session: &Path) -> Option<Bridge> {
+    let mut file = File::open(session.join(FILE)).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
+    let mut tail = Vec::with_capacity(TAIL as usize);
+    file.take(TAIL).read_to_end(&mut tail).ok()?;
+    tail.split(|b| *b == b'\n').rev().find_map(|line| serde_json::from_slice(line).ok())
+}
+
+/// A hook may run a moment before the status line that draws the same answer, and a file's time is a little coarse.
+const SLACK_MS: u64 = 5_000;
+
+/// What came of writing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Whether the numbers changed.
+    pub changed: bool,
+    /// How many readings in a row came without a hook in between.
+    pub unheard: u32,
+}
+
+/// Writes it, keeping the time at which the numbers changed. `heard` is when a hook of the session last ran.
+pub fn write(session: &Path, mut bridge: Bridge, heard: Option<Millis>) -> io::Result<Written> {
+    let old = read(session);
+    let is_heard = |at: Millis| heard.is_none_or(|heard| heard.0 + SLACK_MS >= at.0);
+    let unheard_before = match &old {
+        Some(old) if !is_heard(old.changed) => old.unheard,
+        _ => 0,
+    };
+    let same =
+        |old: &&Bridge| (old.used, old.window, &old.model) == (bridge.used, bridge.window, &bridge.model);
+    let changed = match old.as_ref().filter(same) {
+        Some(old) if bridge.seen.since(old.seen) < CONFIRM_MS => {
+            return Ok(Written { changed: false, unheard: unheard_before });
+        }
+        Some(old) => {
+            bridge.changed = old.changed;
+            bridge.unheard = unheard_before;
+            false
+        }
+        None => {
+            bridge.unheard = if is_heard(bridge.changed) { 0 } else { unheard_before.saturating_add(1) };
+            true
+        }
+    };
+    // Led by a line break, so that one torn by a kill takes no other along.
+    let line = format!("\n{}\n", serde_json::to_string(&bridge)?);
+    let path = session.join(FILE);
+    if fs::metadata(&path).is_ok_and(|found| found.len() > LONG) {
+        crate::file::replace::copy(&path, line.as_bytes())?;
+    } else {
+        crate::file::append::lines(&mut crate::file::append::open(&path)?, &line)?;
+    }
+    Ok(Written { changed, unheard: bridge.unheard })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(session: &Path, bridge: Bridge) -> io::Result<bool> {
+        super::write(session, bridge, None).map(|written| written.changed)
+    }
+
+    fn at(used: u64, ms: u64) -> Bridge {
+        Bridge { used: Some(used), changed: Millis(ms), seen: Millis(ms), ..Bridge::default() }
+    }
+
+    #[test]
+    fn numbers_keep_the_time_of_their_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path().join("s");
+        assert_eq!(read(&session), None);
+        assert!(write(&session, at(5, 10)).unwrap());
+        assert!(!write(&session, at(5, 20)).unwrap());
+        assert!(!write(&session, at(5, 40_000)).unwrap());
+        let read_back = read(&session).unwrap();
+        assert_eq!((read_back.changed, read_back.seen), (Millis(10), Millis(40_000)));
+        assert!(write(&session, at(6, 50_000)).unwrap());
+        assert_eq!(read(&session).unwrap().changed, Millis(50_000));
+    }
+
+    #[test]
+    fn a_torn_line_leaves_the_one_before() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), at(5, 10)).unwrap();
+        crate::file::append::lines(
+            &mut crate::file::append::open(&folder.path().join(FILE)).unwrap(),
+            "\n{\"used\":6,",
+        )
+        .unwrap();
+        assert_eq!(read(folder.path()).unwrap().used, Some(5));
+        write(folder.path(), at(7, 20)).unwrap();
+        assert_eq!(read(folder.path()).unwrap().used, Some(7));
+    }
+
+    #[test]
+    fn readings_without_a_hook_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let unheard =
+            |used, ms, heard| super::write(folder.path(), at(used, ms), Some(Millis(heard))).unwrap().unheard;
+        // A hook between every two readings, even one that came a little before its own.
+        for turn in 1..20 {
+            assert!(unheard(turn, turn * 60_000, turn * 60_000 - 300) == 0, "{turn}");
+        }
+        // A long wait for an answer is one reading.
+        assert_eq!(unheard(20, 2_000_000, 1_900_000), 1);
+        assert_eq!(unheard(21, 2_100_000, 2_000_001), 1);
+        for more in 2..10 {
+            assert_eq!(unheard(20 + more, 2_100_000 + more * 10_000, 2_000_001), more as u32);
+        }
+        // The same numbers again are no further reading, however often they are drawn.
+        assert_eq!(unheard(29, 2_195_000, 2_000_001), 9);
+        assert_eq!(unheard(29, 2_290_000, 2_000_001), 9);
+        assert_eq!(unheard(30, 2_300_000, 2_000_001), 10);
+        assert_eq!(unheard(30, 2_300_001, 2_299_999), 0, "it is heard again");
+        assert_eq!(unheard(31, 2_310_000, 2_309_999), 0);
+    }
+
+    #[test]
+    fn it_stays_short() {
+        let folder = tempfile::tempdir().unwrap();
+        for n in 0..2000 {
+            write(folder.path(), at(n, n)).unwrap();
+        }
+        assert!(fs::metadata(folder.path().join(FILE)).unwrap().len() < LONG + 256);
+        assert_eq!(read(folder.path()).unwrap().used, Some(1999));
+    }
+}

@@ -1,0 +1,94 @@
+//! A fork takes the marks of the session it copied, and what that one knows of its last compaction.
+//!
+//! The host does not say which one that was: the payload has no parent, and the new transcript does not exist yet.
+//! But it says how many tokens the conversation holds, and only the copied one has just that many.
+
+use std::fs;
+use std::path::Path;
+
+use tidegate_core::event::SessionId;
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::marks::Marks;
+use tidegate_core::host::claude_code::usage::Evidence;
+
+use crate::feature::knowledge::boundary;
+use crate::host::claude_code::transcript;
+use crate::place::StateDir;
+use crate::session::marks;
+
+/// Enough to find what a person forks; more would only cost time.
+const LOOKED_AT: usize = 64;
+
+/// Finds the session that was copied and gives its marks to the new one. `tokens` is what the payload says the
+/// conversation holds: the last request with its answer.
+pub fn inherit(
+    state: &StateDir,
+    fork: &SessionId,
+    root: Option<&Path>,
+    tokens: u64,
+    in_time: &dyn Fn() -> bool,
+) -> Option<Marks> {
+    let folders = fs::read_dir(state.sessions()).ok()?.flatten().map(|entry| entry.path());
+    let mut heard: Vec<_> = folders
+        .filter_map(|folder| Some((fs::metadata(folder.join("marks")).ok()?.modified().ok()?, folder)))
+        .collect();
+    heard.sort_unstable_by(|a, b| b.cmp(a));
+    let copied = heard.into_iter().take(LOOKED_AT).take_while(|_| in_time()).find_map(|(_, folder)| {
+        let Known::Value(parent) = marks::read(&folder) else { return None };
+        let same_project = parent.root.as_deref().map(Path::new) == root;
+        let path = parent.transcript.as_deref().filter(|_| same_project)?;
+        let found = transcript::last_reading(Path::new(path), Evidence::None, in_time).ok()??;
+        (found.used + found.answer == tokens).then_some((parent, folder))
+    });
+    let (copied, parent) = copied?;
+    // Its own transcript will be another file, and a cycle is steered by the session that is in it.
+    let copied = Marks { transcript: None, spooled: None, approvals: Vec::new(), stage: None, ..copied };
+    let folder = state.session(fork);
+    let lock = marks::lock_shared(&folder).ok()?;
+    // First: a mark may say that something of it waits to be told.
+    if let Some(noted) = boundary::read(&parent) {
+        let _ = boundary::write(&folder, &noted);
+    }
+    lock.append_lines(&copied.lines()).ok()?;
+    Some(copied)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::PlaceEnv;
+    use tidegate_core::feature::knowledge::boundary::Boundary;
+    use tidegate_core::feature::marks::{Mark, Pressure, PressureLevel};
+    use tidegate_core::time::Millis;
+
+    #[test]
+    fn the_session_with_that_many_tokens_is_the_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let info = Pressure { level: PressureLevel::Info, used: 50_010, ..Pressure::default() };
+        let env = PlaceEnv { state_dir: Some(folder.path().join("state")), ..PlaceEnv::default() };
+        let state = StateDir::open(&env).unwrap();
+        for (name, project, used) in [("a", "/p", 50_010), ("b", "/p", 70_000), ("c", "/q", 50_010)] {
+            let path = folder.path().join(name);
+            let usage = format!(r#"{{"input_tokens":{used},"output_tokens":5}}"#);
+            let line =
+                format!(r#"{{"type":"assistant","message":{{"id":"m","model":"x","usage":{usage}}}}}"#);
+            fs::write(&path, line).unwrap();
+            let id = SessionId::parse(name).unwrap();
+            let mut new =
+                vec![Mark::Root(project.into()), Mark::Transcript(path.to_string_lossy().into_owned())];
+            new.push(Mark::Stage(Box::default()));
+            new.extend((name == "a").then_some(Mark::Pressure(info)));
+            marks::lock_shared(&state.session(&id)).unwrap().append(&new).unwrap();
+            let noted = Boundary { noted: Millis(used), ..Boundary::default() };
+            boundary::write(&state.session(&id), &noted).unwrap();
+        }
+        let fork = SessionId::parse("f").unwrap();
+        let inherit = |tokens| inherit(&state, &fork, Some(Path::new("/p")), tokens, &|| true);
+        assert_eq!(inherit(1), None);
+        assert_eq!(marks::read(&state.session(&fork)), Known::Absent);
+        assert_eq!(inherit(50_015).unwrap().pressure, info);
+        let inherited = marks::read(&state.session(&fork)).value().unwrap().clone();
+        assert_eq!((inherited.pressure, inherited.stage), (info, None));
+        assert_eq!(boundary::read(&state.session(&fork)).unwrap().noted, Millis(50_010));
+    }
+}

@@ -1,0 +1,310 @@
+//! A session's marks on disk: append-only, and rewritten short when they have grown long.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::marks::{Mark, Marks, write_lines};
+
+use crate::file::lock;
+use crate::file::lock::Keeps;
+use crate::file::{append, bounded, private};
+
+const FILE: &str = "marks";
+
+/// Edits that could not be put into the marks in time.
+const UNNOTED: &str = "unnoted";
+
+/// The same while they are put there.
+const TAKING: &str = "unnoted.taking";
+
+/// Of more than this only the newest are taken: they decide whether something is unverified.
+const MOST_TAKEN: u64 = 64 * 1024;
+
+/// From here on the file is rewritten: a short one is a few hundred bytes and hardly ever more than half of this, so it is rare.
+const LONG: u64 = 12 * 1024;
+
+/// So many lines that cannot be read, and none that every file has, are damage.
+const DAMAGED: usize = 3;
+
+/// More than this is damage.
+const LARGEST: u64 = 4 * 1024 * 1024;
+
+/// Reads a session's marks.
+pub fn read(session: &Path) -> Known<Marks> {
+    let bytes = File::open(session.join(FILE)).and_then(|file| {
+        let mut bytes = Vec::with_capacity(LONG as usize + 1024);
+        file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > LARGEST { Err(io::Error::other("too large")) } else { Ok(bytes) }
+    });
+    match bytes {
+        Ok(bytes) => match Marks::fold(&bytes) {
+            // One torn line is a killed process; a file of nothing else is no marks file.
+            marks if marks.unread.len() >= DAMAGED && marks.attached.is_none() && marks.began.is_none() => {
+                Known::Broken(format!("{}: no line of it can be read", session.join(FILE).display()))
+            }
+            marks => Known::Value(marks),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Known::Absent,
+        Err(error) => Known::Broken(format!("{}: {error}", session.join(FILE).display())),
+    }
+}
+
+/// The right to append: shared with others, or alone.
+///
+/// Alone is for what must happen once: several hooks of one session run at the same time and see the same marks.
+/// Whoever wants to say something once reads the marks again under the lock, and appends before letting go.
+#[derive(Debug)]
+pub struct Lock {
+    file: File,
+    session: PathBuf,
+    alone: bool,
+}
+
+/// Together with other hooks; only a rewrite of the file waits for it.
+pub fn lock_shared(session: &Path) -> io::Result<Lock> {
+    let path = session.join("lock");
+    let file = private::to_lock(&path)?;
+    lock::wait(&file, &path, Keeps::Shared)?;
+    Ok(Lock { file, session: session.to_owned(), alone: false })
+}
+
+/// Alone.
+pub fn lock_alone(session: &Path) -> io::Result<Lock> {
+    let path = session.join("lock");
+    let file = private::to_lock(&path)?;
+    lock::wait(&file, &path, Keeps::Alone)?;
+    Ok(Lock { file, session: session.to_owned(), alone: true })
+}
+
+impl Lock {
+    /// Appends marks and lets go. Each line is led by a line break, so that one torn by a killed process takes no
+    /// other along.
+    pub fn append(self, marks: &[Mark]) -> io::Result<()> {
+        if marks.is_empty() { Ok(()) } else { self.append_lines(&write_lines(marks)) }
+    }
+
+    /// The same for marks that are lines already.
+    pub(crate) fn append_lines(self, lines: &str) -> io::Result<()> {
+        let path = self.session.join(FILE);
+        let mut file = crate::file::append::open(&path)?;
+        crate::file::append::lines(&mut file, &format!("\n{lines}"))?;
+        if file.metadata()?.len() <= LONG {
+            return Ok(());
+        }
+        // Rewritten as the marks it comes to, and alone: an append to the old file would be lost.
+        if !self.alone {
+            self.file.unlock()?;
+            lock::wait(&self.file, &self.session.join("lock"), Keeps::Alone)?;
+        }
+        if let (true, Known::Value(marks)) = (fs::metadata(&path)?.len() > LONG, read(&self.session)) {
+            crate::file::replace::copy(&path, marks.lines().as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// Leaves edits that cannot be put into the marks: the lock is held, or time is up. Takes no lock.
+pub fn leave_unnoted(session: &Path, edits: &[Mark]) -> io::Result<()> {
+    let path = session.join(UNNOTED);
+    loop {
+        let mut file = append::open(&path)?;
+        append::lines(&mut file, &format!("\n{}", write_lines(edits)))?;
+        // What was taken up after it was opened may have been read before this was in it. Twice does no harm.
+        if is_still_at(&file, &path)? {
+            return Ok(());
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let ours = file.metadata()?;
+    Ok(fs::metadata(path).is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino())))
+}
+
+/// No open file can be moved away here.
+#[cfg(not(unix))]
+fn is_still_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// Puts edits that were left into the marks, for an event whose gate rests on them.
+pub fn take_up_unnoted(session: &Path) -> io::Result<()> {
+    take_up(session, lock_alone)
+}
+
+/// The same where it is of use only if it takes no time: not while another has the lock.
+pub fn try_take_up_unnoted(session: &Path) -> io::Result<()> {
+    take_up(session, |session| {
+        let file = private::to_lock(&session.join("lock"))?;
+        file.try_lock()?;
+        Ok(Lock { file, session: session.to_owned(), alone: true })
+    })
+}
+
+fn take_up(session: &Path, lock_alone: impl Fn(&Path) -> io::Result<Lock>) -> io::Result<()> {
+    let (left, taking) = (session.join(UNNOTED), session.join(TAKING));
+    while left.exists() || taking.exists() {
+        let lock = lock_alone(session)?;
+        // Under another name, since others append to it without the lock. It may have been left by a process that was killed.
+        if !taking.exists() {
+            match fs::rename(&left, &taking) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+                renamed => renamed?,
+            }
+        }
+        let lines = bounded::read_end(&taking, MOST_TAKEN)?;
+        // What was verified since it was edited is not to be verified again.
+        let verified = read(session).value().and_then(|marks| marks.work.verified);
+        let counts = |mark: &Mark| matches!(mark, Mark::Edit(edit) if verified.is_none_or(|at| edit.at > at));
+        let marks = lines.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+        lock.append(&marks.filter(counts).collect::<Vec<Mark>>())?;
+        fs::remove_file(&taking)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_core::feature::marks::{Pressure, PressureLevel};
+    use tidegate_core::feature::verification::checks::Kinds;
+    use tidegate_core::feature::verification::work::{Checked, Edit};
+    use tidegate_core::time::Millis;
+
+    fn append(session: &Path, marks: &[Mark]) -> io::Result<()> {
+        lock_shared(session)?.append(marks)
+    }
+
+    #[test]
+    fn absent_is_not_broken() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(read(folder.path()), Known::Absent);
+        fs::create_dir(folder.path().join(FILE)).unwrap();
+        assert!(matches!(read(folder.path()), Known::Broken(_)));
+    }
+
+    fn edit(file: &str, at: u64) -> Mark {
+        Mark::Edit(Edit { file: file.to_owned(), at: Millis(at), shell: false })
+    }
+
+    fn unverified(session: &Path) -> Vec<String> {
+        let marks = read(session);
+        marks.value().and_then(|marks| marks.work.changes.clone()).unwrap_or_default().files
+    }
+
+    #[test]
+    fn edits_that_were_left_are_taken_up_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path();
+        leave_unnoted(session, &[edit("a.rs", 1)]).unwrap();
+        // As one leaves it that is killed while it takes them up; meanwhile another edit was left.
+        fs::rename(session.join(UNNOTED), session.join(TAKING)).unwrap();
+        leave_unnoted(session, &[edit("b.rs", 2)]).unwrap();
+        take_up_unnoted(session).unwrap();
+        assert_eq!(unverified(session), ["a.rs", "b.rs"]);
+        assert!(!session.join(UNNOTED).exists() && !session.join(TAKING).exists());
+    }
+
+    /// Hooks leave edits without the lock, also while others are taken up.
+    #[test]
+    fn an_edit_that_is_left_meanwhile_is_not_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path();
+        for _ in 0..20 {
+            std::thread::scope(|scope| {
+                let leaving = scope.spawn(|| {
+                    for at in 0..60 {
+                        leave_unnoted(session, &[edit(&format!("{at}.rs"), at)]).unwrap();
+                    }
+                });
+                while !leaving.is_finished() {
+                    take_up_unnoted(session).unwrap();
+                }
+            });
+            take_up_unnoted(session).unwrap();
+            let marks = read(session);
+            assert_eq!(marks.value().unwrap().work.changes.as_ref().unwrap().count(), 60);
+            fs::remove_file(session.join(FILE)).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_edit_that_was_verified_before_it_was_noted_holds_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path();
+        append(session, &[edit("a.rs", 1)]).unwrap();
+        let checked = Checked { kinds: Kinds::TEST, at: Millis(5), seen: Millis(6), verified: true };
+        append(session, &[Mark::Checked(checked)]).unwrap();
+        leave_unnoted(session, &[edit("b.rs", 5)]).unwrap();
+        take_up_unnoted(session).unwrap();
+        assert_eq!(unverified(session), Vec::<String>::new());
+        leave_unnoted(session, &[edit("c.rs", 6)]).unwrap();
+        take_up_unnoted(session).unwrap();
+        assert_eq!(unverified(session), ["c.rs"]);
+    }
+
+    #[test]
+    fn a_great_many_edits_that_were_left_count_and_do_not_flood_the_marks() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path();
+        let long = "x".repeat(60);
+        let many: Vec<Mark> = (0..60_000).map(|at| edit(&format!("{long}{at}.rs"), at)).collect();
+        leave_unnoted(session, &many).unwrap();
+        assert!(fs::metadata(session.join(UNNOTED)).unwrap().len() > LARGEST);
+        take_up_unnoted(session).unwrap();
+        assert!(!unverified(session).is_empty() && !session.join(TAKING).exists());
+        assert!(fs::metadata(session.join(FILE)).unwrap().len() <= LONG);
+    }
+
+    #[test]
+    fn without_the_lock_nothing_is_taken_up_in_passing() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path();
+        leave_unnoted(session, &[edit("a.rs", 1)]).unwrap();
+        let lock = lock_shared(session).unwrap();
+        assert_eq!(try_take_up_unnoted(session).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(lock);
+        try_take_up_unnoted(session).unwrap();
+        assert_eq!(unverified(session), ["a.rs"]);
+    }
+
+    #[test]
+    fn a_long_session_keeps_a_short_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path().join("s");
+        let info = Pressure { level: PressureLevel::Info, ..Pressure::default() };
+        append(&session, &[Mark::Pressure(info)]).unwrap();
+        for turn in 0..10_000 {
+            append(&session, &[Mark::Relay(turn)]).unwrap();
+        }
+        assert!(fs::metadata(session.join(FILE)).unwrap().len() <= LONG + 64);
+        let marks = read(&session);
+        let marks = marks.value().unwrap();
+        assert_eq!((marks.pressure, marks.relays.last()), (info, Some(&9999)));
+    }
+
+    #[test]
+    fn appending_while_others_shorten_loses_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path().join("s");
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let session = &session;
+                scope.spawn(move || {
+                    for turn in 0..600 {
+                        append(session, &[Mark::Root(format!("/p/{thread}/{turn}")), Mark::Relay(turn)])
+                            .unwrap();
+                    }
+                });
+            }
+        });
+        append(&session, &[Mark::Relay(7)]).unwrap();
+        let marks = read(&session);
+        assert_eq!(marks.value().unwrap().relays.last(), Some(&7));
+        assert!(marks.value().unwrap().unread.is_empty());
+    }
+}

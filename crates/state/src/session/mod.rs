@@ -1,0 +1,6 @@
+//! The files of a session.
+
+pub mod bridge;
+pub mod claims;
+pub mod fork;
+pub mod marks;
