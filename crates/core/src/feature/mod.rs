@@ -4,16 +4,16 @@
 //! To add one: make the folder, add its line below.
 
 /// Every room, for the aggregates that are made of one part of each: module and variant. The session is first: the others
-/// hear its marks.
+/// hear its marks. Facts are read in this order: a reader may use what stands before it.
 macro_rules! rooms {
     ($with:ident) => {
         $with! {
             session Session;
             approval Approval;
             friction Friction;
-            own_settings OwnSettings;
             skill_gate SkillGate;
             verification Verification;
+            own_settings OwnSettings;
             memory Memory;
             cycle Cycle;
             workflow Workflow;
@@ -45,10 +45,74 @@ pub mod worktree;
 
 use crate::event::Event;
 use crate::feature::config::Config;
-use crate::feature::facts::{Facts, Needs};
-use crate::feature::marks::Marks;
-use crate::feature::verdict::Verdict;
+use crate::feature::facts::{Facts, Join, Known, Needs};
+use crate::feature::marks::{Mark, Marks};
+use crate::feature::verdict::{Carried, Verdict};
 use crate::settings::section::Section;
+
+/// One room: which parts it adds to the aggregates, and its own bookkeeping, which does not depend on how its policies are set.
+pub trait Feature {
+    /// What it may have to look for; a reader in the state crate finds it.
+    type Needs: Join;
+    /// What was found.
+    type Facts: Default;
+    /// What it may have done; a writer in the state crate does it.
+    type Effect: Carried;
+
+    /// What it has to know to keep its books at this event.
+    fn needs(_: &Event<'_>, _: Option<&Marks>, _: &Config) -> Needs {
+        Needs::default()
+    }
+
+    /// The marks that the event leaves in any case.
+    fn observe(_: &Facts<'_>, _: &Config) -> Vec<Mark> {
+        Vec::new()
+    }
+
+    /// Those of them that must not be lost: they are left aside where the run fails.
+    fn must_note(_: &Facts<'_>, _: &Config) -> Vec<Mark> {
+        Vec::new()
+    }
+
+    /// Whether the answer to this event is worth more time than advice gets.
+    fn deserves_time(_: &Event<'_>, _: &Marks) -> bool {
+        false
+    }
+}
+
+macro_rules! all_rooms {
+    ($($room:ident $variant:ident;)*) => {
+        /// What the rooms have to know to keep their books.
+        pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
+            let needs = Needs::default();
+            $(let needs = needs.and(<$room::Room as Feature>::needs(event, marks, config));)*
+            needs
+        }
+
+        /// The marks that an event leaves whatever the policies think of it.
+        pub fn observe(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
+            let mut marks = Vec::new();
+            // Whatever is in that file, adding to it would not make it readable.
+            if !matches!(facts.marks, Known::Broken(_)) {
+                $(marks.extend(<$room::Room as Feature>::observe(facts, config));)*
+            }
+            marks
+        }
+
+        /// Those of them that must not be lost.
+        pub fn must_note(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
+            let mut marks = Vec::new();
+            $(marks.extend(<$room::Room as Feature>::must_note(facts, config));)*
+            marks
+        }
+
+        /// Whether the answer to this event is worth more time than advice gets.
+        pub fn deserves_time(event: &Event<'_>, marks: &Marks) -> bool {
+            $(<$room::Room as Feature>::deserves_time(event, marks) ||)* false
+        }
+    };
+}
+rooms!(all_rooms);
 
 /// A pure function from event, facts and config to a verdict.
 pub trait Policy: Sync {
@@ -58,12 +122,16 @@ pub trait Policy: Sync {
     fn mode(&self, config: &Config) -> Mode;
     /// What it has to know at this event; `None` when it has nothing to do with it.
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs>;
-    /// Whether it would speak of flow and stock, now that all else is known. Only then those files are read.
-    fn needs_knowledge(&self, _: &Facts<'_>, _: &Config) -> bool {
-        false
+    /// What it has to know besides, now that all of that is known.
+    fn needs_more(&self, _: &Facts<'_>, _: &Config) -> Needs {
+        Needs::default()
     }
     /// Whether it has nothing to say to what another policy before it holds back.
     fn yields(&self) -> bool {
+        false
+    }
+    /// Whether what it says is markup that the model is to see as such; all else is made neutral.
+    fn speaks_markup(&self) -> bool {
         false
     }
     /// What it thinks. Called only where it listens.

@@ -1,58 +1,52 @@
-//! What every event leaves in a session's marks, whatever the policies think of it.
+//! What every event leaves in a session's marks about the session itself.
 
-use crate::event::EventKind;
-use crate::feature::activity::classifier::Phase;
-use crate::feature::activity::settings::PhaseMode;
-use crate::feature::activity::told as phase;
+use crate::event::{Event, EventKind};
+use crate::feature::Feature;
 use crate::feature::config::Config;
-use crate::feature::facts::{Facts, Known};
-use crate::feature::marks::Mark;
-use crate::feature::memory::facts as memory;
-use crate::feature::memory::relay_log;
-use crate::feature::verification::evidence;
-use crate::host::claude_code::models::HostSettings;
+use crate::feature::facts::{Facts, Needs};
+use crate::feature::marks::{Mark, Marks};
+use crate::feature::verdict::NoEffect;
 use crate::text::lang::Lang;
 
-/// Whether this event is a reason to read the host's settings files again.
-pub fn wants_host_settings(kind: EventKind, marks: &Known<crate::feature::marks::Marks>) -> bool {
-    matches!(kind, EventKind::SessionStart | EventKind::ConfigChange)
-        || marks.value().is_none_or(|marks| marks.host.is_none())
+/// What this room adds to the aggregates.
+pub struct Room;
+
+impl Feature for Room {
+    type Needs = ();
+    type Facts = ();
+    type Effect = NoEffect;
+
+    fn needs(event: &Event<'_>, marks: Option<&Marks>, _: &Config) -> Needs {
+        let may_have_changed = matches!(event.kind, EventKind::SessionStart | EventKind::ConfigChange);
+        Needs {
+            host_settings: may_have_changed || marks.is_none_or(|marks| marks.host.is_none()),
+            meter: event.main_thread() && event.is_human_prompt(),
+            ..Needs::default()
+        }
+    }
+
+    fn observe(facts: &Facts<'_>, _: &Config) -> Vec<Mark> {
+        marks(facts)
+    }
 }
 
-/// The marks of this event. `root` is the project as the hook found it, `host` the settings if they were read.
-pub fn marks(
-    facts: &Facts<'_>,
-    config: &Config,
-    root: Option<&str>,
-    host: Option<&HostSettings>,
-) -> Vec<Mark> {
+fn marks(facts: &Facts<'_>) -> Vec<Mark> {
     let payload = &facts.event.payload;
     let mut marks = Vec::new();
     let source = payload.source.get().map(AsRef::as_ref);
     let starts = facts.event.kind == EventKind::SessionStart;
     // A session that goes on keeps its marks: `resume`, `compact`, `fork`, and one we meet in the middle.
     let begins = starts && matches!(source, Some("startup" | "clear"));
-    let known = match &facts.marks {
-        // Whatever is in that file, adding to it would not make it readable.
-        Known::Broken(_) => return marks,
-        _ if begins => None,
-        marks => marks.value(),
-    };
+    let known = facts.marks.value().filter(|_| !begins);
     if begins {
         marks.push(Mark::Began { at: facts.now });
     }
     if starts && source != Some("compact") || known.is_none() {
         marks.push(Mark::Attached(facts.now));
     }
-    // A client that starts anew has none of the old one's tasks.
-    if starts && source != Some("compact") {
-        let tasks = known.map(|known| known.work.background.as_slice()).unwrap_or_default();
-        marks.extend(tasks.iter().map(|check| Mark::Ended(check.task.clone())));
-    }
     if facts.event.kind == EventKind::SessionEnd {
         marks.push(Mark::Detached);
     }
-    marks.extend(evidence::marks(facts, config));
     if !facts.event.main_thread() {
         return marks;
     }
@@ -61,14 +55,14 @@ pub fn marks(
     }
     let changed =
         |old: Option<&str>, new: Option<&str>| new.filter(|new| old != Some(*new)).map(str::to_owned);
-    marks.extend(changed(known.and_then(|known| known.root.as_deref()), root).map(Mark::Root));
+    marks.extend(changed(known.and_then(|known| known.root.as_deref()), facts.root.as_deref()).map(Mark::Root));
     let transcript = payload.transcript_path.get().map(AsRef::as_ref);
     marks.extend(
         changed(known.and_then(|known| known.transcript.as_deref()), transcript).map(Mark::Transcript),
     );
     let cwd = payload.cwd.get().map(AsRef::as_ref);
     marks.extend(changed(known.and_then(|known| known.cwd.as_deref()), cwd).map(Mark::Cwd));
-    if let Some(host) = host.filter(|host| known.and_then(|known| known.host.as_ref()) != Some(*host)) {
+    if let Some(host) = facts.host.as_ref().filter(|host| known.and_then(|known| known.host.as_ref()) != Some(*host)) {
         marks.push(Mark::Host(host.clone()));
     }
     let model = match facts.event.kind {
@@ -79,16 +73,6 @@ pub fn marks(
     marks.extend(model.map(|id| Mark::Model { id: id.to_string(), at: facts.now }));
     if starts && source == Some("compact") {
         marks.push(Mark::Boundary(facts.now));
-    }
-    marks.extend(memory::chosen(facts).map(Mark::TopicSet));
-    marks.extend(relay_log::passed_over(facts, config));
-    let looks = config.policies.phase.mode != PhaseMode::Off;
-    if looks && (facts.guess.is_some() || facts.event.skill().is_some()) {
-        let told = phase::told(facts, config).ok();
-        // Told anew, the present phase makes an answer void that is still to come.
-        let news =
-            |phase: &Phase| known.is_none_or(|known| known.phase != Some(*phase) || known.late.is_some());
-        marks.extend(told.filter(news).map(Mark::Phase));
     }
     if let Some(prompt) = facts.event.human_prompt() {
         let lang = Lang::of_text(&prompt);

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::feature::cycle::{Run, State};
-use crate::feature::knowledge::boundary::Boundary;
-use crate::feature::knowledge::handoff::Steps;
-use crate::feature::marks::{Mark, PressureLevel};
-use crate::feature::memory::job::Work;
-use crate::feature::worktree::kept::Kept;
+use crate::event::FailedStep;
+use crate::feature::marks::Mark;
+use crate::feature::{
+    Feature, activity, approval, cycle, friction, knowledge, memory, own_settings, pressure, session,
+    skill_gate, verification, workflow, worktree,
+};
 
 /// Ordered: the strictest wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,93 +59,83 @@ pub struct Say {
     pub when_said: Vec<Effect>,
 }
 
-/// What is to be done. The hook does it, and only if the verdict stands.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
-    /// Remember this in the session.
-    Mark(Mark),
-    /// Bring the public copy of the pressure up to date.
-    PublishPressure(PressureLevel),
-    /// Remember that the person knows that this policy stepped down here.
-    StepDownTold(String),
-    /// Remember what is true just before a compaction, or what the summary kept of it.
-    NoteBoundary(Box<Boundary>),
-    /// Bring the public copy of the last compaction up to date.
-    PublishCompaction(Box<Boundary>),
-    /// Move old entries of the flow to the archive, and note the compaction in the plan.
-    TidyFlow,
-    /// Remember for the project that a person was told of this set of entries.
-    Nudged(u64),
-    /// Copy what only a worktree holds.
-    KeepWorktree(Kept),
-    /// Change where the cycle stands. The verdict is carried out only if that succeeds.
-    Cycle(Box<CycleStep>),
-    /// Put the cycle's file aside if it still says this: it cannot be used.
-    SetCycleAside(Vec<u8>),
-    /// Remember in the cycle's file that this session was told how to resume it.
-    ResumeTold,
-    /// Bring the public copy of the budget up to date.
-    PublishBudget,
-    /// Write a handoff, with this beside what is known without it.
-    WriteHandoff(Vec<Steps>),
-    /// A manifest belongs to this session from now on.
-    OwnManifest {
-        /// The project, by its root.
-        project: String,
-        /// The manifest.
-        manifest: String,
-    },
-    /// Leave a job for the worker. A mark that says so counts only if that succeeds.
-    Spool(Box<Work>),
-    /// See that a worker runs, if something waits for one.
-    StartWorker,
-    /// Note in a manifest that a compaction followed the end of a phase.
-    NoteCompaction {
-        /// The manifest.
-        manifest: String,
-        /// The key of the phase's section.
-        section: String,
-    },
-}
-
-/// A change to where a cycle stands.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CycleStep {
-    /// What the file said when this was decided; if it says something else by now, nothing is done.
-    pub old: Vec<u8>,
-    /// What it is to say; it goes when the cycle has ended.
-    pub new: Option<State>,
-    /// What is added to the history.
-    pub ended: Option<Run>,
-    /// What the session remembers of it.
-    pub mark: Mark,
-}
-
-impl Effect {
+/// What is asked of every effect, whatever it is.
+pub trait Carried {
     /// Whether it stays within our own state: a policy in the shadow has these, too. What is said once it would have said
     /// once, and what is measured is measured.
-    pub fn private(&self) -> bool {
-        match self {
-            Effect::Mark(_)
-            | Effect::NoteBoundary(_)
-            | Effect::Nudged(_)
-            | Effect::KeepWorktree(_)
-            | Effect::OwnManifest { .. } => true,
-            Effect::PublishPressure(_)
-            | Effect::Cycle(_)
-            | Effect::SetCycleAside(_)
-            | Effect::ResumeTold
-            | Effect::PublishBudget
-            | Effect::WriteHandoff(_)
-            | Effect::Spool(_)
-            | Effect::StartWorker
-            | Effect::NoteCompaction { .. }
-            | Effect::StepDownTold(_)
-            | Effect::PublishCompaction(_)
-            | Effect::TidyFlow => false,
-        }
+    fn is_private(&self) -> bool;
+
+    /// When it is carried out.
+    fn when(&self) -> When {
+        When::Answered
+    }
+
+    /// What the session remembers of it.
+    fn mark(&self) -> Option<Mark> {
+        None
     }
 }
+
+/// When an effect is carried out, and which step of the run has failed if it cannot be.
+#[derive(Clone, Copy, Debug)]
+pub enum When {
+    /// Before the answer, which stands only if this succeeds.
+    Needed(fn(String) -> FailedStep),
+    /// Before the answer, which stands in any case. If it fails, the record says so and its mark is not left.
+    Tried(fn(String) -> FailedStep),
+    /// Once the answer is out. It may fail without a loss.
+    Answered,
+}
+
+/// A room that has no effects.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NoEffect {}
+
+impl Carried for NoEffect {
+    fn is_private(&self) -> bool {
+        match *self {}
+    }
+}
+
+macro_rules! effects {
+    ($($room:ident $variant:ident;)*) => {
+        /// What is to be done. It is done only if the verdict stands.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Effect {
+            /// Remember this in the session.
+            Mark(Mark),
+            $(
+                #[doc = concat!("An effect of the room `", stringify!($room), "`.")]
+                $variant(<$room::Room as Feature>::Effect),
+            )*
+        }
+
+        impl Carried for Effect {
+            fn is_private(&self) -> bool {
+                match self {
+                    Effect::Mark(_) => true,
+                    $(Effect::$variant(effect) => effect.is_private(),)*
+                }
+            }
+
+            fn when(&self) -> When {
+                match self {
+                    // Together with all other marks of the event.
+                    Effect::Mark(_) => When::Answered,
+                    $(Effect::$variant(effect) => effect.when(),)*
+                }
+            }
+
+            fn mark(&self) -> Option<Mark> {
+                match self {
+                    Effect::Mark(mark) => Some(mark.clone()),
+                    $(Effect::$variant(effect) => effect.mark(),)*
+                }
+            }
+        }
+    };
+}
+rooms!(effects);
 
 /// What would satisfy an interruption. Without anything it is only told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,9 +11,8 @@ use crate::event::{Event, EventKind};
 use crate::feature::config::{BrokenFile, Config};
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::Marks;
-use crate::feature::memory::meta_tag;
 use crate::feature::verdict::{Audience, Call, Say, Verdict};
-use crate::feature::{Mode, POLICIES, Policy};
+use crate::feature::{self, Mode, POLICIES, Policy};
 use crate::text::quoted::quoted;
 use ruling::{Part, Ruling};
 
@@ -31,13 +30,14 @@ fn listening<'a>(
 
 /// What has to be known for this event.
 pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
-    listening(event, marks, config).fold(Needs::default(), |all, (_, needs)| all.and(needs))
+    let of_rooms = feature::needs(event, marks, config);
+    listening(event, marks, config).fold(of_rooms, |all, (_, needs)| all.and(needs))
 }
 
-/// Whether flow and stock have to be read for this event.
-pub fn needs_knowledge(facts: &Facts<'_>, config: &Config) -> bool {
+/// What has to be known besides, now that all of that is known.
+pub fn needs_more(facts: &Facts<'_>, config: &Config) -> Needs {
     listening(facts.event, facts.marks.value(), config)
-        .any(|(policy, _)| policy.needs_knowledge(facts, config))
+        .fold(Needs::default(), |all, (policy, _)| all.and(policy.needs_more(facts, config)))
 }
 
 /// Asks every policy that listens. `clock` counts microseconds from anywhere.
@@ -48,8 +48,7 @@ pub fn decide(facts: &Facts<'_>, config: &Config, clock: &dyn Fn() -> u64) -> Ru
         let held = policy.yields() && ruling.call() >= Call::Deny;
         let mut verdict =
             if held { Verdict::silent("another policy holds it back") } else { policy.decide(facts, config) };
-        // A meta tag is markup of our own; the names in it are neutral.
-        if policy.id() != meta_tag::ID {
+        if !policy.speaks_markup() {
             quote_verdict(&mut verdict);
         }
         let micros = clock().saturating_sub(start);

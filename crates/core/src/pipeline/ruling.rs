@@ -3,7 +3,7 @@
 //! The strictest call, the reasons of that level, and of the rest what there is room for.
 
 use crate::event::EventKind;
-use crate::feature::verdict::{Audience, Call, Effect, Say, Verdict};
+use crate::feature::verdict::{Audience, Call, Carried, Effect, Say, Verdict};
 use crate::host::claude_code::reply::Channels;
 
 /// One policy's verdict, as it takes part in a ruling.
@@ -76,7 +76,7 @@ impl Ruling {
             let said = part.verdict.says.iter().filter(move |_| main_thread).flat_map(|say| &say.when_said);
             part.verdict.effects.iter().chain(said).cloned().collect::<Vec<_>>()
         };
-        self.parts.iter().filter(|part| part.shadow).flat_map(of).filter(Effect::private)
+        self.parts.iter().filter(|part| part.shadow).flat_map(of).filter(Effect::is_private)
     }
 
     /// What is carried out at this event. `main_thread`: in a subagent nothing but a call is carried, since
@@ -159,6 +159,7 @@ fn shorten(text: &str, budget: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::feature::knowledge::effect;
     use proptest::prelude::*;
 
     fn say(to: Audience, text: &str, weight: u8) -> Say {
@@ -233,16 +234,14 @@ mod tests {
 
     #[test]
     fn the_least_important_goes_first_and_its_effects_with_it() {
-        use crate::feature::marks::PressureLevel;
-        let mark = |level| vec![Effect::PublishPressure(level)];
-        let light = Say { when_said: mark(PressureLevel::Info), ..say(Audience::Model, &"a".repeat(100), 1) };
-        let heavy =
-            Say { when_said: mark(PressureLevel::Urgent), ..say(Audience::Model, &"b".repeat(100), 9) };
+        let nudged = |set| vec![Effect::Knowledge(effect::Effect::Nudged(set))];
+        let light = Say { when_said: nudged(1), ..say(Audience::Model, &"a".repeat(100), 1) };
+        let heavy = Say { when_said: nudged(9), ..say(Audience::Model, &"b".repeat(100), 9) };
         let verdict = Verdict { says: vec![light, heavy], ..Verdict::pass() };
         let ruling = Ruling::of(Part { policy: "p", verdict, shadow: false, micros: 0 });
         let outcome = ruling.settle(EventKind::UserPromptSubmit, true, 180);
         assert_eq!(outcome.context, format!("{}\n(1 more note left out for length)", "b".repeat(100)));
-        assert_eq!(outcome.effects, mark(PressureLevel::Urgent));
+        assert_eq!(outcome.effects, nudged(9));
     }
 
     #[test]
@@ -266,10 +265,7 @@ mod tests {
         let verdict = Verdict {
             call: Call::Deny,
             says: vec![once],
-            effects: vec![
-                Effect::Mark(Mark::Held),
-                Effect::PublishPressure(crate::feature::marks::PressureLevel::Info),
-            ],
+            effects: vec![Effect::Mark(Mark::Held), Effect::Knowledge(effect::Effect::TidyFlow)],
             ..Verdict::pass()
         };
         let ruling = Ruling::of(Part { policy: "p", verdict, shadow: true, micros: 0 });

@@ -5,7 +5,7 @@ use crate::feature::config::Owner;
 use crate::feature::cycle::history::Took;
 use crate::feature::cycle::state::FILE;
 use crate::feature::cycle::{ActiveStage, Damage};
-use crate::feature::facts::OwnFile;
+use crate::feature::own_settings::OwnFile;
 use crate::feature::knowledge::handoff;
 use crate::feature::verification::work::{ChangeSet, OTHERS_KEPT};
 use crate::host::claude_code::payload::NotAnObject;

@@ -10,7 +10,7 @@ use crate::event::FailedStep;
 use crate::feature::config::BrokenFile;
 use crate::feature::cycle::history::Took;
 use crate::feature::cycle::{ActiveStage, Damage};
-use crate::feature::facts::OwnFile;
+use crate::feature::own_settings::OwnFile;
 use crate::feature::verification::work::ChangeSet;
 
 /// The texts in this language.

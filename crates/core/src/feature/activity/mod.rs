@@ -10,16 +10,38 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Mark, Marks};
 use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
-use crate::feature::{Mode, Policy, listed};
+use crate::feature::{Feature, Mode, Policy, listed};
 use crate::language_model::backend::Kind;
 use settings::PhaseMode;
 
 pub mod classifier;
+pub mod effect;
+pub mod facts;
 pub mod question;
 pub mod settings;
 pub mod told;
 
 pub use settings::Settings;
+
+/// What this room adds to the aggregates.
+pub struct Room;
+
+impl Feature for Room {
+    type Needs = facts::Needs;
+    type Facts = facts::Facts;
+    type Effect = effect::Effect;
+
+    fn observe(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
+        let looks = facts.event.main_thread() && config.policies.phase.mode != PhaseMode::Off;
+        let tells = || facts.activity.guess.is_some() || facts.event.skill().is_some();
+        let told = (looks && tells()).then(|| told(facts, config).ok()).flatten();
+        // Told anew, the present phase makes an answer void that is still to come.
+        let known = facts.marks.value();
+        let news =
+            |phase: &Phase| known.is_none_or(|known| known.phase != Some(*phase) || known.late.is_some());
+        told.filter(news).map(Mark::Phase).into_iter().collect()
+    }
+}
 
 /// The policy.
 pub struct PhaseAdvice;
@@ -40,13 +62,22 @@ impl Policy for PhaseAdvice {
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
         let told = || event.is_free_prompt() || event.skill().is_some();
         let begins = event.main_thread() && (late(event, marks).is_some() || told());
-        begins.then_some(Needs { phase: true, ..Needs::default() })
+        let guess = facts::Needs { guess: true, ..facts::Needs::default() };
+        begins.then_some(Needs { activity: guess, ..Needs::default() })
+    }
+
+    fn needs_more(&self, facts: &Facts<'_>, _: &Config) -> Needs {
+        // Most prompts go on with what the session is about; nothing is named then.
+        let now = facts.marks.value().and_then(|marks| marks.phase);
+        let stock = facts.activity.guess.is_none_or(|guess| Some(guess.phase) != now);
+        Needs { activity: facts::Needs { stock, ..facts::Needs::default() }, ..Needs::default() }
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         let mut verdict = advice(facts, config);
         if asks_backend(facts, config) {
-            verdict.effects.push(Effect::Mark(Mark::PhaseAsked(facts.now)));
+            let prompt = facts.event.free_prompt().unwrap_or_default().into_owned();
+            verdict.effects.push(Effect::Activity(effect::Effect::Ask { prompt, at: facts.now }));
         }
         verdict
     }
@@ -63,7 +94,7 @@ fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
         (Err(_), Some(phase)) => (phase, &LATE),
         (Err(because), None) => return Verdict::silent(because),
     };
-    // What an event tells by itself is marked whatever this policy thinks (`facts::session`). An answer that came late is
+    // What an event tells by itself is marked whatever this policy thinks (`Room::observe`). An answer that came late is
     // there for every call of a turn, so it is used up where it is said.
     let effects = if entry.late { vec![Effect::Mark(Mark::Phase(phase))] } else { Vec::new() };
     let silent = |because| Verdict { effects: effects.clone(), ..Verdict::silent(because) };
@@ -80,7 +111,7 @@ fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
     };
     let skills: Vec<&str> = skills(config, phase).filter(|skill| !invoked(skill)).collect();
     let stock: Vec<&str> =
-        stock(phase).iter().copied().filter(|file| facts.stock.iter().any(|found| found == file)).collect();
+        stock(phase).iter().copied().filter(|file| facts.activity.stock.iter().any(|found| found == file)).collect();
     if skills.is_empty() && stock.is_empty() {
         return silent(entry.nothing);
     }
@@ -139,7 +170,7 @@ fn asks_backend(facts: &Facts<'_>, config: &Config) -> bool {
     config.policies.phase.llm.backend != Kind::Off
         && facts.person.may_be_there()
         && !matches!(facts.marks, Known::Broken(_))
-        && facts.guess.is_some_and(|guess| guess.confidence < wanted(config))
+        && facts.activity.guess.is_some_and(|guess| guess.confidence < wanted(config))
 }
 
 /// The stock that helps before a phase.

@@ -13,7 +13,7 @@ pub fn told(facts: &Facts<'_>, config: &Config) -> Result<Phase, &'static str> {
         Known::Absent => None,
         Known::Broken(_) => return Err("the marks cannot be read"),
     };
-    match (facts.event.skill(), facts.guess) {
+    match (facts.event.skill(), facts.activity.guess) {
         (Some(name), _) => of_skill(config, name, now).ok_or("a skill of no phase"),
         (None, None) => Err("no prompt of a person"),
         (None, Some(guess)) if guess.phase == Phase::Other => Err("the prompt asks for nothing new"),

@@ -11,8 +11,8 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::{Approval as Request, ApprovalStage, Mark, Marks};
 use crate::feature::memory::relay;
-use crate::feature::verdict::{Audience, Effect, Say, Verdict};
-use crate::feature::{Mode, Policy};
+use crate::feature::verdict::{Audience, Effect, NoEffect, Say, Verdict};
+use crate::feature::{Feature, Mode, Policy};
 use crate::host::person::Person;
 use crate::settings::section::section;
 use crate::settings::setting::{Setting, Shape};
@@ -68,6 +68,20 @@ impl Setting for Commands {
     }
 }
 
+/// What this room adds to the aggregates.
+pub struct Room;
+
+impl Feature for Room {
+    type Needs = ();
+    type Facts = ();
+    type Effect = NoEffect;
+
+    /// A person's yes is worth a wait: on a busy machine they would have to type it again.
+    fn deserves_time(event: &Event<'_>, marks: &Marks) -> bool {
+        event.kind == EventKind::UserPromptSubmit && !marks.approvals.is_empty()
+    }
+}
+
 /// The policy.
 pub struct Approval;
 
@@ -81,7 +95,9 @@ impl Policy for Approval {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        let tool = Needs { tool: true, ..Needs::default() };
+        let client = marks.is_some_and(|marks| !marks.approvals.is_empty());
+        let known = Needs { client, ..Needs::default() };
+        let tool = Needs { tool: true, ..known };
         // One that was used or is void is no reason to read a tool's input.
         let open =
             |request: &Request| matches!(request.stage, ApprovalStage::Asked | ApprovalStage::Questioned(_));
@@ -91,7 +107,7 @@ impl Policy for Approval {
                 let prompt = event.human_prompt()?;
                 let asked = marks.map(|marks| marks.approvals.as_slice()).filter(|_| requests);
                 let is_named = || asked.is_some_and(|asked| named(&prompt, asked).next().is_some());
-                (typed_code(&prompt).is_some() || is_named()).then(Needs::default)
+                (typed_code(&prompt).is_some() || is_named()).then_some(known)
             }
             EventKind::PreToolUse if requests && asks(event) => Some(tool),
             EventKind::PostToolUse | EventKind::PostToolUseFailure if requests => Some(tool),

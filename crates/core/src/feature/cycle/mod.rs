@@ -4,6 +4,7 @@
 //! stages cost from those that ended ([`history`]).
 
 pub mod definition;
+pub mod effect;
 pub mod history;
 pub mod policy;
 mod rewrite;
@@ -17,7 +18,19 @@ pub use state::{Damage, Spent, State, Status};
 
 use serde::{Deserialize, Serialize};
 
+use crate::feature::Feature;
+use crate::feature::facts::Known;
 use crate::time::Millis;
+use standing::Standing;
+
+/// What this room adds to the aggregates.
+pub struct Room;
+
+impl Feature for Room {
+    type Needs = bool;
+    type Facts = Known<Standing>;
+    type Effect = effect::Effect;
+}
 
 /// The cycle that is there without any config.
 pub const BUILT_IN: &str = "dev-cycle";

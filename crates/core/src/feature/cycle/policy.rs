@@ -11,10 +11,11 @@ use crate::feature::config::Config;
 use crate::feature::cycle::history::Took;
 use crate::feature::cycle::standing::Standing;
 use crate::feature::cycle::state::{BUDGET, FILE, MOST_TOLD};
+use crate::feature::cycle::effect::{self, Step};
 use crate::feature::cycle::{ActiveStage, Cycle, Damage, Run, State, Status, Turn};
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Mark, Marks};
-use crate::feature::verdict::{Asks, Audience, Call, CycleStep, Effect, Say, Verdict};
+use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
 use crate::meter::forecast::growth;
 use crate::meter::{Meter, Reading, short_tokens};
@@ -110,12 +111,13 @@ fn copy_budget(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     if facts.now.since(stage.copied) < COPY_MS && stage.copied <= facts.now {
         return Verdict::silent("the copy of the budget is young enough");
     }
-    if facts.meter.reading().and_then(Reading::used_pct).is_none() {
+    let Some(used_pct) = facts.meter.reading().and_then(Reading::used_pct) else {
         return Verdict::silent("what is left is not known");
-    }
+    };
     let copied = Effect::Mark(Mark::BudgetCopied(facts.now));
+    let project = stage.project.clone();
     Verdict {
-        effects: vec![copied, Effect::PublishBudget],
+        effects: vec![copied, Effect::Cycle(effect::Effect::PublishBudget { project, used_pct })],
         ..Verdict::silent("the copy of the budget is old")
     }
 }
@@ -170,7 +172,10 @@ fn waits(facts: &Facts<'_>) -> Verdict {
     } else {
         left_in(facts, cycle, state)
     };
-    let when_said = vec![Effect::Mark(Mark::Notice(WAITS.to_owned())), Effect::ResumeTold];
+    let when_said = vec![
+        Effect::Mark(Mark::Notice(WAITS.to_owned())),
+        Effect::Cycle(effect::Effect::ResumeTold { project: project(facts) }),
+    ];
     Verdict {
         says: vec![
             Say { to: Audience::Model, text: to_model, weight: 90, explains: false, when_said: Vec::new() },
@@ -178,6 +183,11 @@ fn waits(facts: &Facts<'_>) -> Verdict {
         ],
         ..Verdict::silent(because)
     }
+}
+
+/// The project that the session's stage was begun in, where it is in one.
+fn project(facts: &Facts<'_>) -> Option<String> {
+    facts.marks.value()?.stage.as_ref()?.project.clone()
 }
 
 /// The stages that are over, as they are told.
@@ -225,7 +235,8 @@ fn left_in(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, String) 
 
 /// The file is damaged: it is put aside.
 fn damaged(facts: &Facts<'_>, standing: &Standing, damage: &Damage, mut effects: Vec<Effect>) -> Verdict {
-    effects.push(Effect::SetCycleAside(standing.text.clone()));
+    let aside = effect::Effect::SetAside { project: project(facts), old: standing.text.clone() };
+    effects.push(Effect::Cycle(aside));
     unusable(facts, damage, effects, "the state file is damaged")
 }
 
@@ -502,7 +513,8 @@ impl Ending<'_> {
     }
 
     fn step(&self, new: Option<State>, ended: Option<Run>, mark: Mark) -> Effect {
-        Effect::Cycle(Box::new(CycleStep { old: self.standing.text.clone(), new, ended, mark }))
+        let (project, old) = (project(self.facts), self.standing.text.clone());
+        Effect::Cycle(effect::Effect::Step(Box::new(Step { project, old, new, ended, mark })))
     }
 
     fn advance(&self, next: usize, budget: Option<(u64, u64)>, because: &'static str) -> Verdict {

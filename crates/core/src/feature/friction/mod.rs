@@ -2,12 +2,14 @@
 //!
 //! Whether it steps down is decided where people override it, never here. The rules are in `friction.md` beside this file.
 
+pub mod effect;
+
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::Marks;
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
-use crate::feature::{Mode, Policy};
+use crate::feature::{Feature, Mode, Policy};
 use crate::settings::section::section;
 
 /// The name in records. It cannot be switched off: it only says what has changed.
@@ -19,6 +21,15 @@ section! {
         /// In the preset `guide`: a policy that people overrode in five of its last ten interruptions in a project only advises there, until `tidegate on` lets it block again.
         step_down: bool = true, WithTrust;
     }
+}
+
+/// What this room adds to the aggregates.
+pub struct Room;
+
+impl Feature for Room {
+    type Needs = ();
+    type Facts = ();
+    type Effect = effect::Effect;
 }
 
 /// The policy.
@@ -48,7 +59,7 @@ impl Policy for Friction {
             text: (crate::words::words(facts.lang).stepped_down)(policy),
             weight: 80,
             explains: false,
-            when_said: vec![Effect::StepDownTold(policy.clone())],
+            when_said: vec![Effect::Friction(effect::Effect::StepDownTold(policy.clone()))],
         };
         Verdict {
             says: config.step_downs_to_tell.iter().map(say).collect(),

@@ -1,13 +1,43 @@
 //! What policies may know of flow and stock: names, numbers and the few lines that a summary must keep.
 
+use crate::feature::facts::needs;
+use crate::feature::knowledge::boundary::Boundary;
 use crate::feature::knowledge::flow;
 use crate::feature::knowledge::flow::{Entry, Progress, Shown};
 use crate::feature::knowledge::handoff;
 use crate::feature::knowledge::handoff::Head;
+use crate::feature::knowledge::preserved::Preserved;
 use crate::feature::knowledge::stock::{Confidence, Stock};
 use crate::feature::knowledge::tracked::{Content, Tracked};
 use crate::feature::knowledge::{plan, tracked};
 use crate::time::Millis;
+
+needs! {
+    /// What this room looks for.
+    Needs {
+        /// Flow and stock.
+        files,
+        /// When flow was last changed.
+        flow_changed,
+        /// What was noted before the last compaction.
+        boundary,
+        /// What stands in the conversation next to the last summary.
+        preserved,
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Flow and stock, where they can be read.
+    pub files: Option<Knowledge>,
+    /// When `progress.md` was last changed.
+    pub flow_changed: Option<Millis>,
+    /// What was noted before the last compaction of this session.
+    pub boundary: Option<Boundary>,
+    /// What stands in the conversation next to the last summary, as far as the host has written that down.
+    pub preserved: Preserved,
+}
 
 /// A persistence file that is there.
 #[derive(Clone, Copy, Debug)]

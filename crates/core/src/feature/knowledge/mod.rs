@@ -5,6 +5,7 @@ pub mod boundary;
 pub mod compaction;
 pub mod compound_nudge;
 pub mod document;
+pub mod effect;
 pub mod entry_id;
 pub mod facts;
 pub mod flow;
@@ -18,3 +19,21 @@ pub mod survival;
 mod terms;
 pub mod timestamp;
 pub mod tracked;
+
+use crate::event::Event;
+use crate::feature::Feature;
+use crate::feature::marks::{Marks, Note};
+
+/// What this room adds to the aggregates.
+pub struct Room;
+
+impl Feature for Room {
+    type Needs = facts::Needs;
+    type Facts = facts::Facts;
+    type Effect = effect::Effect;
+
+    /// What was lost is told once, and what the host kept next to the summary has to be read first.
+    fn deserves_time(_: &Event<'_>, marks: &Marks) -> bool {
+        marks.notes.contains(&Note::Lost)
+    }
+}

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, EventKind};
-use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::facts;
+use crate::feature::facts::{Facts, Known};
 use crate::feature::marks::{Mark, Marks, Note};
 use crate::feature::memory::call;
 use crate::feature::memory::catalogue::{Named, OWN, ProjectPage, TopicRecord, Undecided};
@@ -11,6 +12,20 @@ use crate::feature::memory::job::ProjectOf;
 use crate::feature::memory::shown::shown;
 use crate::feature::memory::tag::MetaTag;
 use crate::time::Millis;
+
+facts::needs! {
+    /// What this room looks for.
+    Needs {
+        /// How long the transcript is, and which project is remembered.
+        transcript,
+        /// The tag at the end of a turn, and what the catalogue says of the topics in question.
+        topics,
+        /// What the catalogue says of the project.
+        page,
+        /// What the catalogue says a session may be offered.
+        undecided,
+    }
+}
 
 /// Facts about what is remembered. Each is there only where somebody asked for it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -124,8 +139,8 @@ pub fn held(event: &Event<'_>) -> Mark {
 }
 
 /// What has to be known to tell which topic a call has chosen.
-pub fn needs(event: &Event<'_>) -> Needs {
-    Needs { tool: event.memory_call().is_some_and(chooses), ..Needs::default() }
+pub fn needs(event: &Event<'_>) -> facts::Needs {
+    facts::Needs { tool: event.memory_call().is_some_and(chooses), ..facts::Needs::default() }
 }
 
 fn chooses(tool: &str) -> bool {

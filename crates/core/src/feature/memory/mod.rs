@@ -7,6 +7,7 @@ pub mod answer;
 pub mod automatic;
 pub mod call;
 pub mod catalogue;
+pub mod effect;
 pub mod job;
 pub mod meta_tag;
 pub mod facts;
@@ -17,3 +18,30 @@ pub mod shown;
 pub mod summary;
 pub mod tag;
 pub mod topic_decision;
+
+use crate::event::Event;
+use crate::feature::Feature;
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Needs};
+use crate::feature::marks::{Mark, Marks};
+
+/// What this room adds to the aggregates.
+pub struct Room;
+
+impl Feature for Room {
+    type Needs = facts::Needs;
+    type Facts = facts::Remembered;
+    type Effect = effect::Effect;
+
+    fn needs(event: &Event<'_>, _: Option<&Marks>, config: &Config) -> Needs {
+        facts::needs(event).and(relay_log::needs_passed_over(event, config))
+    }
+
+    fn observe(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
+        if !facts.event.main_thread() {
+            return Vec::new();
+        }
+        let chosen = facts::chosen(facts).map(Mark::TopicSet);
+        chosen.into_iter().chain(relay_log::passed_over(facts, config)).collect()
+    }
+}

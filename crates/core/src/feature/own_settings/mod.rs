@@ -7,10 +7,10 @@ use std::borrow::Cow;
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
-use crate::feature::facts::{Facts, Needs, OwnFile};
+use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::Marks;
-use crate::feature::verdict::{Audience, Call, Say, Verdict};
-use crate::feature::{Mode, Policy};
+use crate::feature::verdict::{Audience, Call, NoEffect, Say, Verdict};
+use crate::feature::{Feature, Mode, Policy};
 use crate::settings::section::section;
 use crate::settings::setting::choices;
 use crate::text::quoted::quoted_line;
@@ -43,6 +43,34 @@ choices!(OwnSettingsMode {
 /// A command line that writes one of our files has one of these in it: their names, or the folder it goes to first.
 const OWN_NAMES: [&str; 4] = ["tidegate", "settings", ".claude", "memory.db"];
 
+/// What this room adds to the aggregates: whether a file that is about to be edited, or was written, is one of ours, and which.
+pub struct Room;
+
+impl Feature for Room {
+    type Needs = bool;
+    type Facts = Option<OwnFile>;
+    type Effect = NoEffect;
+}
+
+/// A file that decides what Tidegate does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnFile {
+    /// The user's config.
+    Config,
+    /// The project's config, in the host's own folder.
+    ProjectConfig,
+    /// The host's settings, where our hooks stand.
+    Host,
+    /// Our private state.
+    State,
+    /// The program that hooks start, or a file in whose place it would be found.
+    Program,
+    /// What registers our plugin, or says where it is.
+    Plugin,
+    /// The store of what is remembered.
+    Memory,
+}
+
 /// The policy.
 pub struct OwnSettings;
 
@@ -63,11 +91,11 @@ impl Policy for OwnSettings {
         let edits = event.kind == EventKind::PreToolUse && event.edit_target().is_some();
         let names_one = |line: Cow<'_, str>| OWN_NAMES.iter().any(|name| line.contains(name));
         let may_write = event.command().is_some_and(names_one);
-        (edits || may_write).then_some(Needs { own_file: true, ..Needs::default() })
+        (edits || may_write).then_some(Needs { own_settings: true, ..Needs::default() })
     }
 
     fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
-        let Some(file) = facts.own_file else { return Verdict::silent("none of our files") };
+        let Some(file) = facts.own_settings else { return Verdict::silent("none of our files") };
         if facts.event.kind != EventKind::PreToolUse {
             return tell(facts, file);
         }

@@ -2,6 +2,8 @@
 //!
 //! The rules, case by case, are in `pressure.md` beside this file.
 
+pub mod effect;
+
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
@@ -10,7 +12,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Mark, Marks, Pressure as Said, PressureLevel};
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
-use crate::feature::{Mode, Policy};
+use crate::feature::{Feature, Mode, Policy};
 use crate::meter::forecast::Forecast;
 use crate::meter::{Reading, Threshold, short_tokens};
 use crate::settings::section::section;
@@ -45,6 +47,15 @@ choices!(PressureMode {
     "advise" => PressureMode::Advise,
 });
 
+/// What this room adds to the aggregates.
+pub struct Room;
+
+impl Feature for Room {
+    type Needs = ();
+    type Facts = ();
+    type Effect = effect::Effect;
+}
+
 /// The policy.
 pub struct Pressure;
 
@@ -61,18 +72,23 @@ impl Policy for Pressure {
         }
     }
 
-    fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
+    fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
         // A subagent has a context of its own, and what is said there reaches nobody else.
         let listens = matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse);
-        (listens && event.main_thread()).then_some(Needs { meter: true, ..Needs::default() })
+        (listens && event.main_thread()).then(|| {
+            let mut needs = Needs { meter: true, ..Needs::default() };
+            // That it did not change spares reading it.
+            needs.knowledge.flow_changed = marks.is_some_and(|marks| marks.pressure.promoted);
+            needs
+        })
     }
 
-    fn needs_knowledge(&self, facts: &Facts<'_>, config: &Config) -> bool {
+    fn needs_more(&self, facts: &Facts<'_>, config: &Config) -> Needs {
         let said = facts.marks.value().map(|marks| marks.pressure).unwrap_or_default();
-        if is_as_it_was(facts, &said) {
-            return false;
-        }
-        facts.meter.reading().is_some_and(|reading| level(facts, config, reading) > said.level)
+        let rises = |reading: &Reading| level(facts, config, reading) > said.level;
+        let mut needs = Needs::default();
+        needs.knowledge.files = !is_as_it_was(facts, &said) && facts.meter.reading().is_some_and(rises);
+        needs
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
@@ -93,7 +109,7 @@ impl Policy for Pressure {
             promoted: false,
             looked: None,
         };
-        let remember = vec![Effect::Mark(Mark::Pressure(now)), Effect::PublishPressure(level)];
+        let remember = vec![Effect::Mark(Mark::Pressure(now)), Effect::Pressure(effect::Effect::Publish { level, reading: reading.clone() })];
         // A hook of a parallel call may come with an older reading than the one something was said on.
         if reading.at < given.at {
             return Verdict::silent("a newer reading was seen");
@@ -149,12 +165,12 @@ fn level(facts: &Facts<'_>, config: &Config, reading: &Reading) -> PressureLevel
 /// would be answered by reading all of it.
 fn is_as_it_was(facts: &Facts<'_>, said: &Said) -> bool {
     said.promoted
-        && said.looked.is_some_and(|looked| facts.flow_changed.is_none_or(|changed| changed < looked))
+        && said.looked.is_some_and(|looked| facts.knowledge.flow_changed.is_none_or(|changed| changed < looked))
 }
 
 /// How many entries of the flow nobody promoted, as far as that is known.
 fn unpromoted(facts: &Facts<'_>) -> usize {
-    facts.knowledge.as_ref().map_or(0, |knowledge| knowledge.unpromoted.len())
+    facts.knowledge.files.as_ref().map_or(0, |knowledge| knowledge.unpromoted.len())
 }
 
 /// What the model is told: numbers, then what they mean. Facts, no commands.

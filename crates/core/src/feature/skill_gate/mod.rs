@@ -7,8 +7,8 @@ use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs, Touched};
 use crate::feature::marks::{Mark, Marks};
-use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
-use crate::feature::{Mode, Policy, listed};
+use crate::feature::verdict::{Asks, Audience, Call, Effect, NoEffect, Say, Verdict};
+use crate::feature::{Feature, Mode, Policy, listed};
 use crate::pipeline::gate::EDIT_GATE;
 use crate::text::quoted::quoted_line;
 use settings::{SkillGateMode, Subagents};
@@ -16,6 +16,15 @@ use settings::{SkillGateMode, Subagents};
 pub mod settings;
 
 pub use settings::Settings;
+
+/// What this room adds to the aggregates.
+pub struct Room;
+
+impl Feature for Room {
+    type Needs = ();
+    type Facts = ();
+    type Effect = NoEffect;
+}
 
 /// The policy.
 pub struct SkillGate;
@@ -35,12 +44,16 @@ impl Policy for SkillGate {
 
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
         let edits = event.kind == EventKind::PreToolUse && event.edit_target().is_some();
-        edits.then_some(Needs { files: true, ..Needs::default() })
+        edits.then(|| {
+            let mut needs = Needs::default();
+            needs.verification.files = true;
+            needs
+        })
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         let settings = &config.policies.skill_gate;
-        let Some(file) = facts.files.first() else { return Verdict::silent("no file") };
+        let Some(file) = facts.verification.files.first() else { return Verdict::silent("no file") };
         let Some(inside) = file.inside.as_deref() else { return Verdict::silent("outside the project") };
         if is_knowledge(&file.below) {
             return Verdict::silent("flow and stock are never gated");

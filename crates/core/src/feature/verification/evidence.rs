@@ -5,6 +5,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::{Mark, Marks};
 use crate::feature::verification::checks::Kinds;
+use crate::feature::verification::facts as own;
 use crate::feature::verification::skill as verification;
 use crate::feature::verification::skill::verifies;
 use crate::feature::verification::work::{Background, Checked, Edit};
@@ -21,7 +22,7 @@ pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs
     let known =
         |task: &str| marks.is_some_and(|marks| marks.work.background.iter().any(|known| known.task == task));
     let checks = event.ended_task().is_some_and(|task| task.succeeded && known(&task.id));
-    Needs { files, checks, ..Needs::default() }
+    Needs { verification: own::Needs { files, checks }, ..Needs::default() }
 }
 
 /// The file that a tool other than the shell has written.
@@ -38,7 +39,7 @@ pub fn wants_checks(marks: Option<&Marks>, edited: bool) -> bool {
 /// The marks of this event.
 pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     let event = facts.event;
-    let mut marks = Vec::new();
+    let mut marks = stopped_with_client(facts);
     if let Some(name) = event.skill() {
         let agent = event.agent().map(|agent| agent.id.to_owned());
         marks.push(Mark::Skill { name: name.to_owned(), agent });
@@ -74,10 +75,24 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     marks
 }
 
+/// A client that starts anew has none of the old one's tasks.
+fn stopped_with_client(facts: &Facts<'_>) -> Vec<Mark> {
+    let source = facts.event.payload.source.get().map(AsRef::as_ref);
+    if facts.event.kind != EventKind::SessionStart || matches!(source, Some("startup" | "clear" | "compact")) {
+        return Vec::new();
+    }
+    let tasks = facts.marks.value().map(|marks| marks.work.background.as_slice()).unwrap_or_default();
+    tasks.iter().map(|check| Mark::Ended(check.task.clone())).collect()
+}
+
 /// The edits of this event alone, for when they cannot be noted.
 pub fn edit_marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
-    let by_shell = facts.event.command().is_some();
-    if !by_shell && written(facts.event, config).is_none() {
+    let event = facts.event;
+    if !matches!(event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure) {
+        return Vec::new();
+    }
+    let by_shell = event.command().is_some();
+    if !by_shell && written(event, config).is_none() {
         return Vec::new();
     }
     edits(facts, config, by_shell).map(|(edit, _)| Mark::Edit(edit)).collect()
@@ -91,7 +106,7 @@ fn edits<'f>(
 ) -> impl Iterator<Item = (Edit, Option<usize>)> + 'f {
     let exempt = &config.policies.verify_stop.exempt.0;
     let counts = move |path: &str| !exempt.iter().any(|glob| glob.matches(path));
-    let code = facts.files.iter().filter(|file| file.class == FileClass::Code);
+    let code = facts.verification.files.iter().filter(|file| file.class == FileClass::Code);
     code.filter(move |file| file.inside.is_some() && counts(&file.below)).filter_map(move |file| {
         let edit = Edit { file: file.inside.clone()?, at: facts.now, shell };
         Some((edit, file.step))
@@ -111,10 +126,10 @@ fn of_command(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     }
     let after = |step: usize| last_edit.is_none_or(|edit| edit < step);
     let kinds: Kinds =
-        facts.proof.evidence.iter().filter(|found| after(found.step)).map(|found| found.kind).collect();
+        facts.verification.proof.evidence.iter().filter(|found| after(found.step)).map(|found| found.kind).collect();
     if kinds.is_empty() {
         let mut marks: Vec<Mark> = into_marks(edited);
-        marks.extend(facts.proof.hidden.clone().map(Mark::Hidden));
+        marks.extend(facts.verification.proof.hidden.clone().map(Mark::Hidden));
         return marks;
     }
     // What the same line edited before is older than the check; what somebody else edited meanwhile is not.
@@ -153,6 +168,6 @@ fn passed(facts: &Facts<'_>) -> Kinds {
 
 /// Checks that succeeded, with those before them.
 fn checked(facts: &Facts<'_>, config: &Config, before: Kinds, kinds: Kinds, at: Millis) -> Mark {
-    let verified = verifies(facts.checks.as_ref(), config, before.and(kinds));
+    let verified = verifies(facts.verification.checks.as_ref(), config, before.and(kinds));
     Mark::Checked(Checked { kinds, at, seen: facts.now, verified })
 }

@@ -1,8 +1,37 @@
-//! X
+//! Verification: whether code that was edited was checked since, by what the project itself says is a check.
 
 pub mod checks;
 pub mod evidence;
+pub mod facts;
 pub mod skill;
 pub mod task_gate;
 pub mod verify_stop;
 pub mod work;
+
+use crate::event::Event;
+use crate::feature::Feature;
+use crate::feature::config::Config;
+use crate::feature::facts::{Facts, Needs};
+use crate::feature::marks::{Mark, Marks};
+use crate::feature::verdict::NoEffect;
+
+/// What this room adds to the aggregates.
+pub struct Room;
+
+impl Feature for Room {
+    type Needs = facts::Needs;
+    type Facts = facts::Facts;
+    type Effect = NoEffect;
+
+    fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
+        evidence::needs(event, marks, config)
+    }
+
+    fn observe(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
+        evidence::marks(facts, config)
+    }
+
+    fn must_note(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
+        evidence::edit_marks(facts, config)
+    }
+}

@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod definition;
+pub mod effect;
 pub mod estimate;
 pub mod manifest;
 pub mod policy;
@@ -17,9 +18,27 @@ pub use manifest::{Damage, Manifest};
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::Event;
+use crate::feature::Feature;
+use crate::feature::facts::Known;
+use crate::feature::marks::Marks;
 use crate::text::characters::is_plain;
 use crate::text::fnv;
 use crate::time::Millis;
+
+/// What this room adds to the aggregates.
+pub struct Room;
+
+impl Feature for Room {
+    type Needs = bool;
+    type Facts = Known<standing::Standing>;
+    type Effect = effect::Effect;
+
+    /// A gate decides whether an agent is spawned, and the reading it rests on may be worth a wait.
+    fn deserves_time(event: &Event<'_>, marks: &Marks) -> bool {
+        event.spawn().is_some() && marks.workflow.is_some()
+    }
+}
 
 /// The workflow that is there without any config.
 pub const BUILT_IN: &str = "feature";

@@ -13,6 +13,7 @@ use crate::feature::knowledge::handoff;
 use crate::feature::marks::{Mark, Marks, WORKFLOW_NOTICE};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::workflow::check::{COMPACTS_FROM, Report};
+use crate::feature::workflow::effect;
 use crate::feature::workflow::manifest::{FILE, is_manifest, is_of_feature};
 use crate::feature::workflow::standing::{AtGate, Standing};
 use crate::feature::workflow::{Attached, Gate, Manifest, PhaseBegan, work_id};
@@ -63,7 +64,9 @@ impl Policy for WorkflowGate {
                 let shell = event.command().is_some();
                 let meter = event.main_thread();
                 let current = meter && attached.is_some();
-                Some(Needs { meter, current, workflow: true, files: shell, ..Needs::default() })
+                let mut needs = Needs { meter, current, workflow: true, ..Needs::default() };
+                needs.verification.files = shell;
+                Some(needs)
             }
             EventKind::PostToolUse | EventKind::PostToolUseFailure => {
                 (attached.is_some() && event.main_thread() && event.spawn_failed()).then(Needs::default)
@@ -325,7 +328,7 @@ impl Spawn<'_> {
         }
         if level >= LAST && !self.noticed(&LAST.to_string()) {
             let steps = self.phase.and_then(|(_, standing)| standing.steps());
-            effects.push(Effect::WriteHandoff(steps.into_iter().collect()));
+            effects.push(Effect::Workflow(effect::Effect::WriteHandoff(steps.into_iter().collect())));
             effects.push(Effect::Mark(Mark::Notice(notice(&LAST.to_string()))));
             let _ = write!(reason, " From {LAST}% on .claude/context/{} is written.", handoff::FILE);
             once(LAST.to_string(), (words.handoff_written)(LAST));
@@ -520,7 +523,7 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
 fn wrote(facts: &Facts<'_>, manifest: &str) -> bool {
     let by_tool = facts.event.written(|_| false).is_some_and(|path| is_same(path, manifest));
     by_tool
-        || facts.files.iter().filter_map(|file| file.inside.as_deref()).any(|path| is_same(path, manifest))
+        || facts.verification.files.iter().filter_map(|file| file.inside.as_deref()).any(|path| is_same(path, manifest))
 }
 
 /// Another workflow was begun while a gate holds agents back: that is no way around it.
@@ -542,8 +545,9 @@ fn stays(facts: &Facts<'_>, attached: &Attached, standing: &Standing, gate: usiz
 
 fn attach(manifest: &Manifest, standing: &Standing) -> Verdict {
     let new = standing.attach(manifest, None);
-    let own = Effect::OwnManifest { project: standing.root.clone(), manifest: standing.path.clone() };
-    let effects = vec![Effect::Mark(Mark::Workflow(Box::new(new))), own];
+    let (project, manifest) = (standing.root.clone(), standing.path.clone());
+    let own = effect::Effect::OwnManifest { project, manifest };
+    let effects = vec![Effect::Mark(Mark::Workflow(Box::new(new))), Effect::Workflow(own)];
     Verdict { effects, ..Verdict::silent("the workflow is this session's now") }
 }
 
@@ -650,8 +654,9 @@ fn after_boundary(facts: &Facts<'_>, attached: &Attached) -> Verdict {
     let noted = asked.zip(standing.and_then(|standing| standing.manifest.as_ref().ok())).and_then(
         |(left, manifest)| {
             let section = manifest.section(left.number)?.key.clone();
-            let note = Effect::NoteCompaction { manifest: attached.manifest.clone(), section };
-            Some([note, Effect::Mark(Mark::CompactionNoted(left.number))])
+            let (project, manifest) = (attached.project.clone(), attached.manifest.clone());
+            let note = effect::Effect::NoteCompaction { project, manifest, section };
+            Some([Effect::Workflow(note), Effect::Mark(Mark::CompactionNoted(left.number))])
         },
     );
     Verdict {

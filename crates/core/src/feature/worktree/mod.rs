@@ -4,6 +4,7 @@
 //! last event that sees the worktree, and told of when the worktree is really gone. The rules are in `worktree.md` beside this
 //! file.
 
+pub mod effect;
 pub mod kept;
 
 use crate::event::{Event, EventKind};
@@ -11,8 +12,8 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Mark, Marks};
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
-use crate::feature::worktree::kept::Kept;
-use crate::feature::{Mode, Policy};
+use crate::feature::worktree::kept::{Kept, Worktrees};
+use crate::feature::{Feature, Mode, Policy};
 use crate::settings::section::section;
 use crate::settings::setting::choices;
 
@@ -44,6 +45,15 @@ choices!(WorktreeMode {
 /// The policy's name.
 pub const ID: &str = "worktree";
 
+/// What this room adds to the aggregates.
+pub struct Room;
+
+impl Feature for Room {
+    type Needs = bool;
+    type Facts = Worktrees;
+    type Effect = effect::Effect;
+}
+
 /// The policy.
 pub struct Worktree;
 
@@ -67,17 +77,17 @@ impl Policy for Worktree {
             EventKind::SessionStart | EventKind::UserPromptSubmit | EventKind::PostToolUse | EventKind::Stop
         );
         let listens = event.may_end_worktree() || (tells && waits && event.main_thread());
-        listens.then_some(Needs { worktrees: true, ..Needs::default() })
+        listens.then_some(Needs { worktree: true, ..Needs::default() })
     }
 
     fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
         if let Known::Broken(_) = &facts.marks {
             return Verdict::silent("the marks cannot be read");
         }
-        if let Some(kept) = &facts.worktrees.leaving {
+        if let Some(kept) = &facts.worktree.leaving {
             return Verdict {
                 effects: vec![
-                    Effect::KeepWorktree(kept.clone()),
+                    Effect::Worktree(effect::Effect::Keep(kept.clone())),
                     Effect::Mark(Mark::WorktreeKept(kept.clone())),
                 ],
                 ..Verdict::silent("the worktree holds what stands nowhere else")
@@ -86,7 +96,7 @@ impl Policy for Worktree {
         if facts.event.may_end_worktree() {
             return Verdict::silent("there is nothing to keep");
         }
-        if facts.worktrees.gone.is_empty() {
+        if facts.worktree.gone.is_empty() {
             return Verdict::silent("the worktrees are still there");
         }
         let say = |kept: &Kept| Say {
@@ -97,7 +107,7 @@ impl Policy for Worktree {
             when_said: vec![Effect::Mark(Mark::WorktreeTold(kept.worktree.clone()))],
         };
         Verdict {
-            says: facts.worktrees.gone.iter().map(say).collect(),
+            says: facts.worktree.gone.iter().map(say).collect(),
             ..Verdict::silent("a worktree is gone that held flow or stock")
         }
     }

@@ -10,6 +10,8 @@ use crate::feature::config::Config;
 use crate::feature::cycle::ActiveStage;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::knowledge::boundary::Boundary;
+use crate::feature::knowledge::effect;
+use crate::feature::knowledge::facts;
 use crate::feature::knowledge::facts::Knowledge;
 use crate::feature::knowledge::flow;
 use crate::feature::knowledge::handoff;
@@ -106,19 +108,28 @@ impl Policy for Compaction {
             return None;
         }
         let lost = marks.is_some_and(|marks| marks.notes.contains(&Note::Lost));
+        let needs = |boundary| Needs {
+            knowledge: facts::Needs { boundary, ..facts::Needs::default() },
+            ..Needs::default()
+        };
         match event.kind {
-            EventKind::PreCompact => Some(Needs { boundary: lost, ..Needs::default() }),
-            EventKind::PostCompact => Some(Needs { boundary: true, ..Needs::default() }),
-            EventKind::SessionStart => Some(Needs { boundary: event.compacted(), ..Needs::default() }),
-            EventKind::UserPromptSubmit | EventKind::PostToolUse if lost => {
-                Some(Needs { boundary: true, ..Needs::default() })
-            }
+            EventKind::PreCompact => Some(needs(lost)),
+            EventKind::PostCompact => Some(needs(true)),
+            EventKind::SessionStart => Some(needs(event.compacted())),
+            EventKind::UserPromptSubmit | EventKind::PostToolUse if lost => Some(needs(true)),
             _ => None,
         }
     }
 
-    fn needs_knowledge(&self, facts: &Facts<'_>, _: &Config) -> bool {
-        matches!(facts.event.kind, EventKind::PreCompact | EventKind::SessionStart)
+    fn needs_more(&self, facts: &Facts<'_>, _: &Config) -> Needs {
+        let kind = facts.event.kind;
+        let files = matches!(kind, EventKind::PreCompact | EventKind::SessionStart);
+        // Only what was not found in the summary is looked for.
+        let survival = facts.knowledge.boundary.as_ref().and_then(|boundary| boundary.survival.as_ref());
+        let preserved = matches!(kind, EventKind::UserPromptSubmit | EventKind::PostToolUse)
+            && survival.is_some_and(|found| !found.lost.is_empty());
+        let more = facts::Needs { files, preserved, ..facts::Needs::default() };
+        Needs { knowledge: more, ..Needs::default() }
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
@@ -142,7 +153,7 @@ impl Policy for Compaction {
 fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
     let settings = &config.policies.compaction;
     let none = Knowledge::default();
-    let knowledge = facts.knowledge.as_ref().unwrap_or(&none);
+    let knowledge = facts.knowledge.files.as_ref().unwrap_or(&none);
     let trigger = facts.event.payload.trigger.get().map_or("auto", AsRef::as_ref);
     if settings.hold == Hold::First && trigger == "manual" && holds(facts, knowledge) {
         return Verdict {
@@ -156,7 +167,7 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
     }
     let owed = owed(facts);
     let key_facts = collect(facts, knowledge, &owed);
-    if key_facts.is_empty() && facts.knowledge.is_none() {
+    if key_facts.is_empty() && facts.knowledge.files.is_none() {
         return Verdict::silent("nothing that must survive is known");
     }
     // A text costs one character more than it has.
@@ -177,8 +188,8 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
     };
     let mut verdict = Verdict {
         effects: vec![
-            Effect::NoteBoundary(Box::new(boundary.clone())),
-            Effect::PublishCompaction(Box::new(boundary)),
+            Effect::Knowledge(effect::Effect::NoteBoundary(Box::new(boundary.clone()))),
+            Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary))),
         ],
         ..Verdict::silent("nothing that must survive is known")
     };
@@ -210,12 +221,12 @@ fn texts(list: &[String]) -> Vec<&str> {
 /// What an earlier boundary lost and the model has not heard yet, as far as it stands nowhere in the conversation.
 fn owed(facts: &Facts<'_>) -> Vec<KeyFact> {
     let waits = facts.marks.value().is_some_and(|marks| marks.notes.contains(&Note::Lost));
-    let Some(boundary) = facts.boundary.as_ref().filter(|_| waits) else { return Vec::new() };
+    let Some(boundary) = facts.knowledge.boundary.as_ref().filter(|_| waits) else { return Vec::new() };
     if boundary.survival.is_none() {
         return boundary.owed.clone();
     }
-    let missing = boundary.missing(facts.preserved.repeated);
-    survival::survival(&missing, "", &texts(&facts.preserved.texts)).lost
+    let missing = boundary.missing(facts.knowledge.preserved.repeated);
+    survival::survival(&missing, "", &texts(&facts.knowledge.preserved.texts)).lost
 }
 
 /// Everything that is known and must not be lost.
@@ -242,13 +253,13 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<Ke
 /// After the compaction: what happened to what was learned, and where it stands.
 fn recover(facts: &Facts<'_>) -> Verdict {
     let recovered = facts.marks.value().and_then(|marks| marks.recovered);
-    let noted = facts.boundary.as_ref().filter(|boundary| recovered != Some(boundary.noted));
+    let noted = facts.knowledge.boundary.as_ref().filter(|boundary| recovered != Some(boundary.noted));
     let Some(boundary) = noted else {
         return Verdict::silent("nothing was noted before this compaction");
     };
     let recovered = Effect::Mark(Mark::Recovered(boundary.noted));
     // Where a project has no place for knowledge, the summary itself says all that there is to say.
-    let Some(knowledge) = &facts.knowledge else {
+    let Some(knowledge) = &facts.knowledge.files else {
         return Verdict { effects: vec![recovered], ..Verdict::silent("there is no flow here") };
     };
     let mut text = String::from(if boundary.promoted() {
@@ -270,7 +281,7 @@ fn recover(facts: &Facts<'_>) -> Verdict {
     let when_said = vec![recovered, Effect::Mark(Mark::Listed(names(&files)))];
     Verdict {
         says: vec![Say { to: Audience::Model, text, weight: 100, explains: false, when_said }],
-        effects: vec![Effect::TidyFlow],
+        effects: vec![Effect::Knowledge(effect::Effect::TidyFlow)],
         ..Verdict::silent("the conversation was compacted")
     }
 }
@@ -302,7 +313,7 @@ fn has_something(files: &[Tracked]) -> bool {
 
 /// A handoff that is not older than a day, once in a session. Who wrote it needs it only when the conversation is gone.
 fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
-    let written = facts.knowledge.as_ref().and_then(|knowledge| knowledge.handoff);
+    let written = facts.knowledge.files.as_ref().and_then(|knowledge| knowledge.handoff);
     let Some(at) = written.filter(|at| Head::is_news(*at, facts.now)) else { return Vec::new() };
     let known = facts.marks.value().filter(|_| !begins(facts)).and_then(|marks| marks.handoff);
     if known.is_some_and(|known| known.at == at && !(known.wrote && facts.event.compacted())) {
@@ -335,7 +346,7 @@ fn begins(facts: &Facts<'_>) -> bool {
 
 /// The persistence files, once: the host repeats what was said before a resume.
 fn list(facts: &Facts<'_>) -> Verdict {
-    let Some(knowledge) = facts.knowledge.as_ref().filter(|knowledge| has_something(&knowledge.tracked))
+    let Some(knowledge) = facts.knowledge.files.as_ref().filter(|knowledge| has_something(&knowledge.tracked))
     else {
         return Verdict::silent("there are no persistence files");
     };
@@ -365,7 +376,7 @@ fn names(files: &[Tracked]) -> u64 {
 
 /// What the summary kept.
 fn measure(facts: &Facts<'_>) -> Verdict {
-    let Some(boundary) = facts.boundary.as_ref().filter(|boundary| boundary.survival.is_none()) else {
+    let Some(boundary) = facts.knowledge.boundary.as_ref().filter(|boundary| boundary.survival.is_none()) else {
         return Verdict::silent("nothing was noted before this compaction");
     };
     // Noted for a compaction that did not happen; before this one nothing was.
@@ -382,8 +393,8 @@ fn measure(facts: &Facts<'_>) -> Verdict {
     let missing = !boundary.missing(false).is_empty();
     let mut verdict =
         Verdict::silent(if missing { "the summary lost something" } else { "nothing was lost" });
-    verdict.effects.push(Effect::NoteBoundary(Box::new(boundary.clone())));
-    verdict.effects.push(Effect::PublishCompaction(Box::new(boundary)));
+    verdict.effects.push(Effect::Knowledge(effect::Effect::NoteBoundary(Box::new(boundary.clone()))));
+    verdict.effects.push(Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary))));
     if missing {
         verdict.effects.push(Effect::Mark(Mark::Note(Note::Lost)));
     }
@@ -393,7 +404,7 @@ fn measure(facts: &Facts<'_>) -> Verdict {
 /// The facts that stand nowhere in the conversation any more. By now the host has written down which messages it kept whole.
 fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
     let given = Effect::Mark(Mark::NoteGiven(Note::Lost));
-    let Some(boundary) = &facts.boundary else {
+    let Some(boundary) = &facts.knowledge.boundary else {
         return Verdict { effects: vec![given], ..Verdict::silent("what was lost is not known any more") };
     };
     let Some(survival) = boundary.survival.clone() else {
@@ -402,20 +413,20 @@ fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
     };
     // In the middle of a turn there will be a next call; by a prompt the host has long written it down, or never will.
     let just_now = boundary.measured.is_some_and(|measured| facts.now.since(measured) < WRITTEN_MS);
-    if facts.event.kind == EventKind::PostToolUse && !facts.preserved.known && just_now {
+    if facts.event.kind == EventKind::PostToolUse && !facts.knowledge.preserved.known && just_now {
         return Verdict::silent("the client has not written down yet what it kept");
     }
-    let preserved = texts(&facts.preserved.texts);
+    let preserved = texts(&facts.knowledge.preserved.texts);
     let found = survival::survival(&survival.lost, "", &preserved);
     let mut verdict = Verdict::silent("what the summary lost stands beside it");
     let mut boundary = boundary.clone();
     if found.kept > 0 {
         boundary.survival =
             Some(Survival { kept: survival.kept + found.kept, ..Survival { lost: found.lost, ..survival } });
-        verdict.effects.push(Effect::NoteBoundary(Box::new(boundary.clone())));
-        verdict.effects.push(Effect::PublishCompaction(Box::new(boundary.clone())));
+        verdict.effects.push(Effect::Knowledge(effect::Effect::NoteBoundary(Box::new(boundary.clone()))));
+        verdict.effects.push(Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary.clone()))));
     }
-    tell(verdict, &boundary.missing(facts.preserved.repeated), given, config)
+    tell(verdict, &boundary.missing(facts.knowledge.preserved.repeated), given, config)
 }
 
 /// Says what is missing, if something is.

@@ -7,6 +7,7 @@ use crate::feature::activity::classifier::Phase;
 use crate::feature::activity::told as phase;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
+use crate::feature::knowledge::effect;
 use crate::feature::knowledge::facts::Knowledge;
 use crate::feature::marks::{Mark, Marks, Note, Nudge};
 use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
@@ -82,14 +83,21 @@ impl Policy for CompoundNudge {
                 let told = || event.is_free_prompt() || event.skill().is_some();
                 let ends = marks.phase.is_some_and(ends_with_knowledge) && told();
                 let waits = marks.notes.iter().copied().any(ours) && event.is_human_prompt();
-                (ends || waits).then_some(Needs { phase: ends, ..Needs::default() })
+                (ends || waits).then(|| {
+                    let mut needs = Needs::default();
+                    needs.activity.guess = ends;
+                    needs
+                })
             }
             _ => None,
         }
     }
 
-    fn needs_knowledge(&self, facts: &Facts<'_>, config: &Config) -> bool {
-        facts.marks.value().is_some_and(|marks| moment(facts, marks, config).is_some())
+    fn needs_more(&self, facts: &Facts<'_>, config: &Config) -> Needs {
+        let mut needs = Needs::default();
+        let marks = facts.marks.value();
+        needs.knowledge.files = marks.is_some_and(|marks| moment(facts, marks, config).is_some());
+        needs
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
@@ -101,7 +109,7 @@ impl Policy for CompoundNudge {
         let Some(moment) = moment(facts, marks, config) else {
             return Verdict::silent("no end of work");
         };
-        let Some(knowledge) = &facts.knowledge else {
+        let Some(knowledge) = &facts.knowledge.files else {
             return Verdict::silent("there is no flow here");
         };
         let mut verdict = match moment {
@@ -170,7 +178,7 @@ fn nudge(
     }
     let nudge = Nudge { set: knowledge.set, entries };
     // The project remembers it for every session; the session until that is written.
-    let mut when_said = vec![Effect::Nudged(knowledge.set), Effect::Mark(Mark::Nudged(nudge))];
+    let mut when_said = vec![Effect::Knowledge(effect::Effect::Nudged(knowledge.set)), Effect::Mark(Mark::Nudged(nudge))];
     if config.policies.compound_nudge.mode == NudgeMode::Both {
         when_said.push(Effect::Mark(Mark::Note(Note::Promote)));
     }

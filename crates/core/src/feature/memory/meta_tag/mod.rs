@@ -7,6 +7,7 @@ use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Mark, Marks};
+use crate::feature::memory::facts as own;
 use crate::feature::memory::facts::{held, tag_now, turn_ends};
 use crate::feature::memory::tag as meta_tag;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
@@ -54,7 +55,13 @@ impl Policy for MetaTag {
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
         let ends = turn_ends(event);
         let starts = event.kind == EventKind::SessionStart && event.main_thread();
-        (ends || starts).then_some(Needs { topics: ends, page: true, ..Needs::default() })
+        let memory = own::Needs { topics: ends, page: true, ..own::Needs::default() };
+        (ends || starts).then_some(Needs { memory, ..Needs::default() })
+    }
+
+    /// The names in a tag are neutral.
+    fn speaks_markup(&self) -> bool {
+        true
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {

@@ -6,6 +6,8 @@ use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Mark, Marks};
+use crate::feature::memory::effect::{self, Starts};
+use crate::feature::memory::facts as own;
 use crate::feature::memory::facts::{Spooled, turn_ends};
 use crate::feature::memory::job::{Answer, Because, Part, Work};
 use crate::feature::verdict::{Effect, Verdict};
@@ -59,7 +61,7 @@ impl Policy for RelayLog {
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
         let reads = because(event).is_some();
         let starts = event.kind == EventKind::SessionStart && event.main_thread();
-        (reads || starts).then(|| Needs { transcript: reads, ..Needs::default() })
+        (reads || starts).then(|| needs(reads))
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
@@ -73,17 +75,18 @@ impl Policy for RelayLog {
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
         let work = |because| part(facts, marks, because);
+        // After a turn another one may come; after anything else it may be long until the next event.
+        let starts =
+            if facts.event.kind == EventKind::Stop { Starts::OnceAMinute } else { Starts::AnyTime };
+        let start = |waits| Effect::Memory(effect::Effect::StartWorker { waits, starts });
         match because(facts.event).map(work) {
-            None => Verdict { effects: vec![Effect::StartWorker], ..Verdict::silent("nothing was left") },
-            Some(Err(why)) => Verdict { effects: vec![Effect::StartWorker], ..Verdict::silent(why) },
+            None => Verdict { effects: vec![start(false)], ..Verdict::silent("nothing was left") },
+            Some(Err(why)) => Verdict { effects: vec![start(false)], ..Verdict::silent(why) },
             Some(Ok(part)) => {
                 let spooled = Spooled { to: part.to, at: facts.now, passed: part.passed };
-                let effects = vec![
-                    Effect::Spool(Box::new(Work::Relays(part))),
-                    Effect::Mark(Mark::Spooled(spooled)),
-                    Effect::StartWorker,
-                ];
-                Verdict { effects, ..Verdict::silent("left for the worker") }
+                let (work, mark) = (Box::new(Work::Relays(part)), Some(Mark::Spooled(spooled)));
+                let spool = Effect::Memory(effect::Effect::Spool { work, mark });
+                Verdict { effects: vec![spool, start(true)], ..Verdict::silent("left for the worker") }
             }
         }
     }
@@ -184,5 +187,9 @@ fn forks(event: &Event<'_>) -> bool {
 pub fn needs_passed_over(event: &Event<'_>, config: &Config) -> Needs {
     let ends = turn_ends(event) || event.kind == EventKind::SessionEnd;
     let off = config.policies.relay_log.mode == RecordMode::Off || config.switched_off(ID);
-    Needs { transcript: ends && off, ..Needs::default() }
+    needs(ends && off)
+}
+
+fn needs(transcript: bool) -> Needs {
+    Needs { memory: own::Needs { transcript, ..own::Needs::default() }, ..Needs::default() }
 }

@@ -11,6 +11,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Mark, Marks, Note};
 use crate::feature::memory::catalogue::{Named, OWN, TopicRecord};
+use crate::feature::memory::facts as own;
 use crate::feature::memory::facts::{TopicOf, held, turn_ends};
 use crate::feature::memory::shown::shown;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
@@ -60,12 +61,16 @@ impl Policy for TopicDecision {
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
         let waits = || marks.is_some_and(|marks| marks.notes.iter().copied().any(ours));
+        let topics = own::Needs { topics: true, ..own::Needs::default() };
         match event.kind {
             _ if !event.main_thread() => None,
-            EventKind::Stop => Some(Needs { topics: true, ..Needs::default() }),
-            EventKind::SessionStart => Some(Needs { page: true, undecided: true, ..Needs::default() }),
+            EventKind::Stop => Some(Needs { memory: topics, ..Needs::default() }),
+            EventKind::SessionStart => {
+                let memory = own::Needs { page: true, undecided: true, ..own::Needs::default() };
+                Some(Needs { memory, ..Needs::default() })
+            }
             EventKind::UserPromptSubmit if event.is_human_prompt() && waits() => {
-                Some(Needs { topics: true, ..Needs::default() })
+                Some(Needs { memory: topics, ..Needs::default() })
             }
             _ => None,
         }

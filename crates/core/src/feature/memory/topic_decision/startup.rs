@@ -7,6 +7,7 @@ use crate::feature::facts::Facts;
 use crate::feature::marks::Mark;
 use crate::feature::memory::catalogue;
 use crate::feature::memory::catalogue::{ProjectPage, TOLD_LONGEST, UndecidedTopic};
+use crate::feature::memory::effect;
 use crate::feature::memory::job::Work;
 use crate::feature::memory::settings::StartupProjects;
 use crate::feature::memory::shown::shown;
@@ -92,7 +93,7 @@ fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
     // The same session is one offer, however often its conversation is compacted.
     if told != Some(which) {
         let topics = topics.iter().map(|topic| topic.topic.id).collect();
-        when_said.push(Effect::Spool(Box::new(Work::Offered { topics })));
+        when_said.push(Effect::Memory(effect::Effect::Spool { work: Box::new(Work::Offered { topics }), mark: None }));
     }
     Some(Say { to: Audience::Model, text, weight: 30, explains: false, when_said })
 }

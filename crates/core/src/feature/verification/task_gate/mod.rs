@@ -7,6 +7,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Mark, Marks};
 use crate::feature::verdict::{Asks, Call, Effect, Verdict};
+use crate::feature::verification::facts as own;
 use crate::feature::verification::verify_stop;
 use crate::feature::verification::verify_stop::settings::VerifyMode;
 use crate::feature::verification::work::hash;
@@ -37,7 +38,8 @@ impl Policy for TaskGate {
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
         let unverified = marks.is_some_and(|marks| marks.work.changes.is_some());
-        (event.kind == EventKind::TaskCompleted).then_some(Needs { checks: unverified, ..Needs::default() })
+        let verification = own::Needs { checks: unverified, ..own::Needs::default() };
+        (event.kind == EventKind::TaskCompleted).then_some(Needs { verification, ..Needs::default() })
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
@@ -47,7 +49,7 @@ impl Policy for TaskGate {
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
         let Some(changes) = &marks.work.changes else { return Verdict::silent("nothing is unverified") };
-        if facts.edits_gone {
+        if facts.verification.edits_gone {
             return Verdict::silent("the edited files are gone");
         }
         if let Some(verdict) = verify_stop::verified_by_now(facts, config, changes) {

@@ -8,6 +8,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Mark, Marks};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
+use crate::feature::verification::facts as own;
 use crate::feature::verification::checks::{Kinds, Project};
 use crate::feature::verification::skill::{SKILL, missing, verifies};
 use crate::feature::verification::work::{Background, ChangeSet, Checked};
@@ -40,7 +41,10 @@ impl Policy for VerifyStop {
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
         let unverified = marks.is_some_and(|marks| marks.work.changes.is_some());
         match event.kind {
-            EventKind::Stop if event.main_thread() => Some(Needs { checks: unverified, ..Needs::default() }),
+            EventKind::Stop if event.main_thread() => {
+                let verification = own::Needs { checks: unverified, ..own::Needs::default() };
+                Some(Needs { verification, ..Needs::default() })
+            }
             EventKind::SessionStart if event.main_thread() && event.compacted() && unverified => {
                 Some(Needs::default())
             }
@@ -65,7 +69,7 @@ impl Policy for VerifyStop {
         if facts.event.kind == EventKind::SessionStart {
             return remember(changes);
         }
-        if facts.edits_gone {
+        if facts.verification.edits_gone {
             return Verdict::silent("the edited files are gone");
         }
         if let Some(verdict) = verified_by_now(facts, config, changes) {
@@ -93,7 +97,7 @@ impl Policy for VerifyStop {
 pub(super) fn verified_by_now(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Option<Verdict> {
     let kinds = changes.checked;
     let checked = Checked { kinds, at: changes.last, seen: facts.now, verified: true };
-    verifies(facts.checks.as_ref(), config, kinds).then(|| Verdict {
+    verifies(facts.verification.checks.as_ref(), config, kinds).then(|| Verdict {
         effects: vec![Effect::Mark(Mark::Checked(checked))],
         ..Verdict::silent("verified since the last edit")
     })
@@ -171,7 +175,7 @@ pub(super) fn reason(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) ->
             " The run of `{command}` is no evidence: its exit status was hidden by what stands around it."
         )
     });
-    let checks = facts.checks.as_ref();
+    let checks = facts.verification.checks.as_ref();
     let examples = examples(checks, config, missing(checks, config, changes.checked));
     let counts = if examples.is_empty() {
         format!(
