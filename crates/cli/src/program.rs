@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use tidegate_hook::child;
+use tidegate_state::child;
 
 /// The client takes about a second to say its version; more is a hang.
 const LIMIT: Duration = Duration::from_secs(5);

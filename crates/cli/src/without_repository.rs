@@ -11,9 +11,9 @@ use std::process::{Command, ExitCode};
 use tidegate_core::event::SessionId;
 use tidegate_core::host::claude_code::settings_file::Guard;
 use tidegate_hook::environment::Environment;
-use tidegate_hook::gather::running;
 use tidegate_state::host::claude_code::settings::{may_be_of_project, variables_of_project};
 use tidegate_state::place::PlaceEnv;
+use tidegate_state::place::running;
 use tidegate_state::session::marks;
 
 use crate::error::CliError;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Read;
 use std::mem::ManuallyDrop;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,12 +12,8 @@ use std::time::Instant;
 use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
-use tidegate_core::feature::marks::{Mark, Marks, Note};
-use tidegate_core::feature::memory::job;
-use tidegate_core::feature::memory::job::Job;
-use tidegate_core::feature::session;
-use tidegate_core::feature::verdict::{Call, CycleStep, Effect};
-use tidegate_core::feature::verification::evidence;
+use tidegate_core::feature::marks::{Mark, Marks};
+use tidegate_core::feature::verdict::{Call, Carried, Effect, When};
 use tidegate_core::host::Host;
 use tidegate_core::host::claude_code::payload::Field;
 use tidegate_core::host::claude_code::reply;
@@ -29,8 +25,7 @@ use tidegate_core::pipeline::ruling::{Outcome, Ruling};
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 use tidegate_state::config::off;
-use tidegate_state::feature::cycle;
-use tidegate_state::feature::memory::spool;
+use tidegate_state::feature::{self, Where, put};
 use tidegate_state::place::StateDir;
 use tidegate_state::session::marks::Lock;
 use tidegate_state::session::{claims, fork, marks};
@@ -41,8 +36,8 @@ use crate::arguments::Arguments;
 use crate::deadline::{self, Deadline};
 use crate::environment::Environment;
 use crate::failure::{Fallback, Seen, record_id};
-use crate::gather::{Gather, Gathered, cycle_root, project_root};
-use crate::later::{self, Answer, Later};
+use crate::gather::{Gather, project_root};
+use crate::later::{Answer, Later};
 
 /// A payload beyond this is not a hook's: 32 MiB of tool output is the most that was ever seen.
 const LARGEST_PAYLOAD: u64 = 64 * 1024 * 1024;
@@ -80,11 +75,12 @@ fn run_with(arguments: Arguments) -> ExitCode {
     let env = Environment::of_hook();
     let _ = fallback.env.set(env.clone());
     let hook = Hook { fallback, env, deadline, via: arguments.via };
-    let Answer { reply, later } = hook.answer();
+    hook.answer()
+}
+
+fn give(reply: &Reply) -> ExitCode {
     answer::start_answering();
-    let exit = answer::write(&reply);
-    later.into_iter().for_each(Later::carry_out);
-    exit
+    answer::write(reply)
 }
 
 struct Hook {
@@ -95,7 +91,8 @@ struct Hook {
 }
 
 impl Hook {
-    fn answer(&self) -> Answer {
+    /// Answers, and then does what could wait for that.
+    fn answer(&self) -> ExitCode {
         let state = StateDir::open(&self.env.place);
         if let Ok(state) = &state {
             let _ = self.fallback.state.set(state.clone());
@@ -106,7 +103,7 @@ impl Hook {
         }
         let bytes = match read_payload() {
             Ok(bytes) => bytes,
-            Err(why) => return self.fail_unread(state.as_ref().ok(), &FailedStep::Stdin(why)),
+            Err(why) => return give(&self.fail_unread(state.as_ref().ok(), &FailedStep::Stdin(why))),
         };
         let parsed = event::parse(&bytes, self.fallback.registration.event);
         // Claude Code puts the session's id into a variable, which no other host knows.
@@ -118,14 +115,15 @@ impl Hook {
         if !is_vouched_for {
             let host = Host::detect(&bytes, Environment::other_host());
             if host != Host::ClaudeCode {
-                return self.foreign(host, parsed, state.ok());
+                self.record_foreign(host, parsed, state.ok());
+                return give(&Reply::default());
             }
         }
         let event = match parsed {
             Ok(event) => event,
             Err(Unreadable { kind, name, step }) => {
                 let _ = self.fallback.seen.set(Seen { kind, name: name.into_owned(), ..Seen::default() });
-                return self.fail_unread(state.as_ref().ok(), &step);
+                return give(&self.fail_unread(state.as_ref().ok(), &step));
             }
         };
         // A session's start is once, and leaves the marks that all else rests on.
@@ -143,10 +141,11 @@ impl Hook {
             tool: owned(&event.payload.tool_name),
             project: root.as_deref().map(|root| root.to_string_lossy().into_owned()),
         });
-        let mut config = kept(self.config(state.as_ref().ok(), root.as_deref()));
+        let root = root.as_deref();
+        let mut config = kept(self.config(state.as_ref().ok(), root));
         if let Some((switches, _)) = self.fallback.off.get() {
             let session = Some(event.session.as_str());
-            switches.apply(&mut config, self.fallback.now, root.as_deref(), session);
+            switches.apply(&mut config, self.fallback.now, root, session);
         }
         let ignored =
             |name: &String| format!("{name} is ignored: the project's settings set it, or cannot be read");
@@ -157,16 +156,12 @@ impl Hook {
             Err(why) => {
                 let closed = self.fail(&FailedStep::State(why), Some(&config), None);
                 let open = closed == Reply::default();
-                return if open {
-                    self.without_state(&event, &bytes, &config, root).into()
-                } else {
-                    closed.into()
-                };
+                return give(&if open { self.without_state(&event, &bytes, &config, root) } else { closed });
             }
         };
         if self.env.guard {
             unguarded(&state, &event, &self.env, self.fallback.now);
-            return Answer::default();
+            return give(&Reply::default());
         }
         let folder = state.session(&event.session);
         // What could not be noted when it happened is unverified all the same.
@@ -180,33 +175,48 @@ impl Hook {
             }
             _ => {}
         }
-        let marks = self.read_marks(&event, &state, &folder, root.as_deref());
-        // A gate decides whether an agent is spawned, and the reading it rests on may be worth a wait.
-        if event.spawn().is_some() && marks.value().is_some_and(|marks| marks.workflow.is_some()) {
-            self.deadline.extend();
-        }
-        // What was lost is told once, and what was kept beside the summary has to be read first.
-        if marks.value().is_some_and(|marks| marks.notes.contains(&Note::Lost)) {
-            self.deadline.extend();
-        }
-        // A person's yes is worth a wait: on a busy machine they would have to type it again.
-        if event.kind == EventKind::UserPromptSubmit
-            && marks.value().is_some_and(|marks| !marks.approvals.is_empty())
-        {
+        let marks = self.read_marks(&event, &state, &folder, root);
+        if marks.value().is_some_and(|marks| pipeline::deserves_time(&event, marks)) {
             self.deadline.extend();
         }
         let prompt = marks.value().and_then(|marks| marks.lang);
-        let run = Run { hook: self, event: &event, payload: &bytes, config: &config, state, folder };
-        run.rule(marks, root).unwrap_or_else(|step| self.fail(&step, Some(&config), prompt).into())
+        let in_time = || self.deadline.in_time();
+        let here = self.here(&event, &config, Some(&state), &folder, root, &in_time);
+        let run = Run { hook: self, event: &event, payload: &bytes, state: &state, here: &here };
+        let answer = run.rule(marks).unwrap_or_else(|step| self.fail(&step, Some(&config), prompt).into());
+        let answer = kept(answer);
+        let exit = give(&answer.reply);
+        answer.later.carry_out(&state, &here);
+        exit
+    }
+
+    fn here<'a>(
+        &'a self,
+        event: &'a Event<'a>,
+        config: &'a Config,
+        state: Option<&'a StateDir>,
+        folder: &'a Path,
+        root: Option<&'a Path>,
+        in_time: &'a dyn Fn() -> bool,
+    ) -> Where<'a> {
+        let env = &self.env;
+        Where {
+            now: self.fallback.now,
+            config,
+            place: &env.place,
+            state,
+            session: &event.session,
+            folder,
+            root,
+            started_in: env.project.as_deref(),
+            plugin: env.plugin.as_deref(),
+            ignored: &env.ignored,
+            in_time,
+        }
     }
 
     /// Records a call by another host. It gets no answer: a wrong one could deny every edit there.
-    fn foreign(
-        &self,
-        host: Host,
-        parsed: Result<Event<'_>, Unreadable<'_>>,
-        state: Option<StateDir>,
-    ) -> Answer {
+    fn record_foreign(&self, host: Host, parsed: Result<Event<'_>, Unreadable<'_>>, state: Option<StateDir>) {
         let (name, session, tool, root) = match parsed {
             Ok(event) => {
                 let root = project_root(&event, &self.env);
@@ -229,14 +239,13 @@ impl Hook {
         if let Some(state) = state {
             let _ = journal::append(&state.journal(), now, &mut record);
         }
-        Answer::default()
     }
 
     /// A payload that could not be read: what is known of the project is what the host's environment says.
-    fn fail_unread(&self, state: Option<&StateDir>, step: &FailedStep) -> Answer {
+    fn fail_unread(&self, state: Option<&StateDir>, step: &FailedStep) -> Reply {
         let mut config = self.config(state, self.env.project.as_deref());
         config.off_by_command = self.fallback.switched_off();
-        self.fail(step, Some(&config), None).into()
+        self.fail(step, Some(&config), None)
     }
 
     fn config(&self, state: Option<&StateDir>, root: Option<&Path>) -> Config {
@@ -257,17 +266,16 @@ impl Hook {
         event: &Event<'_>,
         payload: &[u8],
         config: &Config,
-        root: Option<PathBuf>,
+        root: Option<&Path>,
     ) -> Reply {
         if event.kind != EventKind::PreToolUse || self.env.guard {
             return Reply::default();
         }
-        // Nothing is below it.
-        let (env, now, folder) = (&self.env, self.fallback.now, Path::new("/dev/null"));
         let in_time = || self.deadline.in_time();
-        let gather = Gather { env, config, payload, state: None, folder, now, in_time: &in_time };
-        let gathered = gather.facts(event, Known::Absent, root);
-        let ruling = pipeline::decide(&gathered.facts, config, &|| self.fallback.micros());
+        // Nothing is below it.
+        let here = self.here(event, config, None, Path::new("/dev/null"), root, &in_time);
+        let facts = Gather { env: &self.env, payload, here: &here }.facts(event, Known::Absent);
+        let ruling = pipeline::decide(&facts, config, &|| self.fallback.micros());
         let outcome = ruling.settle(event.kind, event.main_thread(), config.text_budget(event));
         reply::reply(event.kind, &outcome)
     }
@@ -300,39 +308,29 @@ struct Run<'a> {
     hook: &'a Hook,
     event: &'a Event<'a>,
     payload: &'a [u8],
-    config: &'a Config,
-    state: StateDir,
-    /// The session's.
-    folder: PathBuf,
+    state: &'a StateDir,
+    here: &'a Where<'a>,
 }
 
 impl Run<'_> {
-    fn rule(&self, marks: Known<Marks>, root: Option<PathBuf>) -> Result<Answer, FailedStep> {
+    fn rule(&self, marks: Known<Marks>) -> Result<Answer, FailedStep> {
         if self.gates() {
             if let Known::Broken(why) = &marks {
                 return Err(FailedStep::Marks(why.clone()));
             }
             gate::check_members(self.event)?;
-            if root.is_none() && self.event.edit_target().is_some() {
+            if self.here.root.is_none() && self.event.edit_target().is_some() {
                 // What belongs to the project cannot be told without one.
                 return Err(FailedStep::MemberMissing("cwd"));
             }
         }
-        let in_time = || self.hook.deadline.in_time();
-        let (env, now) = (&self.hook.env, self.hook.fallback.now);
-        let (config, payload, folder) = (self.config, self.payload, self.folder.as_path());
-        let gather =
-            Gather { env, config, payload, state: Some(&self.state), folder, now, in_time: &in_time };
-        let mut gathered = kept(gather.facts(self.event, marks, root));
-        if matches!(self.event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure)
-            && !gathered.facts.files.is_empty()
-        {
-            let edits = evidence::edit_marks(&gathered.facts, config);
-            if !edits.is_empty() {
-                let _ = self.hook.fallback.edits.set((self.folder.clone(), edits));
-            }
+        let gather = Gather { env: &self.hook.env, payload: self.payload, here: self.here };
+        let mut facts = kept(gather.facts(self.event, marks));
+        let edits = pipeline::must_note(&facts, self.here.config);
+        if !edits.is_empty() {
+            let _ = self.hook.fallback.edits.set((self.here.folder.to_owned(), edits));
         }
-        let (ruling, outcome, lock) = self.decide(&mut gathered, &gather)?;
+        let (ruling, outcome, lock) = self.decide(&mut facts)?;
         if self.is_duplicate() {
             // What the other one wrote down about a stop is why this one would hold it again.
             if self.event.kind == EventKind::Stop {
@@ -343,45 +341,33 @@ impl Run<'_> {
             let Outcome { call, reason, .. } = outcome;
             return Ok(reply::reply(self.event.kind, &Outcome { call, reason, ..Outcome::default() }).into());
         }
-        self.write_down(&gathered, &kept(ruling), &kept(outcome), lock)
+        self.write_down(&facts, &kept(ruling), &mut kept(outcome), lock)
     }
 
     /// Whether this is a gate that nobody switched off.
     fn gates(&self) -> bool {
-        self.hook.fallback.registration.gates(Some(self.event.kind)) && self.config.edit_gate_closes()
+        self.hook.fallback.registration.gates(Some(self.event.kind)) && self.here.config.edit_gate_closes()
     }
 
     /// Asks the policies. Hooks of parallel calls see the same marks: what is to happen once is looked at a second time,
     /// alone, and the lock is kept until that is written down.
-    fn decide(
-        &self,
-        gathered: &mut Gathered<'_>,
-        gather: &Gather<'_>,
-    ) -> Result<(Ruling, Outcome, Option<Lock>), FailedStep> {
+    fn decide(&self, facts: &mut Facts<'_>) -> Result<(Ruling, Outcome, Option<Lock>), FailedStep> {
         let decide = |facts: &Facts<'_>| {
-            let ruling = pipeline::decide(facts, self.config, &|| self.hook.fallback.micros());
-            let budget = self.config.text_budget(self.event);
+            let ruling = pipeline::decide(facts, self.here.config, &|| self.hook.fallback.micros());
+            let budget = self.here.config.text_budget(self.event);
             let outcome = ruling.settle(self.event.kind, self.event.main_thread(), budget);
             (ruling, outcome)
         };
-        let (ruling, outcome) = decide(&gathered.facts);
+        let (ruling, outcome) = decide(facts);
         if outcome.effects.is_empty() {
             return Ok((ruling, outcome, None));
         }
-        let lock = marks::lock_alone(&self.folder).map_err(|error| FailedStep::Marks(error.to_string()))?;
-        let mut is_same = put(&mut gathered.facts.marks, marks::read(&self.folder));
-        // Another hook of this session may have begun the next stage.
-        if gathered.facts.cycle != Known::Absent {
-            let root = cycle_root(&gathered.facts, gathered.root.as_deref()).map(Path::to_owned);
-            is_same &= put(&mut gathered.facts.cycle, gather.cycle(self.event, root.as_deref()));
-        }
-        // A gate may have been passed by a command of this session.
-        if gathered.facts.workflow != Known::Absent {
-            let workflow = gather.workflow(&gathered.facts, gathered.root.as_deref());
-            is_same &= put(&mut gathered.facts.workflow, workflow);
-        }
+        let lock =
+            marks::lock_alone(self.here.folder).map_err(|error| FailedStep::Marks(error.to_string()))?;
+        let mut is_same = put(&mut facts.marks, marks::read(self.here.folder));
+        is_same &= feature::read_again(facts, self.here);
         // Hardly ever has anything changed, and the same facts lead to the same ruling.
-        let (ruling, outcome) = if is_same { (ruling, outcome) } else { decide(&gathered.facts) };
+        let (ruling, outcome) = if is_same { (ruling, outcome) } else { decide(facts) };
         Ok((ruling, outcome, Some(lock)))
     }
 
@@ -389,42 +375,44 @@ impl Run<'_> {
     /// what was not marked as said will be said.
     fn write_down(
         &self,
-        gathered: &Gathered<'_>,
+        facts: &Facts<'_>,
         ruling: &Ruling,
-        outcome: &Outcome,
+        outcome: &mut Outcome,
         lock: Option<Lock>,
     ) -> Result<Answer, FailedStep> {
-        let now = self.hook.fallback.now;
+        let (now, config) = (self.here.now, self.here.config);
         let failed = |error: std::io::Error| FailedStep::Marks(error.to_string());
-        let mut new_marks = marks_of(gathered, self.config, outcome);
+        let mut new_marks = pipeline::observe(facts, config);
+        let observed = new_marks.len();
+        new_marks.extend(outcome.effects.iter().filter_map(Effect::mark));
         let lock = match lock {
-            None if !new_marks.is_empty() => Some(marks::lock_shared(&self.folder).map_err(failed)?),
+            None if !new_marks.is_empty() => Some(marks::lock_shared(self.here.folder).map_err(failed)?),
             lock => lock,
         };
 
         answer::start_recording();
-        // Before anything is answered: a stop that is held for a stage which never began would lead nowhere.
-        for step in cycle_steps(outcome) {
-            let root = cycle_root(&gathered.facts, gathered.root.as_deref());
-            let root = root.ok_or_else(|| FailedStep::Cycle("no project".to_owned()))?;
-            cycle::carry_out(&self.state, root, step)
-                .map_err(|error| FailedStep::Cycle(error.to_string()))?;
+        self.carry_out(outcome, |when| match when {
+            When::Needed(step) => Some(step),
+            When::Tried(_) | When::Answered => None,
+        })?;
+        // Before the marks that say so.
+        let tried = self.carry_out(outcome, |when| match when {
+            When::Tried(step) => Some(step),
+            When::Needed(_) | When::Answered => None,
+        });
+        if tried.is_err() {
+            new_marks.truncate(observed);
+            let done = outcome.effects.iter().filter(|effect| !matches!(effect.when(), When::Tried(_)));
+            new_marks.extend(done.filter_map(Effect::mark));
         }
-        // Before the mark that says so, and before the answer: after that nobody comes back for it. What could not be left is
-        // left with the next turn.
-        let spooled = self.spool(outcome);
-        if spooled.is_err() {
-            new_marks.retain(|mark| !matches!(mark, Mark::Spooled(_)));
-        }
-        let mut record = kept(Record::of(&gathered.facts, ruling, outcome, &new_marks));
+        let mut record = kept(Record::of(facts, ruling, outcome, &new_marks));
         record.id = record_id(now);
-        record.project = gathered.root.as_deref().map(|root| root.to_string_lossy().into_owned());
-        record.config.clone_from(&self.config.problems);
-        record.off.clone_from(&self.config.off);
-        record.off_by_command.clone_from(&self.config.off_by_command);
+        record.project = facts.root.as_deref().map(str::to_owned);
+        record.config.clone_from(&config.problems);
+        record.off.clone_from(&config.off);
+        record.off_by_command.clone_from(&config.off_by_command);
         record.cost.us = self.hook.fallback.micros();
-        if let Err(error) = spooled {
-            let step = FailedStep::Spool(error.to_string());
+        if let Err(step) = tried {
             let (class, closed) = (step.class().to_owned(), false);
             record.failure = Some(Failure { class, step: step.to_string(), closed });
         }
@@ -432,12 +420,11 @@ impl Run<'_> {
             .map_err(|error| FailedStep::Record(error.to_string()))
             .and_then(|()| lock.map_or(Ok(()), |lock| lock.append(&new_marks).map_err(failed)));
 
-        let mut later = Vec::new();
+        let mut later = Later::default();
         match written {
             Ok(()) => {
-                later.extend(later::effects(&self.state, &self.folder, self.config, gathered, outcome));
-                later.extend(later::told(&self.state, gathered, outcome));
-                later.extend(later::question(gathered, &new_marks));
+                later.keeps_house = self.event.kind == EventKind::SessionStart;
+                later.attended = facts.person.may_be_there();
             }
             // Advice that cannot be marked as given would come again and again, and a stop that is held without being
             // counted would be held for ever.
@@ -446,34 +433,23 @@ impl Run<'_> {
             {
                 return Err(step);
             }
-            Err(_) => {}
+            Err(_) => outcome.effects.clear(),
         }
-        if self.event.kind == EventKind::SessionStart {
-            let (state, session) = (self.state.clone(), self.event.session.clone());
-            let user = self.hook.env.place.config();
-            later.push(Later::KeepConfig { state: state.clone(), user, root: gathered.root.clone() });
-            later.push(Later::KeepHouse { state, session, now, days: self.config.journal.keep.0 });
-            // A person started the client without a policy: that may have been once too often.
-            if let Some(root) = &gathered.root
-                && gathered.facts.person.may_be_there()
-                && !self.config.off.is_empty()
-            {
-                let (state, config, root) = (self.state.clone(), self.config.clone(), root.clone());
-                later.push(Later::StepDown { state, config: Box::new(config), root, now });
-            }
-        }
-        Ok(Answer { reply: reply::reply(self.event.kind, outcome), later })
+        let reply = reply::reply(self.event.kind, outcome);
+        later.effects = std::mem::take(&mut outcome.effects);
+        Ok(Answer { reply, later })
     }
 
-    /// Leaves the jobs that the ruling has for the worker.
-    fn spool(&self, outcome: &Outcome) -> std::io::Result<()> {
-        let works = outcome.effects.iter().filter_map(|effect| match effect {
-            Effect::Spool(work) => Some(work.as_ref()),
-            _ => None,
-        });
-        for work in works {
-            let (at, session) = (self.hook.fallback.now, self.event.session.to_string());
-            spool::put(&self.state, &Job { v: job::VERSION, at, session, work: work.clone() })?;
+    /// Carries out the effects of one time, in their order, as far as none fails.
+    fn carry_out(
+        &self,
+        outcome: &Outcome,
+        is_time: fn(When) -> Option<fn(String) -> FailedStep>,
+    ) -> Result<(), FailedStep> {
+        for effect in &outcome.effects {
+            if let Some(step) = is_time(effect.when()) {
+                feature::carry_out(effect, self.here).map_err(|error| step(error.to_string()))?;
+            }
         }
         Ok(())
     }
@@ -487,34 +463,8 @@ impl Run<'_> {
         let program = || std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
         let via = self.hook.via.clone().unwrap_or_else(program);
         let (id, now) = (id.map_or("", AsRef::as_ref), self.hook.fallback.now);
-        claims::is_duplicate(&self.folder, &self.event.name, id, &via, now).unwrap_or(false)
+        claims::is_duplicate(self.here.folder, &self.event.name, id, &via, now).unwrap_or(false)
     }
-}
-
-/// Puts what is known now in the place of what was; whether that is the same.
-fn put<T: PartialEq>(known: &mut T, now: T) -> bool {
-    let before = std::mem::replace(known, now);
-    before == *known
-}
-
-/// What the ruling changes about where the cycle stands.
-fn cycle_steps(outcome: &Outcome) -> impl Iterator<Item = &CycleStep> {
-    outcome.effects.iter().filter_map(|effect| match effect {
-        Effect::Cycle(step) => Some(step.as_ref()),
-        _ => None,
-    })
-}
-
-/// What this event leaves in the session's marks, and what the ruling adds.
-fn marks_of(gathered: &Gathered<'_>, config: &Config, outcome: &Outcome) -> Vec<Mark> {
-    let root = gathered.root.as_deref().map(Path::to_string_lossy);
-    let mut marks = session::marks(&gathered.facts, config, root.as_deref(), gathered.host.as_ref());
-    marks.extend(outcome.effects.iter().filter_map(|effect| match effect {
-        Effect::Mark(mark) => Some(mark.clone()),
-        Effect::Cycle(step) => Some(step.mark.clone()),
-        _ => None,
-    }));
-    marks
 }
 
 /// A session that we started ourselves: nothing is gated or said in it, and `status` shows that.

@@ -8,13 +8,12 @@ mod arguments;
 pub mod environment;
 mod deadline;
 mod hook;
-pub mod gather;
+mod gather;
 mod answer;
 mod later;
 mod failure;
 
 mod caller;
-pub mod child;
 mod statusline;
 
 pub use hook::{run as hook, run_bare as bare_hook};

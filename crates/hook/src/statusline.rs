@@ -35,8 +35,8 @@ use tidegate_state::session::bridge::Written;
 use tidegate_state::session::{bridge, claims, marks};
 use tidegate_state::{clock, config, project};
 
-use crate::child;
 use crate::environment::Environment;
+use tidegate_state::child;
 
 /// A status line the host would still wait for; it redraws at most every 300 ms.
 const WRAPPED_LIMIT: Duration = Duration::from_millis(1500);

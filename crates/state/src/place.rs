@@ -76,6 +76,15 @@ impl PlaceEnv {
     }
 }
 
+/// Leads to this very program, also where it was started by another name.
+pub fn running() -> io::Result<PathBuf> {
+    if cfg!(target_os = "linux") {
+        // `current_exe` would first read where this leads.
+        return Ok(PathBuf::from("/proc/self/exe"));
+    }
+    std::env::current_exe()
+}
+
 fn absolute(path: Option<&PathBuf>) -> Option<PathBuf> {
     path.filter(|path| path.is_absolute()).cloned()
 }

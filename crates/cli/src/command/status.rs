@@ -16,8 +16,8 @@ use tidegate_core::text::characters::one_line;
 use tidegate_core::time::Millis;
 use tidegate_state::config::off;
 use tidegate_state::feature::knowledge::boundary;
-use tidegate_state::feature::verification as checks;
-use tidegate_state::feature::verification::Manifest;
+use tidegate_state::feature::verification::manifests as checks;
+use tidegate_state::feature::verification::manifests::Manifest;
 use tidegate_state::feature::{cycle, workflow};
 use tidegate_state::journal;
 

@@ -55,14 +55,18 @@ fn marks(facts: &Facts<'_>) -> Vec<Mark> {
     }
     let changed =
         |old: Option<&str>, new: Option<&str>| new.filter(|new| old != Some(*new)).map(str::to_owned);
-    marks.extend(changed(known.and_then(|known| known.root.as_deref()), facts.root.as_deref()).map(Mark::Root));
+    marks.extend(
+        changed(known.and_then(|known| known.root.as_deref()), facts.root.as_deref()).map(Mark::Root),
+    );
     let transcript = payload.transcript_path.get().map(AsRef::as_ref);
     marks.extend(
         changed(known.and_then(|known| known.transcript.as_deref()), transcript).map(Mark::Transcript),
     );
     let cwd = payload.cwd.get().map(AsRef::as_ref);
     marks.extend(changed(known.and_then(|known| known.cwd.as_deref()), cwd).map(Mark::Cwd));
-    if let Some(host) = facts.host.as_ref().filter(|host| known.and_then(|known| known.host.as_ref()) != Some(*host)) {
+    if let Some(host) =
+        facts.host.as_ref().filter(|host| known.and_then(|known| known.host.as_ref()) != Some(*host))
+    {
         marks.push(Mark::Host(host.clone()));
     }
     let model = match facts.event.kind {

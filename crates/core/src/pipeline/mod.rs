@@ -16,6 +16,8 @@ use crate::feature::{self, Mode, POLICIES, Policy};
 use crate::text::quoted::quoted;
 use ruling::{Part, Ruling};
 
+pub use crate::feature::{deserves_time, must_note, observe};
+
 /// The policies that take part in this event.
 fn listening<'a>(
     event: &'a Event<'_>,

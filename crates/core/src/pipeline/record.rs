@@ -213,7 +213,8 @@ impl Deeds {
         deeds.tag = facts.memory.tag().is_some();
         deeds.topic = memory::recorded(event);
         deeds.read.extend(event.knowledge_read().map(str::to_owned));
-        deeds.entry = event.kind == EventKind::PostToolUse && facts.verification.files.iter().any(is_progress);
+        deeds.entry =
+            event.kind == EventKind::PostToolUse && facts.verification.files.iter().any(is_progress);
         let by_shell = facts.verification.files.iter().filter(|file| file.step.is_some());
         deeds.edited_by_shell.extend(by_shell.filter_map(|file| file.inside.clone()));
         for mark in marks {
@@ -545,7 +546,9 @@ impl Record {
                 meter => Some(MeterRecord::of(meter, facts.forecast(), facts.now)),
             },
             boundary: outcome.effects.iter().find_map(|effect| match effect {
-                Effect::Knowledge(effect::Effect::NoteBoundary(boundary)) => Some(BoundaryRecord::of(boundary)),
+                Effect::Knowledge(effect::Effect::NoteBoundary(boundary)) => {
+                    Some(BoundaryRecord::of(boundary))
+                }
                 _ => None,
             }),
             said: Said { model: some(&to_model), user: some(&outcome.user), dropped: outcome.dropped },

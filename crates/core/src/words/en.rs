@@ -5,8 +5,8 @@ use crate::feature::config::Owner;
 use crate::feature::cycle::history::Took;
 use crate::feature::cycle::state::FILE;
 use crate::feature::cycle::{ActiveStage, Damage};
-use crate::feature::own_settings::OwnFile;
 use crate::feature::knowledge::handoff;
+use crate::feature::own_settings::OwnFile;
 use crate::meter::short_tokens;
 use crate::words::{ContextUse, Words};
 

@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tidegate_core::event::SessionId;
+use tidegate_core::event::{EventKind, SessionId};
 use tidegate_core::feature::config::Config;
+use tidegate_core::feature::cycle::effect::{Effect, Step};
 use tidegate_core::feature::cycle::standing::{Standing, is_live as session_is_live};
 use tidegate_core::feature::cycle::state::{FILE, MOST_TOLD};
 use tidegate_core::feature::cycle::{Run, State, history};
-use tidegate_core::feature::facts::Known;
-use tidegate_core::feature::verdict::CycleStep;
+use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::time::Millis;
 
+use crate::feature::Where;
 use crate::feature::knowledge::write::{lock, sweep};
 use crate::file::{append, bounded, replace};
 use crate::place::StateDir;
@@ -98,8 +99,44 @@ fn history_file(state: &StateDir, root: &Path) -> PathBuf {
     state.project(root).join("cycles.jsonl")
 }
 
-/// Carries out what was decided, if the file still says what it said then.
-pub fn carry_out(state: &StateDir, root: &Path, step: &CycleStep) -> io::Result<()> {
+/// The project whose file says where the session's cycle stands: the one it was begun in, wherever the session stands now.
+fn root_of<'a>(project: Option<&'a str>, here: &Where<'a>) -> Option<&'a Path> {
+    project.map(Path::new).or(here.root)
+}
+
+pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Known<Standing> {
+    let stage = facts.marks.value().and_then(|marks| marks.stage.as_ref());
+    let Some(root) = root_of(stage.and_then(|stage| stage.project.as_deref()), here) else {
+        return Known::Absent;
+    };
+    let mut known = read(here.state, root, here.config);
+    if facts.event.kind == EventKind::SessionStart
+        && let (Known::Value(standing), Some(state)) = (&mut known, here.state)
+    {
+        let owner = standing.other_owner(here.session.as_str());
+        standing.owner_gone = owner.is_some_and(|owner| !is_live(state, owner, here.now));
+    }
+    known
+}
+
+pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+    let state = here.state()?;
+    let root = |project: &Option<String>| {
+        let root = root_of(project.as_deref(), here);
+        root.map(Path::to_owned).ok_or_else(|| io::Error::other("no project"))
+    };
+    match effect {
+        Effect::Step(step) => take_step(state, &root(&step.project)?, step),
+        Effect::SetAside { project, old } => set_aside(state, &root(project)?, old).map(drop),
+        Effect::ResumeTold { project } => remember_told(state, &root(project)?, here.session),
+        Effect::PublishBudget { project, used_pct } => {
+            publish_budget(&root(project)?, here.session, *used_pct, here.now)
+        }
+    }
+}
+
+/// Changes the file as was decided, if it still says what it said then.
+fn take_step(state: &StateDir, root: &Path, step: &Step) -> io::Result<()> {
     change(state, root, |now| {
         if now != Some(step.old.as_slice()) {
             return Err(io::Error::other("the cycle was changed in between"));
@@ -275,15 +312,16 @@ mod tests {
         let project = Project::new(r#"{"stage": "audit"}"#);
         let mut new = State::default();
         new.begin_stage("ship", None);
-        let step = CycleStep {
+        let step = Step {
             old: br#"{"stage": "sprint"}"#.to_vec(),
             new: Some(new),
             ended: None,
             mark: Mark::StageLeft,
+            project: None,
         };
-        assert!(carry_out(&project.state, &project.root, &step).is_err());
-        let step = CycleStep { old: br#"{"stage": "audit"}"#.to_vec(), ..step };
-        carry_out(&project.state, &project.root, &step).unwrap();
+        assert!(take_step(&project.state, &project.root, &step).is_err());
+        let step = Step { old: br#"{"stage": "audit"}"#.to_vec(), ..step };
+        take_step(&project.state, &project.root, &step).unwrap();
         let Known::Value(standing) = read(Some(&project.state), &project.root, &Config::default()) else {
             panic!()
         };

@@ -1,9 +1,134 @@
-//! The files of features, one module for each.
+//! The files of features, one module for each room of the core: its reader finds what the room needs, its writer does what it
+//! wants done.
 
+pub mod activity;
 pub mod cycle;
+pub mod friction;
 pub mod knowledge;
 pub mod memory;
+pub mod own_settings;
 pub mod pressure;
 pub mod verification;
 pub mod workflow;
 pub mod worktree;
+
+use std::io;
+use std::path::Path;
+
+use tidegate_core::event::SessionId;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::facts::{Facts, Join, Known, Needs};
+use tidegate_core::feature::verdict::Effect;
+use tidegate_core::time::Millis;
+
+use crate::place::{PlaceEnv, StateDir};
+
+/// Where and when an event is worked on.
+pub struct Where<'a> {
+    /// When the hook was called.
+    pub now: Millis,
+    /// The config.
+    pub config: &'a Config,
+    /// Where things are.
+    pub place: &'a PlaceEnv,
+    /// Private state, where it can be used.
+    pub state: Option<&'a StateDir>,
+    /// The session.
+    pub session: &'a SessionId,
+    /// Its folder in private state.
+    pub folder: &'a Path,
+    /// Its project.
+    pub root: Option<&'a Path>,
+    /// The folder that the client was started in.
+    pub started_in: Option<&'a Path>,
+    /// The plugin that started this hook.
+    pub plugin: Option<&'a Path>,
+    /// Variables of ours that a repository set: no process may see them.
+    pub ignored: &'a [String],
+    /// Whether another step of reading may begin.
+    pub in_time: &'a dyn Fn() -> bool,
+}
+
+impl<'a> Where<'a> {
+    fn state(&self) -> io::Result<&'a StateDir> {
+        self.state.ok_or_else(|| io::Error::other("no state"))
+    }
+
+    fn root(&self) -> io::Result<&'a Path> {
+        self.root.ok_or_else(|| io::Error::other("no project"))
+    }
+}
+
+/// Reads what is needed, room by room in the order of the core's list, and no more.
+pub fn read(facts: &mut Facts<'_>, needs: Needs, here: &Where<'_>) {
+    if asks(needs.verification) {
+        verification::read_facts(facts, needs.verification, here);
+    }
+    if needs.own_settings {
+        facts.own_settings = own_settings::read_facts(facts, here);
+    }
+    if asks(needs.memory) {
+        facts.memory = memory::read_facts(facts, needs.memory, here);
+    }
+    if needs.cycle {
+        facts.cycle = cycle::read_facts(facts, here);
+    }
+    if needs.workflow {
+        facts.workflow = workflow::read_facts(facts, here);
+    }
+    if asks(needs.activity) {
+        activity::read_facts(facts, needs.activity, here);
+    }
+    if asks(needs.knowledge) {
+        knowledge::read_facts(facts, needs.knowledge, here);
+    }
+    if needs.worktree {
+        facts.worktree = worktree::read_facts(facts, here);
+    }
+}
+
+fn asks<T: Join>(needs: T) -> bool {
+    needs != T::default()
+}
+
+/// Reads once more what another process of this session may have changed by now, and says whether all of it is as it was.
+pub fn read_again(facts: &mut Facts<'_>, here: &Where<'_>) -> bool {
+    let mut is_same = true;
+    // Another hook may have begun the next stage.
+    if facts.cycle != Known::Absent {
+        let now = cycle::read_facts(facts, here);
+        is_same &= put(&mut facts.cycle, now);
+    }
+    // A gate may have been passed by a command.
+    if facts.workflow != Known::Absent {
+        let now = workflow::read_facts(facts, here);
+        is_same &= put(&mut facts.workflow, now);
+    }
+    is_same
+}
+
+/// Stores the new value; returns whether it is unchanged.
+pub fn put<T: PartialEq>(known: &mut T, now: T) -> bool {
+    let before = std::mem::replace(known, now);
+    before == *known
+}
+
+/// Does what a ruling wants done. Marks are not written here: all of an event's are appended at once.
+pub fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+    match effect {
+        Effect::Mark(_) => Ok(()),
+        Effect::Friction(effect) => friction::carry_out(effect, here),
+        Effect::Memory(effect) => memory::carry_out(effect, here),
+        Effect::Cycle(effect) => cycle::carry_out(effect, here),
+        Effect::Workflow(effect) => workflow::carry_out(effect, here),
+        Effect::Activity(effect) => activity::carry_out(effect, here),
+        Effect::Knowledge(effect) => knowledge::carry_out(effect, here),
+        Effect::Pressure(effect) => pressure::carry_out(effect, here),
+        Effect::Worktree(effect) => worktree::carry_out(effect, here),
+        Effect::Session(none)
+        | Effect::Approval(none)
+        | Effect::SkillGate(none)
+        | Effect::Verification(none)
+        | Effect::OwnSettings(none) => match *none {},
+    }
+}

@@ -11,9 +11,11 @@ use serde::Serialize;
 use serde_json::Value;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::marks::PressureLevel;
+use tidegate_core::feature::pressure::effect::Effect;
 use tidegate_core::meter::Reading;
 use tidegate_core::time::Millis;
 
+use crate::feature::Where;
 use crate::file::bounded;
 
 const FILE: &str = "context-pressure.json";
@@ -29,6 +31,11 @@ struct File {
     session_id: String,
     used_tokens: u64,
     window_tokens: u64,
+}
+
+pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+    let Effect::Publish { level, reading } = effect;
+    write(here.root()?, here.session, reading, *level, here.now)
 }
 
 /// Writes the copy. `level` is what was said last; a reading alone does not change it.

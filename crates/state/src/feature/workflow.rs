@@ -6,16 +6,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use tidegate_core::event::EventKind;
 use tidegate_core::feature::config::Config;
-use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::workflow::check;
 use tidegate_core::feature::workflow::check::{Found, Named};
+use tidegate_core::feature::workflow::effect::Effect;
 use tidegate_core::feature::workflow::manifest;
-use tidegate_core::feature::workflow::manifest::{FILE, FOLDER};
+use tidegate_core::feature::workflow::manifest::{FILE, FOLDER, is_manifest};
+use tidegate_core::feature::workflow::policy::is_same;
 use tidegate_core::feature::workflow::standing::{LetThrough, Owned, Standing};
 use tidegate_core::feature::workflow::{Manifest, estimate};
 use tidegate_core::time::Millis;
 
+use crate::feature::Where;
+use crate::feature::knowledge::handoff;
 use crate::feature::knowledge::write::{lock, sweep};
 use crate::file::{append, bounded, replace};
 use crate::place::StateDir;
@@ -97,6 +102,54 @@ pub fn read(
 
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Where the session's workflow stands or, where a manifest was written, that one.
+pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Known<Standing> {
+    let attached = facts.marks.value().and_then(|marks| marks.workflow.as_ref());
+    let Some(root) = attached.map(|attached| Path::new(&attached.project)).or(here.root) else {
+        return Known::Absent;
+    };
+    let bound = attached.map(|attached| attached.manifest.clone());
+    let writes = facts.event.kind == EventKind::PostToolUse;
+    let path = if writes { written_manifest(facts, bound.as_deref()) } else { bound };
+    let read =
+        |path: &str, writes| self::read(here.state, root, Path::new(path), here.config, writes, here.in_time);
+    let Some(path) = path else { return Known::Absent };
+    let mut known = read(&path, writes);
+    if let (Known::Value(standing), Some(attached)) = (&mut known, attached)
+        && standing.path != attached.manifest
+        && let Known::Value(bound) = read(&attached.manifest, false)
+    {
+        standing.held_elsewhere = bound.holds_back(here.session.as_str(), here.now);
+    }
+    known
+}
+
+/// The manifest that a call has written.
+fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {
+    if let Some(path) = facts.event.written(|_| false) {
+        return Some(path.to_owned());
+    }
+    let ours = |path: &str| is_manifest(path) || bound.is_some_and(|bound| is_same(path, bound));
+    let written =
+        facts.verification.files.iter().filter_map(|file| file.inside.clone()).find(|path| ours(path));
+    // Not every program says what it writes; the manifest itself shows whether something changed.
+    written.or_else(|| bound.map(str::to_owned))
+}
+
+pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+    let state = here.state()?;
+    match effect {
+        Effect::OwnManifest { project, manifest } => {
+            let (manifest, owner, at) = (manifest.clone(), here.session.to_string(), here.now);
+            own(state, Path::new(project), &Owned { manifest, owner, at })
+        }
+        Effect::NoteCompaction { project, manifest, section } => {
+            note_compaction(state, Path::new(project), Path::new(manifest), section)
+        }
+        Effect::WriteHandoff(work) => handoff::write_now(here, work.clone()),
+    }
 }
 
 /// What is where these names lead: below the manifest's folder, else below the root.

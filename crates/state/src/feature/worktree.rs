@@ -3,16 +3,46 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::knowledge::apart::says_more;
 use tidegate_core::feature::knowledge::stock::StockFile;
 use tidegate_core::feature::knowledge::{flow, plan, tracked};
+use tidegate_core::feature::worktree::effect::Effect;
+use tidegate_core::feature::worktree::kept::{Kept, Worktrees};
 use tidegate_core::time::Millis;
 
+use crate::feature::Where;
 use crate::feature::knowledge::read::Folder;
 use crate::file::replace;
 use crate::place::{StateDir, make_private};
 use crate::project;
+
+/// Worktrees that go with this event, or have gone.
+pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Worktrees {
+    let event = facts.event;
+    let known = facts.marks.value().map(|marks| marks.worktrees.as_slice()).unwrap_or_default();
+    if !event.may_end_worktree() {
+        let is_gone = |kept: &&Kept| !Path::new(&kept.worktree).exists() && Path::new(&kept.copy).is_dir();
+        return Worktrees { gone: known.iter().filter(is_gone).cloned().collect(), leaving: None };
+    }
+    let named = event.payload.worktree_path.get().map(|path| Path::new(path.as_ref()));
+    let linked = here.root.filter(|root| project::main_worktree(root).is_some());
+    let leaving = here.state.zip(named.filter(|path| path.is_absolute()).or(linked));
+    let leaving = leaving.filter(|(_, path)| !news(path).is_empty()).map(|(state, path)| {
+        let path_text = path.to_string_lossy().into_owned();
+        // One copy of each, as new as its last event.
+        let before = known.iter().find(|kept| kept.worktree == path_text).map(|kept| kept.copy.clone());
+        let copy =
+            before.unwrap_or_else(|| place_for_copy(state, path, here.now).to_string_lossy().into_owned());
+        Kept { worktree: path_text, copy }
+    });
+    Worktrees { leaving, gone: Vec::new() }
+}
+
+pub(super) fn carry_out(effect: &Effect, _: &Where<'_>) -> io::Result<()> {
+    let Effect::Keep(kept) = effect;
+    keep(Path::new(&kept.worktree), Path::new(&kept.copy)).map(drop)
+}
 
 /// The files of a worktree that hold something the main worktree's do not, with their texts.
 pub fn news(worktree: &Path) -> Vec<(&'static str, String)> {

@@ -110,8 +110,11 @@ fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
         now || work.is_some_and(|work| work.invoked(skill, None))
     };
     let skills: Vec<&str> = skills(config, phase).filter(|skill| !invoked(skill)).collect();
-    let stock: Vec<&str> =
-        stock(phase).iter().copied().filter(|file| facts.activity.stock.iter().any(|found| found == file)).collect();
+    let stock: Vec<&str> = stock(phase)
+        .iter()
+        .copied()
+        .filter(|file| facts.activity.stock.iter().any(|found| found == file))
+        .collect();
     if skills.is_empty() && stock.is_empty() {
         return silent(entry.nothing);
     }

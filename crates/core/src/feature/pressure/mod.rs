@@ -109,7 +109,10 @@ impl Policy for Pressure {
             promoted: false,
             looked: None,
         };
-        let remember = vec![Effect::Mark(Mark::Pressure(now)), Effect::Pressure(effect::Effect::Publish { level, reading: reading.clone() })];
+        let remember = vec![
+            Effect::Mark(Mark::Pressure(now)),
+            Effect::Pressure(effect::Effect::Publish { level, reading: reading.clone() }),
+        ];
         // A hook of a parallel call may come with an older reading than the one something was said on.
         if reading.at < given.at {
             return Verdict::silent("a newer reading was seen");
@@ -165,7 +168,9 @@ fn level(facts: &Facts<'_>, config: &Config, reading: &Reading) -> PressureLevel
 /// would be answered by reading all of it.
 fn is_as_it_was(facts: &Facts<'_>, said: &Said) -> bool {
     said.promoted
-        && said.looked.is_some_and(|looked| facts.knowledge.flow_changed.is_none_or(|changed| changed < looked))
+        && said
+            .looked
+            .is_some_and(|looked| facts.knowledge.flow_changed.is_none_or(|changed| changed < looked))
 }
 
 /// How many entries of the flow nobody promoted, as far as that is known.

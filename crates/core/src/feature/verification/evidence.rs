@@ -78,7 +78,8 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
 /// A client that starts anew has none of the old one's tasks.
 fn stopped_with_client(facts: &Facts<'_>) -> Vec<Mark> {
     let source = facts.event.payload.source.get().map(AsRef::as_ref);
-    if facts.event.kind != EventKind::SessionStart || matches!(source, Some("startup" | "clear" | "compact")) {
+    if facts.event.kind != EventKind::SessionStart || matches!(source, Some("startup" | "clear" | "compact"))
+    {
         return Vec::new();
     }
     let tasks = facts.marks.value().map(|marks| marks.work.background.as_slice()).unwrap_or_default();
@@ -125,8 +126,14 @@ fn of_command(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
         return into_marks(edited);
     }
     let after = |step: usize| last_edit.is_none_or(|edit| edit < step);
-    let kinds: Kinds =
-        facts.verification.proof.evidence.iter().filter(|found| after(found.step)).map(|found| found.kind).collect();
+    let kinds: Kinds = facts
+        .verification
+        .proof
+        .evidence
+        .iter()
+        .filter(|found| after(found.step))
+        .map(|found| found.kind)
+        .collect();
     if kinds.is_empty() {
         let mut marks: Vec<Mark> = into_marks(edited);
         marks.extend(facts.verification.proof.hidden.clone().map(Mark::Hidden));

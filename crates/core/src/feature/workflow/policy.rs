@@ -523,7 +523,12 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
 fn wrote(facts: &Facts<'_>, manifest: &str) -> bool {
     let by_tool = facts.event.written(|_| false).is_some_and(|path| is_same(path, manifest));
     by_tool
-        || facts.verification.files.iter().filter_map(|file| file.inside.as_deref()).any(|path| is_same(path, manifest))
+        || facts
+            .verification
+            .files
+            .iter()
+            .filter_map(|file| file.inside.as_deref())
+            .any(|path| is_same(path, manifest))
 }
 
 /// Another workflow was begun while a gate holds agents back: that is no way around it.

@@ -12,10 +12,10 @@ use tidegate_core::feature::knowledge::plan;
 use tidegate_core::feature::marks::{HandoffKnown, Mark, Marks};
 use tidegate_core::time::Millis;
 
-use crate::feature::cycle;
 use crate::feature::knowledge::known;
 use crate::feature::knowledge::read::{Folder, whole};
 use crate::feature::knowledge::write::{Changed, again_if_changed, lock, sweep};
+use crate::feature::{Where, cycle};
 use crate::file::replace;
 use crate::place::StateDir;
 use crate::session::marks;
@@ -53,6 +53,18 @@ pub fn collect(
         knowledge: knowledge.as_ref(),
         work,
     })
+}
+
+/// Writes what a handoff of the session says now, unless there is nothing to hand off.
+pub(crate) fn write_now(here: &Where<'_>, work: Vec<Steps>) -> io::Result<()> {
+    let (state, root) = (here.state()?, here.root()?);
+    let known = marks::read(here.folder);
+    let of = known.value().map(|marks| (here.session, marks));
+    let handoff = collect(state, root, here.config, of, work, here.now);
+    if handoff.is_empty() {
+        return Ok(());
+    }
+    write(state, root, &handoff, Some(here.session)).map(drop)
 }
 
 /// What came of writing one.

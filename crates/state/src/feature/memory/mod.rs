@@ -4,3 +4,96 @@ pub mod catalogue;
 pub mod relays;
 pub mod retries;
 pub mod spool;
+mod worker;
+
+use std::io;
+use std::path::Path;
+
+use tidegate_core::event::Event;
+use tidegate_core::feature::facts::Facts;
+use tidegate_core::feature::marks::Marks;
+use tidegate_core::feature::memory::catalogue::{MOST, OWN};
+use tidegate_core::feature::memory::effect::Effect;
+use tidegate_core::feature::memory::facts::{Answer, Needs, Remembered, turn_ends};
+use tidegate_core::feature::memory::job::{Job, VERSION};
+use tidegate_core::feature::memory::settings::StartupProjects;
+use tidegate_core::feature::memory::tag as meta_tag;
+
+use crate::feature::Where;
+use crate::host::claude_code::transcript;
+use crate::project;
+
+/// How much of an answer is looked through for its tag, from the end.
+const LONGEST_ANSWER: usize = 256 * 1024;
+
+/// What is remembered, as far as it is asked for.
+pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &Where<'_>) -> Remembered {
+    let mut memory = Remembered::default();
+    let transcript = facts.event.payload.transcript_path.get().map(|path| Path::new(path.as_ref()));
+    if needs.transcript {
+        let found = transcript.and_then(|path| std::fs::metadata(path).ok());
+        memory.length = found.filter(std::fs::Metadata::is_file).map(|found| found.len());
+    }
+    if needs.topics && turn_ends(facts.event) {
+        memory.answer = last_answer(facts.event, transcript, here.in_time);
+    }
+    let has_tag = memory.tag().is_some();
+    // What a tag should be is of interest where there is none.
+    let page = needs.page && !(has_tag && turn_ends(facts.event));
+    if needs.transcript || page {
+        memory.project = here.root.map(project::memory_project);
+    }
+    let Some(state) = here.state else { return memory };
+    if needs.topics {
+        let mut ids: Vec<i64> = memory.tag().map(|tag| tag.topic.id).into_iter().collect();
+        ids.extend(facts.marks.value().into_iter().flat_map(Marks::topics_in_question));
+        ids.retain(|id| *id > OWN);
+        ids.dedup();
+        memory.topics = ids.into_iter().map(|id| (id, catalogue::topic(state, id))).collect();
+    }
+    if let Some(project) = memory.project.as_ref().filter(|_| page) {
+        memory.page = catalogue::project(state, &project.key);
+    }
+    if needs.undecided {
+        let settings = &here.config.memory;
+        // Those of this project can be anywhere among them.
+        let most = match settings.startup_projects {
+            StartupProjects::All => settings.startup_topics.get() as usize,
+            StartupProjects::This => MOST,
+        };
+        memory.undecided = catalogue::first_undecided(state, most);
+    }
+    memory
+}
+
+/// What a turn says last: the host tells it, and where it does not, the transcript may.
+fn last_answer(event: &Event<'_>, transcript: Option<&Path>, in_time: &dyn Fn() -> bool) -> Option<Answer> {
+    let text = match event.payload.last_assistant_message.get().filter(|text| !text.is_empty()) {
+        // Nothing has to be decoded to see that there is no tag.
+        Some(text) if !text.mentions(b"[meta]") => return Some(Answer { tag: None }),
+        Some(text) => text.tail(LONGEST_ANSWER).into_owned(),
+        None => {
+            let said = transcript::last_answer(transcript?, in_time)?;
+            let tag = meta_tag::find(&said.text);
+            // That something is missing can be told only of the last word.
+            return (tag.is_some() || said.last).then_some(Answer { tag });
+        }
+    };
+    Some(Answer { tag: meta_tag::find(&text) })
+}
+
+pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+    let state = here.state()?;
+    match effect {
+        Effect::Spool { work, .. } => {
+            let (at, session, work) = (here.now, here.session.to_string(), (**work).clone());
+            spool::put(state, &Job { v: VERSION, at, session, work })
+        }
+        Effect::StartWorker { waits, starts } => {
+            if (*waits || spool::has_jobs(state)) && spool::worker_is_due(state, here.now, *starts)? {
+                worker::start(state, here.ignored)?;
+            }
+            Ok(())
+        }
+    }
+}

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
+use tidegate_core::feature::memory::effect::Starts;
 use tidegate_core::feature::memory::job::{Job, VERSION};
 use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
@@ -23,15 +24,6 @@ const LARGEST: u64 = 64 * 1024;
 
 /// At the end of turns a worker is started at most once in this time.
 const BETWEEN_STARTS_MS: u64 = 60_000;
-
-/// When somebody may start a worker, if none runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Starts {
-    /// Unless one was started within the last minute: another turn will come.
-    OnceAMinute,
-    /// Whenever that was: nobody may come after this for long.
-    AnyTime,
-}
 
 /// A file that lies in the spool.
 #[derive(Clone, Debug, PartialEq, Eq)]

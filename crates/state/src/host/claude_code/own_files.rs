@@ -7,7 +7,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-use tidegate_core::feature::facts::OwnFile;
+use tidegate_core::feature::own_settings::OwnFile;
 
 use crate::config::PROJECT_FILES;
 use crate::project::touched::{real, without_dots};

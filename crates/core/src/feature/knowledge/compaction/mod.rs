@@ -346,7 +346,8 @@ fn begins(facts: &Facts<'_>) -> bool {
 
 /// The persistence files, once: the host repeats what was said before a resume.
 fn list(facts: &Facts<'_>) -> Verdict {
-    let Some(knowledge) = facts.knowledge.files.as_ref().filter(|knowledge| has_something(&knowledge.tracked))
+    let Some(knowledge) =
+        facts.knowledge.files.as_ref().filter(|knowledge| has_something(&knowledge.tracked))
     else {
         return Verdict::silent("there are no persistence files");
     };
@@ -376,7 +377,8 @@ fn names(files: &[Tracked]) -> u64 {
 
 /// What the summary kept.
 fn measure(facts: &Facts<'_>) -> Verdict {
-    let Some(boundary) = facts.knowledge.boundary.as_ref().filter(|boundary| boundary.survival.is_none()) else {
+    let Some(boundary) = facts.knowledge.boundary.as_ref().filter(|boundary| boundary.survival.is_none())
+    else {
         return Verdict::silent("nothing was noted before this compaction");
     };
     // Noted for a compaction that did not happen; before this one nothing was.
@@ -424,7 +426,9 @@ fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
         boundary.survival =
             Some(Survival { kept: survival.kept + found.kept, ..Survival { lost: found.lost, ..survival } });
         verdict.effects.push(Effect::Knowledge(effect::Effect::NoteBoundary(Box::new(boundary.clone()))));
-        verdict.effects.push(Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary.clone()))));
+        verdict
+            .effects
+            .push(Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary.clone()))));
     }
     tell(verdict, &boundary.missing(facts.knowledge.preserved.repeated), given, config)
 }

@@ -178,7 +178,8 @@ fn nudge(
     }
     let nudge = Nudge { set: knowledge.set, entries };
     // The project remembers it for every session; the session until that is written.
-    let mut when_said = vec![Effect::Knowledge(effect::Effect::Nudged(knowledge.set)), Effect::Mark(Mark::Nudged(nudge))];
+    let mut when_said =
+        vec![Effect::Knowledge(effect::Effect::Nudged(knowledge.set)), Effect::Mark(Mark::Nudged(nudge))];
     if config.policies.compound_nudge.mode == NudgeMode::Both {
         when_said.push(Effect::Mark(Mark::Note(Note::Promote)));
     }

@@ -76,8 +76,7 @@ impl Policy for RelayLog {
         };
         let work = |because| part(facts, marks, because);
         // After a turn another one may come; after anything else it may be long until the next event.
-        let starts =
-            if facts.event.kind == EventKind::Stop { Starts::OnceAMinute } else { Starts::AnyTime };
+        let starts = if facts.event.kind == EventKind::Stop { Starts::OnceAMinute } else { Starts::AnyTime };
         let start = |waits| Effect::Memory(effect::Effect::StartWorker { waits, starts });
         match because(facts.event).map(work) {
             None => Verdict { effects: vec![start(false)], ..Verdict::silent("nothing was left") },

@@ -93,7 +93,10 @@ fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
     // The same session is one offer, however often its conversation is compacted.
     if told != Some(which) {
         let topics = topics.iter().map(|topic| topic.topic.id).collect();
-        when_said.push(Effect::Memory(effect::Effect::Spool { work: Box::new(Work::Offered { topics }), mark: None }));
+        when_said.push(Effect::Memory(effect::Effect::Spool {
+            work: Box::new(Work::Offered { topics }),
+            mark: None,
+        }));
     }
     Some(Say { to: Audience::Model, text, weight: 30, explains: false, when_said })
 }

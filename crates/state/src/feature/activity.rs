@@ -1,0 +1,49 @@
+//! What a prompt asks for, by its words or by a backend, and the stock that helps with it.
+
+use std::io;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tidegate_core::event::SessionId;
+use tidegate_core::feature::activity;
+use tidegate_core::feature::activity::classifier::{Phase, classify};
+use tidegate_core::feature::activity::effect::Effect;
+use tidegate_core::feature::activity::facts::Needs;
+use tidegate_core::feature::facts::Facts;
+use tidegate_core::time::Millis;
+
+use crate::child;
+use crate::feature::Where;
+
+pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &Where<'_>) {
+    if needs.guess {
+        facts.activity.guess = facts.event.free_prompt().map(|prompt| classify(&prompt));
+    }
+    if needs.stock {
+        facts.activity.stock = stock(here.root);
+    }
+}
+
+/// The stock that a phase may name and that is there.
+fn stock(root: Option<&Path>) -> Vec<String> {
+    let Some(folder) = root.map(|root| root.join(".claude/context")) else { return Vec::new() };
+    let all = activity::stock(Phase::Research).iter();
+    all.filter(|name| folder.join(name).is_file()).map(ToString::to_string).collect()
+}
+
+pub(super) fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
+    let Effect::Ask { prompt, at } = effect;
+    ask_backend(here.session, prompt, *at)
+}
+
+/// Starts the process and leaves it: the client waits for us, and a model takes seconds. Its output goes nowhere, so that the
+/// client does not wait for that either.
+fn ask_backend(session: &SessionId, prompt: &str, at: Millis) -> io::Result<()> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["phase", "ask", "--session", session.as_str(), "--prompt-at", &at.0.to_string()]);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    child::in_a_group(&mut command);
+    // Less than a pipe holds, so this does not wait.
+    command.spawn()?.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(prompt.as_bytes()))
+}

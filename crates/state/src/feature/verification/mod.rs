@@ -1,0 +1,6 @@
+//! What a call did to the code, and the files that say how a project is verified.
+
+pub mod manifests;
+mod work;
+
+pub(super) use work::read_facts;

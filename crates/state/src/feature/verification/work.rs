@@ -1,0 +1,274 @@
+//! What a call did to the code: the files it wrote, what its command line proves, and how the project is verified.
+
+use std::path::{Path, PathBuf};
+
+use tidegate_core::event::Event;
+use tidegate_core::feature::facts::{Facts, Touched};
+use tidegate_core::feature::marks::Marks;
+use tidegate_core::feature::verification::checks;
+use tidegate_core::feature::verification::checks::{Place, Seen, could_check};
+use tidegate_core::feature::verification::evidence;
+use tidegate_core::feature::verification::facts as own;
+use tidegate_core::feature::verification::facts::Needs;
+use tidegate_core::file_class::FileClass;
+use tidegate_core::redact::redact;
+use tidegate_core::shell::{self, Script, Spot, Surroundings};
+use tidegate_core::time::Millis;
+
+use crate::feature::Where;
+use crate::feature::verification::manifests;
+use crate::feature::verification::manifests::Manifest;
+use crate::project;
+use crate::project::touched;
+
+/// As long as the host lets a command run without being told otherwise; where it does not say how long it ran.
+const LONGEST_CALL_MS: u64 = 120_000;
+
+/// Between the end of a command and our start lies the start of a process, on a busy machine a long time.
+const START_SLACK_MS: u64 = 2_000;
+
+/// More files than a command line names on purpose.
+const MOST_FILES: usize = 64;
+
+/// More folders than a command line names on purpose.
+const MOST_LINKS: usize = 8;
+
+/// A command line as it ran.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    /// The folder it started in.
+    start: &'a str,
+    /// The folder it ended in, where that is another one. Where a line left the folders that the client allows, it is put
+    /// back where it was, so the same folder tells nothing.
+    end: Option<&'a str>,
+    /// The call did not wait for its end.
+    background: bool,
+}
+
+fn in_background(event: &Event<'_>) -> bool {
+    event.payload.tool_response.get().is_some_and(|response| response.background_task.get().is_some())
+}
+
+/// Enough of a command line to know it again.
+fn one_line(line: &str) -> String {
+    const SHOWN: usize = 80;
+    // The whole line: half a token is not recognised as one.
+    let line = redact(line).text;
+    // A variable may hold a secret under any name.
+    let shown = |word: &str| match word.split_once('=') {
+        Some((name, _)) if !name.starts_with('-') => format!("{name}=…"),
+        _ => word.to_owned(),
+    };
+    let words: Vec<String> = line.split_whitespace().map(shown).collect();
+    let line = words.join(" ");
+    if line.chars().count() <= SHOWN { line } else { line.chars().take(SHOWN).chain(['…']).collect() }
+}
+
+/// The folder that a command line started in. The payload's own is where it ended; only a subagent is always put back.
+fn start(event: &Event<'_>, marks: Option<&Marks>, root: &Path) -> String {
+    let ended = event.payload.cwd.get().map(ToString::to_string);
+    let before = marks.and_then(|marks| marks.cwd.clone()).filter(|_| event.main_thread());
+    before.or(ended).unwrap_or_else(|| root.to_string_lossy().into_owned())
+}
+
+/// Files are called what the session's main thread would call them, whoever edits them.
+fn touched(path: &Path, named: &str, roots: &[PathBuf], home: &Path, step: Option<usize>) -> Touched {
+    let inside = touched::inside(path, roots);
+    Touched {
+        path: path.to_string_lossy().into_owned(),
+        inside: inside.as_ref().map(|found| found.name(home)),
+        below: inside.map(|found| found.below).unwrap_or_default(),
+        class: FileClass::of(named),
+        step,
+    }
+}
+
+pub(crate) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &Where<'_>) {
+    facts.verification = work(facts.event, facts.marks.value(), needs, here);
+}
+
+/// What the call writes or has written, and the verifying commands of the project.
+fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>) -> own::Facts {
+    let mut work = own::Facts::default();
+    let Some(root) = here.root else { return work };
+    let start = start(event, marks, root);
+    let ended = event.payload.cwd.get().filter(|_| event.main_thread()).map(AsRef::as_ref);
+    let line = Line {
+        start: &start,
+        end: ended.filter(|end| Path::new(end) != Path::new(&start)),
+        background: in_background(event),
+    };
+    // A subagent may work in a worktree of its own.
+    let home = here.started_in.filter(|_| !event.main_thread()).unwrap_or(root);
+    let mut script = None;
+    if needs.files {
+        let target =
+            evidence::written(event, here.config).or_else(|| event.edit_target().and_then(Result::ok));
+        let roots = roots_of(root, marks, here);
+        if let Some(target) = target {
+            work.files.push(touched(&root.join(target), target, &roots, home, None));
+        } else if let Some(parsed) = event.command().and_then(|text| parse(&text, &start, here)) {
+            let written = written(event, &parsed, line, root, marks, here.now);
+            let touch =
+                |(path, step): (String, usize)| touched(Path::new(&path), &path, &roots, home, Some(step));
+            work.files = written.into_iter().map(touch).collect();
+            script = Some(parsed);
+        }
+    }
+    let edited = work.files.iter().any(|file| file.inside.is_some() && file.class == FileClass::Code);
+    let script = script.filter(|_| evidence::wants_checks(marks, edited));
+    if script.is_some() || needs.checks {
+        let unverified = marks.and_then(|marks| marks.work.changes.as_ref());
+        let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
+        let edited: Vec<PathBuf> = files.iter().map(|file| home.join(file)).collect();
+        // A script that was made for a moment and removed again; with more files than are known by name it is not asked.
+        let all_named = unverified.is_some_and(|changes| changes.count() == files.len());
+        work.edits_gone = needs.checks && all_named && !edited.iter().any(|file| file.exists());
+        let roots = roots_of(root, marks, here);
+        let hides = checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks, here);
+        if hides {
+            work.proof.hidden = event.command().map(|line| one_line(&line));
+        }
+    }
+    work
+}
+
+/// The files that a command line names as written and that have changed since it began, each with its step.
+fn written(
+    event: &Event<'_>,
+    script: &Script,
+    line: Line<'_>,
+    root: &Path,
+    marks: Option<&Marks>,
+    now: Millis,
+) -> Vec<(String, usize)> {
+    let ran = event.payload.duration_ms.get().copied().unwrap_or(LONGEST_CALL_MS);
+    let began = now.before(ran + START_SLACK_MS);
+    // What was seen before is not this line's: what was verified since, and the edits that are known.
+    let work = marks.map(|marks| &marks.work);
+    let verified = work.and_then(|work| work.verified).unwrap_or_default();
+    let changes = work.and_then(|work| work.changes.as_ref());
+    let known =
+        |path: &str| changes.filter(|changes| changes.files.iter().any(|file| path.ends_with(file.as_str())));
+    let root = root.to_string_lossy();
+    let named = script.writes().iter().take(MOST_FILES);
+    named
+        .filter_map(|write| Some((write.path.resolve(&root, line.start, line.end)?, write.step)))
+        .filter(|(path, _)| {
+            let seen = known(path).map(|changes| changes.last).unwrap_or_default().max(verified);
+            touched::changed_at(Path::new(path)).is_some_and(|at| at >= began && at > seen)
+        })
+        .collect()
+}
+
+/// A command line, with what is known of where it runs.
+fn parse(text: &str, start: &str, here: &Where<'_>) -> Option<Script> {
+    let project = here.started_in;
+    let surroundings = Surroundings {
+        home: here.place.home.as_deref().and_then(Path::to_str),
+        // The client's shell does not have it (seen with 2.1.325): then `cd "$CLAUDE_PROJECT_DIR"` stays where it is,
+        // and that is as good only within the project.
+        project: project.filter(|project| Path::new(start).starts_with(project)).and_then(Path::to_str),
+        cwd: Some(start),
+    };
+    shell::parse_in(text, surroundings)
+}
+
+/// The verifying commands of the project, as its files show them, and what a command line proves by them. The files are
+/// read only for a line that may hold such a command, and for who has to name them.
+fn checks(
+    work: &mut own::Facts,
+    script: Option<&Script>,
+    line: Line<'_>,
+    roots: &[PathBuf],
+    edited: &[PathBuf],
+    named: bool,
+    here: &Where<'_>,
+) -> bool {
+    let extra = here.config.policies.verify_stop.commands.extra();
+    let revealed = script.map(Script::revealed);
+    let revealed = revealed.filter(|revealed| could_check(revealed, &extra));
+    let Some((root, others)) = roots.split_first().filter(|_| revealed.is_some() || named) else {
+        return false;
+    };
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let real =
+        |path: &str| touched::real(Path::new(path)).map_or_else(|| path.to_owned(), |real| text(&real));
+    let edited: Vec<PathBuf> =
+        edited.iter().map(|path| touched::real(path).unwrap_or_else(|| path.clone())).collect();
+    let cwd = real(line.start);
+    let end = line.end.map(real).filter(|end| *end != cwd);
+    let mut roots = manifests::roots(root, others);
+    manifests::add_worktrees(&mut roots, &edited);
+    let mut links = Vec::new();
+    if let Some(revealed) = &revealed {
+        let known: Vec<String> = roots.iter().map(|root| text(root)).collect();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let place = Place { roots: &known, cwd: &cwd, end: end.as_deref(), links: &[] };
+        // A link to the project, or another worktree of it.
+        let outside = checks::outside(revealed, place, &extra);
+        links = outside.into_iter().take(MOST_LINKS).map(|path| (path.clone(), real(&path))).collect();
+        let paths: Vec<PathBuf> = links.iter().map(|(_, real)| Path::new(real).join("_")).collect();
+        manifests::add_worktrees(&mut roots, &paths);
+    }
+    let names: Vec<String> = roots.iter().map(|root| text(root)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let place = Place { roots: &names, cwd: &cwd, end: end.as_deref(), links: &links };
+    let folders = revealed.as_ref().map(|script| checks::folders(script, place)).unwrap_or_default();
+    let name = |path: &PathBuf| place.name(&Spot::Absolute(text(path)));
+    let edited: Vec<String> = edited.iter().filter_map(name).collect();
+    let manifests = manifests::read(&roots, &folders, &edited);
+    let seen: Vec<Seen<'_>> = manifests.iter().map(Manifest::seen).collect();
+    let project = checks::project(&seen);
+    let mut hides = false;
+    if let (Some(script), Some(revealed)) = (script, &revealed) {
+        let judge = |script: &Script| {
+            if line.background {
+                project.in_background().evidence(script, place, &extra)
+            } else {
+                project.evidence(script, place, &extra)
+            }
+        };
+        work.proof.evidence = judge(script);
+        hides = work.proof.evidence.is_empty() && !judge(revealed).is_empty();
+    }
+    work.checks = Some(project);
+    hides
+}
+
+/// Where the project's files are.
+fn roots_of(root: &Path, marks: Option<&Marks>, here: &Where<'_>) -> Vec<PathBuf> {
+    let main = project::main_worktree(root);
+    let added = marks.map(|marks| marks.directories.as_slice()).unwrap_or_default();
+    let mut roots: Vec<PathBuf> = [Some(root.to_owned()), here.started_in.map(Path::to_owned), main]
+        .into_iter()
+        .flatten()
+        .chain(added.iter().map(PathBuf::from))
+        .collect();
+    roots.dedup();
+    roots
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_is_shown_without_its_secrets() {
+        for (line, shown) in [
+            ("cargo test | tail", "cargo test | tail"),
+            ("FOO=bar  cargo test\n| tail", "FOO=… cargo test | tail"),
+            (
+                "cargo test --features=a -- --token abcd1234ef",
+                "cargo test --features=a -- --token [redacted:token]",
+            ),
+            ("DATABASE_URL=postgres://a:b@c npm test", "DATABASE_URL=… npm test"),
+            ("curl -u me:hunter2 x; npm test; true", "curl -u me:[redacted:url_password] x; npm test; true"),
+        ] {
+            assert_eq!(one_line(line), shown);
+        }
+        // A token that would be cut in two is gone before.
+        let token = format!("ghp_{}", "aB3".repeat(12));
+        assert!(!one_line(&format!("{} {token}", "x".repeat(60))).contains("aB3"));
+    }
+}
