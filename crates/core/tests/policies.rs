@@ -20,19 +20,19 @@ use std::path::{Path, PathBuf};
 use tidegate_core::event::{self, Event};
 use tidegate_core::feature as policy;
 use tidegate_core::feature::config::Config;
-use tidegate_core::feature::facts::{Facts, Known, OwnFile, Proof};
+use tidegate_core::feature::facts::{Facts, Known};
+use tidegate_core::feature::friction::effect::Effect as FrictionEffect;
+use tidegate_core::feature::knowledge::facts as known;
 use tidegate_core::feature::knowledge::facts::Knowledge;
-use tidegate_core::feature::knowledge::preserved::Preserved;
 use tidegate_core::feature::marks::{Approval, ApprovalStage, Mark, Marks, Pressure, PressureLevel};
-use tidegate_core::feature::memory::facts::Remembered;
+use tidegate_core::feature::own_settings::OwnFile;
+use tidegate_core::feature::pressure::effect::Effect as PressureEffect;
 use tidegate_core::feature::verdict::Effect;
-use tidegate_core::feature::worktree::kept::Worktrees;
 use tidegate_core::host::claude_code::models::Window;
 use tidegate_core::host::person::Person;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::Outcome;
-use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 
 type Row<'a> = Vec<&'a str>;
@@ -198,7 +198,7 @@ fn pressure_levels(row: &Row<'_>) -> Vec<String> {
         _ => None,
     });
     let published = outcome.effects.iter().find_map(|effect| match effect {
-        Effect::PublishPressure(level) => Some(level.name()),
+        Effect::Pressure(PressureEffect::Publish { level, .. }) => Some(level.name()),
         _ => None,
     });
     assert_eq!(marked, published, "{row:?}");
@@ -258,31 +258,16 @@ fn pressure_words(row: &Row<'_>) -> Vec<String> {
 /// Facts about an event of which nothing else is known.
 fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
     Facts {
-        now: Millis(0),
-        event,
-        marks: Known::Absent,
         meter: Meter::Unknown(Unknown::NothingYet),
         person: Person::There,
         client: Some(7),
-        lang: Lang::En,
-        tool_input: "",
-        tool_response: "",
-        own_file: None,
-        files: Vec::new(),
-        proof: Proof::default(),
-        edits_gone: false,
-        checks: None,
-        guess: None,
-        stock: Vec::new(),
-        knowledge: None,
-        flow_changed: None,
-        boundary: None,
-        preserved: Preserved::default(),
-        worktrees: Worktrees::default(),
-        cycle: Known::Absent,
-        workflow: Known::Absent,
-        memory: Remembered::default(),
+        ..Facts::of(event, Millis(0))
     }
+}
+
+/// What is known where flow and stock could be read, or not.
+fn flow_and_stock(files: Option<Knowledge>) -> known::Facts {
+    known::Facts { files, ..known::Facts::default() }
 }
 
 /// The verdict of the one policy that a table is about: its call and why; `-` where it does not take part.
@@ -310,7 +295,7 @@ fn step_downs(row: &Row<'_>) -> Vec<String> {
     let outcome = ruling.settle(event.kind, event.main_thread(), 1200);
     assert_eq!(outcome.context, "", "the model is told nothing: {row:?}");
     let told = outcome.effects.iter().filter_map(|effect| match effect {
-        Effect::StepDownTold(policy) => Some(policy.as_str()),
+        Effect::Friction(FrictionEffect::StepDownTold(policy)) => Some(policy.as_str()),
         _ => None,
     });
     let told: Vec<&str> = told.collect();
@@ -344,7 +329,7 @@ fn own_files(row: &Row<'_>) -> Vec<String> {
         "memory" => Some(OwnFile::Memory),
         _ => None,
     };
-    let (call, because, _) = verdict_of("own-settings", &Facts { own_file, ..facts(&event) });
+    let (call, because, _) = verdict_of("own-settings", &Facts { own_settings: own_file, ..facts(&event) });
     vec![row[0].into(), row[1].into(), row[2].into(), row[3].into(), call, because]
 }
 
@@ -447,6 +432,6 @@ fn decide(row: &Row<'_>, marks: Known<Marks>, knowledge: Option<Knowledge>) -> O
         Some(used) => Meter::StaleByOne(Reading { used, window, source: Source::Transcript, at: Millis(0) }),
         None => Meter::Unknown(Unknown::NothingYet),
     };
-    let facts = Facts { marks, meter, knowledge, ..facts(&event) };
+    let facts = Facts { marks, meter, knowledge: flow_and_stock(knowledge), ..facts(&event) };
     pipeline::decide(&facts, &Config::default(), &|| 0).settle(event.kind, event.main_thread(), 1200)
 }

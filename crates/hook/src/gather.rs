@@ -29,7 +29,7 @@ const LATE_TRANSCRIPT: Duration = Duration::from_millis(150);
 const LOOKS_AGAIN: Duration = Duration::from_millis(8);
 
 /// The project this event belongs to.
-pub fn project_root(event: &Event<'_>, env: &Environment) -> Option<PathBuf> {
+pub(crate) fn project_root(event: &Event<'_>, env: &Environment) -> Option<PathBuf> {
     let cwd = event.payload.cwd.get().map(|cwd| Path::new(cwd.as_ref()));
     project::root(env.project.as_deref(), cwd)
 }

@@ -2,13 +2,14 @@
 
 use tidegate_core::event::{self, Event};
 use tidegate_core::feature::config::Config;
+use tidegate_core::feature::cycle::effect::{self, Step};
 use tidegate_core::feature::cycle::history::Took;
 use tidegate_core::feature::cycle::policy::ID;
 use tidegate_core::feature::cycle::standing::Standing;
 use tidegate_core::feature::cycle::{ActiveStage, Cycle, Run, Turn, history};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks};
-use tidegate_core::feature::verdict::{Audience, CycleStep, Effect};
+use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::work::Background;
 use tidegate_core::host::claude_code::models::Window;
@@ -73,9 +74,9 @@ fn meter(left: &str, window: &str, compacts: &str, freshness: &str) -> Meter {
     if freshness == "current" { Meter::Current(reading) } else { Meter::StaleByOne(reading) }
 }
 
-fn step(part: Option<&Part>) -> Option<&CycleStep> {
+fn step(part: Option<&Part>) -> Option<&Step> {
     part?.verdict.effects.iter().find_map(|effect| match effect {
-        Effect::Cycle(step) => Some(step.as_ref()),
+        Effect::Cycle(effect::Effect::Step(step)) => Some(step.as_ref()),
         _ => None,
     })
 }
@@ -272,7 +273,7 @@ fn says(part: Option<&Part>) -> &'static str {
 }
 
 fn aside(part: Option<&Part>) -> &'static str {
-    let is = |effect: &Effect| matches!(effect, Effect::SetCycleAside(_));
+    let is = |effect: &Effect| matches!(effect, Effect::Cycle(effect::Effect::SetAside { .. }));
     if part.is_some_and(|part| part.verdict.effects.iter().any(is)) { "yes" } else { "-" }
 }
 
@@ -310,7 +311,8 @@ pub(super) fn with_others(row: &Row<'_>) -> Vec<String> {
     };
     let ruling = tidegate_core::pipeline::decide(&facts, &config, &|| 0);
     let outcome = ruling.settle(event.kind, true, 1200);
-    let advanced = outcome.effects.iter().any(|effect| matches!(effect, Effect::Cycle(_)));
+    let advanced =
+        outcome.effects.iter().any(|effect| matches!(effect, Effect::Cycle(effect::Effect::Step(_))));
     let part = ruling.parts.into_iter().find(|part| part.policy == ID);
     let (call, because) = call_of(part.as_ref());
     assert_eq!(advanced, call == "deny" && because != "the stage is not done", "{row:?}");
@@ -426,7 +428,7 @@ pub(super) fn turns(row: &Row<'_>) -> Vec<String> {
     let leaves = effects.iter().filter_map(|effect| match effect {
         Effect::Mark(Mark::StageTurn(Turn::Open)) => Some("open"),
         Effect::Mark(Mark::StageTurn(Turn::Interrupted)) => Some("interrupted"),
-        Effect::PublishBudget => Some("a copy"),
+        Effect::Cycle(effect::Effect::PublishBudget { .. }) => Some("a copy"),
         _ => None,
     });
     let leaves: Vec<&str> = leaves.collect();

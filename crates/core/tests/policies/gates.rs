@@ -2,14 +2,15 @@
 
 use tidegate_core::event::{self, Event};
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
+use tidegate_core::feature::activity::facts as activity;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::config::layer::{Assignment, Layer, Origin};
 use tidegate_core::feature::facts::{Facts, Known, Touched};
 use tidegate_core::feature::marks::{Late, Mark, Marks};
-use tidegate_core::feature::session;
-use tidegate_core::feature::verdict::{Audience, Effect};
+use tidegate_core::feature::verdict::{Audience, Carried};
 use tidegate_core::feature::verification::checks;
 use tidegate_core::feature::verification::checks::{Kind, Kinds, Project, Seen};
+use tidegate_core::feature::verification::facts as own;
 use tidegate_core::feature::verification::skill as verification;
 use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::feature::verification::work::{Background, Checked, Edit};
@@ -89,14 +90,14 @@ fn edit_payload(thread: &str) -> String {
 
 fn touched(file: &str) -> Touched {
     let inside = Some(file.to_owned()).filter(|file| !file.starts_with('/'));
-    Touched { inside, below: file.to_owned(), class: FileClass::of(file), step: None }
+    Touched { path: file.to_owned(), inside, below: file.to_owned(), class: FileClass::of(file), step: None }
 }
 
 fn skill_gate(thread: &str, file: &str, marks: Vec<Mark>, config: &Config) -> Option<Part> {
     let json = edit_payload(thread);
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
-    let facts =
-        Facts { marks: Known::Value(fold(marks)), files: vec![touched(file)], now: NOW, ..facts(&event) };
+    let verification = own::Facts { files: vec![touched(file)], ..own::Facts::default() };
+    let facts = Facts { marks: Known::Value(fold(marks)), verification, now: NOW, ..facts(&event) };
     part("skill-gate", &facts, config)
 }
 
@@ -241,7 +242,8 @@ pub(super) fn stops(row: &Row<'_>) -> Vec<String> {
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let checks = row[1].contains("tested").then(|| project("test"));
     let edits_gone = row[1].contains("gone");
-    let facts = Facts { marks: marks_of(row[1]), checks, edits_gone, now: NOW, ..facts(&event) };
+    let verification = own::Facts { checks, edits_gone, ..own::Facts::default() };
+    let facts = Facts { marks: marks_of(row[1]), verification, now: NOW, ..facts(&event) };
     let part = part("verify-stop", &facts, &of_preset(row[0]));
     let (call, because) = call_of(part.as_ref());
     let said = part.filter(|part| !part.shadow && !part.verdict.says.is_empty());
@@ -319,7 +321,7 @@ pub(super) fn stop_words(row: &Row<'_>) -> Vec<String> {
     let facts = Facts {
         marks: Known::Value(fold(marks)),
         person: (row[0] == "yes").into(),
-        checks: Some(checks),
+        verification: own::Facts { checks: Some(checks), ..own::Facts::default() },
         now: NOW,
         ..facts(&event)
     };
@@ -361,6 +363,10 @@ fn phase_event(cell: &str) -> String {
     }
 }
 
+fn design_and_coding() -> Vec<String> {
+    vec!["learnings-design.md".into(), "learnings-coding.md".into()]
+}
+
 pub(super) fn phases(row: &Row<'_>) -> Vec<String> {
     let json = phase_event(row[0]);
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
@@ -371,17 +377,15 @@ pub(super) fn phases(row: &Row<'_>) -> Vec<String> {
     };
     let facts = Facts {
         marks,
-        guess,
         person: (row[0] != "prompt, nobody there").into(),
-        stock: vec!["learnings-design.md".into(), "learnings-coding.md".into()],
+        activity: activity::Facts { guess, stock: design_and_coding() },
         ..facts(&event)
     };
     let (_, because) = call_of(part("phase", &facts, &Config::default()).as_ref());
-    let enters =
-        session::marks(&facts, &Config::default(), None, None).into_iter().find_map(|mark| match mark {
-            Mark::Phase(phase) => Some(phase.name()),
-            _ => None,
-        });
+    let enters = pipeline::observe(&facts, &Config::default()).into_iter().find_map(|mark| match mark {
+        Mark::Phase(phase) => Some(phase.name()),
+        _ => None,
+    });
     vec![row[0].into(), row[1].into(), row[2].into(), enters.unwrap_or("-").into(), because]
 }
 
@@ -404,9 +408,8 @@ pub(super) fn late_phases(row: &Row<'_>) -> Vec<String> {
             "prompt, marks unreadable" => Known::Broken("test".into()),
             _ => Known::Value(marks.clone()),
         },
-        guess: guess(row[3]),
         person: (row[0] != "prompt, nobody there").into(),
-        stock: vec!["learnings-design.md".into(), "learnings-coding.md".into()],
+        activity: activity::Facts { guess: guess(row[3]), stock: design_and_coding() },
         ..facts(&event)
     };
     let config = config("guide", &[("phase.llm", "backend", "claude".into())]);
@@ -414,12 +417,11 @@ pub(super) fn late_phases(row: &Row<'_>) -> Vec<String> {
     let (_, because) = call_of(part.as_ref());
     let before = marks.phase;
     // In the order in which the hook writes them.
-    for mark in session::marks(&facts, &config, None, None) {
+    for mark in pipeline::observe(&facts, &config) {
         marks.apply(mark);
     }
     for effect in part.map(|part| part.verdict.effects).unwrap_or_default() {
-        let Effect::Mark(mark) = effect else { panic!("{effect:?}") };
-        marks.apply(mark);
+        marks.apply(effect.mark().expect("each of them is remembered"));
     }
     let enters = marks.phase.filter(|phase| Some(*phase) != before).map_or("-", Phase::name);
     let then = match marks.late {
@@ -438,8 +440,10 @@ pub(super) fn phase_words(row: &Row<'_>) -> Vec<String> {
     let named = row[1].split(", ").filter(|name| *name != "-");
     let facts = Facts {
         marks: Known::Value(fold(skills(row[2]))),
-        guess: phase_named(row[0]).map(|phase| Guess { phase, confidence: 0.9 }),
-        stock: named.map(|name| format!("learnings-{name}.md")).collect(),
+        activity: activity::Facts {
+            guess: phase_named(row[0]).map(|phase| Guess { phase, confidence: 0.9 }),
+            stock: named.map(|name| format!("learnings-{name}.md")).collect(),
+        },
         ..facts(&event)
     };
     let says = part("phase", &facts, &Config::default()).expect("a verdict").verdict.says;

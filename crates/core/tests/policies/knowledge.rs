@@ -2,9 +2,12 @@
 
 use tidegate_core::event;
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
+use tidegate_core::feature::activity::facts as activity;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::knowledge::boundary::Boundary;
+use tidegate_core::feature::knowledge::effect as own;
+use tidegate_core::feature::knowledge::facts as knowledge;
 use tidegate_core::feature::knowledge::facts::Knowledge;
 use tidegate_core::feature::knowledge::key_facts::{FactKind, KeyFact};
 use tidegate_core::feature::knowledge::preserved::Preserved;
@@ -22,7 +25,7 @@ use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
 
 use super::gates::{call_of, config, fold, part};
-use super::{Row, facts};
+use super::{Row, facts, flow_and_stock};
 
 const NOW: Millis = Millis(1_000_000);
 const EDITED: Millis = Millis(500_000);
@@ -111,8 +114,8 @@ pub(super) fn nudges(row: &Row<'_>) -> Vec<String> {
         now: NOW,
         marks: Known::Value(fold(marks)),
         person: attended.into(),
-        guess,
-        knowledge,
+        activity: activity::Facts { guess, ..activity::Facts::default() },
+        knowledge: flow_and_stock(knowledge),
         ..facts(&event)
     };
     let part = part("compound-nudge", &facts, &config(row[0], &[]));
@@ -138,8 +141,9 @@ pub(super) fn nudges_again(row: &Row<'_>) -> Vec<String> {
     }
     let json = format!(r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on"}}"#);
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
-    let knowledge = knowledge(&format!("9/{}", row[2]));
-    let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), guess, knowledge, ..facts(&event) };
+    let knowledge = flow_and_stock(knowledge(&format!("9/{}", row[2])));
+    let activity = activity::Facts { guess, ..activity::Facts::default() };
+    let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), activity, knowledge, ..facts(&event) };
     let part = part("compound-nudge", &facts, &config("guide", &[]));
     [row[0], row[1], row[2], &told(part.as_ref())].map(str::to_owned).into()
 }
@@ -151,6 +155,7 @@ pub(super) fn waiting_notes(row: &Row<'_>) -> Vec<String> {
     let mut marks = work("edited");
     marks.push(Mark::Note(note));
     let knowledge = knowledge(row[1]).map(|known| Knowledge { written: written(row[2]), ..known });
+    let knowledge = flow_and_stock(knowledge);
     let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), knowledge, ..facts(&event) };
     let part = part("compound-nudge", &facts, &config("strict", &[])).expect("it takes part");
     let given = Effect::Mark(Mark::NoteGiven(note));
@@ -172,6 +177,7 @@ pub(super) fn flow_notes(row: &Row<'_>) -> Vec<String> {
         _ => {}
     }
     let knowledge = knowledge("3/0").map(|known| Knowledge { written: written(row[1]), ..known });
+    let knowledge = flow_and_stock(knowledge);
     let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), knowledge, ..facts(&event) };
     let part = part("compound-nudge", &facts, &config("guide", &[])).expect("it takes part");
     let leaves =
@@ -186,6 +192,7 @@ pub(super) fn nudge_words(row: &Row<'_>) -> Vec<String> {
     let number = |text: &str| text.parse().expect("a number");
     let confidence = Confidence { unverified: number(unverified), total: number(total), average: 1.0 };
     let knowledge = knowledge(&format!("9/{}", row[1])).map(|known| Knowledge { confidence, ..known });
+    let knowledge = flow_and_stock(knowledge);
     let lang = if row[0] == "ja" { Lang::Ja } else { Lang::En };
     let marks = Known::Value(fold(work("verified")));
     let facts = Facts { now: NOW, marks, knowledge, lang, ..facts(&event) };
@@ -214,13 +221,14 @@ pub(super) fn holds(row: &Row<'_>) -> Vec<String> {
         now: NOW,
         marks: Known::Value(fold(marks)),
         person: attended.into(),
-        knowledge: knowledge(row[2]),
+        knowledge: flow_and_stock(knowledge(row[2])),
         ..facts(&event)
     };
     let config = config("guide", &[("compaction", "hold", row[0].into())]);
     let part = part("compaction", &facts, &config);
     if let Some(Verdict { effects, call, .. }) = part.as_ref().map(|part| &part.verdict) {
-        let noted = effects.iter().any(|effect| matches!(effect, Effect::NoteBoundary(_)));
+        let noted =
+            effects.iter().any(|effect| matches!(effect, Effect::Knowledge(own::Effect::NoteBoundary(_))));
         assert_eq!(noted, call.name() == "pass", "nothing else happens at one that is held: {row:?}");
     }
     let (call, because) = call_of(part.as_ref());
@@ -238,10 +246,11 @@ pub(super) fn recoveries(row: &Row<'_>) -> Vec<String> {
     });
     let said = (row[1] == "yes").then_some(NOW);
     let marks = Known::Value(Marks { recovered: said, ..Marks::default() });
-    let facts = Facts { now: NOW, marks, boundary, knowledge: knowledge(row[2]), ..facts(&event) };
+    let knowledge = knowledge::Facts { boundary, ..flow_and_stock(knowledge(row[2])) };
+    let facts = Facts { now: NOW, marks, knowledge, ..facts(&event) };
     let part = part("compaction", &facts, &config("guide", &[])).expect("it takes part");
     let first = part.verdict.says.first().and_then(|say| say.text.lines().next()).unwrap_or("-");
-    let tidies = part.verdict.effects.contains(&Effect::TidyFlow);
+    let tidies = part.verdict.effects.contains(&Effect::Knowledge(own::Effect::TidyFlow));
     [row[0], row[1], row[2], first, if tidies { "yes" } else { "-" }].map(str::to_owned).into()
 }
 
@@ -252,7 +261,7 @@ pub(super) fn listings(row: &Row<'_>) -> Vec<String> {
     let facts = |marks: Marks| Facts {
         now: NOW,
         marks: Known::Value(marks),
-        knowledge: knowledge.clone(),
+        knowledge: flow_and_stock(knowledge.clone()),
         ..facts(&event)
     };
     let decide = |marks| part("compaction", &facts(marks), &config("guide", &[])).expect("it takes part");
@@ -293,7 +302,13 @@ pub(super) fn handoffs(row: &Row<'_>) -> Vec<String> {
     let decide = |handoff_known| {
         let marks = Known::Value(Marks { handoff: handoff_known, ..Marks::default() });
         let knowledge = Some(Knowledge { handoff, ..Knowledge::default() });
-        let facts = Facts { now, marks, person: attended.into(), knowledge, ..facts(&event) };
+        let facts = Facts {
+            now,
+            marks,
+            person: attended.into(),
+            knowledge: flow_and_stock(knowledge),
+            ..facts(&event)
+        };
         part("compaction", &facts, &config("guide", &[])).expect("it takes part").verdict.says
     };
     let says = decide(known);
@@ -330,8 +345,8 @@ pub(super) fn survivals(row: &Row<'_>) -> Vec<String> {
         serde_json::json!({"session_id": "s", "hook_event_name": "PostCompact", "compact_summary": summary});
     let (json, config) = (json.to_string(), config("guide", &[]));
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
-    let known =
-        Facts { now: NOW, boundary: Some(noted), marks: Known::Value(Marks::default()), ..facts(&event) };
+    let knowledge = knowledge::Facts { boundary: Some(noted), ..knowledge::Facts::default() };
+    let known = Facts { now: NOW, knowledge, marks: Known::Value(Marks::default()), ..facts(&event) };
     let measured = compaction(&json, known, &config).expect("it takes part");
     assert!(measured.verdict.says.is_empty(), "nothing can be said there");
     let (mut boundary, mut marks) = (None, Marks::default());
@@ -344,12 +359,15 @@ pub(super) fn survivals(row: &Row<'_>) -> Vec<String> {
         let preserved = Some(row[3].to_owned()).filter(|text| text != "-");
         let known = Facts {
             now: NOW,
-            boundary: boundary.clone(),
             marks: Known::Value(marks.clone()),
-            preserved: Preserved {
-                texts: preserved.into_iter().collect(),
-                repeated: row[0] == "manual",
-                known: true,
+            knowledge: knowledge::Facts {
+                boundary: boundary.clone(),
+                preserved: Preserved {
+                    texts: preserved.into_iter().collect(),
+                    repeated: row[0] == "manual",
+                    known: true,
+                },
+                ..knowledge::Facts::default()
             },
             ..facts(&event)
         };
@@ -389,8 +407,9 @@ pub(super) fn late_boundaries(row: &Row<'_>) -> Vec<String> {
     let mut marks = Marks::default();
     marks.apply(Mark::Note(Note::Lost));
     let preserved = Preserved { known: row[2] == "yes", ..Preserved::default() };
-    let facts =
-        Facts { now: NOW, marks: Known::Value(marks), boundary: Some(boundary), preserved, ..facts(&event) };
+    let boundary = Some(boundary);
+    let knowledge = knowledge::Facts { boundary, preserved, ..knowledge::Facts::default() };
+    let facts = Facts { now: NOW, marks: Known::Value(marks), knowledge, ..facts(&event) };
     let part = part("compaction", &facts, &config("guide", &[])).expect("it takes part");
     [row[0], row[1], row[2], part.verdict.because].map(str::to_owned).into()
 }
@@ -399,7 +418,7 @@ pub(super) fn late_boundaries(row: &Row<'_>) -> Vec<String> {
 fn take(verdict: &Verdict, boundary: &mut Option<Boundary>, marks: &mut Marks) {
     for effect in &verdict.effects {
         match effect {
-            Effect::NoteBoundary(noted) => *boundary = Some((**noted).clone()),
+            Effect::Knowledge(own::Effect::NoteBoundary(noted)) => *boundary = Some((**noted).clone()),
             Effect::Mark(mark) => marks.apply(mark.clone()),
             _ => {}
         }
@@ -421,7 +440,8 @@ pub(super) fn unknowns(row: &Row<'_>) -> Vec<String> {
         _ => Known::Value(Marks::default()),
     };
     let boundary = (row[1] == "noted").then(Boundary::default);
-    let facts = Facts { now: NOW, marks, boundary, ..facts(&event) };
+    let knowledge = knowledge::Facts { boundary, ..knowledge::Facts::default() };
+    let facts = Facts { now: NOW, marks, knowledge, ..facts(&event) };
     let part = part("compaction", &facts, &config("guide", &[]));
     if let Some(part) = &part {
         assert!(part.verdict.says.is_empty() && part.verdict.effects.is_empty(), "{row:?}");
@@ -449,10 +469,10 @@ pub(super) fn worktrees(row: &Row<'_>) -> Vec<String> {
         leaving: (row[1] == "yes").then(|| kept("leaving")),
         gone: (row[2] == "gone").then(|| kept("gone")).into_iter().collect(),
     };
-    let facts = Facts { marks: Known::Value(marks), worktrees, ..facts(&event) };
+    let facts = Facts { marks: Known::Value(marks), worktree: worktrees, ..facts(&event) };
     let ruling = pipeline::decide(&facts, &Config::default(), &|| 0);
     let outcome = ruling.settle(event.kind, event.main_thread(), 1200);
-    let copies = outcome.effects.iter().any(|effect| matches!(effect, Effect::KeepWorktree(_)));
+    let copies = outcome.effects.iter().any(|effect| matches!(effect, Effect::Worktree(_)));
     let told = outcome.effects.iter().find_map(|effect| match effect {
         Effect::Mark(Mark::WorktreeTold(path)) => path.strip_prefix("/w/"),
         _ => None,
@@ -474,7 +494,7 @@ fn what_must_survive_always_fits() {
         let mut decisions: Vec<String> =
             (10..50).map(|number| format!("{number} {}", "x".repeat(140))).collect();
         decisions[0] = "x".repeat(length);
-        let knowledge = Some(Knowledge { decisions, ..Knowledge::default() });
+        let knowledge = flow_and_stock(Some(Knowledge { decisions, ..Knowledge::default() }));
         let facts = Facts { now: NOW, marks: Known::Value(Marks::default()), knowledge, ..facts(&event) };
         let config = config("guide", &[]);
         let ruling = pipeline::decide(&facts, &config, &|| 0);

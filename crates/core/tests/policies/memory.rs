@@ -7,12 +7,13 @@ use tidegate_core::feature::marks::{Mark, Marks, Note};
 use tidegate_core::feature::memory::catalogue::{
     Decided, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
 };
+use tidegate_core::feature::memory::effect;
 use tidegate_core::feature::memory::facts::{Answer, Remembered, Spooled, TopicOf};
 use tidegate_core::feature::memory::job::{ProjectOf, Work};
 use tidegate_core::feature::memory::tag as meta_tag;
 use tidegate_core::feature::memory::tag::MetaTag;
-use tidegate_core::feature::session;
-use tidegate_core::feature::verdict::Effect;
+use tidegate_core::feature::verdict::{Carried, Effect};
+use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::settings::value::Value;
 use tidegate_core::text::fnv;
@@ -64,7 +65,7 @@ fn length(cell: &str) -> Remembered {
 
 fn job(part: Option<&Part>) -> Option<&tidegate_core::feature::memory::job::Part> {
     part?.verdict.effects.iter().find_map(|effect| match effect {
-        Effect::Spool(work) => match work.as_ref() {
+        Effect::Memory(effect::Effect::Spool { work, .. }) => match work.as_ref() {
             Work::Relays(part) => Some(part),
             Work::Offered { .. } => None,
         },
@@ -85,12 +86,13 @@ pub(super) fn jobs(row: &Row<'_>) -> Vec<String> {
     let facts = Facts { now: NOW, marks, memory: length(row[1]), ..facts(&event) };
     let part = part("relay-log", &facts, &Config::default());
     let effects = part.as_ref().map(|part| part.verdict.effects.clone()).unwrap_or_default();
-    let marked = effects.iter().find_map(|effect| match effect {
-        Effect::Mark(Mark::Spooled(spooled)) => Some(spooled.to),
+    let marked = effects.iter().filter_map(Effect::mark).find_map(|mark| match mark {
+        Mark::Spooled(spooled) => Some(spooled.to),
         _ => None,
     });
     assert_eq!(marked, job(part.as_ref()).map(|job| job.to), "the mark goes with the job: {row:?}");
-    let worker = if effects.contains(&Effect::StartWorker) { "yes" } else { "-" };
+    let starts = |effect: &Effect| matches!(effect, Effect::Memory(effect::Effect::StartWorker { .. }));
+    let worker = if effects.iter().any(starts) { "yes" } else { "-" };
     let because = call_of(part.as_ref()).1;
     [row[0], row[1], row[2], &covers(part.as_ref()), worker, &because].map(str::to_owned).into()
 }
@@ -115,10 +117,10 @@ pub(super) fn not_recorded(row: &Row<'_>) -> Vec<String> {
         ..facts(&event)
     };
     let part = part("relay-log", &facts, &config);
-    let marks = session::marks(&facts, &config, None, None).into_iter().map(Effect::Mark);
-    let effects = part.as_ref().map(|part| part.verdict.effects.clone()).unwrap_or_default();
-    let spooled = marks.chain(effects).find_map(|effect| match effect {
-        Effect::Mark(Mark::Spooled(spooled)) => Some(spooled),
+    let marks = pipeline::observe(&facts, &config).into_iter();
+    let effects = part.as_ref().map(|part| part.verdict.effects.as_slice()).unwrap_or_default();
+    let spooled = marks.chain(effects.iter().filter_map(Effect::mark)).find_map(|mark| match mark {
+        Mark::Spooled(spooled) => Some(spooled),
         _ => None,
     });
     let passed = spooled.and_then(|spooled| spooled.passed);
@@ -477,7 +479,7 @@ pub(super) fn startups(row: &Row<'_>) -> Vec<String> {
     for say in &says {
         told.push(if say.text.starts_with("Decisions") { "decisions" } else { "topics" });
         for effect in &say.when_said {
-            if let Effect::Spool(work) = effect
+            if let Effect::Memory(effect::Effect::Spool { work, .. }) = effect
                 && let Work::Offered { topics } = work.as_ref()
             {
                 offers = topics.iter().map(i64::to_string).collect::<Vec<_>>().join(" ");

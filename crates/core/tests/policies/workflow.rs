@@ -6,6 +6,7 @@ use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks};
 use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::workflow::check::{Found, Named};
+use tidegate_core::feature::workflow::effect;
 use tidegate_core::feature::workflow::policy::ID;
 use tidegate_core::feature::workflow::standing::{LetThrough, Standing};
 use tidegate_core::feature::workflow::{Attached, Manifest, PhaseBegan, Workflow, work_id};
@@ -144,12 +145,13 @@ pub(super) fn ladder(row: &Row<'_>) -> Vec<String> {
     let part = part(ID, &facts, &config);
     let (call, because) = call_of(part.as_ref());
     let effects = part.as_ref().map(|part| part.verdict.effects.as_slice()).unwrap_or_default();
-    let handoff =
-        if effects.iter().any(|effect| matches!(effect, Effect::WriteHandoff(work) if work.len() == 1)) {
-            ", handoff"
-        } else {
-            ""
-        };
+    let handoff = if effects.iter().any(
+        |effect| matches!(effect, Effect::Workflow(effect::Effect::WriteHandoff(work)) if work.len() == 1),
+    ) {
+        ", handoff"
+    } else {
+        ""
+    };
     let (call, says) = (format!("{call}{handoff}"), says(part.as_ref(), &event));
     [row[0], row[1], row[2], row[3], row[4], &call, &says, &because].map(str::to_owned).into()
 }
@@ -363,7 +365,7 @@ pub(super) fn reminders(row: &Row<'_>) -> Vec<String> {
     let part = part(ID, &facts, &Config::default());
     let effects = part.as_ref().map(|part| part.verdict.effects.as_slice()).unwrap_or_default();
     let notes = effects.iter().find_map(|effect| match effect {
-        Effect::NoteCompaction { manifest, section } => {
+        Effect::Workflow(effect::Effect::NoteCompaction { manifest, section, .. }) => {
             assert_eq!(manifest, PATH);
             Some(format!("phases.{section}"))
         }

@@ -132,3 +132,46 @@ pub fn carry_out(effect: &Effect, here: &Where<'_>) -> io::Result<()> {
         | Effect::OwnSettings(none) => match *none {},
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::marks;
+    use tidegate_core::feature::knowledge::handoff::Steps;
+    use tidegate_core::feature::marks::HandoffKnown;
+    use tidegate_core::feature::workflow::effect::Effect as WorkflowEffect;
+
+    #[test]
+    fn a_handoff_is_written_and_remembered() {
+        let base = tempfile::tempdir().unwrap();
+        let place = PlaceEnv { state_dir: Some(base.path().join("state")), ..PlaceEnv::default() };
+        let (state, root) = (StateDir::open(&place).unwrap(), base.path().join("project"));
+        std::fs::create_dir(&root).unwrap();
+        let (session, config) = (SessionId::parse("s-1").unwrap(), Config::default());
+        let folder = state.session(&session);
+        let here = Where {
+            now: Millis(7),
+            config: &config,
+            place: &place,
+            state: Some(&state),
+            session: &session,
+            folder: &folder,
+            root: Some(&root),
+            started_in: None,
+            plugin: None,
+            ignored: &[],
+            in_time: &|| true,
+        };
+        let write = |work: Vec<Steps>| {
+            carry_out(&Effect::Workflow(WorkflowEffect::WriteHandoff(work)), &here).unwrap();
+        };
+        write(Vec::new());
+        assert!(!root.join(".claude").exists(), "there is nothing to hand off");
+        let steps = vec![("8_implementation".to_owned(), "in progress".to_owned())];
+        write(vec![Steps { of: "workflow feature".into(), steps }]);
+        let text = std::fs::read_to_string(root.join(".claude/context/handoff.md")).unwrap();
+        assert!(text.contains("stands: workflow feature\n\n- 8_implementation: in progress\n"), "{text}");
+        let known = marks::read(&folder).value().and_then(|marks| marks.handoff);
+        assert_eq!(known, Some(HandoffKnown { at: Millis(7), wrote: true }));
+    }
+}
