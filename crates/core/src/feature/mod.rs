@@ -3,6 +3,28 @@
 //! A folder holds the policy, its settings and its literate table (`<id>.md`, run by `tests/policies.rs`).
 //! To add one: make the folder, add its line below.
 
+/// Every room, for the aggregates that are made of one part of each: module and variant. The session is first: the others
+/// hear its marks.
+macro_rules! rooms {
+    ($with:ident) => {
+        $with! {
+            session Session;
+            approval Approval;
+            friction Friction;
+            own_settings OwnSettings;
+            skill_gate SkillGate;
+            verification Verification;
+            memory Memory;
+            cycle Cycle;
+            workflow Workflow;
+            activity Activity;
+            knowledge Knowledge;
+            pressure Pressure;
+            worktree Worktree;
+        }
+    };
+}
+
 pub mod activity;
 pub mod approval;
 pub mod config;
