@@ -3,16 +3,13 @@
 //! A folder holds the policy, its settings and its literate table (`<id>.md`, run by `tests/policies.rs`).
 //! To add one: make the folder, add its line below.
 
-/// Every room, for the aggregates that are made of one part of each: module and variant. The session is first: the others
-/// hear its marks.
+/// The rooms that have a part of a kind, for the aggregate that is made of these parts: module and variant.
 macro_rules! rooms {
-    ($with:ident) => {
+    // The session is first: the others hear its marks.
+    (marks, $with:ident) => {
         $with! {
             session Session;
             approval Approval;
-            friction Friction;
-            own_settings OwnSettings;
-            skill_gate SkillGate;
             verification Verification;
             memory Memory;
             cycle Cycle;
