@@ -12,9 +12,13 @@ use std::time::Duration;
 use serde::Serialize;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::approval::is_yes;
-use tidegate_core::feature::marks::{
-    APPROVAL_MS, Approval, ApprovalStage, CODE_LENGTH, CODE_LETTERS, Mark, Marks,
-};
+use tidegate_core::feature::marks::Marks;
+use tidegate_core::feature::approval::marks::APPROVAL_MS;
+use tidegate_core::feature::approval::marks::Approval;
+use tidegate_core::feature::approval::marks::ApprovalStage;
+use tidegate_core::feature::approval::marks::CODE_LENGTH;
+use tidegate_core::feature::approval::marks::CODE_LETTERS;
+use tidegate_core::feature::approval::marks::Mark as ApprovalMark;
 use tidegate_core::host::person::Person;
 use tidegate_core::pipeline::record::{Deeds, Record};
 use tidegate_core::time::Millis;
@@ -157,7 +161,7 @@ fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent
 }
 
 fn is_attended(here: &Here, session: &SessionId) -> bool {
-    here.session(Some(session.as_str())).is_ok_and(|known| known.marks.person == Some(Person::There))
+    here.session(Some(session.as_str())).is_ok_and(|known| known.marks.session.person == Some(Person::There))
 }
 
 /// Checks that a person can have seen what an agent says they have. `name` is what the config may allow where nobody is
@@ -248,7 +252,7 @@ impl Session<'_> {
             shown: false,
             stage: ApprovalStage::Asked,
         };
-        lock.append(&[Mark::Approval(request.clone())]).map_err(CliError::new)?;
+        lock.append(&[ApprovalMark::Approval(request.clone())]).map_err(CliError::new)?;
         Ok(request)
     }
 
@@ -274,7 +278,7 @@ impl Session<'_> {
             return Ok(None);
         };
         let used = Approval { stage: ApprovalStage::Used, ..given.clone() };
-        lock.append(&[Mark::Approval(used)]).map_err(CliError::new)?;
+        lock.append(&[ApprovalMark::Approval(used)]).map_err(CliError::new)?;
         Ok(Some(given.code.clone()))
     }
 

@@ -75,9 +75,9 @@ impl Here {
     /// The project that is meant.
     fn find_root(&self) -> Option<PathBuf> {
         let of_session = self.env.session.as_deref().and_then(|id| self.session(Some(id)).ok());
-        let of_session = of_session.and_then(|session| session.marks.root).map(PathBuf::from);
+        let of_session = of_session.and_then(|session| session.marks.session.root).map(PathBuf::from);
         let known: Vec<PathBuf> =
-            self.all().into_iter().filter_map(|session| session.marks.root.map(PathBuf::from)).collect();
+            self.all().into_iter().filter_map(|session| session.marks.session.root.map(PathBuf::from)).collect();
         project_root::find(&self.env, of_session, &known)
     }
 
@@ -93,7 +93,7 @@ impl Here {
         let mut all = self.all();
         let here = all
             .iter()
-            .position(|session| session.marks.root.as_deref().map(Path::new) == self.root.as_deref());
+            .position(|session| session.marks.session.root.as_deref().map(Path::new) == self.root.as_deref());
         match here {
             Some(newest) => Ok(all.swap_remove(newest)),
             None if all.is_empty() => Err(CliError::new("no session has been seen yet").hint(
@@ -107,7 +107,7 @@ impl Here {
                         format!(
                             "{} in {}",
                             session.id,
-                            session.marks.root.as_deref().unwrap_or("an unknown project")
+                            session.marks.session.root.as_deref().unwrap_or("an unknown project")
                         )
                     })
                     .collect();
@@ -125,7 +125,7 @@ impl Here {
         let entries = fs::read_dir(self.state.sessions()).into_iter().flatten().flatten();
         let ids = entries.filter_map(|entry| SessionId::parse(&entry.file_name().to_string_lossy()).ok());
         let mut sessions: Vec<Session> = ids.filter_map(|id| self.open(id).ok()).collect();
-        sessions.sort_by_key(|session| std::cmp::Reverse(session.marks.attached));
+        sessions.sort_by_key(|session| std::cmp::Reverse(session.marks.session.attached));
         sessions
     }
 

@@ -23,7 +23,13 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known, OwnFile, Proof};
 use tidegate_core::feature::knowledge::facts::Knowledge;
 use tidegate_core::feature::knowledge::preserved::Preserved;
-use tidegate_core::feature::marks::{Approval, ApprovalStage, Mark, Marks, Pressure, PressureLevel};
+use tidegate_core::feature::marks::{Marks, SessionMark};
+use tidegate_core::feature::approval::marks::Approval;
+use tidegate_core::feature::approval::marks::ApprovalStage;
+use tidegate_core::feature::pressure::marks::Said;
+use tidegate_core::feature::pressure::marks::PressureLevel;
+use tidegate_core::feature::approval::marks::Mark as ApprovalMark;
+use tidegate_core::feature::pressure::marks::Mark as PressureMark;
 use tidegate_core::feature::memory::facts::Remembered;
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::feature::worktree::kept::Worktrees;
@@ -194,7 +200,7 @@ fn pressure_levels(row: &Row<'_>) -> Vec<String> {
     let said = said_level(&outcome);
     // The session's own mark and the public copy always go together.
     let marked = outcome.effects.iter().find_map(|effect| match effect {
-        Effect::Mark(Mark::Pressure(pressure)) => Some(pressure.level.name()),
+        Effect::Mark(Mark::Pressure(PressureMark::Pressure(pressure))) => Some(pressure.level.name()),
         _ => None,
     });
     let published = outcome.effects.iter().find_map(|effect| match effect {
@@ -224,11 +230,11 @@ fn pressure_promoted(row: &Row<'_>) -> Vec<String> {
     let mut marks = Marks::default();
     let (reference, at) = (row[3].parse().unwrap_or_default(), Millis(0));
     let pressure = Pressure { level: level(row[4]), used: 1, reference, at, promoted: false, looked: None };
-    marks.apply(Mark::Pressure(pressure));
-    marks.apply(Mark::Promoted(at));
+    marks.apply(PressureMark::Pressure(pressure));
+    marks.apply(SessionMark::Promoted(at));
     let outcome = decide(row, Known::Value(marks.clone()), unpromoted(row[5]));
     let looked = match outcome.effects.as_slice() {
-        [Effect::Mark(mark @ Mark::Pressure(Pressure { looked: Some(_), promoted: true, .. }))] => {
+        [Effect::Mark(mark @ PressureMark::Pressure(Pressure { looked: Some(_), promoted: true, .. }))] => {
             marks.apply(mark.clone());
             assert_eq!(decide(row, Known::Value(marks), None).effects, [], "once: {row:?}");
             "yes"
@@ -411,7 +417,7 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
     let (call, because, effects) = verdict_of("approval", &facts);
     assert_eq!(call, "pass", "an approval never holds anything up: {row:?}");
     let becomes = effects.iter().find_map(|effect| match effect {
-        Effect::Mark(Mark::Approval(approval)) => Some(match approval.stage {
+        Effect::Mark(Mark::Approval(ApprovalMark::Approval(approval))) => Some(match approval.stage {
             ApprovalStage::Asked => "asked",
             ApprovalStage::Questioned(_) => "questioned",
             ApprovalStage::Given => "given",

@@ -134,7 +134,7 @@ fn one_line(line: &str) -> String {
 /// The folder that a command line started in. The payload's own is where it ended; only a subagent is always put back.
 fn start(event: &Event<'_>, marks: Option<&Marks>, root: &Path) -> String {
     let ended = event.payload.cwd.get().map(ToString::to_string);
-    let before = marks.and_then(|marks| marks.cwd.clone()).filter(|_| event.main_thread());
+    let before = marks.and_then(|marks| marks.session.cwd.clone()).filter(|_| event.main_thread());
     before.or(ended).unwrap_or_else(|| root.to_string_lossy().into_owned())
 }
 
@@ -182,7 +182,7 @@ pub struct Gather<'a> {
 
 /// The project whose file says where the session's cycle stands: the one it was begun in, wherever the session stands now.
 pub(crate) fn cycle_root<'a>(facts: &'a Facts<'_>, root: Option<&'a Path>) -> Option<&'a Path> {
-    let stage = facts.marks.value().and_then(|marks| marks.stage.as_ref());
+    let stage = facts.marks.value().and_then(|marks| marks.cycle.stage.as_ref());
     stage.and_then(|stage| stage.project.as_deref()).map(Path::new).or(root)
 }
 
@@ -206,19 +206,19 @@ impl Gather<'_> {
         ));
         let needs = needs.and(memory::needs(event)).and(relay_log::needs_passed_over(event, self.config));
         let meter = if needs.meter {
-            let settings = host.as_ref().or(marks.value().and_then(|marks| marks.host.as_ref()));
+            let settings = host.as_ref().or(marks.value().and_then(|marks| marks.session.host.as_ref()));
             let settings = settings.cloned().unwrap_or_default();
             self.meter(event, marks.value(), &settings, needs.current)
         } else {
             Meter::Unknown(Unknown::NotNeeded)
         };
-        let lang = self.env.lang(self.config.general.lang, marks.value().and_then(|marks| marks.lang));
+        let lang = self.env.lang(self.config.general.lang, marks.value().and_then(|marks| marks.session.lang));
         let tool = if needs.tool { RawTool::read(self.payload) } else { RawTool::default() };
         let target = event.edit_target().and_then(Result::ok).filter(|_| needs.own_file);
         let work = self.work(event, marks.value(), root.as_deref(), needs);
         let guess = event.free_prompt().filter(|_| needs.phase).map(|prompt| phase::classify(&prompt));
         // Most prompts go on with what the session is about; nothing is named then.
-        let now = marks.value().and_then(|marks| marks.phase);
+        let now = marks.value().and_then(|marks| marks.activity.phase);
         let enters = needs.phase && guess.is_none_or(|guess| Some(guess.phase) != now);
         let boundary = if needs.boundary { boundary::read(self.folder) } else { None };
         // Only what was not found in the summary is looked for.
@@ -235,7 +235,7 @@ impl Gather<'_> {
         } else {
             Worktrees::default()
         };
-        let is_approval_open = marks.value().is_some_and(|marks| !marks.approvals.is_empty());
+        let is_approval_open = marks.value().is_some_and(|marks| !marks.approval.requests.is_empty());
         let mut facts = Facts {
             now: self.now,
             event,
@@ -277,7 +277,7 @@ impl Gather<'_> {
         if needs.workflow {
             facts.workflow = self.workflow(&facts, root.as_deref());
         }
-        if facts.marks.value().is_some_and(|marks| marks.pressure.promoted) {
+        if facts.marks.value().is_some_and(|marks| marks.pressure.said.promoted) {
             let folder = root.as_deref().and_then(Folder::of);
             facts.flow_changed = folder.and_then(|folder| folder.modified(flow::FILE));
         }
@@ -357,7 +357,7 @@ impl Gather<'_> {
 
     /// Where the session's workflow stands or, where a manifest was written, that one.
     pub fn workflow(&self, facts: &Facts<'_>, root: Option<&Path>) -> Known<workflow::Standing> {
-        let attached = facts.marks.value().and_then(|marks| marks.workflow.as_ref());
+        let attached = facts.marks.value().and_then(|marks| marks.workflow.attached.as_ref());
         let Some(root) = attached.map(|attached| Path::new(&attached.project)).or(root) else {
             return Known::Absent;
         };
@@ -391,7 +391,7 @@ impl Gather<'_> {
 
     /// Worktrees that go with this event, or have gone.
     fn worktrees(&self, event: &Event<'_>, marks: Option<&Marks>, root: Option<&Path>) -> Worktrees {
-        let known = marks.map(|marks| marks.worktrees.as_slice()).unwrap_or_default();
+        let known = marks.map(|marks| marks.worktree.kept.as_slice()).unwrap_or_default();
         if !event.may_end_worktree() {
             let is_gone =
                 |kept: &&Kept| !Path::new(&kept.worktree).exists() && Path::new(&kept.copy).is_dir();
@@ -415,7 +415,7 @@ impl Gather<'_> {
     /// Flow and stock of the project.
     fn knowledge(&self, root: &Path, marks: Option<&Marks>) -> Option<Knowledge> {
         let folder = Folder::of(root)?;
-        let began = marks.and_then(|marks| marks.began);
+        let began = marks.and_then(|marks| marks.session.began);
         Some(known::knowledge(self.state, &folder, &known::texts(&folder), began, self.now))
     }
 
@@ -453,7 +453,7 @@ impl Gather<'_> {
         let edited = work.files.iter().any(|file| file.inside.is_some() && file.class == FileClass::Code);
         let script = script.filter(|_| evidence::wants_checks(marks, edited));
         if script.is_some() || needs.checks {
-            let unverified = marks.and_then(|marks| marks.work.changes.as_ref());
+            let unverified = marks.and_then(|marks| marks.verification.changes.as_ref());
             let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
             let edited: Vec<PathBuf> = files.iter().map(|file| home.join(file)).collect();
             // A script that was made for a moment and removed again; with more files than are known by name it is not asked.
@@ -480,7 +480,7 @@ impl Gather<'_> {
         let ran = event.payload.duration_ms.get().copied().unwrap_or(LONGEST_CALL_MS);
         let began = self.now.before(ran + START_SLACK_MS);
         // What was seen before is not this line's: what was verified since, and the edits that are known.
-        let work = marks.map(|marks| &marks.work);
+        let work = marks.map(|marks| &marks.verification);
         let verified = work.and_then(|work| work.verified).unwrap_or_default();
         let changes = work.and_then(|work| work.changes.as_ref());
         let known = |path: &str| {
@@ -573,7 +573,7 @@ impl Gather<'_> {
     /// Where the project's files are.
     fn roots(&self, root: &Path, marks: Option<&Marks>) -> Vec<PathBuf> {
         let main = project::main_worktree(root);
-        let added = marks.map(|marks| marks.directories.as_slice()).unwrap_or_default();
+        let added = marks.map(|marks| marks.session.directories.as_slice()).unwrap_or_default();
         let mut roots: Vec<PathBuf> = [Some(root.to_owned()), self.env.project.clone(), main]
             .into_iter()
             .flatten()

@@ -12,7 +12,8 @@ use std::time::Instant;
 use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
-use tidegate_core::feature::marks::{Mark, Marks, Note};
+use tidegate_core::feature::marks::{Mark, Marks, Note, SessionMark};
+use tidegate_core::feature::memory::marks::Mark as MemoryMark;
 use tidegate_core::feature::memory::job;
 use tidegate_core::feature::memory::job::Job;
 use tidegate_core::feature::session;
@@ -182,20 +183,20 @@ impl Hook {
         }
         let marks = self.read_marks(&event, &state, &folder, root.as_deref());
         // A gate decides whether an agent is spawned, and the reading it rests on may be worth a wait.
-        if event.spawn().is_some() && marks.value().is_some_and(|marks| marks.workflow.is_some()) {
+        if event.spawn().is_some() && marks.value().is_some_and(|marks| marks.workflow.attached.is_some()) {
             self.deadline.extend();
         }
         // What was lost is told once, and what was kept beside the summary has to be read first.
-        if marks.value().is_some_and(|marks| marks.notes.contains(&Note::Lost)) {
+        if marks.value().is_some_and(|marks| marks.session.notes.contains(&Note::Lost)) {
             self.deadline.extend();
         }
         // A person's yes is worth a wait: on a busy machine they would have to type it again.
         if event.kind == EventKind::UserPromptSubmit
-            && marks.value().is_some_and(|marks| !marks.approvals.is_empty())
+            && marks.value().is_some_and(|marks| !marks.approval.requests.is_empty())
         {
             self.deadline.extend();
         }
-        let prompt = marks.value().and_then(|marks| marks.lang);
+        let prompt = marks.value().and_then(|marks| marks.session.lang);
         let run = Run { hook: self, event: &event, payload: &bytes, config: &config, state, folder };
         run.rule(marks, root).unwrap_or_else(|step| self.fail(&step, Some(&config), prompt).into())
     }
@@ -414,7 +415,7 @@ impl Run<'_> {
         // left with the next turn.
         let spooled = self.spool(outcome);
         if spooled.is_err() {
-            new_marks.retain(|mark| !matches!(mark, Mark::Spooled(_)));
+            new_marks.retain(|mark| !matches!(mark, MemoryMark::Spooled(_)));
         }
         let mut record = kept(Record::of(&gathered.facts, ruling, outcome, &new_marks));
         record.id = record_id(now);
@@ -521,7 +522,7 @@ fn marks_of(gathered: &Gathered<'_>, config: &Config, outcome: &Outcome) -> Vec<
 fn unguarded(state: &StateDir, event: &Event<'_>, env: &Environment, now: Millis) {
     let folder = state.session(&event.session);
     if let Known::Absent = marks::read(&folder) {
-        let _ = marks::lock_shared(&folder).and_then(|lock| lock.append(&[Mark::Attached(now)]));
+        let _ = marks::lock_shared(&folder).and_then(|lock| lock.append(&[SessionMark::Attached(now)]));
     }
     let mut record = Record {
         id: record_id(now),

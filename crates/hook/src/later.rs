@@ -9,7 +9,9 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::knowledge::boundary::Boundary;
 use tidegate_core::feature::knowledge::compaction;
 use tidegate_core::feature::knowledge::handoff::Steps;
-use tidegate_core::feature::marks::{Mark, PressureLevel};
+use tidegate_core::feature::marks::Mark;
+use tidegate_core::feature::pressure::marks::PressureLevel;
+use tidegate_core::feature::activity::marks::Mark as ActivityMark;
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::feature::workflow::standing::Owned;
 use tidegate_core::feature::worktree::kept::Kept;
@@ -235,7 +237,7 @@ fn publish_compaction(root: &Path, session: &SessionId, boundary: &Boundary) {
 pub(crate) fn question(gathered: &Gathered<'_>, marks: &[Mark]) -> Option<Later> {
     let event = gathered.facts.event;
     let at = marks.iter().find_map(|mark| match mark {
-        Mark::PhaseAsked(at) => Some(*at),
+        ActivityMark::PhaseAsked(at) => Some(*at),
         _ => None,
     })?;
     let prompt = event.free_prompt()?.into_owned();
@@ -332,7 +334,7 @@ pub(crate) fn effects(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_core::feature::marks::HandoffKnown;
+    use tidegate_core::feature::knowledge::marks::HandoffKnown;
     use tidegate_state::place::PlaceEnv;
 
     #[test]
@@ -354,7 +356,7 @@ mod tests {
         write(vec![Steps { of: "workflow feature".into(), steps }]);
         let text = std::fs::read_to_string(file).unwrap();
         assert!(text.contains("stands: workflow feature\n\n- 8_implementation: in progress\n"), "{text}");
-        let known = marks::read(&state.session(&session)).value().and_then(|marks| marks.handoff);
+        let known = marks::read(&state.session(&session)).value().and_then(|marks| marks.knowledge.handoff);
         assert_eq!(known, Some(HandoffKnown { at: Millis(7), wrote: true }));
     }
 }

@@ -176,19 +176,19 @@ fn root_of(status: &StatusPayload<'_>, env: &Environment) -> Option<PathBuf> {
 fn armed(marks: &Marks, reading: &Reading, config: &Config, words: &Words) -> Vec<String> {
     let looks = matches!(config.policies.workflow_gate.mode, WorkflowMode::On | WorkflowMode::Strict);
     let holds = config.policies.verify_stop.mode == VerifyMode::Block;
-    let changes = marks.work.changes.as_ref().filter(|_| holds);
+    let changes = marks.verification.changes.as_ref().filter(|_| holds);
     let unverified = changes.map(|changes| (words.unverified_files)(changes.count()));
     // A stage says more than what a prompt was taken to ask for.
-    let stage = marks.stage.as_ref().map(|stage| (words.stage)(&stage.stage, stage.number, stage.of));
+    let stage = marks.cycle.stage.as_ref().map(|stage| (words.stage)(&stage.stage, stage.number, stage.of));
     let workflow = || {
-        let workflow = marks.workflow.as_ref().filter(|_| looks)?;
+        let workflow = marks.workflow.attached.as_ref().filter(|_| looks)?;
         let number = workflow.current().map(|current| current.number)?;
         Some((words.workflow_phase)(&workflow.name.replace(['_', '-'], " "), number, workflow.of))
     };
-    let phase = || marks.phase.map(|phase| phase.name().to_owned());
+    let phase = || marks.activity.phase.map(|phase| phase.name().to_owned());
     // The first level of a workflow's ladder is only shown.
     let level = || config.policies.workflow_gate.level(reading).unwrap_or_default();
-    let plan = marks.workflow.is_some() && looks && level() >= 60;
+    let plan = marks.workflow.attached.is_some() && looks && level() >= 60;
     let plan = plan.then(|| words.plan_compaction.to_owned());
     unverified.into_iter().chain(stage.or_else(workflow).or_else(phase)).chain(plan).collect()
 }

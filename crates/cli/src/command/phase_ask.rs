@@ -10,7 +10,8 @@ use tidegate_core::feature::activity::classifier::Phase;
 use tidegate_core::feature::activity::question;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
-use tidegate_core::feature::marks::{Mark, Marks};
+use tidegate_core::feature::marks::Marks;
+use tidegate_core::feature::activity::marks::Mark as ActivityMark;
 use tidegate_core::host::person::Person;
 use tidegate_core::pipeline::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::redact::redact;
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &args::PhaseAsk) -> Outcome {
     if let Some(phase) = phase.filter(|phase| *phase != Phase::Other)
         && waits(&marks::read(&folder), args.prompt_at).is_some()
     {
-        let mark = Mark::LatePhase { phase, prompt: Millis(args.prompt_at) };
+        let mark = ActivityMark::LatePhase { phase, prompt: Millis(args.prompt_at) };
         marks::lock_shared(&folder).and_then(|lock| lock.append(&[mark])).map_err(CliError::new)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -79,7 +80,7 @@ pub(crate) fn run(args: &args::PhaseAsk) -> Outcome {
 
 /// The session's marks, if it still waits for the answer about this prompt.
 fn waits(marks: &Known<Marks>, prompt: u64) -> Option<Marks> {
-    let asked = |marks: &&Marks| marks.late.is_some_and(|late| late.prompt == Millis(prompt));
+    let asked = |marks: &&Marks| marks.activity.late.is_some_and(|late| late.prompt == Millis(prompt));
     marks.value().filter(asked).cloned()
 }
 

@@ -29,6 +29,7 @@ pub mod cycle;
 pub mod facts;
 pub mod friction;
 pub mod knowledge;
+mod mark_names;
 pub mod marks;
 pub mod memory;
 pub mod own_settings;

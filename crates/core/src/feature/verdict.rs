@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::feature::cycle::{Run, State};
 use crate::feature::knowledge::boundary::Boundary;
 use crate::feature::knowledge::handoff::Steps;
-use crate::feature::marks::{Mark, PressureLevel};
+use crate::feature::marks::Mark;
+use crate::feature::pressure::marks::PressureLevel;
 use crate::feature::memory::job::Work;
 use crate::feature::worktree::kept::Kept;
 
@@ -122,11 +123,16 @@ pub struct CycleStep {
 }
 
 impl Effect {
+    /// Remember this in the session.
+    pub fn mark(mark: impl Into<Mark>) -> Effect {
+        Effect::Mark(mark.into())
+    }
+
     /// Whether it stays within our own state: a policy in the shadow has these, too. What is said once it would have said
     /// once, and what is measured is measured.
     pub fn private(&self) -> bool {
         match self {
-            Effect::Mark(_)
+            Effect::mark(_)
             | Effect::NoteBoundary(_)
             | Effect::Nudged(_)
             | Effect::KeepWorktree(_)

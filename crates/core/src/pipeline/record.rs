@@ -8,7 +8,8 @@ use crate::event::EventKind;
 use crate::feature::activity::classifier::Phase;
 use crate::feature::facts::{Facts, Touched};
 use crate::feature::knowledge::boundary::Boundary;
-use crate::feature::marks::Mark;
+use crate::feature::marks::{Mark, SessionMark};
+use crate::feature::verification::marks::Mark as VerificationMark;
 use crate::feature::memory::facts as memory;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say};
 use crate::feature::verification::work::Work;
@@ -217,14 +218,14 @@ impl Deeds {
         deeds.edited_by_shell.extend(by_shell.filter_map(|file| file.inside.clone()));
         for mark in marks {
             match mark {
-                Mark::Skill { name, .. } => deeds.skills.push(name.clone()),
-                Mark::Edit(edit) if !edit.shell => deeds.edited.push(edit.file.clone()),
-                Mark::Boundary(_) => deeds.compacted = true,
-                Mark::Hidden(line) => deeds.hidden = Some(line.clone()),
-                Mark::Launched(check) if check.awaited.is_none() => {
+                SessionMark::Skill { name, .. } => deeds.skills.push(name.clone()),
+                VerificationMark::Edit(edit) if !edit.shell => deeds.edited.push(edit.file.clone()),
+                SessionMark::Boundary(_) => deeds.compacted = true,
+                VerificationMark::Hidden(line) => deeds.hidden = Some(line.clone()),
+                VerificationMark::Launched(check) if check.awaited.is_none() => {
                     deeds.launched.extend(check.kinds.iter().map(|kind| kind.name().to_owned()));
                 }
-                Mark::Checked(checked) => {
+                VerificationMark::Checked(checked) => {
                     let after = |work: &Work| work.after(marks).changes.is_none();
                     let verifies = before.is_some_and(|before| after(&before.work));
                     let by = if checked.kinds.is_empty() {

@@ -5,7 +5,10 @@ use tidegate_core::feature::activity::classifier::{Guess, Phase};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::config::layer::{Assignment, Layer, Origin};
 use tidegate_core::feature::facts::{Facts, Known, Touched};
-use tidegate_core::feature::marks::{Late, Mark, Marks};
+use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
+use tidegate_core::feature::activity::marks::Late;
+use tidegate_core::feature::activity::marks::Mark as ActivityMark;
+use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::session;
 use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::verification::checks;
@@ -71,7 +74,7 @@ fn skills(cell: &str) -> Vec<Mark> {
     named
         .map(|name| {
             let (name, agent) = name.split_once(" by ").map_or((name, None), |(name, by)| (name, Some(by)));
-            Mark::Skill { name: name.into(), agent: agent.map(str::to_owned) }
+            SessionMark::Skill { name: name.into(), agent: agent.map(str::to_owned) }
         })
         .collect()
 }
@@ -117,11 +120,11 @@ pub(super) fn skill_gate_settings(row: &Row<'_>) -> Vec<String> {
     let mut marks = skills(row[2]);
     let setting = row[0].strip_suffix(", reminded").unwrap_or(row[0]);
     if setting != row[0] {
-        marks.push(Mark::Notice("skill-gate/code-quality-rules".into()));
+        marks.push(SessionMark::Notice("skill-gate/code-quality-rules".into()));
     }
     let setting = setting.strip_suffix(", recorded before").unwrap_or(setting);
     if row[0].ends_with("recorded before") {
-        marks.push(Mark::Notice("skill-gate/would/code-quality-rules".into()));
+        marks.push(SessionMark::Notice("skill-gate/would/code-quality-rules".into()));
     }
     let words_of: Vec<&str> = setting.split(' ').collect();
     let keys = match words_of.as_slice() {
@@ -144,7 +147,7 @@ pub(super) fn skill_gate_settings(row: &Row<'_>) -> Vec<String> {
 
 pub(super) fn skill_gate_words(row: &Row<'_>) -> Vec<String> {
     let told =
-        if row[0].ends_with("told before") { vec![Mark::Notice("skill-gate".into())] } else { Vec::new() };
+        if row[0].ends_with("told before") { vec![SessionMark::Notice("skill-gate".into())] } else { Vec::new() };
     let verdict = skill_gate(row[1], "src/a.rs", told, &Config::default()).expect("a verdict").verdict;
     let text = match row[0] {
         "model" => verdict.reason,
@@ -154,7 +157,7 @@ pub(super) fn skill_gate_words(row: &Row<'_>) -> Vec<String> {
 }
 
 fn edit(file: &str) -> Mark {
-    Mark::Edit(Edit { file: file.into(), at: Millis(500_000), shell: false })
+    VerificationMark::Edit(Edit { file: file.into(), at: Millis(500_000), shell: false })
 }
 
 /// A session's marks from a cell such as `open, held 1, ran`.
@@ -166,13 +169,13 @@ fn marks_of(cell: &str) -> Known<Marks> {
     for word in cell.split(", ") {
         match word.split(' ').collect::<Vec<_>>().as_slice() {
             ["none"] => {}
-            ["verified"] => marks.push(Mark::Verified(Millis(500_000))),
+            ["verified"] => marks.push(VerificationMark::Verified(Millis(500_000))),
             ["open"] => marks.push(edit("src/a.rs")),
-            ["noticed"] => marks.push(Mark::Notice("verify-stop".into())),
-            ["ran"] => marks.push(Mark::Ran),
-            ["told"] => marks.push(Mark::Told),
+            ["noticed"] => marks.push(SessionMark::Notice("verify-stop".into())),
+            ["ran"] => marks.push(VerificationMark::Ran),
+            ["told"] => marks.push(VerificationMark::Told),
             ["gone"] => {}
-            ["tested"] => marks.push(Mark::Checked(Checked {
+            ["tested"] => marks.push(VerificationMark::Checked(Checked {
                 kinds: Kinds::TEST,
                 at: Millis(600_000),
                 seen: Millis(600_000),
@@ -182,12 +185,12 @@ fn marks_of(cell: &str) -> Known<Marks> {
             ["awaited", "before"] => marks.push(check("b1", Some("another prompt"))),
             // One that began before the edit proves nothing about it.
             ["check", task] if marks.is_empty() => {
-                let Mark::Launched(known) = check(task, None) else { unreachable!() };
-                marks.push(Mark::Launched(Background { at: Millis(400_000), ..known }));
+                let VerificationMark::Launched(known) = check(task, None) else { unreachable!() };
+                marks.push(VerificationMark::Launched(Background { at: Millis(400_000), ..known }));
             }
             ["check", task] => marks.push(check(task, None)),
             ["held", count] if count.parse::<u32>().is_ok() => {
-                marks.extend(std::iter::repeat_n(Mark::Held, count.parse().expect("a number")));
+                marks.extend(std::iter::repeat_n(VerificationMark::Held, count.parse().expect("a number")));
             }
             // As the policy itself would have marked it.
             ["held", task] => marks.extend(held_task(task)),
@@ -199,7 +202,7 @@ fn marks_of(cell: &str) -> Known<Marks> {
 
 fn check(task: &str, awaited: Option<&str>) -> Mark {
     let awaited = awaited.map(str::to_owned);
-    Mark::Launched(Background { task: task.into(), kinds: Kinds::TEST, at: Millis(600_000), awaited })
+    VerificationMark::Launched(Background { task: task.into(), kinds: Kinds::TEST, at: Millis(600_000), awaited })
 }
 
 fn task_payload(subject: &str) -> String {
@@ -312,7 +315,7 @@ fn stop() -> Event<'static> {
 pub(super) fn stop_words(row: &Row<'_>) -> Vec<String> {
     let file = row[1].strip_suffix(" hidden").unwrap_or(row[1]);
     let mut marks = vec![edit(file)];
-    marks.extend((file != row[1]).then(|| Mark::Hidden("cargo test | tail".into())));
+    marks.extend((file != row[1]).then(|| VerificationMark::Hidden("cargo test | tail".into())));
     let event = stop();
     let seen = Seen { folder: "", name: "Cargo.toml", text: Some("[package]\nname = \"a\"\n") };
     let checks = checks::project(if row[2] == "rust" { std::slice::from_ref(&seen) } else { &[] });
@@ -379,7 +382,7 @@ pub(super) fn phases(row: &Row<'_>) -> Vec<String> {
     let (_, because) = call_of(part("phase", &facts, &Config::default()).as_ref());
     let enters =
         session::marks(&facts, &Config::default(), None, None).into_iter().find_map(|mark| match mark {
-            Mark::Phase(phase) => Some(phase.name()),
+            ActivityMark::Phase(phase) => Some(phase.name()),
             _ => None,
         });
     vec![row[0].into(), row[1].into(), row[2].into(), enters.unwrap_or("-").into(), because]
@@ -412,7 +415,7 @@ pub(super) fn late_phases(row: &Row<'_>) -> Vec<String> {
     let config = config("guide", &[("phase.llm", "backend", "claude".into())]);
     let part = part("phase", &facts, &config);
     let (_, because) = call_of(part.as_ref());
-    let before = marks.phase;
+    let before = marks.activity.phase;
     // In the order in which the hook writes them.
     for mark in session::marks(&facts, &config, None, None) {
         marks.apply(mark);
@@ -421,8 +424,8 @@ pub(super) fn late_phases(row: &Row<'_>) -> Vec<String> {
         let Effect::Mark(mark) = effect else { panic!("{effect:?}") };
         marks.apply(mark);
     }
-    let enters = marks.phase.filter(|phase| Some(*phase) != before).map_or("-", Phase::name);
-    let then = match marks.late {
+    let enters = marks.activity.phase.filter(|phase| Some(*phase) != before).map_or("-", Phase::name);
+    let then = match marks.activity.late {
         None => "-",
         Some(Late { phase: Some(phase), .. }) => phase.name(),
         Some(Late { prompt: NOW, phase: None }) => "asked",

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::marks::Mark;
+use tidegate_core::feature::memory::marks::Mark as MemoryMark;
 use tidegate_core::feature::memory::facts::Spooled;
 use tidegate_core::feature::memory::job::{Because, Job, Part, VERSION, Work};
 use tidegate_core::host::person::Person;
@@ -67,6 +67,6 @@ fn of_session(
     let passed = part.passed;
     // The job first: twice is once, and never is never.
     spool::put(state, &Job { v: VERSION, at: now, session: session.to_string(), work: Work::Relays(part) })?;
-    marks::lock_shared(&folder)?.append(&[Mark::Spooled(Spooled { to, at: now, passed })])?;
+    marks::lock_shared(&folder)?.append(&[MemoryMark::Spooled(Spooled { to, at: now, passed })])?;
     Ok(true)
 }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::marks::Mark;
+use tidegate_core::feature::marks::SessionMark;
+use tidegate_core::feature::memory::marks::Mark as MemoryMark;
 use tidegate_core::feature::memory::facts::Spooled;
 use tidegate_core::feature::memory::job::{Answer, Because, Job, Part, ProjectOf, VERSION, Work};
 use tidegate_core::text::fnv;
@@ -190,10 +191,10 @@ impl World {
     pub(crate) fn marks(&self, session: &str, spooled: u64) {
         let folder = self.state.session(&SessionId::parse(session).unwrap());
         let marks = [
-            Mark::Root("/shop".to_owned()),
-            Mark::Attended(tidegate_core::host::person::Person::There),
-            Mark::Transcript(self.transcript.to_string_lossy().into_owned()),
-            Mark::Spooled(Spooled { to: spooled, at: NOW, passed: self.passed }),
+            SessionMark::Root("/shop".to_owned()),
+            SessionMark::Attended(tidegate_core::host::person::Person::There),
+            SessionMark::Transcript(self.transcript.to_string_lossy().into_owned()),
+            MemoryMark::Spooled(Spooled { to: spooled, at: NOW, passed: self.passed }),
         ];
         tidegate_state::session::marks::lock_shared(&folder).unwrap().append(&marks).unwrap();
         std::fs::write(folder.join("claims"), "").unwrap();

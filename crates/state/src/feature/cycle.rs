@@ -243,7 +243,7 @@ mod tests {
     use super::*;
     use crate::place::PlaceEnv;
     use tidegate_core::feature::cycle::Status;
-    use tidegate_core::feature::marks::Mark;
+    use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 
     struct Project {
         _base: tempfile::TempDir,
@@ -279,7 +279,7 @@ mod tests {
             old: br#"{"stage": "sprint"}"#.to_vec(),
             new: Some(new),
             ended: None,
-            mark: Mark::StageLeft,
+            mark: CycleMark::StageLeft,
         };
         assert!(carry_out(&project.state, &project.root, &step).is_err());
         let step = CycleStep { old: br#"{"stage": "audit"}"#.to_vec(), ..step };

@@ -8,7 +8,9 @@ use std::path::Path;
 
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::facts::Known;
-use tidegate_core::feature::marks::Marks;
+use tidegate_core::feature::marks::{Marks, SessionMark};
+use tidegate_core::feature::cycle::marks::Mark as CycleMark;
+use tidegate_core::feature::pressure::marks::Mark as PressureMark;
 use tidegate_core::host::claude_code::usage::Evidence;
 
 use crate::feature::knowledge::boundary;
@@ -58,7 +60,8 @@ mod tests {
     use super::*;
     use crate::place::PlaceEnv;
     use tidegate_core::feature::knowledge::boundary::Boundary;
-    use tidegate_core::feature::marks::{Mark, Pressure, PressureLevel};
+    use tidegate_core::feature::pressure::marks::Said;
+    use tidegate_core::feature::pressure::marks::PressureLevel;
     use tidegate_core::time::Millis;
 
     #[test]
@@ -75,9 +78,9 @@ mod tests {
             fs::write(&path, line).unwrap();
             let id = SessionId::parse(name).unwrap();
             let mut new =
-                vec![Mark::Root(project.into()), Mark::Transcript(path.to_string_lossy().into_owned())];
-            new.push(Mark::Stage(Box::default()));
-            new.extend((name == "a").then_some(Mark::Pressure(info)));
+                vec![SessionMark::Root(project.into()), SessionMark::Transcript(path.to_string_lossy().into_owned())];
+            new.push(CycleMark::Stage(Box::default()));
+            new.extend((name == "a").then_some(PressureMark::Pressure(info)));
             marks::lock_shared(&state.session(&id)).unwrap().append(&new).unwrap();
             let noted = Boundary { noted: Millis(used), ..Boundary::default() };
             boundary::write(&state.session(&id), &noted).unwrap();

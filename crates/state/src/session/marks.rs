@@ -5,7 +5,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use tidegate_core::feature::facts::Known;
-use tidegate_core::feature::marks::{Mark, Marks, write_lines};
+use tidegate_core::feature::marks::{Mark, Marks, SessionMark, write_lines};
+use tidegate_core::feature::pressure::marks::Mark as PressureMark;
+use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 
 use crate::file::lock;
 use crate::file::lock::Keeps;
@@ -41,7 +43,7 @@ pub fn read(session: &Path) -> Known<Marks> {
     match bytes {
         Ok(bytes) => match Marks::fold(&bytes) {
             // One torn line is a killed process; a file of nothing else is no marks file.
-            marks if marks.unread.len() >= DAMAGED && marks.attached.is_none() && marks.began.is_none() => {
+            marks if marks.unread.len() >= DAMAGED && marks.session.attached.is_none() && marks.session.began.is_none() => {
                 Known::Broken(format!("{}: no line of it can be read", session.join(FILE).display()))
             }
             marks => Known::Value(marks),
@@ -158,8 +160,8 @@ fn take_up(session: &Path, lock_alone: impl Fn(&Path) -> io::Result<Lock>) -> io
         }
         let lines = bounded::read_end(&taking, MOST_TAKEN)?;
         // What was verified since it was edited is not to be verified again.
-        let verified = read(session).value().and_then(|marks| marks.work.verified);
-        let counts = |mark: &Mark| matches!(mark, Mark::Edit(edit) if verified.is_none_or(|at| edit.at > at));
+        let verified = read(session).value().and_then(|marks| marks.verification.verified);
+        let counts = |mark: &Mark| matches!(mark, VerificationMark::Edit(edit) if verified.is_none_or(|at| edit.at > at));
         let marks = lines.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
         lock.append(&marks.filter(counts).collect::<Vec<Mark>>())?;
         fs::remove_file(&taking)?;
@@ -170,7 +172,8 @@ fn take_up(session: &Path, lock_alone: impl Fn(&Path) -> io::Result<Lock>) -> io
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_core::feature::marks::{Pressure, PressureLevel};
+    use tidegate_core::feature::pressure::marks::Said;
+    use tidegate_core::feature::pressure::marks::PressureLevel;
     use tidegate_core::feature::verification::checks::Kinds;
     use tidegate_core::feature::verification::work::{Checked, Edit};
     use tidegate_core::time::Millis;
@@ -188,12 +191,12 @@ mod tests {
     }
 
     fn edit(file: &str, at: u64) -> Mark {
-        Mark::Edit(Edit { file: file.to_owned(), at: Millis(at), shell: false })
+        VerificationMark::Edit(Edit { file: file.to_owned(), at: Millis(at), shell: false })
     }
 
     fn unverified(session: &Path) -> Vec<String> {
         let marks = read(session);
-        marks.value().and_then(|marks| marks.work.changes.clone()).unwrap_or_default().files
+        marks.value().and_then(|marks| marks.verification.changes.clone()).unwrap_or_default().files
     }
 
     #[test]
@@ -238,7 +241,7 @@ mod tests {
         let session = folder.path();
         append(session, &[edit("a.rs", 1)]).unwrap();
         let checked = Checked { kinds: Kinds::TEST, at: Millis(5), seen: Millis(6), verified: true };
-        append(session, &[Mark::Checked(checked)]).unwrap();
+        append(session, &[VerificationMark::Checked(checked)]).unwrap();
         leave_unnoted(session, &[edit("b.rs", 5)]).unwrap();
         take_up_unnoted(session).unwrap();
         assert_eq!(unverified(session), Vec::<String>::new());
@@ -277,14 +280,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path().join("s");
         let info = Pressure { level: PressureLevel::Info, ..Pressure::default() };
-        append(&session, &[Mark::Pressure(info)]).unwrap();
+        append(&session, &[PressureMark::Pressure(info)]).unwrap();
         for turn in 0..10_000 {
-            append(&session, &[Mark::Relay(turn)]).unwrap();
+            append(&session, &[SessionMark::Relay(turn)]).unwrap();
         }
         assert!(fs::metadata(session.join(FILE)).unwrap().len() <= LONG + 64);
         let marks = read(&session);
         let marks = marks.value().unwrap();
-        assert_eq!((marks.pressure, marks.relays.last()), (info, Some(&9999)));
+        assert_eq!((marks.pressure.said, marks.session.relays.last()), (info, Some(&9999)));
     }
 
     #[test]
@@ -296,13 +299,13 @@ mod tests {
                 let session = &session;
                 scope.spawn(move || {
                     for turn in 0..600 {
-                        append(session, &[Mark::Root(format!("/p/{thread}/{turn}")), Mark::Relay(turn)])
+                        append(session, &[SessionMark::Root(format!("/p/{thread}/{turn}")), SessionMark::Relay(turn)])
                             .unwrap();
                     }
                 });
             }
         });
-        append(&session, &[Mark::Relay(7)]).unwrap();
+        append(&session, &[SessionMark::Relay(7)]).unwrap();
         let marks = read(&session);
         assert_eq!(marks.value().unwrap().relays.last(), Some(&7));
         assert!(marks.value().unwrap().unread.is_empty());

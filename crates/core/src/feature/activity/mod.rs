@@ -8,13 +8,15 @@ use crate::feature::activity::classifier::Phase;
 use crate::feature::activity::told::{skills, told, wanted};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Mark, Marks};
+use crate::feature::marks::Marks;
+use crate::feature::activity::marks::Mark;
 use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy, listed};
 use crate::language_model::backend::Kind;
 use settings::PhaseMode;
 
 pub mod classifier;
+pub mod marks;
 pub mod question;
 pub mod settings;
 pub mod told;
@@ -46,7 +48,7 @@ impl Policy for PhaseAdvice {
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         let mut verdict = advice(facts, config);
         if asks_backend(facts, config) {
-            verdict.effects.push(Effect::Mark(Mark::PhaseAsked(facts.now)));
+            verdict.effects.push(Effect::mark(Mark::PhaseAsked(facts.now)));
         }
         verdict
     }
@@ -56,7 +58,7 @@ impl Policy for PhaseAdvice {
 fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
     let marks = facts.marks.value();
     let (phase, entry) = match (told(facts, config), late(facts.event, marks)) {
-        (Ok(phase), _) if marks.is_some_and(|marks| marks.phase == Some(phase)) => {
+        (Ok(phase), _) if marks.is_some_and(|marks| marks.activity.phase == Some(phase)) => {
             return Verdict::silent("the same phase");
         }
         (Ok(phase), _) => (phase, &BY_ITSELF),
@@ -65,17 +67,17 @@ fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
     };
     // What an event tells by itself is marked whatever this policy thinks (`facts::session`). An answer that came late is
     // there for every call of a turn, so it is used up where it is said.
-    let effects = if entry.late { vec![Effect::Mark(Mark::Phase(phase))] } else { Vec::new() };
+    let effects = if entry.late { vec![Effect::mark(Mark::Phase(phase))] } else { Vec::new() };
     let silent = |because| Verdict { effects: effects.clone(), ..Verdict::silent(because) };
     if !facts.person.may_be_there() {
         return silent(entry.unattended);
     }
-    let work = marks.map(|marks| &marks.work);
+    let work = marks.map(|marks| &marks.verification);
     let invoked = |skill: &str| {
         let now = facts
             .event
             .skill()
-            .is_some_and(|name| crate::feature::verification::work::satisfies(name, skill));
+            .is_some_and(|name| crate::text::skill_name::satisfies(name, skill));
         now || work.is_some_and(|work| work.invoked(skill, None))
     };
     let skills: Vec<&str> = skills(config, phase).filter(|skill| !invoked(skill)).collect();
@@ -130,7 +132,7 @@ const LATE: Entry = Entry {
 /// Another phase that a backend named since, for an earlier prompt, at an event that can carry the advice.
 fn late(event: &Event<'_>, marks: Option<&Marks>) -> Option<Phase> {
     let marks = marks?;
-    let phase = marks.late?.phase.filter(|phase| marks.phase != Some(*phase))?;
+    let phase = marks.activity.late?.phase.filter(|phase| marks.activity.phase != Some(*phase))?;
     matches!(event.kind, EventKind::PostToolUse | EventKind::UserPromptSubmit).then_some(phase)
 }
 

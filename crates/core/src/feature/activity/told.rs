@@ -4,12 +4,12 @@ use crate::feature::activity::classifier::Phase;
 use crate::feature::activity::settings::Label;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known};
-use crate::feature::verification::work::satisfies;
+use crate::text::skill_name::satisfies;
 
 /// The phase that this event tells by itself, be it the present one, or why it tells none.
 pub fn told(facts: &Facts<'_>, config: &Config) -> Result<Phase, &'static str> {
     let now = match &facts.marks {
-        Known::Value(marks) => marks.phase,
+        Known::Value(marks) => marks.activity.phase,
         Known::Absent => None,
         Known::Broken(_) => return Err("the marks cannot be read"),
     };

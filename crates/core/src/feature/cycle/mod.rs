@@ -5,6 +5,7 @@
 
 pub mod definition;
 pub mod history;
+pub mod marks;
 pub mod policy;
 mod rewrite;
 pub mod settings;

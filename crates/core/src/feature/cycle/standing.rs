@@ -12,7 +12,7 @@ const LIVE_MS: u64 = 3600 * 1000;
 
 /// Whether a session is still there: the client has not ended it, and a hook of it ran lately, where that is known.
 pub fn is_live(marks: Option<&Marks>, heard: Option<Millis>, now: Millis) -> bool {
-    marks.is_some_and(|marks| !marks.detached) && heard.is_none_or(|heard| now.since(heard) < LIVE_MS)
+    marks.is_some_and(|marks| !marks.session.detached) && heard.is_none_or(|heard| now.since(heard) < LIVE_MS)
 }
 
 /// What there is to know about the file.

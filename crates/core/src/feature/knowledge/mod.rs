@@ -10,6 +10,7 @@ pub mod facts;
 pub mod flow;
 pub mod handoff;
 pub mod key_facts;
+pub mod marks;
 pub mod plan;
 pub mod preserved;
 pub mod similarity;

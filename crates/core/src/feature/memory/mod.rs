@@ -8,6 +8,7 @@ pub mod automatic;
 pub mod call;
 pub mod catalogue;
 pub mod job;
+pub mod marks;
 pub mod meta_tag;
 pub mod facts;
 pub mod relay;

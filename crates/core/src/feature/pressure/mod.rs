@@ -2,13 +2,18 @@
 //!
 //! The rules, case by case, are in `pressure.md` beside this file.
 
+pub mod marks;
+
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Mark, Marks, Pressure as Said, PressureLevel};
+use crate::feature::marks::Marks;
+use crate::feature::pressure::marks::Said;
+use crate::feature::pressure::marks::PressureLevel;
+use crate::feature::pressure::marks::Mark;
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
 use crate::meter::forecast::Forecast;
@@ -68,7 +73,7 @@ impl Policy for Pressure {
     }
 
     fn needs_knowledge(&self, facts: &Facts<'_>, config: &Config) -> bool {
-        let said = facts.marks.value().map(|marks| marks.pressure).unwrap_or_default();
+        let said = facts.marks.value().map(|marks| marks.pressure.said).unwrap_or_default();
         if is_as_it_was(facts, &said) {
             return false;
         }
@@ -79,7 +84,7 @@ impl Policy for Pressure {
         let Some(reading) = facts.meter.reading() else { return Verdict::silent("no reading") };
         let Some(window) = reading.window else { return Verdict::silent("the window is not known") };
         let given = match &facts.marks {
-            Known::Value(marks) => marks.pressure,
+            Known::Value(marks) => marks.pressure.said,
             Known::Absent => Said::default(),
             // Whether it was said already cannot be known: advice fails open, and that is silence.
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
@@ -93,7 +98,7 @@ impl Policy for Pressure {
             promoted: false,
             looked: None,
         };
-        let remember = vec![Effect::Mark(Mark::Pressure(now)), Effect::PublishPressure(level)];
+        let remember = vec![Effect::mark(Mark::Pressure(now)), Effect::PublishPressure(level)];
         // A hook of a parallel call may come with an older reading than the one something was said on.
         if reading.at < given.at {
             return Verdict::silent("a newer reading was seen");
@@ -110,7 +115,7 @@ impl Policy for Pressure {
             Ordering::Greater if given.promoted && unpromoted(facts) == 0 => {
                 let looked = Mark::Pressure(Said { looked: Some(facts.now), ..given });
                 let effects =
-                    if is_as_it_was(facts, &given) { Vec::new() } else { vec![Effect::Mark(looked)] };
+                    if is_as_it_was(facts, &given) { Vec::new() } else { vec![Effect::mark(looked)] };
                 Verdict { effects, ..Verdict::silent("everything is promoted") }
             }
             Ordering::Greater => {

@@ -3,7 +3,8 @@
 use crate::event::{Event, EventKind, Exit};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
-use crate::feature::marks::{Mark, Marks};
+use crate::feature::marks::{Mark as AnyMark, Marks, SessionMark};
+use crate::feature::verification::marks::Mark;
 use crate::feature::verification::checks::Kinds;
 use crate::feature::verification::skill as verification;
 use crate::feature::verification::skill::verifies;
@@ -19,7 +20,7 @@ const START_SLACK_MS: u64 = 50;
 pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
     let files = written(event, config).is_some() || event.command().is_some();
     let known =
-        |task: &str| marks.is_some_and(|marks| marks.work.background.iter().any(|known| known.task == task));
+        |task: &str| marks.is_some_and(|marks| marks.verification.background.iter().any(|known| known.task == task));
     let checks = event.ended_task().is_some_and(|task| task.succeeded && known(&task.id));
     Needs { files, checks, ..Needs::default() }
 }
@@ -32,7 +33,7 @@ pub fn written<'e>(event: &'e Event<'_>, config: &Config) -> Option<&'e str> {
 /// Whether the verifying commands matter to a command line that ran: only where something is unverified, or was just
 /// edited.
 pub fn wants_checks(marks: Option<&Marks>, edited: bool) -> bool {
-    edited || marks.is_some_and(|marks| marks.work.changes.is_some())
+    edited || marks.is_some_and(|marks| marks.verification.changes.is_some())
 }
 
 /// The marks of this event.
@@ -41,8 +42,8 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     let mut marks = Vec::new();
     if let Some(name) = event.skill() {
         let agent = event.agent().map(|agent| agent.id.to_owned());
-        marks.push(Mark::Skill { name: name.to_owned(), agent });
-        if crate::feature::verification::work::satisfies(name, verification::SKILL) {
+        marks.push(SessionMark::Skill { name: name.to_owned(), agent });
+        if crate::text::skill_name::satisfies(name, verification::SKILL) {
             marks.push(Mark::Checked(Checked {
                 kinds: Kinds::default(),
                 at: facts.now,
@@ -64,9 +65,9 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
         marks.extend(of_ended_task(facts, config, task, false));
     }
     if event.kind == EventKind::DirectoryAdded {
-        marks.extend(event.payload.directory.get().map(|path| Mark::Directory(path.to_string())));
+        marks.extend(event.payload.directory.get().map(|path| SessionMark::Directory(path.to_string())));
     }
-    let held = facts.marks.value().and_then(|marks| marks.work.changes.as_ref());
+    let held = facts.marks.value().and_then(|marks| marks.verification.changes.as_ref());
     let tool = matches!(event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure);
     if tool && held.is_some_and(|changes| changes.held > 0 && !changes.ran) {
         marks.push(Mark::Ran);
@@ -138,7 +139,7 @@ fn of_command(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
 
 fn of_ended_task(facts: &Facts<'_>, config: &Config, task: &str, succeeded: bool) -> Vec<Mark> {
     let known =
-        facts.marks.value().and_then(|marks| marks.work.background.iter().find(|known| known.task == task));
+        facts.marks.value().and_then(|marks| marks.verification.background.iter().find(|known| known.task == task));
     let Some(known) = known else { return Vec::new() };
     let mut marks = vec![Mark::Ended(task.to_owned())];
     marks.extend(succeeded.then(|| checked(facts, config, passed(facts), known.kinds, known.at)));
@@ -147,7 +148,7 @@ fn of_ended_task(facts: &Facts<'_>, config: &Config, task: &str, succeeded: bool
 
 /// What succeeded since the last edit.
 fn passed(facts: &Facts<'_>) -> Kinds {
-    let changes = facts.marks.value().and_then(|marks| marks.work.changes.as_ref());
+    let changes = facts.marks.value().and_then(|marks| marks.verification.changes.as_ref());
     changes.map(|changes| changes.checked).unwrap_or_default()
 }
 

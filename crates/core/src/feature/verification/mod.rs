@@ -2,6 +2,7 @@
 
 pub mod checks;
 pub mod evidence;
+pub mod marks;
 pub mod skill;
 pub mod task_gate;
 pub mod verify_stop;

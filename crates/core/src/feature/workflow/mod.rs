@@ -7,6 +7,7 @@ pub mod check;
 pub mod definition;
 pub mod estimate;
 pub mod manifest;
+pub mod marks;
 pub mod policy;
 pub mod report;
 pub mod settings;

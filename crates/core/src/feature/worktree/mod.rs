@@ -5,11 +5,13 @@
 //! file.
 
 pub mod kept;
+pub mod marks;
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Mark, Marks};
+use crate::feature::marks::Marks;
+use crate::feature::worktree::marks::Mark;
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 use crate::feature::worktree::kept::Kept;
 use crate::feature::{Mode, Policy};
@@ -61,7 +63,7 @@ impl Policy for Worktree {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        let waits = marks.is_some_and(|marks| !marks.worktrees.is_empty());
+        let waits = marks.is_some_and(|marks| !marks.worktree.kept.is_empty());
         let tells = matches!(
             event.kind,
             EventKind::SessionStart | EventKind::UserPromptSubmit | EventKind::PostToolUse | EventKind::Stop
@@ -78,7 +80,7 @@ impl Policy for Worktree {
             return Verdict {
                 effects: vec![
                     Effect::KeepWorktree(kept.clone()),
-                    Effect::Mark(Mark::WorktreeKept(kept.clone())),
+                    Effect::mark(Mark::WorktreeKept(kept.clone())),
                 ],
                 ..Verdict::silent("the worktree holds what stands nowhere else")
             };
@@ -94,7 +96,7 @@ impl Policy for Worktree {
             text: (crate::words::words(facts.lang).worktree_kept)(&kept.worktree, &kept.copy),
             weight: 50,
             explains: false,
-            when_said: vec![Effect::Mark(Mark::WorktreeTold(kept.worktree.clone()))],
+            when_said: vec![Effect::mark(Mark::WorktreeTold(kept.worktree.clone()))],
         };
         Verdict {
             says: facts.worktrees.gone.iter().map(say).collect(),

@@ -5,7 +5,8 @@
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Mark, Marks};
+use crate::feature::marks::{Mark as AnyMark, Marks};
+use crate::feature::memory::marks::Mark;
 use crate::feature::memory::facts::{Spooled, turn_ends};
 use crate::feature::memory::job::{Answer, Because, Part, Work};
 use crate::feature::verdict::{Effect, Verdict};
@@ -80,7 +81,7 @@ impl Policy for RelayLog {
                 let spooled = Spooled { to: part.to, at: facts.now, passed: part.passed };
                 let effects = vec![
                     Effect::Spool(Box::new(Work::Relays(part))),
-                    Effect::Mark(Mark::Spooled(spooled)),
+                    Effect::mark(Mark::Spooled(spooled)),
                     Effect::StartWorker,
                 ];
                 Verdict { effects, ..Verdict::silent("left for the worker") }
@@ -116,7 +117,7 @@ pub fn is_on(config: &Config) -> bool {
 /// How far this transcript was left.
 fn left(facts: &Facts<'_>, marks: Option<&Marks>) -> Option<Spooled> {
     let path = facts.event.payload.transcript_path.get().map(AsRef::as_ref);
-    marks.filter(|marks| marks.transcript.as_deref() == path)?.spooled
+    marks.filter(|marks| marks.session.transcript.as_deref() == path)?.spooled
 }
 
 fn part(facts: &Facts<'_>, marks: Option<&Marks>, because: Because) -> Result<Part, &'static str> {
@@ -143,10 +144,10 @@ fn part(facts: &Facts<'_>, marks: Option<&Marks>, because: Because) -> Result<Pa
         to: length,
         because,
         answer,
-        topic: marks.and_then(|marks| marks.topic_set.as_ref()).map(|set| set.topic.id),
+        topic: marks.and_then(|marks| marks.memory.topic_set.as_ref()).map(|set| set.topic.id),
         passed: left.and_then(|left| left.passed),
         project: project.clone(),
-        lang: marks.and_then(|marks| marks.lang),
+        lang: marks.and_then(|marks| marks.session.lang),
     })
 }
 

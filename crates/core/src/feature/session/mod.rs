@@ -1,12 +1,18 @@
 //! What every event leaves in a session's marks, whatever the policies think of it.
 
+pub mod marks;
+
 use crate::event::EventKind;
 use crate::feature::activity::classifier::Phase;
 use crate::feature::activity::settings::PhaseMode;
 use crate::feature::activity::told as phase;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known};
-use crate::feature::marks::Mark;
+use crate::feature::marks::Mark as AnyMark;
+use crate::feature::activity::marks::Mark as ActivityMark;
+use crate::feature::memory::marks::Mark as MemoryMark;
+use crate::feature::session::marks::Mark;
+use crate::feature::verification::marks::Mark as VerificationMark;
 use crate::feature::memory::facts as memory;
 use crate::feature::memory::relay_log;
 use crate::feature::verification::evidence;
@@ -16,7 +22,7 @@ use crate::text::lang::Lang;
 /// Whether this event is a reason to read the host's settings files again.
 pub fn wants_host_settings(kind: EventKind, marks: &Known<crate::feature::marks::Marks>) -> bool {
     matches!(kind, EventKind::SessionStart | EventKind::ConfigChange)
-        || marks.value().is_none_or(|marks| marks.host.is_none())
+        || marks.value().is_none_or(|marks| marks.session.host.is_none())
 }
 
 /// The marks of this event. `root` is the project as the hook found it, `host` the settings if they were read.
@@ -47,7 +53,7 @@ pub fn marks(
     // A client that starts anew has none of the old one's tasks.
     if starts && source != Some("compact") {
         let tasks = known.map(|known| known.work.background.as_slice()).unwrap_or_default();
-        marks.extend(tasks.iter().map(|check| Mark::Ended(check.task.clone())));
+        marks.extend(tasks.iter().map(|check| VerificationMark::Ended(check.task.clone())));
     }
     if facts.event.kind == EventKind::SessionEnd {
         marks.push(Mark::Detached);
@@ -80,7 +86,7 @@ pub fn marks(
     if starts && source == Some("compact") {
         marks.push(Mark::Boundary(facts.now));
     }
-    marks.extend(memory::chosen(facts).map(Mark::TopicSet));
+    marks.extend(memory::chosen(facts).map(MemoryMark::TopicSet));
     marks.extend(relay_log::passed_over(facts, config));
     let looks = config.policies.phase.mode != PhaseMode::Off;
     if looks && (facts.guess.is_some() || facts.event.skill().is_some()) {
@@ -88,7 +94,7 @@ pub fn marks(
         // Told anew, the present phase makes an answer void that is still to come.
         let news =
             |phase: &Phase| known.is_none_or(|known| known.phase != Some(*phase) || known.late.is_some());
-        marks.extend(told.filter(news).map(Mark::Phase));
+        marks.extend(told.filter(news).map(ActivityMark::Phase));
     }
     if let Some(prompt) = facts.event.human_prompt() {
         let lang = Lang::of_text(&prompt);
