@@ -12,13 +12,10 @@ use std::time::Duration;
 use serde::Serialize;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::approval::is_yes;
+use tidegate_core::feature::approval::marks::{
+    APPROVAL_MS, Approval, ApprovalStage, CODE_LENGTH, CODE_LETTERS, Mark as ApprovalMark,
+};
 use tidegate_core::feature::marks::Marks;
-use tidegate_core::feature::approval::marks::APPROVAL_MS;
-use tidegate_core::feature::approval::marks::Approval;
-use tidegate_core::feature::approval::marks::ApprovalStage;
-use tidegate_core::feature::approval::marks::CODE_LENGTH;
-use tidegate_core::feature::approval::marks::CODE_LETTERS;
-use tidegate_core::feature::approval::marks::Mark as ApprovalMark;
 use tidegate_core::host::person::Person;
 use tidegate_core::pipeline::record::{Deeds, Record};
 use tidegate_core::time::Millis;

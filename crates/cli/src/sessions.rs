@@ -76,8 +76,11 @@ impl Here {
     fn find_root(&self) -> Option<PathBuf> {
         let of_session = self.env.session.as_deref().and_then(|id| self.session(Some(id)).ok());
         let of_session = of_session.and_then(|session| session.marks.session.root).map(PathBuf::from);
-        let known: Vec<PathBuf> =
-            self.all().into_iter().filter_map(|session| session.marks.session.root.map(PathBuf::from)).collect();
+        let known: Vec<PathBuf> = self
+            .all()
+            .into_iter()
+            .filter_map(|session| session.marks.session.root.map(PathBuf::from))
+            .collect();
         project_root::find(&self.env, of_session, &known)
     }
 

@@ -212,7 +212,8 @@ impl Gather<'_> {
         } else {
             Meter::Unknown(Unknown::NotNeeded)
         };
-        let lang = self.env.lang(self.config.general.lang, marks.value().and_then(|marks| marks.session.lang));
+        let lang =
+            self.env.lang(self.config.general.lang, marks.value().and_then(|marks| marks.session.lang));
         let tool = if needs.tool { RawTool::read(self.payload) } else { RawTool::default() };
         let target = event.edit_target().and_then(Result::ok).filter(|_| needs.own_file);
         let work = self.work(event, marks.value(), root.as_deref(), needs);

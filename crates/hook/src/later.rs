@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tidegate_core::event::{EventKind, SessionId};
+use tidegate_core::feature::activity::marks::Mark as ActivityMark;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::knowledge::boundary::Boundary;
 use tidegate_core::feature::knowledge::compaction;
 use tidegate_core::feature::knowledge::handoff::Steps;
 use tidegate_core::feature::marks::Mark;
 use tidegate_core::feature::pressure::marks::PressureLevel;
-use tidegate_core::feature::activity::marks::Mark as ActivityMark;
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::feature::workflow::standing::Owned;
 use tidegate_core::feature::worktree::kept::Kept;

@@ -38,8 +38,9 @@ fn session(project: &Project, args: &Handoff) -> Option<Session> {
     if args.of.project.is_none() {
         return project.here.session(None).ok();
     }
-    let is_here =
-        |session: &Session| session.marks.session.root.as_deref().map(Path::new) == Some(project.root.as_path());
+    let is_here = |session: &Session| {
+        session.marks.session.root.as_deref().map(Path::new) == Some(project.root.as_path())
+    };
     project.here.all().into_iter().find(is_here)
 }
 

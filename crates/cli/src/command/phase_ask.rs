@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::activity::classifier::Phase;
+use tidegate_core::feature::activity::marks::Mark as ActivityMark;
 use tidegate_core::feature::activity::question;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Marks;
-use tidegate_core::feature::activity::marks::Mark as ActivityMark;
 use tidegate_core::host::person::Person;
 use tidegate_core::pipeline::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::redact::redact;

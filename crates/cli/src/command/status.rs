@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::feature::activity::classifier::Phase;
+use tidegate_core::feature::approval::marks::Approval;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
-use tidegate_core::feature::approval::marks::Approval;
 use tidegate_core::feature::pressure::marks::PressureLevel;
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::skill as verification;
@@ -362,7 +362,12 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         pressure_said: session.marks.pressure.said.level.name(),
         last_boundary: session.marks.session.boundary.map(Millis::iso),
         survival: Survived::of(&here, &session),
-        unpromoted: session.marks.session.root.as_deref().map_or(0, |root| unpromoted(&here, Path::new(root))),
+        unpromoted: session
+            .marks
+            .session
+            .root
+            .as_deref()
+            .map_or(0, |root| unpromoted(&here, Path::new(root))),
         phase: session.marks.activity.phase,
         cycle: Cycle::of(&here, &session),
         workflow: InWorkflow::of(&here, &session),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::feature::mark_names::names;
-use crate::feature::session;
+
 pub use crate::feature::session::marks::{Mark as SessionMark, Marks as SessionMarks, Note, UNTIL_BOUNDARY};
 
 /// The marks of one room, folded.
@@ -125,7 +125,7 @@ macro_rules! aggregate {
             /// Any mark of any room.
             pub(super) fn mark() -> impl Strategy<Value = Mark> {
                 Union::new([
-                    session::marks::tests::mark().prop_map(Mark::from).boxed(),
+                    crate::feature::session::marks::tests::mark().prop_map(Mark::from).boxed(),
                     $(crate::feature::$room::marks::tests::mark().prop_map(Mark::from).boxed(),)*
                 ])
             }

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::feature::cycle::marks::Mark as CycleMark;
 use crate::feature::cycle::{Run, State};
 use crate::feature::knowledge::boundary::Boundary;
 use crate::feature::knowledge::handoff::Steps;
 use crate::feature::marks::Mark;
-use crate::feature::pressure::marks::PressureLevel;
 use crate::feature::memory::job::Work;
+use crate::feature::pressure::marks::PressureLevel;
 use crate::feature::worktree::kept::Kept;
 
 /// Ordered: the strictest wins.
@@ -119,7 +120,7 @@ pub struct CycleStep {
     /// What is added to the history.
     pub ended: Option<Run>,
     /// What the session remembers of it.
-    pub mark: Mark,
+    pub mark: CycleMark,
 }
 
 impl Effect {
@@ -132,7 +133,7 @@ impl Effect {
     /// once, and what is measured is measured.
     pub fn private(&self) -> bool {
         match self {
-            Effect::mark(_)
+            Effect::Mark(_)
             | Effect::NoteBoundary(_)
             | Effect::Nudged(_)
             | Effect::KeepWorktree(_)

@@ -2,6 +2,7 @@
 
 pub mod friction;
 pub mod gate;
+pub mod marks;
 pub mod record;
 pub mod ruling;
 

@@ -251,7 +251,11 @@ mod tests {
     fn effects_stand_and_fall_with_the_verdict() {
         let with = |call, used| Part {
             policy: "p",
-            verdict: Verdict { call, effects: vec![Effect::mark(SessionMark::Relay(used))], ..Verdict::pass() },
+            verdict: Verdict {
+                call,
+                effects: vec![Effect::mark(SessionMark::Relay(used))],
+                ..Verdict::pass()
+            },
             shadow: false,
             micros: 0,
         };

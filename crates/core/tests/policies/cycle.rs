@@ -3,15 +3,15 @@
 use tidegate_core::event::{self, Event};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::history::Took;
+use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::cycle::policy::ID;
 use tidegate_core::feature::cycle::standing::Standing;
 use tidegate_core::feature::cycle::{ActiveStage, Cycle, Run, Turn, history};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
-use tidegate_core::feature::cycle::marks::Mark as CycleMark;
-use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verdict::{Audience, CycleStep, Effect};
 use tidegate_core::feature::verification::checks::Kinds;
+use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::work::Background;
 use tidegate_core::host::claude_code::models::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
@@ -163,8 +163,10 @@ pub(super) fn thresholds(row: &Row<'_>) -> Vec<String> {
 /// What happened in the stage before the turn ended.
 fn history_of(stage: &str, cell: &str) -> Vec<Mark> {
     let active = active(stage);
-    let skill =
-        |name: &str, agent: Option<&str>| SessionMark::Skill { name: name.into(), agent: agent.map(str::to_owned) };
+    let skill = |name: &str, agent: Option<&str>| SessionMark::Skill {
+        name: name.into(),
+        agent: agent.map(str::to_owned),
+    };
     match cell {
         "-" => vec![marked(active)],
         "before" => vec![skill(stage, None), marked(active)],

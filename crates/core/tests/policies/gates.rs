@@ -2,17 +2,16 @@
 
 use tidegate_core::event::{self, Event};
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
+use tidegate_core::feature::activity::marks::{Late, Mark as ActivityMark};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::config::layer::{Assignment, Layer, Origin};
 use tidegate_core::feature::facts::{Facts, Known, Touched};
 use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
-use tidegate_core::feature::activity::marks::Late;
-use tidegate_core::feature::activity::marks::Mark as ActivityMark;
-use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::session;
 use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::verification::checks;
 use tidegate_core::feature::verification::checks::{Kind, Kinds, Project, Seen};
+use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::skill as verification;
 use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::feature::verification::work::{Background, Checked, Edit};
@@ -146,8 +145,11 @@ pub(super) fn skill_gate_settings(row: &Row<'_>) -> Vec<String> {
 }
 
 pub(super) fn skill_gate_words(row: &Row<'_>) -> Vec<String> {
-    let told =
-        if row[0].ends_with("told before") { vec![SessionMark::Notice("skill-gate".into())] } else { Vec::new() };
+    let told = if row[0].ends_with("told before") {
+        vec![SessionMark::Notice("skill-gate".into())]
+    } else {
+        Vec::new()
+    };
     let verdict = skill_gate(row[1], "src/a.rs", told, &Config::default()).expect("a verdict").verdict;
     let text = match row[0] {
         "model" => verdict.reason,
@@ -202,7 +204,12 @@ fn marks_of(cell: &str) -> Known<Marks> {
 
 fn check(task: &str, awaited: Option<&str>) -> Mark {
     let awaited = awaited.map(str::to_owned);
-    VerificationMark::Launched(Background { task: task.into(), kinds: Kinds::TEST, at: Millis(600_000), awaited })
+    VerificationMark::Launched(Background {
+        task: task.into(),
+        kinds: Kinds::TEST,
+        at: Millis(600_000),
+        awaited,
+    })
 }
 
 fn task_payload(subject: &str) -> String {

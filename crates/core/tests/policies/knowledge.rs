@@ -2,26 +2,24 @@
 
 use tidegate_core::event;
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
+use tidegate_core::feature::activity::marks::Mark as ActivityMark;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::knowledge::boundary::Boundary;
 use tidegate_core::feature::knowledge::facts::Knowledge;
 use tidegate_core::feature::knowledge::key_facts::{FactKind, KeyFact};
+use tidegate_core::feature::knowledge::marks::{HandoffKnown, Mark as KnowledgeMark, Nudge};
 use tidegate_core::feature::knowledge::preserved::Preserved;
 use tidegate_core::feature::knowledge::stock::Confidence;
 use tidegate_core::feature::knowledge::survival::Survival;
 use tidegate_core::feature::knowledge::tracked::{Content, Tracked};
 use tidegate_core::feature::marks::{Mark, Marks, Note, SessionMark};
-use tidegate_core::feature::knowledge::marks::HandoffKnown;
-use tidegate_core::feature::knowledge::marks::Nudge;
-use tidegate_core::feature::activity::marks::Mark as ActivityMark;
-use tidegate_core::feature::knowledge::marks::Mark as KnowledgeMark;
-use tidegate_core::feature::verification::marks::Mark as VerificationMark;
-use tidegate_core::feature::worktree::marks::Mark as WorktreeMark;
 use tidegate_core::feature::verdict::{Audience, Effect, Verdict};
 use tidegate_core::feature::verification::checks::Kinds;
+use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::work::{Checked, Edit};
 use tidegate_core::feature::worktree::kept::{Kept, Worktrees};
+use tidegate_core::feature::worktree::marks::Mark as WorktreeMark;
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::text::lang::Lang;
@@ -75,7 +73,8 @@ fn told(part: Option<&Part>) -> String {
     let said = |to: Audience| part.verdict.says.iter().any(|say| say.to == to);
     let effects =
         || part.verdict.effects.iter().chain(part.verdict.says.iter().flat_map(|say| &say.when_said));
-    let note = effects().any(|effect| matches!(effect, Effect::Mark(Mark::Session(SessionMark::Note(Note::Promote)))));
+    let note = effects()
+        .any(|effect| matches!(effect, Effect::Mark(Mark::Session(SessionMark::Note(Note::Promote)))));
     let mut told = Vec::new();
     told.extend(said(Audience::User).then_some("user"));
     told.extend(said(Audience::Model).then_some("model"));
@@ -174,14 +173,16 @@ pub(super) fn flow_notes(row: &Row<'_>) -> Vec<String> {
     match row[2] {
         "this set" => marks.push(KnowledgeMark::FlowNoted(EDITED)),
         "an older set" => marks.push(KnowledgeMark::FlowNoted(Millis(1))),
-        "an older set, by a clock that was ahead" => marks.push(KnowledgeMark::FlowNoted(Millis(EDITED.0 + 1))),
+        "an older set, by a clock that was ahead" => {
+            marks.push(KnowledgeMark::FlowNoted(Millis(EDITED.0 + 1)))
+        }
         _ => {}
     }
     let knowledge = knowledge("3/0").map(|known| Knowledge { written: written(row[1]), ..known });
     let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), knowledge, ..facts(&event) };
     let part = part("compound-nudge", &facts, &config("guide", &[])).expect("it takes part");
-    let leaves =
-        part.verdict.effects == [Effect::mark(SessionMark::Note(Note::Flow)), Effect::mark(KnowledgeMark::FlowNoted(EDITED))];
+    let leaves = part.verdict.effects
+        == [Effect::mark(SessionMark::Note(Note::Flow)), Effect::mark(KnowledgeMark::FlowNoted(EDITED))];
     [row[0], row[1], row[2], if leaves { "flow" } else { "-" }].map(str::to_owned).into()
 }
 
@@ -303,7 +304,9 @@ pub(super) fn handoffs(row: &Row<'_>) -> Vec<String> {
         part("compaction", &facts, &config("guide", &[])).expect("it takes part").verdict.says
     };
     let says = decide(known);
-    if let Some(Effect::Mark(Mark::Knowledge(KnowledgeMark::Handoff(told)))) = says.iter().flat_map(|say| &say.when_said).next() {
+    if let Some(Effect::Mark(Mark::Knowledge(KnowledgeMark::Handoff(told)))) =
+        says.iter().flat_map(|say| &say.when_said).next()
+    {
         let goes_on = !matches!(source, "startup" | "clear");
         assert!(!goes_on || decide(Some(*told)).is_empty(), "once: {row:?}");
     }

@@ -4,12 +4,12 @@ use tidegate_core::event::{self, Event};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks, Note, SessionMark};
-use tidegate_core::feature::memory::marks::Mark as MemoryMark;
 use tidegate_core::feature::memory::catalogue::{
     Decided, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
 };
 use tidegate_core::feature::memory::facts::{Answer, Remembered, Spooled, TopicOf};
 use tidegate_core::feature::memory::job::{ProjectOf, Work};
+use tidegate_core::feature::memory::marks::Mark as MemoryMark;
 use tidegate_core::feature::memory::tag as meta_tag;
 use tidegate_core::feature::memory::tag::MetaTag;
 use tidegate_core::feature::session;
@@ -297,8 +297,10 @@ fn change(preset: &str, before: &str, now: &str, recorded: &str, held: &str) -> 
     }
     match held {
         "for this" => {
-            marks
-                .extend([MemoryMark::MemoryHeld("p1".into()), SessionMark::Notice(format!("topic 12 since {}", SINCE.0))]);
+            marks.extend([
+                MemoryMark::MemoryHeld("p1".into()),
+                SessionMark::Notice(format!("topic 12 since {}", SINCE.0)),
+            ]);
         }
         "for a tag" => marks.push(MemoryMark::MemoryHeld("p1".into())),
         "in another turn" => marks.push(MemoryMark::MemoryHeld("p0".into())),
@@ -348,8 +350,12 @@ pub(super) fn topic_changes(row: &Row<'_>) -> Vec<String> {
                 assert!(topic.at == NOW && topic.since == SINCE, "{row:?}");
                 leaves.push(format!("topic {}", topic.topic.id));
             }
-            Effect::Mark(Mark::Memory(MemoryMark::TopicLeft(topic))) => leaves.push(format!("note of {}", topic.topic.id)),
-            Effect::Mark(Mark::Session(SessionMark::Note(Note::UnknownTopic(id)))) => leaves.push(format!("note of {id}")),
+            Effect::Mark(Mark::Memory(MemoryMark::TopicLeft(topic))) => {
+                leaves.push(format!("note of {}", topic.topic.id))
+            }
+            Effect::Mark(Mark::Session(SessionMark::Note(Note::UnknownTopic(id)))) => {
+                leaves.push(format!("note of {id}"))
+            }
             _ => {}
         }
     }
@@ -374,7 +380,8 @@ pub(super) fn topic_notes(row: &Row<'_>) -> Vec<String> {
     let (what, id) = row[0].split_once(' ').expect("what and which");
     let id: i64 = id.parse().expect("an id");
     let note = if what == "left" { Note::TopicLeft } else { Note::UnknownTopic(id) };
-    let mut marks = vec![MemoryMark::TopicLeft(topic(12, NOW)), MemoryMark::Topic(topic(13, Millis(600_000)))];
+    let mut marks =
+        vec![MemoryMark::TopicLeft(topic(12, NOW)), MemoryMark::Topic(topic(13, Millis(600_000)))];
     marks.push(SessionMark::Note(note));
     marks.extend(row[2].parse().ok().map(|id| MemoryMark::TopicSet(topic(id, NOW))));
     let memory = Remembered { topics: vec![(id, record(id, row[1]))], ..Remembered::default() };

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::memory::marks::Mark as MemoryMark;
 use tidegate_core::feature::memory::facts::Spooled;
 use tidegate_core::feature::memory::job::{Because, Job, Part, VERSION, Work};
+use tidegate_core::feature::memory::marks::Mark as MemoryMark;
 use tidegate_core::host::person::Person;
 use tidegate_core::time::Millis;
 use tidegate_state::feature::cycle;

@@ -7,9 +7,9 @@ use std::fs;
 use std::path::Path;
 
 use tidegate_core::event::SessionId;
+use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::{Marks, SessionMark};
-use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::pressure::marks::Mark as PressureMark;
 use tidegate_core::host::claude_code::usage::Evidence;
 
@@ -60,8 +60,7 @@ mod tests {
     use super::*;
     use crate::place::PlaceEnv;
     use tidegate_core::feature::knowledge::boundary::Boundary;
-    use tidegate_core::feature::pressure::marks::Said;
-    use tidegate_core::feature::pressure::marks::PressureLevel;
+    use tidegate_core::feature::pressure::marks::{PressureLevel, Said};
     use tidegate_core::time::Millis;
 
     #[test]
@@ -77,8 +76,10 @@ mod tests {
                 format!(r#"{{"type":"assistant","message":{{"id":"m","model":"x","usage":{usage}}}}}"#);
             fs::write(&path, line).unwrap();
             let id = SessionId::parse(name).unwrap();
-            let mut new =
-                vec![SessionMark::Root(project.into()), SessionMark::Transcript(path.to_string_lossy().into_owned())];
+            let mut new = vec![
+                SessionMark::Root(project.into()),
+                SessionMark::Transcript(path.to_string_lossy().into_owned()),
+            ];
             new.push(CycleMark::Stage(Box::default()));
             new.extend((name == "a").then_some(PressureMark::Pressure(info)));
             marks::lock_shared(&state.session(&id)).unwrap().append(&new).unwrap();

@@ -43,7 +43,11 @@ pub fn read(session: &Path) -> Known<Marks> {
     match bytes {
         Ok(bytes) => match Marks::fold(&bytes) {
             // One torn line is a killed process; a file of nothing else is no marks file.
-            marks if marks.unread.len() >= DAMAGED && marks.session.attached.is_none() && marks.session.began.is_none() => {
+            marks
+                if marks.unread.len() >= DAMAGED
+                    && marks.session.attached.is_none()
+                    && marks.session.began.is_none() =>
+            {
                 Known::Broken(format!("{}: no line of it can be read", session.join(FILE).display()))
             }
             marks => Known::Value(marks),
@@ -172,8 +176,7 @@ fn take_up(session: &Path, lock_alone: impl Fn(&Path) -> io::Result<Lock>) -> io
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_core::feature::pressure::marks::Said;
-    use tidegate_core::feature::pressure::marks::PressureLevel;
+    use tidegate_core::feature::pressure::marks::{PressureLevel, Said};
     use tidegate_core::feature::verification::checks::Kinds;
     use tidegate_core::feature::verification::work::{Checked, Edit};
     use tidegate_core::time::Millis;
@@ -299,8 +302,11 @@ mod tests {
                 let session = &session;
                 scope.spawn(move || {
                     for turn in 0..600 {
-                        append(session, &[SessionMark::Root(format!("/p/{thread}/{turn}")), SessionMark::Relay(turn)])
-                            .unwrap();
+                        append(
+                            session,
+                            &[SessionMark::Root(format!("/p/{thread}/{turn}")), SessionMark::Relay(turn)],
+                        )
+                        .unwrap();
                     }
                 });
             }

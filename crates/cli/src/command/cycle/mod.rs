@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::cycle::definition::FIX_LOOPS_OUTSIDE;
+use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::cycle::policy::{ID, plain};
 use tidegate_core::feature::cycle::settings::CycleMode;
 use tidegate_core::feature::cycle::standing::Standing;
@@ -18,7 +19,6 @@ use tidegate_core::feature::cycle::state::FILE;
 use tidegate_core::feature::cycle::{ActiveStage, Cycle, Damage, Run, Spent, State, Status, Turn, history};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Mark;
-use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::meter::{Meter, short_tokens};
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::feature::cycle;
@@ -102,8 +102,12 @@ impl Place {
             let root = session.marks.session.root.as_deref().map(Path::new);
             root.is_some_and(|root| real(root) == self.project.real())
         };
-        let open =
-            self.project.here.all().into_iter().find(|session| !session.marks.session.detached && is_here(session));
+        let open = self
+            .project
+            .here
+            .all()
+            .into_iter()
+            .find(|session| !session.marks.session.detached && is_here(session));
         open.ok_or_else(|| {
             CliError::new(format!(
                 "no session is open in this project; the last one, {}, has ended",

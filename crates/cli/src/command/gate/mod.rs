@@ -11,11 +11,11 @@ use serde_json::json;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Mark;
-use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::feature::workflow::check;
 use tidegate_core::feature::workflow::check::{Finding, Found, Named, Report};
 use tidegate_core::feature::workflow::manifest;
 use tidegate_core::feature::workflow::manifest::is_over;
+use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::feature::workflow::settings::WorkflowMode;
 use tidegate_core::feature::workflow::standing::{AtGate, LetThrough, Owned, Standing};
 use tidegate_core::feature::workflow::{Attached, BUILT_IN, Gate, Manifest, Workflow, estimate, report};
@@ -78,7 +78,8 @@ impl Place {
         if place.project.session.is_none() && place.attached().is_none() {
             let root = Some(place.project.root.as_path());
             let is_at_work = |session: &Session| {
-                session.marks.workflow.attached.is_some() && session.marks.session.root.as_deref().map(Path::new) == root
+                session.marks.workflow.attached.is_some()
+                    && session.marks.session.root.as_deref().map(Path::new) == root
             };
             let found = place.project.here.all().into_iter().find(is_at_work);
             place.session = found.or(place.session);

@@ -19,7 +19,8 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
         .sessions_here()
         .filter(|session| session.marks.session.transcript.is_some())
         .max_by_key(|session| session.marks.session.attached);
-    let Some(path) = newest.and_then(|session| session.marks.session.transcript.as_deref()).map(Path::new) else {
+    let Some(path) = newest.and_then(|session| session.marks.session.transcript.as_deref()).map(Path::new)
+    else {
         found.ok("no session of this project yet");
         return;
     };

@@ -5,14 +5,15 @@
 use crate::event::Event;
 use crate::event::EventKind;
 use crate::feature::activity::classifier::Phase;
+use crate::feature::activity::marks::Mark;
 use crate::feature::activity::told::{skills, told, wanted};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::Marks;
-use crate::feature::activity::marks::Mark;
 use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy, listed};
 use crate::language_model::backend::Kind;
+use crate::text::skill_name::satisfies;
 use settings::PhaseMode;
 
 pub mod classifier;
@@ -72,13 +73,10 @@ fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
     if !facts.person.may_be_there() {
         return silent(entry.unattended);
     }
-    let work = marks.map(|marks| &marks.verification);
+    let session = marks.map(|marks| &marks.session);
     let invoked = |skill: &str| {
-        let now = facts
-            .event
-            .skill()
-            .is_some_and(|name| crate::text::skill_name::satisfies(name, skill));
-        now || work.is_some_and(|work| work.invoked(skill, None))
+        let now = facts.event.skill().is_some_and(|name| satisfies(name, skill));
+        now || session.is_some_and(|session| session.invoked(skill, None))
     };
     let skills: Vec<&str> = skills(config, phase).filter(|skill| !invoked(skill)).collect();
     let stock: Vec<&str> =

@@ -148,7 +148,11 @@ pub(in crate::feature) mod tests {
                 at: Millis(at),
                 client: Some(at),
                 shown: at % 2 == 0,
-                stage: if at % 3 == 0 { ApprovalStage::Used } else { ApprovalStage::Questioned("toolu_1".into()) },
+                stage: if at % 3 == 0 {
+                    ApprovalStage::Used
+                } else {
+                    ApprovalStage::Questioned("toolu_1".into())
+                },
             })
         })
     }

@@ -8,12 +8,10 @@ pub mod marks;
 mod question;
 
 use crate::event::{Event, EventKind};
+use crate::feature::approval::marks::{Approval as Request, ApprovalStage, Mark};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::Marks;
-use crate::feature::approval::marks::Approval as Request;
-use crate::feature::approval::marks::ApprovalStage;
-use crate::feature::approval::marks::Mark;
 use crate::feature::memory::relay;
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};

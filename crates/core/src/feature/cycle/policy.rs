@@ -9,12 +9,12 @@ use super::settings::CycleMode;
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::cycle::history::Took;
+use crate::feature::cycle::marks::Mark;
 use crate::feature::cycle::standing::Standing;
 use crate::feature::cycle::state::{BUDGET, FILE, MOST_TOLD};
 use crate::feature::cycle::{ActiveStage, Cycle, Damage, Run, State, Status, Turn};
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Mark as AnyMark, Marks, SessionMark};
-use crate::feature::cycle::marks::Mark;
+use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, CycleStep, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
 use crate::meter::forecast::growth;
@@ -443,7 +443,8 @@ impl Budget {
         match (&facts.meter, left) {
             (Meter::Current(_), Some(left)) => Budget::Current(left),
             (Meter::StaleByOne(_), Some(left)) => {
-                let relays = facts.marks.value().map(|marks| marks.session.relays.as_slice()).unwrap_or_default();
+                let relays =
+                    facts.marks.value().map(|marks| marks.session.relays.as_slice()).unwrap_or_default();
                 Budget::Stale(left.saturating_sub(growth(relays).unwrap_or_default()))
             }
             _ => Budget::Unknown,

@@ -7,8 +7,7 @@ use std::fmt::Write as _;
 use crate::feature::knowledge::facts::Knowledge;
 use crate::feature::knowledge::plan;
 use crate::feature::knowledge::tracked::TRACKED;
-use crate::feature::marks::{Marks, SessionMark};
-use crate::feature::verification::marks::Mark as VerificationMark;
+use crate::feature::marks::Marks;
 use crate::text::fnv;
 use crate::text::quoted::quoted_line;
 use crate::time::Millis;
@@ -260,7 +259,11 @@ mod tests {
         let mut marks = Marks::default();
         for mark in [
             SessionMark::Transcript("/t/s.jsonl".into()),
-            VerificationMark::Wrote(Wrote { files: vec!["src/a.rs".into(), "src/b.rs".into()], last: AT, began: AT }),
+            VerificationMark::Wrote(Wrote {
+                files: vec!["src/a.rs".into(), "src/b.rs".into()],
+                last: AT,
+                began: AT,
+            }),
             edit("src/a.rs"),
             edit("src/b.rs"),
             VerificationMark::Hidden("cargo test | tail".into()),

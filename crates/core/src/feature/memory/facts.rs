@@ -3,7 +3,6 @@
 use crate::event::{Event, EventKind};
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Marks, Note};
-use crate::feature::memory::marks::Mark;
 use crate::feature::memory::call;
 use crate::feature::memory::catalogue::{Named, OWN, ProjectPage, TopicRecord, Undecided};
 use crate::feature::memory::job::ProjectOf;

@@ -264,8 +264,7 @@ pub(in crate::feature) mod tests {
             ("[a-z:]{1,24}", proptest::option::of("[a-z0-9]{8}"))
                 .prop_map(|(name, agent)| Mark::Skill { name, agent }),
             // As stages and gates ask for them.
-            "(a|b|persisting-progress-across-sessions)"
-                .prop_map(|name| Mark::Skill { name, agent: None }),
+            "(a|b|persisting-progress-across-sessions)".prop_map(|name| Mark::Skill { name, agent: None }),
             "[a-z/]{1,24}".prop_map(Mark::Notice),
             Just(Mark::Notice("workflow 80".into())),
             "/[a-z/]{1,24}".prop_map(Mark::Directory),

@@ -1,65 +1,46 @@
-//! What every event leaves in a session's marks, whatever the policies think of it.
+//! What a session is: when it began, where it works, which model it uses.
 
 pub mod marks;
 
 use crate::event::EventKind;
-use crate::feature::activity::classifier::Phase;
-use crate::feature::activity::settings::PhaseMode;
-use crate::feature::activity::told as phase;
-use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known};
-use crate::feature::marks::Mark as AnyMark;
-use crate::feature::activity::marks::Mark as ActivityMark;
-use crate::feature::memory::marks::Mark as MemoryMark;
+use crate::feature::marks::Marks;
 use crate::feature::session::marks::Mark;
-use crate::feature::verification::marks::Mark as VerificationMark;
-use crate::feature::memory::facts as memory;
-use crate::feature::memory::relay_log;
-use crate::feature::verification::evidence;
 use crate::host::claude_code::models::HostSettings;
 use crate::text::lang::Lang;
 
 /// Whether this event is a reason to read the host's settings files again.
-pub fn wants_host_settings(kind: EventKind, marks: &Known<crate::feature::marks::Marks>) -> bool {
+pub fn wants_host_settings(kind: EventKind, marks: &Known<Marks>) -> bool {
     matches!(kind, EventKind::SessionStart | EventKind::ConfigChange)
         || marks.value().is_none_or(|marks| marks.session.host.is_none())
 }
 
-/// The marks of this event. `root` is the project as the hook found it, `host` the settings if they were read.
-pub fn marks(
-    facts: &Facts<'_>,
-    config: &Config,
-    root: Option<&str>,
-    host: Option<&HostSettings>,
-) -> Vec<Mark> {
-    let payload = &facts.event.payload;
+/// The session's own marks of this event.
+pub fn marks(facts: &Facts<'_>, root: Option<&str>, host: Option<&HostSettings>) -> Vec<Mark> {
+    let (event, payload) = (facts.event, &facts.event.payload);
     let mut marks = Vec::new();
     let source = payload.source.get().map(AsRef::as_ref);
-    let starts = facts.event.kind == EventKind::SessionStart;
+    let starts = event.kind == EventKind::SessionStart;
     // A session that goes on keeps its marks: `resume`, `compact`, `fork`, and one we meet in the middle.
     let begins = starts && matches!(source, Some("startup" | "clear"));
-    let known = match &facts.marks {
-        // Whatever is in that file, adding to it would not make it readable.
-        Known::Broken(_) => return marks,
-        _ if begins => None,
-        marks => marks.value(),
-    };
+    let known = facts.marks.value().filter(|_| !begins).map(|marks| &marks.session);
     if begins {
         marks.push(Mark::Began { at: facts.now });
     }
     if starts && source != Some("compact") || known.is_none() {
         marks.push(Mark::Attached(facts.now));
     }
-    // A client that starts anew has none of the old one's tasks.
-    if starts && source != Some("compact") {
-        let tasks = known.map(|known| known.work.background.as_slice()).unwrap_or_default();
-        marks.extend(tasks.iter().map(|check| VerificationMark::Ended(check.task.clone())));
-    }
-    if facts.event.kind == EventKind::SessionEnd {
+    if event.kind == EventKind::SessionEnd {
         marks.push(Mark::Detached);
     }
-    marks.extend(evidence::marks(facts, config));
-    if !facts.event.main_thread() {
+    if let Some(name) = event.skill() {
+        let agent = event.agent().map(|agent| agent.id.to_owned());
+        marks.push(Mark::Skill { name: name.to_owned(), agent });
+    }
+    if event.kind == EventKind::DirectoryAdded {
+        marks.extend(payload.directory.get().map(|path| Mark::Directory(path.to_string())));
+    }
+    if !event.main_thread() {
         return marks;
     }
     if known.and_then(|known| known.person) != Some(facts.person) {
@@ -77,7 +58,7 @@ pub fn marks(
     if let Some(host) = host.filter(|host| known.and_then(|known| known.host.as_ref()) != Some(*host)) {
         marks.push(Mark::Host(host.clone()));
     }
-    let model = match facts.event.kind {
+    let model = match event.kind {
         EventKind::SessionStart => payload.model.get(),
         EventKind::PostModelSwitch => payload.to_model.get(),
         _ => None,
@@ -86,17 +67,7 @@ pub fn marks(
     if starts && source == Some("compact") {
         marks.push(Mark::Boundary(facts.now));
     }
-    marks.extend(memory::chosen(facts).map(MemoryMark::TopicSet));
-    marks.extend(relay_log::passed_over(facts, config));
-    let looks = config.policies.phase.mode != PhaseMode::Off;
-    if looks && (facts.guess.is_some() || facts.event.skill().is_some()) {
-        let told = phase::told(facts, config).ok();
-        // Told anew, the present phase makes an answer void that is still to come.
-        let news =
-            |phase: &Phase| known.is_none_or(|known| known.phase != Some(*phase) || known.late.is_some());
-        marks.extend(told.filter(news).map(ActivityMark::Phase));
-    }
-    if let Some(prompt) = facts.event.human_prompt() {
+    if let Some(prompt) = event.human_prompt() {
         let lang = Lang::of_text(&prompt);
         marks.extend(lang.filter(|lang| known.and_then(|known| known.lang) != Some(*lang)).map(Mark::Lang));
         marks.extend(facts.meter.reading().map(|reading| Mark::Relay(reading.used)));

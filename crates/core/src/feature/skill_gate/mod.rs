@@ -65,8 +65,8 @@ impl Policy for SkillGate {
             Subagents::Own => Some(agent.as_ref().map_or("", |agent| agent.id)),
             Subagents::Inherit | Subagents::Exempt => None,
         };
-        let work = facts.marks.value().map(|marks| &marks.verification);
-        let invoked = |skill: &str| work.is_some_and(|work| work.invoked(skill, own));
+        let session = facts.marks.value().map(|marks| &marks.session);
+        let invoked = |skill: &str| session.is_some_and(|session| session.invoked(skill, own));
         let missing: Vec<&str> = required.into_iter().filter(|skill| !invoked(skill)).collect();
         if missing.is_empty() {
             return Verdict::silent("the required skill was invoked");

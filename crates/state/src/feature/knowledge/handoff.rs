@@ -8,10 +8,9 @@ use tidegate_core::event::SessionId;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::handoff::{FILE, Handoff, Head, Sources, Steps};
+use tidegate_core::feature::knowledge::marks::{HandoffKnown, Mark as KnowledgeMark};
 use tidegate_core::feature::knowledge::plan;
 use tidegate_core::feature::marks::Marks;
-use tidegate_core::feature::knowledge::marks::HandoffKnown;
-use tidegate_core::feature::knowledge::marks::Mark as KnowledgeMark;
 use tidegate_core::time::Millis;
 
 use crate::feature::cycle;

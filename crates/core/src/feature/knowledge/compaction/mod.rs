@@ -15,13 +15,12 @@ use crate::feature::knowledge::flow;
 use crate::feature::knowledge::handoff;
 use crate::feature::knowledge::handoff::Head;
 use crate::feature::knowledge::key_facts::{FactSources, KeyFact, instructions, key_facts};
+use crate::feature::knowledge::marks::{HandoffKnown, Mark};
 use crate::feature::knowledge::survival;
 use crate::feature::knowledge::survival::Survival;
 use crate::feature::knowledge::tracked;
 use crate::feature::knowledge::tracked::{Content, Tracked};
 use crate::feature::marks::{Marks, Note, SessionMark};
-use crate::feature::knowledge::marks::HandoffKnown;
-use crate::feature::knowledge::marks::Mark;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::workflow::Attached;
 use crate::feature::{Mode, Policy};
@@ -200,8 +199,9 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
 /// A second one passes, whatever was written in between; so does one that a person decided for these entries before.
 fn holds(facts: &Facts<'_>, knowledge: &Knowledge) -> bool {
     let marks = facts.marks.value();
-    let held =
-        marks.is_some_and(|marks| marks.knowledge.held_since_boundary || marks.knowledge.compaction_held == Some(knowledge.set));
+    let held = marks.is_some_and(|marks| {
+        marks.knowledge.held_since_boundary || marks.knowledge.compaction_held == Some(knowledge.set)
+    });
     !knowledge.unpromoted.is_empty() && !held && facts.person.may_be_there()
 }
 
@@ -224,7 +224,8 @@ fn owed(facts: &Facts<'_>) -> Vec<KeyFact> {
 fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<KeyFact> {
     let none = Marks::default();
     let marks = facts.marks.value().unwrap_or(&none);
-    let unverified = marks.verification.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
+    let unverified =
+        marks.verification.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
     // What a prompt was taken to ask for is a guess, and no stage of anything.
     let phase = || marks.workflow.attached.as_ref().map(Attached::key_fact);
     let stage = marks.cycle.stage.as_ref().map(ActiveStage::key_fact).or_else(phase);

@@ -8,9 +8,8 @@ use crate::feature::activity::told as phase;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::knowledge::facts::Knowledge;
+use crate::feature::knowledge::marks::{Mark, Nudge};
 use crate::feature::marks::{Marks, Note, SessionMark};
-use crate::feature::knowledge::marks::Nudge;
-use crate::feature::knowledge::marks::Mark;
 use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
 use crate::settings::section::section;
@@ -107,7 +106,9 @@ impl Policy for CompoundNudge {
             return Verdict::silent("there is no flow here");
         };
         let mut verdict = match moment {
-            Moment::Verified | Moment::PhaseEnds => nudge(facts, config, moment, marks.knowledge.nudge, knowledge),
+            Moment::Verified | Moment::PhaseEnds => {
+                nudge(facts, config, moment, marks.knowledge.nudge, knowledge)
+            }
             Moment::Edited => Verdict::silent("the work is not verified"),
             Moment::Prompt => return notes(marks, knowledge),
         };
@@ -193,7 +194,8 @@ fn nudge(
 /// Whether code was edited since the last entry, and nothing was said about it in this change set.
 fn wants_entry(marks: &Marks, knowledge: &Knowledge) -> bool {
     let wrote = &marks.verification.wrote;
-    marks.knowledge.flow_noted != Some(wrote.began) && knowledge.written.is_none_or(|written| written < wrote.last)
+    marks.knowledge.flow_noted != Some(wrote.began)
+        && knowledge.written.is_none_or(|written| written < wrote.last)
 }
 
 /// What waits is told with this prompt, if it is still true.

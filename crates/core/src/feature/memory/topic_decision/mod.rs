@@ -10,9 +10,9 @@ use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Marks, Note, SessionMark};
-use crate::feature::memory::marks::Mark;
 use crate::feature::memory::catalogue::{Named, OWN, TopicRecord};
-use crate::feature::memory::facts::{TopicOf, held, turn_ends};
+use crate::feature::memory::facts::{held, turn_began, turn_ends};
+use crate::feature::memory::marks::{Mark, TopicOf};
 use crate::feature::memory::shown::shown;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
@@ -234,7 +234,10 @@ fn unknown(marks: &Marks, id: i64) -> Verdict {
     if marks.session.noticed(&notice) {
         return Verdict::silent(because);
     }
-    let effects = vec![Effect::mark(SessionMark::Note(Note::UnknownTopic(id))), Effect::mark(SessionMark::Notice(notice))];
+    let effects = vec![
+        Effect::mark(SessionMark::Note(Note::UnknownTopic(id))),
+        Effect::mark(SessionMark::Notice(notice)),
+    ];
     Verdict { effects, ..Verdict::silent(because) }
 }
 

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use crate::feature::config::Config;
 use crate::feature::facts::Facts;
-use crate::feature::memory::marks::Mark;
 use crate::feature::memory::catalogue;
 use crate::feature::memory::catalogue::{ProjectPage, TOLD_LONGEST, UndecidedTopic};
 use crate::feature::memory::job::Work;
+use crate::feature::memory::marks::Mark;
 use crate::feature::memory::settings::StartupProjects;
 use crate::feature::memory::shown::shown;
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};

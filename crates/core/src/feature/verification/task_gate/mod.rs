@@ -46,7 +46,9 @@ impl Policy for TaskGate {
             Known::Absent => return Verdict::silent("no code was edited"),
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
-        let Some(changes) = &marks.verification.changes else { return Verdict::silent("nothing is unverified") };
+        let Some(changes) = &marks.verification.changes else {
+            return Verdict::silent("nothing is unverified");
+        };
         if facts.edits_gone {
             return Verdict::silent("the edited files are gone");
         }
