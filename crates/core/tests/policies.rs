@@ -24,8 +24,9 @@ use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known, OwnFile, Proof};
 use tidegate_core::feature::knowledge::facts::Knowledge;
 use tidegate_core::feature::knowledge::preserved::Preserved;
-use tidegate_core::feature::marks::{Marks, SessionMark};
+use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
 use tidegate_core::feature::memory::facts::Remembered;
+use tidegate_core::feature::pressure;
 use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, Said};
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::feature::worktree::kept::Worktrees;
@@ -181,15 +182,9 @@ fn pressure_levels(row: &Row<'_>) -> Vec<String> {
             let (name, at) = said.split_once(" at ").unwrap_or((said, "0"));
             let used: u64 = at.parse().expect("tokens");
             let reference = row[3].parse().or(row[2].parse()).unwrap_or_default();
-            let pressure = Pressure {
-                level: level(name),
-                used,
-                reference,
-                at: Millis(0),
-                promoted: false,
-                looked: None,
-            };
-            Known::Value(Marks { pressure, ..Marks::default() })
+            let said =
+                Said { level: level(name), used, reference, at: Millis(0), promoted: false, looked: None };
+            Known::Value(Marks { pressure: pressure::marks::Marks { said }, ..Marks::default() })
         }
     };
     let outcome = decide(row, marks, None);
@@ -225,12 +220,18 @@ fn unpromoted(cell: &str) -> Option<Knowledge> {
 fn pressure_promoted(row: &Row<'_>) -> Vec<String> {
     let mut marks = Marks::default();
     let (reference, at) = (row[3].parse().unwrap_or_default(), Millis(0));
-    let pressure = Pressure { level: level(row[4]), used: 1, reference, at, promoted: false, looked: None };
-    marks.apply(PressureMark::Pressure(pressure));
+    let said = Said { level: level(row[4]), used: 1, reference, at, promoted: false, looked: None };
+    marks.apply(PressureMark::Pressure(said));
     marks.apply(SessionMark::Promoted(at));
     let outcome = decide(row, Known::Value(marks.clone()), unpromoted(row[5]));
     let looked = match outcome.effects.as_slice() {
-        [Effect::Mark(mark @ PressureMark::Pressure(Pressure { looked: Some(_), promoted: true, .. }))] => {
+        [
+            Effect::Mark(
+                mark @ Mark::Pressure(PressureMark::Pressure(Said {
+                    looked: Some(_), promoted: true, ..
+                })),
+            ),
+        ] => {
             marks.apply(mark.clone());
             assert_eq!(decide(row, Known::Value(marks), None).effects, [], "once: {row:?}");
             "yes"
@@ -251,7 +252,9 @@ fn pressure_advice(row: &Row<'_>) -> Vec<String> {
 
 fn pressure_words(row: &Row<'_>) -> Vec<String> {
     let relays = row[4].split(' ').filter_map(|used| used.parse().ok()).collect();
-    let outcome = decide(row, Known::Value(Marks { relays, ..Marks::default() }), None);
+    let mut marks = Marks::default();
+    marks.session.relays = relays;
+    let outcome = decide(row, Known::Value(marks), None);
     let mut is: Vec<String> = row[..5].iter().map(|cell| (*cell).to_owned()).collect();
     is.push(outcome.context);
     is
@@ -396,7 +399,8 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
         shown: true,
         stage,
     });
-    let marks = Marks { approvals: request.into_iter().collect(), ..Marks::default() };
+    let mut marks = Marks::default();
+    marks.approval.requests.extend(request);
     let facts = Facts {
         now: NOW,
         marks: Known::Value(marks),

@@ -216,7 +216,8 @@ mod tests {
 
     #[test]
     fn what_is_older_than_the_boundary_is_void() {
-        let marks = Marks { boundary: Some(Millis(50)), ..Marks::default() };
+        let mut marks = Marks::default();
+        marks.session.boundary = Some(Millis(50));
         let used =
             |bridge, transcript| with_marks(&marks, bridge, transcript).reading().map(|reading| reading.used);
         assert_eq!(used(Some(bridge(150, 30)), found(160, 40, true)), None);
@@ -227,7 +228,8 @@ mod tests {
 
     #[test]
     fn after_a_model_switch_the_old_models_window_is_forgotten() {
-        let marks = Marks { model: Some(("claude-opus-5-5".into(), Millis(50))), ..Marks::default() };
+        let mut marks = Marks::default();
+        marks.session.model = Some(("claude-opus-5-5".into(), Millis(50)));
         let window = |bridge, transcript| {
             with_marks(&marks, bridge, transcript)
                 .reading()

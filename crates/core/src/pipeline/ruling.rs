@@ -159,6 +159,9 @@ fn shorten(text: &str, budget: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::feature::marks::SessionMark;
+    use crate::feature::pressure::marks::PressureLevel;
+    use crate::feature::verification::marks::Mark as VerificationMark;
     use proptest::prelude::*;
 
     fn say(to: Audience, text: &str, weight: u8) -> Say {
@@ -233,9 +236,6 @@ mod tests {
 
     #[test]
     fn the_least_important_goes_first_and_its_effects_with_it() {
-        use crate::feature::marks::SessionMark;
-        use crate::feature::pressure::marks::PressureLevel;
-        use crate::feature::verification::marks::Mark as VerificationMark;
         let mark = |level| vec![Effect::PublishPressure(level)];
         let light = Say { when_said: mark(PressureLevel::Info), ..say(Audience::Model, &"a".repeat(100), 1) };
         let heavy =
@@ -270,10 +270,7 @@ mod tests {
         let verdict = Verdict {
             call: Call::Deny,
             says: vec![once],
-            effects: vec![
-                Effect::mark(VerificationMark::Held),
-                Effect::PublishPressure(crate::feature::marks::PressureLevel::Info),
-            ],
+            effects: vec![Effect::mark(VerificationMark::Held), Effect::PublishPressure(PressureLevel::Info)],
             ..Verdict::pass()
         };
         let ruling = Ruling::of(Part { policy: "p", verdict, shadow: true, micros: 0 });

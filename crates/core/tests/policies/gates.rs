@@ -1,13 +1,13 @@
 //! The tables of the gates.
 
 use tidegate_core::event::{self, Event};
+use tidegate_core::feature::activity;
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
 use tidegate_core::feature::activity::marks::{Late, Mark as ActivityMark};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::config::layer::{Assignment, Layer, Origin};
 use tidegate_core::feature::facts::{Facts, Known, Touched};
 use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
-use tidegate_core::feature::session;
 use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::verification::checks;
 use tidegate_core::feature::verification::checks::{Kind, Kinds, Project, Seen};
@@ -73,7 +73,7 @@ fn skills(cell: &str) -> Vec<Mark> {
     named
         .map(|name| {
             let (name, agent) = name.split_once(" by ").map_or((name, None), |(name, by)| (name, Some(by)));
-            SessionMark::Skill { name: name.into(), agent: agent.map(str::to_owned) }
+            SessionMark::Skill { name: name.into(), agent: agent.map(str::to_owned) }.into()
         })
         .collect()
 }
@@ -119,11 +119,11 @@ pub(super) fn skill_gate_settings(row: &Row<'_>) -> Vec<String> {
     let mut marks = skills(row[2]);
     let setting = row[0].strip_suffix(", reminded").unwrap_or(row[0]);
     if setting != row[0] {
-        marks.push(SessionMark::Notice("skill-gate/code-quality-rules".into()));
+        marks.push(SessionMark::Notice("skill-gate/code-quality-rules".into()).into());
     }
     let setting = setting.strip_suffix(", recorded before").unwrap_or(setting);
     if row[0].ends_with("recorded before") {
-        marks.push(SessionMark::Notice("skill-gate/would/code-quality-rules".into()));
+        marks.push(SessionMark::Notice("skill-gate/would/code-quality-rules".into()).into());
     }
     let words_of: Vec<&str> = setting.split(' ').collect();
     let keys = match words_of.as_slice() {
@@ -146,7 +146,7 @@ pub(super) fn skill_gate_settings(row: &Row<'_>) -> Vec<String> {
 
 pub(super) fn skill_gate_words(row: &Row<'_>) -> Vec<String> {
     let told = if row[0].ends_with("told before") {
-        vec![SessionMark::Notice("skill-gate".into())]
+        vec![SessionMark::Notice("skill-gate".into()).into()]
     } else {
         Vec::new()
     };
@@ -159,7 +159,7 @@ pub(super) fn skill_gate_words(row: &Row<'_>) -> Vec<String> {
 }
 
 fn edit(file: &str) -> Mark {
-    VerificationMark::Edit(Edit { file: file.into(), at: Millis(500_000), shell: false })
+    VerificationMark::Edit(Edit { file: file.into(), at: Millis(500_000), shell: false }).into()
 }
 
 /// A session's marks from a cell such as `open, held 1, ran`.
@@ -171,28 +171,33 @@ fn marks_of(cell: &str) -> Known<Marks> {
     for word in cell.split(", ") {
         match word.split(' ').collect::<Vec<_>>().as_slice() {
             ["none"] => {}
-            ["verified"] => marks.push(VerificationMark::Verified(Millis(500_000))),
+            ["verified"] => marks.push(VerificationMark::Verified(Millis(500_000)).into()),
             ["open"] => marks.push(edit("src/a.rs")),
-            ["noticed"] => marks.push(SessionMark::Notice("verify-stop".into())),
-            ["ran"] => marks.push(VerificationMark::Ran),
-            ["told"] => marks.push(VerificationMark::Told),
+            ["noticed"] => marks.push(SessionMark::Notice("verify-stop".into()).into()),
+            ["ran"] => marks.push(VerificationMark::Ran.into()),
+            ["told"] => marks.push(VerificationMark::Told.into()),
             ["gone"] => {}
-            ["tested"] => marks.push(VerificationMark::Checked(Checked {
-                kinds: Kinds::TEST,
-                at: Millis(600_000),
-                seen: Millis(600_000),
-                verified: false,
-            })),
+            ["tested"] => marks.push(
+                VerificationMark::Checked(Checked {
+                    kinds: Kinds::TEST,
+                    at: Millis(600_000),
+                    seen: Millis(600_000),
+                    verified: false,
+                })
+                .into(),
+            ),
             ["awaited"] => marks.push(check("b1", Some("p"))),
             ["awaited", "before"] => marks.push(check("b1", Some("another prompt"))),
             // One that began before the edit proves nothing about it.
             ["check", task] if marks.is_empty() => {
-                let VerificationMark::Launched(known) = check(task, None) else { unreachable!() };
-                marks.push(VerificationMark::Launched(Background { at: Millis(400_000), ..known }));
+                marks.push(check_since(Millis(400_000), task, None));
             }
             ["check", task] => marks.push(check(task, None)),
             ["held", count] if count.parse::<u32>().is_ok() => {
-                marks.extend(std::iter::repeat_n(VerificationMark::Held, count.parse().expect("a number")));
+                marks.extend(std::iter::repeat_n(
+                    VerificationMark::Held.into(),
+                    count.parse().expect("a number"),
+                ));
             }
             // As the policy itself would have marked it.
             ["held", task] => marks.extend(held_task(task)),
@@ -203,13 +208,12 @@ fn marks_of(cell: &str) -> Known<Marks> {
 }
 
 fn check(task: &str, awaited: Option<&str>) -> Mark {
+    check_since(Millis(600_000), task, awaited)
+}
+
+fn check_since(at: Millis, task: &str, awaited: Option<&str>) -> Mark {
     let awaited = awaited.map(str::to_owned);
-    VerificationMark::Launched(Background {
-        task: task.into(),
-        kinds: Kinds::TEST,
-        at: Millis(600_000),
-        awaited,
-    })
+    VerificationMark::Launched(Background { task: task.into(), kinds: Kinds::TEST, at, awaited }).into()
 }
 
 fn task_payload(subject: &str) -> String {
@@ -322,7 +326,7 @@ fn stop() -> Event<'static> {
 pub(super) fn stop_words(row: &Row<'_>) -> Vec<String> {
     let file = row[1].strip_suffix(" hidden").unwrap_or(row[1]);
     let mut marks = vec![edit(file)];
-    marks.extend((file != row[1]).then(|| VerificationMark::Hidden("cargo test | tail".into())));
+    marks.extend((file != row[1]).then(|| VerificationMark::Hidden("cargo test | tail".into()).into()));
     let event = stop();
     let seen = Seen { folder: "", name: "Cargo.toml", text: Some("[package]\nname = \"a\"\n") };
     let checks = checks::project(if row[2] == "rust" { std::slice::from_ref(&seen) } else { &[] });
@@ -377,7 +381,7 @@ pub(super) fn phases(row: &Row<'_>) -> Vec<String> {
     let guess = guess(row[2]);
     let marks = match row[0] {
         "prompt, marks unreadable" => Known::Broken("test".into()),
-        _ => Known::Value(Marks { phase: phase_named(row[1]), ..Marks::default() }),
+        _ => Known::Value(in_phase(row[1], None)),
     };
     let facts = Facts {
         marks,
@@ -387,11 +391,12 @@ pub(super) fn phases(row: &Row<'_>) -> Vec<String> {
         ..facts(&event)
     };
     let (_, because) = call_of(part("phase", &facts, &Config::default()).as_ref());
-    let enters =
-        session::marks(&facts, &Config::default(), None, None).into_iter().find_map(|mark| match mark {
-            ActivityMark::Phase(phase) => Some(phase.name()),
+    let enters = pipeline::marks::marks(&facts, &Config::default(), None, None).into_iter().find_map(
+        |mark| match mark {
+            Mark::Activity(ActivityMark::Phase(phase)) => Some(phase.name()),
             _ => None,
-        });
+        },
+    );
     vec![row[0].into(), row[1].into(), row[2].into(), enters.unwrap_or("-").into(), because]
 }
 
@@ -402,12 +407,17 @@ fn guess(cell: &str) -> Option<Guess> {
     })
 }
 
+fn in_phase(name: &str, late: Option<Late>) -> Marks {
+    let activity = activity::marks::Marks { phase: phase_named(name), late };
+    Marks { activity, ..Marks::default() }
+}
+
 /// The same with a backend: what is asked, and what an answer that came late does.
 pub(super) fn late_phases(row: &Row<'_>) -> Vec<String> {
     let json = phase_event(row[0]);
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let late = (row[2] != "-").then(|| Late { prompt: Millis(1), phase: phase_named(row[2]) });
-    let mut marks = Marks { phase: phase_named(row[1]), late, ..Marks::default() };
+    let mut marks = in_phase(row[1], late);
     let facts = Facts {
         now: NOW,
         marks: match row[0] {
@@ -424,7 +434,7 @@ pub(super) fn late_phases(row: &Row<'_>) -> Vec<String> {
     let (_, because) = call_of(part.as_ref());
     let before = marks.activity.phase;
     // In the order in which the hook writes them.
-    for mark in session::marks(&facts, &config, None, None) {
+    for mark in pipeline::marks::marks(&facts, &config, None, None) {
         marks.apply(mark);
     }
     for effect in part.map(|part| part.verdict.effects).unwrap_or_default() {

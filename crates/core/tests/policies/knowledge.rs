@@ -57,12 +57,13 @@ fn written(cell: &str) -> Option<Millis> {
 }
 
 fn work(cell: &str) -> Vec<Mark> {
-    let edit = |file: &str| VerificationMark::Edit(Edit { file: file.into(), at: EDITED, shell: false });
+    let edit =
+        |file: &str| VerificationMark::Edit(Edit { file: file.into(), at: EDITED, shell: false }).into();
     let checked = Checked { kinds: Kinds::TEST, at: NOW, seen: NOW, verified: true };
     match cell {
         "-" => Vec::new(),
         "edited" => vec![edit("src/a.rs"), edit("src/b.rs")],
-        "verified" => vec![edit("src/a.rs"), edit("src/b.rs"), VerificationMark::Checked(checked)],
+        "verified" => vec![edit("src/a.rs"), edit("src/b.rs"), VerificationMark::Checked(checked).into()],
         other => panic!("no such work: {other}"),
     }
 }
@@ -101,10 +102,10 @@ pub(super) fn nudges(row: &Row<'_>) -> Vec<String> {
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let mut marks = work(row[2]);
     // A session that was seen before.
-    marks.push(SessionMark::Attached(NOW));
+    marks.push(SessionMark::Attached(NOW).into());
     let mut guess = None;
     if let Some((now, next)) = row[3].split_once(" → ") {
-        marks.extend(Phase::named(now).map(ActivityMark::Phase));
+        marks.extend(Phase::named(now).map(ActivityMark::Phase).map(Mark::from));
         let phase = Phase::named(next).expect("a phase");
         guess = Some(Guess { phase, confidence: 0.99 });
     }
@@ -131,15 +132,15 @@ pub(super) fn nudges_again(row: &Row<'_>) -> Vec<String> {
     let (name, mut marks, guess) = if row[0] == "verified" {
         ("Stop", work("verified"), None)
     } else {
-        ("UserPromptSubmit", vec![ActivityMark::Phase(Phase::Implement)], Some(ship))
+        ("UserPromptSubmit", vec![ActivityMark::Phase(Phase::Implement).into()], Some(ship))
     };
     let (last, promoted) =
         row[1].strip_suffix(", promoted since").map_or((row[1], false), |last| (last, true));
     if let Ok(entries) = last.parse() {
-        marks.push(KnowledgeMark::Nudged(Nudge { set: SET + 1, entries }));
+        marks.push(KnowledgeMark::Nudged(Nudge { set: SET + 1, entries }).into());
     }
     if promoted {
-        marks.push(SessionMark::Promoted(NOW));
+        marks.push(SessionMark::Promoted(NOW).into());
     }
     let json = format!(r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on"}}"#);
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
@@ -154,7 +155,7 @@ pub(super) fn waiting_notes(row: &Row<'_>) -> Vec<String> {
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let note = if row[0] == "flow" { Note::Flow } else { Note::Promote };
     let mut marks = work("edited");
-    marks.push(SessionMark::Note(note));
+    marks.push(SessionMark::Note(note).into());
     let knowledge = knowledge(row[1]).map(|known| Knowledge { written: written(row[2]), ..known });
     let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), knowledge, ..facts(&event) };
     let part = part("compound-nudge", &facts, &config("strict", &[])).expect("it takes part");
@@ -171,10 +172,10 @@ pub(super) fn flow_notes(row: &Row<'_>) -> Vec<String> {
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let mut marks = work(row[0]);
     match row[2] {
-        "this set" => marks.push(KnowledgeMark::FlowNoted(EDITED)),
-        "an older set" => marks.push(KnowledgeMark::FlowNoted(Millis(1))),
+        "this set" => marks.push(KnowledgeMark::FlowNoted(EDITED).into()),
+        "an older set" => marks.push(KnowledgeMark::FlowNoted(Millis(1)).into()),
         "an older set, by a clock that was ahead" => {
-            marks.push(KnowledgeMark::FlowNoted(Millis(EDITED.0 + 1)))
+            marks.push(KnowledgeMark::FlowNoted(Millis(EDITED.0 + 1)).into())
         }
         _ => {}
     }
@@ -212,9 +213,13 @@ pub(super) fn holds(row: &Row<'_>) -> Vec<String> {
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let mut marks = work("edited");
     match row[3] {
-        "now" => marks.push(KnowledgeMark::CompactionHeld(SET + 1)),
-        "these" => marks.extend([KnowledgeMark::CompactionHeld(SET), SessionMark::Boundary(NOW)]),
-        "others" => marks.extend([KnowledgeMark::CompactionHeld(SET + 1), SessionMark::Boundary(NOW)]),
+        "now" => marks.push(KnowledgeMark::CompactionHeld(SET + 1).into()),
+        "these" => {
+            marks.extend([KnowledgeMark::CompactionHeld(SET).into(), SessionMark::Boundary(NOW).into()])
+        }
+        "others" => {
+            marks.extend([KnowledgeMark::CompactionHeld(SET + 1).into(), SessionMark::Boundary(NOW).into()])
+        }
         _ => {}
     }
     let facts = Facts {
@@ -244,7 +249,9 @@ pub(super) fn recoveries(row: &Row<'_>) -> Vec<String> {
         ..Boundary::default()
     });
     let said = (row[1] == "yes").then_some(NOW);
-    let marks = Known::Value(Marks { recovered: said, ..Marks::default() });
+    let mut marks = Marks::default();
+    marks.knowledge.recovered = said;
+    let marks = Known::Value(marks);
     let facts = Facts { now: NOW, marks, boundary, knowledge: knowledge(row[2]), ..facts(&event) };
     let part = part("compaction", &facts, &config("guide", &[])).expect("it takes part");
     let first = part.verdict.says.first().and_then(|say| say.text.lines().next()).unwrap_or("-");
@@ -274,7 +281,9 @@ pub(super) fn listings(row: &Row<'_>) -> Vec<String> {
         "others" => Some(1),
         _ => None,
     };
-    let part = decide(Marks { listed, ..Marks::default() });
+    let mut marks = Marks::default();
+    marks.knowledge.listed = listed;
+    let part = decide(marks);
     [row[0], row[1], row[2], if part.verdict.says.is_empty() { "-" } else { "files" }]
         .map(str::to_owned)
         .into()
@@ -298,7 +307,9 @@ pub(super) fn handoffs(row: &Row<'_>) -> Vec<String> {
         other => panic!("no such mark: {other}"),
     };
     let decide = |handoff_known| {
-        let marks = Known::Value(Marks { handoff: handoff_known, ..Marks::default() });
+        let mut marks = Marks::default();
+        marks.knowledge.handoff = handoff_known;
+        let marks = Known::Value(marks);
         let knowledge = Some(Knowledge { handoff, ..Knowledge::default() });
         let facts = Facts { now, marks, person: attended.into(), knowledge, ..facts(&event) };
         part("compaction", &facts, &config("guide", &[])).expect("it takes part").verdict.says

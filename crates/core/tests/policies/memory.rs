@@ -7,13 +7,13 @@ use tidegate_core::feature::marks::{Mark, Marks, Note, SessionMark};
 use tidegate_core::feature::memory::catalogue::{
     Decided, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
 };
-use tidegate_core::feature::memory::facts::{Answer, Remembered, Spooled, TopicOf};
+use tidegate_core::feature::memory::facts::{Answer, Remembered, topics_in_question};
 use tidegate_core::feature::memory::job::{ProjectOf, Work};
-use tidegate_core::feature::memory::marks::Mark as MemoryMark;
+use tidegate_core::feature::memory::marks::{Mark as MemoryMark, Spooled, TopicOf};
 use tidegate_core::feature::memory::tag as meta_tag;
 use tidegate_core::feature::memory::tag::MetaTag;
-use tidegate_core::feature::session;
 use tidegate_core::feature::verdict::Effect;
+use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::settings::value::Value;
 use tidegate_core::text::fnv;
@@ -54,8 +54,8 @@ fn left(cell: &str) -> Vec<Mark> {
     let (to, path) =
         cell.strip_suffix(" of another file").map_or((cell, TRANSCRIPT), |to| (to, "/t/b.jsonl"));
     let (to, passed) = to.strip_suffix(", passed").map_or((to, None), |to| (to, Some(SINCE)));
-    let mut marks = vec![SessionMark::Transcript(path.into())];
-    marks.extend(to.parse().ok().map(|to| MemoryMark::Spooled(Spooled { to, at: Millis(1), passed })));
+    let mut marks = vec![SessionMark::Transcript(path.into()).into()];
+    marks.extend(to.parse().ok().map(|to| MemoryMark::Spooled(Spooled { to, at: Millis(1), passed }).into()));
     marks
 }
 
@@ -116,7 +116,7 @@ pub(super) fn not_recorded(row: &Row<'_>) -> Vec<String> {
         ..facts(&event)
     };
     let part = part("relay-log", &facts, &config);
-    let marks = session::marks(&facts, &config, None, None).into_iter().map(Effect::mark);
+    let marks = pipeline::marks::marks(&facts, &config, None, None).into_iter().map(Effect::Mark);
     let effects = part.as_ref().map(|part| part.verdict.effects.clone()).unwrap_or_default();
     let spooled = marks.chain(effects).find_map(|effect| match effect {
         Effect::Mark(Mark::Memory(MemoryMark::Spooled(spooled))) => Some(spooled),
@@ -139,7 +139,7 @@ pub(super) fn job_contents(row: &Row<'_>) -> Vec<String> {
     let json = payload(row[0]);
     let event = parse(&json);
     let mut marks = left("300");
-    marks.extend(row[1].parse().ok().map(|id| MemoryMark::TopicSet(topic(id, NOW))));
+    marks.extend(row[1].parse().ok().map(|id| MemoryMark::TopicSet(topic(id, NOW)).into()));
     let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), memory: length("900"), ..facts(&event) };
     let part = part("relay-log", &facts, &Config::default());
     let job = job(part.as_ref()).expect("a job");
@@ -209,8 +209,8 @@ pub(super) fn tags(row: &Row<'_>) -> Vec<String> {
     };
     let memory = Remembered { answer, project: Some(project()), ..Remembered::default() };
     let marks = match row[3] {
-        "in this turn" => vec![MemoryMark::MemoryHeld("p1".into())],
-        "in another turn" => vec![MemoryMark::MemoryHeld("p0".into())],
+        "in this turn" => vec![MemoryMark::MemoryHeld("p1".into()).into()],
+        "in another turn" => vec![MemoryMark::MemoryHeld("p0".into()).into()],
         _ => Vec::new(),
     };
     let marks =
@@ -233,12 +233,16 @@ pub(super) fn tag_words(row: &Row<'_>) -> Vec<String> {
     let (early, late) = (Millis(600_000), Millis(700_000));
     let docs = Some(Named { id: 4, name: "docs".into() });
     let marks = match row[2] {
-        "12 by a call" => vec![MemoryMark::TopicSet(topic(12, early))],
-        "12 by a tag" => vec![MemoryMark::TopicSet(topic(13, early)), MemoryMark::Topic(topic(12, late))],
-        "12 by a tag, then 13 by a call" => {
-            vec![MemoryMark::Topic(topic(12, early)), MemoryMark::TopicSet(topic(13, late))]
+        "12 by a call" => vec![MemoryMark::TopicSet(topic(12, early)).into()],
+        "12 by a tag" => {
+            vec![MemoryMark::TopicSet(topic(13, early)).into(), MemoryMark::Topic(topic(12, late)).into()]
         }
-        "12 of the project docs" => vec![MemoryMark::TopicSet(TopicOf { project: docs, ..topic(12, early) })],
+        "12 by a tag, then 13 by a call" => {
+            vec![MemoryMark::Topic(topic(12, early)).into(), MemoryMark::TopicSet(topic(13, late)).into()]
+        }
+        "12 of the project docs" => {
+            vec![MemoryMark::TopicSet(TopicOf { project: docs, ..topic(12, early) }).into()]
+        }
         _ => Vec::new(),
     };
     let page = row[1].parse().map_or(Known::Absent, |id| Known::Value(page(id)));
@@ -291,19 +295,19 @@ fn change(preset: &str, before: &str, now: &str, recorded: &str, held: &str) -> 
     let json = payload("Stop");
     let event = parse(&json);
     let told_at = Millis(600_000);
-    let mut marks = vec![SessionMark::Attached(SINCE)];
+    let mut marks = vec![SessionMark::Attached(SINCE).into()];
     if let Ok(id) = before.parse() {
-        marks.push(MemoryMark::Topic(topic(id, told_at)));
+        marks.push(MemoryMark::Topic(topic(id, told_at)).into());
     }
     match held {
         "for this" => {
             marks.extend([
-                MemoryMark::MemoryHeld("p1".into()),
-                SessionMark::Notice(format!("topic 12 since {}", SINCE.0)),
+                MemoryMark::MemoryHeld("p1".into()).into(),
+                SessionMark::Notice(format!("topic 12 since {}", SINCE.0)).into(),
             ]);
         }
-        "for a tag" => marks.push(MemoryMark::MemoryHeld("p1".into())),
-        "in another turn" => marks.push(MemoryMark::MemoryHeld("p0".into())),
+        "for a tag" => marks.push(MemoryMark::MemoryHeld("p1".into()).into()),
+        "in another turn" => marks.push(MemoryMark::MemoryHeld("p0".into()).into()),
         _ => {}
     }
     let mut answer = Answer::default();
@@ -318,7 +322,7 @@ fn change(preset: &str, before: &str, now: &str, recorded: &str, held: &str) -> 
             (Some("set"), Some(id)) => {
                 let before = words.next().is_some();
                 let at = if before { Millis(told_at.0 - 1) } else { Millis(told_at.0 + 1) };
-                marks.push(MemoryMark::TopicSet(topic(id, at)));
+                marks.push(MemoryMark::TopicSet(topic(id, at)).into());
             }
             _ => {}
         }
@@ -380,13 +384,15 @@ pub(super) fn topic_notes(row: &Row<'_>) -> Vec<String> {
     let (what, id) = row[0].split_once(' ').expect("what and which");
     let id: i64 = id.parse().expect("an id");
     let note = if what == "left" { Note::TopicLeft } else { Note::UnknownTopic(id) };
-    let mut marks =
-        vec![MemoryMark::TopicLeft(topic(12, NOW)), MemoryMark::Topic(topic(13, Millis(600_000)))];
-    marks.push(SessionMark::Note(note));
-    marks.extend(row[2].parse().ok().map(|id| MemoryMark::TopicSet(topic(id, NOW))));
+    let mut marks = vec![
+        MemoryMark::TopicLeft(topic(12, NOW)).into(),
+        MemoryMark::Topic(topic(13, Millis(600_000))).into(),
+    ];
+    marks.push(SessionMark::Note(note).into());
+    marks.extend(row[2].parse().ok().map(|id| MemoryMark::TopicSet(topic(id, NOW)).into()));
     let memory = Remembered { topics: vec![(id, record(id, row[1]))], ..Remembered::default() };
     let marks = fold(marks);
-    assert!(topics_in_question(marks).contains(&id), "it is looked up");
+    assert!(topics_in_question(&marks).contains(&id), "it is looked up");
     let facts = Facts { now: NOW, marks: Known::Value(marks), memory, ..facts(&event) };
     let verdict = part("topic-decision", &facts, &config("guide", &[])).expect("it takes part").verdict;
     let said = verdict.says.first();
@@ -475,7 +481,7 @@ pub(super) fn startups(row: &Row<'_>) -> Vec<String> {
     };
     let marks = match row[2] {
         "the same" => marked(startup(row[0], "startup", Marks::default(), row[3], row[4])),
-        "others" => Marks { decisions_told: Some(1), topics_told: Some(1), ..Marks::default() },
+        "others" => fold(vec![MemoryMark::DecisionsTold(1).into(), MemoryMark::TopicsTold(1).into()]),
         _ => Marks::default(),
     };
     let part = startup(row[0], row[1], marks, row[3], row[4]);

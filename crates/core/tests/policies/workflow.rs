@@ -102,11 +102,11 @@ fn attached(phases: &[usize]) -> Attached {
 }
 
 fn bound(phases: &[usize]) -> Mark {
-    WorkflowMark::Workflow(Box::new(attached(phases)))
+    WorkflowMark::Workflow(Box::new(attached(phases))).into()
 }
 
 fn notice(text: &str) -> Mark {
-    SessionMark::Notice(format!("workflow {text}"))
+    SessionMark::Notice(format!("workflow {text}")).into()
 }
 
 /// To whom something is said that is carried there.
@@ -132,7 +132,7 @@ pub(super) fn ladder(row: &Row<'_>) -> Vec<String> {
         marks.push(notice(&said.replace(" in ", " ")));
     }
     if compacted {
-        marks.push(SessionMark::Boundary(NOW));
+        marks.push(SessionMark::Boundary(NOW).into());
     }
     let config = Config::default();
     let facts = Facts {
@@ -266,13 +266,13 @@ pub(super) fn missing(row: &Row<'_>) -> Vec<String> {
     let level = row[3].starts_with("it ended at 80%").then_some(80);
     let ended =
         PhaseBegan { number: 4, name: "skill_discovery".into(), at: Some(ENDED), level, asked: false };
-    let mut marks = vec![bound(&[3]), WorkflowMark::PhaseBegan(ended)];
+    let mut marks = vec![bound(&[3]), WorkflowMark::PhaseBegan(ended).into()];
     if row[3].contains("compacted") {
-        marks.push(SessionMark::Boundary(Millis(ENDED.0 + 5000)));
+        marks.push(SessionMark::Boundary(Millis(ENDED.0 + 5000)).into());
     }
     if row[3].contains("skill") {
         let agent = row[3].ends_with("by a subagent").then(|| "a1".to_owned());
-        marks.push(SessionMark::Skill { name: "persisting-progress-across-sessions".into(), agent });
+        marks.push(SessionMark::Skill { name: "persisting-progress-across-sessions".into(), agent }.into());
     }
     let facts = Facts {
         now: NOW,
@@ -308,7 +308,7 @@ pub(super) fn changes(row: &Row<'_>) -> Vec<String> {
         "another" => {
             let other =
                 Attached { manifest: ".claude/.output/features/y/MANIFEST.yaml".into(), ..attached(&[5]) };
-            vec![WorkflowMark::Workflow(Box::new(other))]
+            vec![WorkflowMark::Workflow(Box::new(other)).into()]
         }
         phase => vec![bound(&[phase.parse().expect("a phase")])],
     };
@@ -358,7 +358,7 @@ pub(super) fn reminders(row: &Row<'_>) -> Vec<String> {
             level: Some(75),
             asked: true,
         };
-        marks = vec![bound(&[5]), WorkflowMark::PhaseBegan(asked)];
+        marks = vec![bound(&[5]), WorkflowMark::PhaseBegan(asked).into()];
     }
     let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), workflow, ..facts(&event) };
     let part = part(ID, &facts, &Config::default());

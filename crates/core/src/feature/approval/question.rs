@@ -156,7 +156,7 @@ mod tests {
             at: crate::time::Millis(0),
             client: Some(7),
             shown: false,
-            stage: crate::feature::marks::ApprovalStage::Asked,
+            stage: crate::feature::approval::marks::ApprovalStage::Asked,
         }
     }
 

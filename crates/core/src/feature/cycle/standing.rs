@@ -86,7 +86,8 @@ mod tests {
     #[test]
     fn a_session_is_there_until_it_ends_or_falls_silent() {
         let now = Millis(10 * LIVE_MS);
-        let (there, ended) = (Marks::default(), Marks { detached: true, ..Marks::default() });
+        let (there, mut ended) = (Marks::default(), Marks::default());
+        ended.session.detached = true;
         let heard = |ms| Some(now.before(ms));
         assert!(is_live(Some(&there), heard(LIVE_MS - 1), now));
         assert!(!is_live(Some(&there), heard(LIVE_MS), now));

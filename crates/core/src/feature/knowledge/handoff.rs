@@ -238,6 +238,8 @@ mod tests {
     use super::*;
     use crate::feature::knowledge::facts::{Persisted, Remembered};
     use crate::feature::knowledge::flow;
+    use crate::feature::marks::SessionMark;
+    use crate::feature::verification::marks::Mark as VerificationMark;
     use crate::feature::verification::work::{Edit, Wrote};
     use proptest::prelude::*;
 
@@ -256,20 +258,13 @@ mod tests {
 
     fn marks() -> Marks {
         let edit = |file: &str| VerificationMark::Edit(Edit { file: file.into(), at: AT, shell: false });
+        let files = vec!["src/a.rs".into(), "src/b.rs".into()];
         let mut marks = Marks::default();
-        for mark in [
-            SessionMark::Transcript("/t/s.jsonl".into()),
-            VerificationMark::Wrote(Wrote {
-                files: vec!["src/a.rs".into(), "src/b.rs".into()],
-                last: AT,
-                began: AT,
-            }),
-            edit("src/a.rs"),
-            edit("src/b.rs"),
-            VerificationMark::Hidden("cargo test | tail".into()),
-        ] {
-            marks.apply(mark);
-        }
+        marks.apply(SessionMark::Transcript("/t/s.jsonl".into()));
+        marks.apply(VerificationMark::Wrote(Wrote { files, last: AT, began: AT }));
+        marks.apply(edit("src/a.rs"));
+        marks.apply(edit("src/b.rs"));
+        marks.apply(VerificationMark::Hidden("cargo test | tail".into()));
         marks
     }
 
