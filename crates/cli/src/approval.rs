@@ -249,7 +249,7 @@ impl Session<'_> {
             shown: false,
             stage: ApprovalStage::Asked,
         };
-        lock.append(&[ApprovalMark::Approval(request.clone())]).map_err(CliError::new)?;
+        lock.append(&[ApprovalMark::Approval(request.clone()).into()]).map_err(CliError::new)?;
         Ok(request)
     }
 
@@ -275,7 +275,7 @@ impl Session<'_> {
             return Ok(None);
         };
         let used = Approval { stage: ApprovalStage::Used, ..given.clone() };
-        lock.append(&[ApprovalMark::Approval(used)]).map_err(CliError::new)?;
+        lock.append(&[ApprovalMark::Approval(used).into()]).map_err(CliError::new)?;
         Ok(Some(given.code.clone()))
     }
 

@@ -16,7 +16,6 @@ use tidegate_core::feature::marks::{Mark, Marks, Note, SessionMark};
 use tidegate_core::feature::memory::job;
 use tidegate_core::feature::memory::job::Job;
 use tidegate_core::feature::memory::marks::Mark as MemoryMark;
-use tidegate_core::feature::session;
 use tidegate_core::feature::verdict::{Call, CycleStep, Effect};
 use tidegate_core::feature::verification::evidence;
 use tidegate_core::host::Host;
@@ -415,7 +414,7 @@ impl Run<'_> {
         // left with the next turn.
         let spooled = self.spool(outcome);
         if spooled.is_err() {
-            new_marks.retain(|mark| !matches!(mark, MemoryMark::Spooled(_)));
+            new_marks.retain(|mark| !matches!(mark, Mark::Memory(MemoryMark::Spooled(_))));
         }
         let mut record = kept(Record::of(&gathered.facts, ruling, outcome, &new_marks));
         record.id = record_id(now);
@@ -509,10 +508,10 @@ fn cycle_steps(outcome: &Outcome) -> impl Iterator<Item = &CycleStep> {
 /// What this event leaves in the session's marks, and what the ruling adds.
 fn marks_of(gathered: &Gathered<'_>, config: &Config, outcome: &Outcome) -> Vec<Mark> {
     let root = gathered.root.as_deref().map(Path::to_string_lossy);
-    let mut marks = session::marks(&gathered.facts, config, root.as_deref(), gathered.host.as_ref());
+    let mut marks = pipeline::marks::marks(&gathered.facts, config, root.as_deref(), gathered.host.as_ref());
     marks.extend(outcome.effects.iter().filter_map(|effect| match effect {
         Effect::Mark(mark) => Some(mark.clone()),
-        Effect::Cycle(step) => Some(step.mark.clone()),
+        Effect::Cycle(step) => Some(step.mark.clone().into()),
         _ => None,
     }));
     marks
@@ -522,7 +521,8 @@ fn marks_of(gathered: &Gathered<'_>, config: &Config, outcome: &Outcome) -> Vec<
 fn unguarded(state: &StateDir, event: &Event<'_>, env: &Environment, now: Millis) {
     let folder = state.session(&event.session);
     if let Known::Absent = marks::read(&folder) {
-        let _ = marks::lock_shared(&folder).and_then(|lock| lock.append(&[SessionMark::Attached(now)]));
+        let _ =
+            marks::lock_shared(&folder).and_then(|lock| lock.append(&[SessionMark::Attached(now).into()]));
     }
     let mut record = Record {
         id: record_id(now),

@@ -237,7 +237,7 @@ fn publish_compaction(root: &Path, session: &SessionId, boundary: &Boundary) {
 pub(crate) fn question(gathered: &Gathered<'_>, marks: &[Mark]) -> Option<Later> {
     let event = gathered.facts.event;
     let at = marks.iter().find_map(|mark| match mark {
-        ActivityMark::PhaseAsked(at) => Some(*at),
+        Mark::Activity(ActivityMark::PhaseAsked(at)) => Some(*at),
         _ => None,
     })?;
     let prompt = event.free_prompt()?.into_owned();

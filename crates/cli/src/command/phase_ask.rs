@@ -72,7 +72,7 @@ pub(crate) fn run(args: &args::PhaseAsk) -> Outcome {
     if let Some(phase) = phase.filter(|phase| *phase != Phase::Other)
         && waits(&marks::read(&folder), args.prompt_at).is_some()
     {
-        let mark = ActivityMark::LatePhase { phase, prompt: Millis(args.prompt_at) };
+        let mark = ActivityMark::LatePhase { phase, prompt: Millis(args.prompt_at) }.into();
         marks::lock_shared(&folder).and_then(|lock| lock.append(&[mark])).map_err(CliError::new)?;
     }
     Ok(ExitCode::SUCCESS)

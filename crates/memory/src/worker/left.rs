@@ -67,6 +67,6 @@ fn of_session(
     let passed = part.passed;
     // The job first: twice is once, and never is never.
     spool::put(state, &Job { v: VERSION, at: now, session: session.to_string(), work: Work::Relays(part) })?;
-    marks::lock_shared(&folder)?.append(&[MemoryMark::Spooled(Spooled { to, at: now, passed })])?;
+    marks::lock_shared(&folder)?.append(&[MemoryMark::Spooled(Spooled { to, at: now, passed }).into()])?;
     Ok(true)
 }

@@ -191,10 +191,10 @@ impl World {
     pub(crate) fn marks(&self, session: &str, spooled: u64) {
         let folder = self.state.session(&SessionId::parse(session).unwrap());
         let marks = [
-            SessionMark::Root("/shop".to_owned()),
-            SessionMark::Attended(tidegate_core::host::person::Person::There),
-            SessionMark::Transcript(self.transcript.to_string_lossy().into_owned()),
-            MemoryMark::Spooled(Spooled { to: spooled, at: NOW, passed: self.passed }),
+            SessionMark::Root("/shop".to_owned()).into(),
+            SessionMark::Attended(tidegate_core::host::person::Person::There).into(),
+            SessionMark::Transcript(self.transcript.to_string_lossy().into_owned()).into(),
+            MemoryMark::Spooled(Spooled { to: spooled, at: NOW, passed: self.passed }).into(),
         ];
         tidegate_state::session::marks::lock_shared(&folder).unwrap().append(&marks).unwrap();
         std::fs::write(folder.join("claims"), "").unwrap();

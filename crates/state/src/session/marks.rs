@@ -5,8 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use tidegate_core::feature::facts::Known;
-use tidegate_core::feature::marks::{Mark, Marks, SessionMark, write_lines};
-use tidegate_core::feature::pressure::marks::Mark as PressureMark;
+use tidegate_core::feature::marks::{Mark, Marks, write_lines};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 
 use crate::file::lock;
@@ -165,9 +164,14 @@ fn take_up(session: &Path, lock_alone: impl Fn(&Path) -> io::Result<Lock>) -> io
         let lines = bounded::read_end(&taking, MOST_TAKEN)?;
         // What was verified since it was edited is not to be verified again.
         let verified = read(session).value().and_then(|marks| marks.verification.verified);
-        let counts = |mark: &Mark| matches!(mark, VerificationMark::Edit(edit) if verified.is_none_or(|at| edit.at > at));
-        let marks = lines.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
-        lock.append(&marks.filter(counts).collect::<Vec<Mark>>())?;
+        let edit = |line: &[u8]| match serde_json::from_slice(line) {
+            Ok(VerificationMark::Edit(edit)) if verified.is_none_or(|at| edit.at > at) => {
+                Some(VerificationMark::Edit(edit).into())
+            }
+            _ => None,
+        };
+        let edits: Vec<Mark> = lines.split(|b| *b == b'\n').filter_map(edit).collect();
+        lock.append(&edits)?;
         fs::remove_file(&taking)?;
     }
     Ok(())
@@ -176,7 +180,8 @@ fn take_up(session: &Path, lock_alone: impl Fn(&Path) -> io::Result<Lock>) -> io
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_core::feature::pressure::marks::{PressureLevel, Said};
+    use tidegate_core::feature::marks::SessionMark;
+    use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, Said};
     use tidegate_core::feature::verification::checks::Kinds;
     use tidegate_core::feature::verification::work::{Checked, Edit};
     use tidegate_core::time::Millis;
@@ -194,7 +199,7 @@ mod tests {
     }
 
     fn edit(file: &str, at: u64) -> Mark {
-        VerificationMark::Edit(Edit { file: file.to_owned(), at: Millis(at), shell: false })
+        VerificationMark::Edit(Edit { file: file.to_owned(), at: Millis(at), shell: false }).into()
     }
 
     fn unverified(session: &Path) -> Vec<String> {
@@ -244,7 +249,7 @@ mod tests {
         let session = folder.path();
         append(session, &[edit("a.rs", 1)]).unwrap();
         let checked = Checked { kinds: Kinds::TEST, at: Millis(5), seen: Millis(6), verified: true };
-        append(session, &[VerificationMark::Checked(checked)]).unwrap();
+        append(session, &[VerificationMark::Checked(checked).into()]).unwrap();
         leave_unnoted(session, &[edit("b.rs", 5)]).unwrap();
         take_up_unnoted(session).unwrap();
         assert_eq!(unverified(session), Vec::<String>::new());
@@ -282,10 +287,10 @@ mod tests {
     fn a_long_session_keeps_a_short_file() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path().join("s");
-        let info = Pressure { level: PressureLevel::Info, ..Pressure::default() };
-        append(&session, &[PressureMark::Pressure(info)]).unwrap();
+        let info = Said { level: PressureLevel::Info, ..Said::default() };
+        append(&session, &[PressureMark::Pressure(info).into()]).unwrap();
         for turn in 0..10_000 {
-            append(&session, &[SessionMark::Relay(turn)]).unwrap();
+            append(&session, &[SessionMark::Relay(turn).into()]).unwrap();
         }
         assert!(fs::metadata(session.join(FILE)).unwrap().len() <= LONG + 64);
         let marks = read(&session);
@@ -304,14 +309,17 @@ mod tests {
                     for turn in 0..600 {
                         append(
                             session,
-                            &[SessionMark::Root(format!("/p/{thread}/{turn}")), SessionMark::Relay(turn)],
+                            &[
+                                SessionMark::Root(format!("/p/{thread}/{turn}")).into(),
+                                SessionMark::Relay(turn).into(),
+                            ],
                         )
                         .unwrap();
                     }
                 });
             }
         });
-        append(&session, &[SessionMark::Relay(7)]).unwrap();
+        append(&session, &[SessionMark::Relay(7).into()]).unwrap();
         let marks = read(&session);
         assert_eq!(marks.value().unwrap().relays.last(), Some(&7));
         assert!(marks.value().unwrap().unread.is_empty());

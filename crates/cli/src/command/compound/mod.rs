@@ -308,7 +308,7 @@ impl Project {
     fn rearm(&self) -> Result<(), CliError> {
         let Some(session) = self.session.as_ref().filter(|_| self.is_seen()) else { return Ok(()) };
         marks::lock_shared(&self.here.state.session(session))
-            .and_then(|lock| lock.append(&[SessionMark::Promoted(self.here.now)]))
+            .and_then(|lock| lock.append(&[SessionMark::Promoted(self.here.now).into()]))
             .map_err(|error| CliError::new(format!("the session's marks cannot be written: {error}")))
     }
 }

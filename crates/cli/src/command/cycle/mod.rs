@@ -248,7 +248,7 @@ impl Place {
         let active = active.ok_or_else(|| CliError::new(format!("the cycle has no stage {name}")))?;
         let active = ActiveStage { project: state.project.clone(), ..active };
         self.write(Some(state.clone()), ended)?;
-        self.mark(&session.id, &[CycleMark::Stage(Box::new(active.clone()))])?;
+        self.mark(&session.id, &[CycleMark::Stage(Box::new(active.clone())).into()])?;
         let settings = &here.config;
         if settings.policies.cycle.mode != CycleMode::On || settings.switched_off(ID) {
             print::to_stderr("warning: the policy `cycle` is not on here, so no stage will follow by itself");
@@ -378,9 +378,9 @@ fn done(args: &Done) -> Outcome {
         let (at, now) = (cycle.position(&state.stage), place.project.here.now);
         let begun = at.and_then(|at| ActiveStage::begin(&state.cycle, cycle, at, now, place.turn()));
         let project = Some(place.project.root.to_string_lossy().into_owned());
-        marks.extend(begun.map(|begun| CycleMark::Stage(Box::new(ActiveStage { project, ..begun }))));
+        marks.extend(begun.map(|begun| CycleMark::Stage(Box::new(ActiveStage { project, ..begun })).into()));
     }
-    marks.push(CycleMark::StageDone(state.stage.clone()));
+    marks.push(CycleMark::StageDone(state.stage.clone()).into());
     place.mark(&session.id, &marks)?;
     place.record("done", "a stage is done", Some(&state.stage));
     let next = cycle.position(&state.stage).and_then(|at| cycle.stages.get(at + 1));
@@ -407,7 +407,7 @@ fn fail(args: &Fail) -> Outcome {
     failed.stopped_reason = Some(reason.clone());
     failed.skipped_stages = cycle.position(&state.stage).map(|at| cycle.names(at + 1)).unwrap_or_default();
     place.write(Some(failed.at(place.project.here.now)), None)?;
-    place.mark(&session.id, &[CycleMark::StageLeft])?;
+    place.mark(&session.id, &[CycleMark::StageLeft.into()])?;
     place.record("fail", "a stage failed", Some(&state.stage));
     if args.of.json {
         print::json(&serde_json::json!({
@@ -427,7 +427,7 @@ fn abandon(of: &KnowledgeOf) -> Outcome {
     let owner = state.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
     if let Some(owner) = owner.filter(|_| state.status == Status::Running) {
         // It sees at its next stop that the file is gone; this is sooner.
-        let _ = place.mark(&owner, &[CycleMark::StageLeft]);
+        let _ = place.mark(&owner, &[CycleMark::StageLeft.into()]);
     }
     place.record("abandon", "a cycle was left", None);
     if of.json {

@@ -663,7 +663,10 @@ fn start(args: &Start) -> Outcome {
     let session = place.session.as_ref().map(|session| &session.id);
     if let Some(session) = session {
         place.own(&standing, Some(session))?;
-        place.mark(session, WorkflowMark::Workflow(Box::new(standing.attach(manifest, Some(here.now)))))?;
+        place.mark(
+            session,
+            WorkflowMark::Workflow(Box::new(standing.attach(manifest, Some(here.now)))).into(),
+        )?;
     }
     place.record(&format!("start {id}"), &tightened(here, "a workflow began"), Deeds::default());
     show_bound(&args.of, &standing, manifest, session);
@@ -721,7 +724,7 @@ fn attach(args: &Attach) -> Outcome {
             .hint("`tidegate gate check` shows what is missing, `tidegate gate detach` lets go of that workflow"));
     }
     place.own(&standing, Some(&session.id))?;
-    place.mark(&session.id, WorkflowMark::Workflow(Box::new(standing.attach(manifest, None))))?;
+    place.mark(&session.id, WorkflowMark::Workflow(Box::new(standing.attach(manifest, None))).into())?;
     place.record(
         &format!("attach {}", standing.path),
         &tightened(&place.project.here, "a workflow was attached"),
@@ -750,7 +753,7 @@ fn detach(args: &Detach) -> Outcome {
             Consent::Waits(code) => return Ok(code),
         };
     }
-    place.mark(&session.id, WorkflowMark::WorkflowLeft)?;
+    place.mark(&session.id, WorkflowMark::WorkflowLeft.into())?;
     place.record("detach", &given, Deeds::default());
     if args.of.json {
         print::json(

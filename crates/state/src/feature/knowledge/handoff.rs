@@ -78,7 +78,7 @@ pub fn write(
         again_if_changed(|| write_locked(&folder, &handoff.text()))?
     };
     if let Some(session) = by.map(|session| state.session(session)) {
-        let wrote = KnowledgeMark::Handoff(HandoffKnown { at: handoff.at, wrote: true });
+        let wrote = KnowledgeMark::Handoff(HandoffKnown { at: handoff.at, wrote: true }).into();
         // At worst the session is told of what it wrote.
         let _ = marks::lock_shared(&session).and_then(|lock| lock.append(&[wrote]));
     }
