@@ -237,7 +237,7 @@ impl Session<'_> {
         let same = |request: &&Approval| {
             request.command == *command && request.client == self.client && request.waits(self.now)
         };
-        if let Some(waiting) = known.approvals.iter().find(same) {
+        if let Some(waiting) = known.approval.requests.iter().find(same) {
             return Ok(waiting.clone());
         }
         let request = Approval {
@@ -257,11 +257,11 @@ impl Session<'_> {
     fn take(&self, command: &str, client: Option<&Path>) -> Result<Option<String>, CliError> {
         let is_given = |approval: &&Approval| approval.allows(command, self.now);
         let known = self.marks();
-        let Some(given) = known.approvals.iter().find(is_given) else {
+        let Some(given) = known.approval.requests.iter().find(is_given) else {
             return Ok(None);
         };
         // Without the lock: it takes a while, and hooks of the session need the lock.
-        if !self.is_in_transcript(given, known.transcript.as_deref(), client) {
+        if !self.is_in_transcript(given, known.session.transcript.as_deref(), client) {
             return Err(CliError::new(format!(
                 "the approval of `tidegate {command}` is not in this session's transcript, so it may not be a person's"
             ))
@@ -270,7 +270,7 @@ impl Session<'_> {
         let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
         let known = self.marks();
         let Some(given) =
-            known.approvals.iter().find(|approval| is_given(approval) && approval.code == given.code)
+            known.approval.requests.iter().find(|approval| is_given(approval) && approval.code == given.code)
         else {
             return Ok(None);
         };

@@ -160,14 +160,16 @@ impl Here {
     /// The meter of a session, or of a transcript alone.
     pub(crate) fn meter(&self, session: Option<&Session>, path: Option<&Path>) -> (Meter, Option<Forecast>) {
         let known = session.map(|session| &session.marks);
-        let path = path.map(Path::to_owned).or_else(|| known?.transcript.as_ref().map(PathBuf::from));
-        let root =
-            known.and_then(|known| known.root.as_ref()).map(PathBuf::from).or_else(|| self.root.clone());
+        let path = path.map(Path::to_owned).or_else(|| known?.session.transcript.as_ref().map(PathBuf::from));
+        let root = known
+            .and_then(|known| known.session.root.as_ref())
+            .map(PathBuf::from)
+            .or_else(|| self.root.clone());
         // What the hooks saw counts more than what this terminal sees: the client's environment is not ours.
         let read = || {
             self.env.host_settings(&host_settings::read(root.as_deref(), self.env.place.host().as_deref()))
         };
-        let host = known.and_then(|known| known.host.clone()).unwrap_or_else(read);
+        let host = known.and_then(|known| known.session.host.clone()).unwrap_or_else(read);
         let transcript = match &path {
             None => Ok(None),
             Some(path) if !path.exists() => Err(Unknown::Broken(format!("{}: no such file", path.display()))),
@@ -184,7 +186,7 @@ impl Here {
         }
         .meter();
         let left = meter.reading().and_then(tidegate_core::meter::Reading::left);
-        let forecast = left.and_then(|left| forecast::forecast(&known?.relays, left));
+        let forecast = left.and_then(|left| forecast::forecast(&known?.session.relays, left));
         (meter, forecast)
     }
 }

@@ -308,7 +308,7 @@ impl Gather<'_> {
         let Some(state) = self.state else { return memory };
         if needs.topics {
             let mut ids: Vec<i64> = memory.tag().map(|tag| tag.topic.id).into_iter().collect();
-            ids.extend(facts.marks.value().into_iter().flat_map(Marks::topics_in_question));
+            ids.extend(facts.marks.value().into_iter().flat_map(memory::topics_in_question));
             ids.retain(|id| *id > OWN);
             ids.dedup();
             memory.topics = ids.into_iter().map(|id| (id, catalogue::topic(state, id))).collect();

@@ -328,6 +328,7 @@ impl Run<'_> {
             && !gathered.facts.files.is_empty()
         {
             let edits = evidence::edit_marks(&gathered.facts, config);
+            let edits: Vec<Mark> = edits.into_iter().map(Mark::from).collect();
             if !edits.is_empty() {
                 let _ = self.hook.fallback.edits.set((self.folder.clone(), edits));
             }

@@ -285,7 +285,7 @@ pub(crate) fn effects(
         }),
         Effect::NoteCompaction { manifest, section } => Some(Later::NoteCompaction {
             state: state.clone(),
-            root: facts.marks.value()?.workflow.as_ref()?.project.as_str().into(),
+            root: facts.marks.value()?.workflow.attached.as_ref()?.project.as_str().into(),
             manifest: manifest.into(),
             key: section.clone(),
         }),

@@ -109,8 +109,8 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
 
     let known = marks::read(&folder);
     let known = known.value();
-    let words = words(env.lang(config.general.lang, known.and_then(|known| known.lang)));
-    let marked = known.and_then(|known| known.host.clone());
+    let words = words(env.lang(config.general.lang, known.and_then(|known| known.session.lang)));
+    let marked = known.and_then(|known| known.session.host.clone());
     let host = marked.unwrap_or_else(|| env.host_settings(&HostSettings::default()));
     let sources = Sources {
         now,
@@ -127,10 +127,10 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
     };
     // Brings the public copy up to date, with the level that was said.
     if let Some(root) = root.as_deref().filter(|_| written.changed) {
-        let level = known.map(|known| known.pressure.level).unwrap_or_default();
+        let level = known.map(|known| known.pressure.said.level).unwrap_or_default();
         let _ = pressure_file::write(root, &session, reading, level, now);
     }
-    let forecast = reading.left().and_then(|left| forecast::forecast(&known?.relays, left));
+    let forecast = reading.left().and_then(|left| forecast::forecast(&known?.session.relays, left));
     let sign = match known {
         None => Some(words.hooks_silent),
         // In a host that we started ourselves the hooks keep out of the way on purpose.
@@ -138,7 +138,7 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
     };
     let unpromoted = root.and_then(|root| unpromoted(&state, &root, now)).filter(|entries| *entries > 0);
     // Before the rest: a person is waited for.
-    let requests = known.map(|known| known.approvals.as_slice()).unwrap_or_default();
+    let requests = known.map(|known| known.approval.requests.as_slice()).unwrap_or_default();
     let waiting = requests.iter().filter(|request| request.waits(now));
     let mut armed: Vec<String> =
         waiting.map(|request| (words.approval_waits)(&request.code, &request.command)).collect();

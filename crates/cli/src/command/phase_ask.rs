@@ -48,7 +48,7 @@ pub(crate) fn run(args: &args::PhaseAsk) -> Outcome {
     let user = env.place.config();
     let config = config::read(&config::Sources {
         user: user.as_deref(),
-        root: known.root.as_deref().map(std::path::Path::new),
+        root: known.session.root.as_deref().map(std::path::Path::new),
         state: Some(&state),
         variables: &env.settings,
         off: env.off.as_deref(),
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &args::PhaseAsk) -> Outcome {
     let mut record = Record {
         id: Record::id(now, std::process::id()),
         session: Some(session.to_string()),
-        project: known.root,
+        project: known.session.root,
         person: Person::There,
         ruling: "backend".to_owned(),
         backend: Some(call),
@@ -85,9 +85,9 @@ fn waits(marks: &Known<Marks>, prompt: u64) -> Option<Marks> {
 }
 
 /// Asks, if today's calls are not used up. `None` where no backend is configured any more.
-fn call(state: &StateDir, config: &Config, session: &Marks, prompt: &str) -> Option<BackendCall> {
+fn call(state: &StateDir, config: &Config, marks: &Marks, prompt: &str) -> Option<BackendCall> {
     let settings = &config.policies.phase.llm;
-    let project = session.root.as_deref().map(std::path::Path::new);
+    let project = marks.session.root.as_deref().map(std::path::Path::new);
     let variable = |name: &str| std::env::var(name).ok();
     let way = settings.way()?;
     let start = Instant::now();

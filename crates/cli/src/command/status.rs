@@ -388,7 +388,8 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
             .collect(),
         waiting_for_approval: session
             .marks
-            .approvals
+            .approval
+            .requests
             .iter()
             .filter(|request| request.waits(here.now))
             .cloned()

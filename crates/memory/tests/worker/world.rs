@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::marks::SessionMark;
-use tidegate_core::feature::memory::facts::Spooled;
 use tidegate_core::feature::memory::job::{Answer, Because, Job, Part, ProjectOf, VERSION, Work};
-use tidegate_core::feature::memory::marks::Mark as MemoryMark;
+use tidegate_core::feature::memory::marks::{Mark as MemoryMark, Spooled};
 use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 use tidegate_memory::error::{Error, ErrorKind, Result};

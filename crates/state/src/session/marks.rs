@@ -238,7 +238,7 @@ mod tests {
             });
             take_up_unnoted(session).unwrap();
             let marks = read(session);
-            assert_eq!(marks.value().unwrap().work.changes.as_ref().unwrap().count(), 60);
+            assert_eq!(marks.value().unwrap().verification.changes.as_ref().unwrap().count(), 60);
             fs::remove_file(session.join(FILE)).unwrap();
         }
     }
@@ -321,7 +321,7 @@ mod tests {
         });
         append(&session, &[SessionMark::Relay(7).into()]).unwrap();
         let marks = read(&session);
-        assert_eq!(marks.value().unwrap().relays.last(), Some(&7));
+        assert_eq!(marks.value().unwrap().session.relays.last(), Some(&7));
         assert!(marks.value().unwrap().unread.is_empty());
     }
 }
