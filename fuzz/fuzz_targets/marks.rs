@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let mut again = Marks::fold(marks.lines().as_bytes());
     // A fraction may differ in its last digit when it is read back.
-    if let (Some(host), Some(old)) = (&mut again.host, &marks.host) {
+    if let (Some(host), Some(old)) = (&mut again.session.host, &marks.session.host) {
         host.percent = old.percent;
     }
     assert_eq!(again, marks);

@@ -12,9 +12,10 @@ use std::time::Duration;
 use serde::Serialize;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::approval::is_yes;
-use tidegate_core::feature::marks::{
-    APPROVAL_MS, Approval, ApprovalStage, CODE_LENGTH, CODE_LETTERS, Mark, Marks,
+use tidegate_core::feature::approval::marks::{
+    APPROVAL_MS, Approval, ApprovalStage, CODE_LENGTH, CODE_LETTERS, Mark as ApprovalMark,
 };
+use tidegate_core::feature::marks::Marks;
 use tidegate_core::host::person::Person;
 use tidegate_core::pipeline::record::{Deeds, Record};
 use tidegate_core::time::Millis;
@@ -157,7 +158,7 @@ fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent
 }
 
 fn is_attended(here: &Here, session: &SessionId) -> bool {
-    here.session(Some(session.as_str())).is_ok_and(|known| known.marks.person == Some(Person::There))
+    here.session(Some(session.as_str())).is_ok_and(|known| known.marks.session.person == Some(Person::There))
 }
 
 /// Checks that a person can have seen what an agent says they have. `name` is what the config may allow where nobody is
@@ -236,7 +237,7 @@ impl Session<'_> {
         let same = |request: &&Approval| {
             request.command == *command && request.client == self.client && request.waits(self.now)
         };
-        if let Some(waiting) = known.approvals.iter().find(same) {
+        if let Some(waiting) = known.approval.requests.iter().find(same) {
             return Ok(waiting.clone());
         }
         let request = Approval {
@@ -248,7 +249,7 @@ impl Session<'_> {
             shown: false,
             stage: ApprovalStage::Asked,
         };
-        lock.append(&[Mark::Approval(request.clone())]).map_err(CliError::new)?;
+        lock.append(&[ApprovalMark::Approval(request.clone()).into()]).map_err(CliError::new)?;
         Ok(request)
     }
 
@@ -256,11 +257,11 @@ impl Session<'_> {
     fn take(&self, command: &str, client: Option<&Path>) -> Result<Option<String>, CliError> {
         let is_given = |approval: &&Approval| approval.allows(command, self.now);
         let known = self.marks();
-        let Some(given) = known.approvals.iter().find(is_given) else {
+        let Some(given) = known.approval.requests.iter().find(is_given) else {
             return Ok(None);
         };
         // Without the lock: it takes a while, and hooks of the session need the lock.
-        if !self.is_in_transcript(given, known.transcript.as_deref(), client) {
+        if !self.is_in_transcript(given, known.session.transcript.as_deref(), client) {
             return Err(CliError::new(format!(
                 "the approval of `tidegate {command}` is not in this session's transcript, so it may not be a person's"
             ))
@@ -269,12 +270,12 @@ impl Session<'_> {
         let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
         let known = self.marks();
         let Some(given) =
-            known.approvals.iter().find(|approval| is_given(approval) && approval.code == given.code)
+            known.approval.requests.iter().find(|approval| is_given(approval) && approval.code == given.code)
         else {
             return Ok(None);
         };
         let used = Approval { stage: ApprovalStage::Used, ..given.clone() };
-        lock.append(&[Mark::Approval(used)]).map_err(CliError::new)?;
+        lock.append(&[ApprovalMark::Approval(used).into()]).map_err(CliError::new)?;
         Ok(Some(given.code.clone()))
     }
 

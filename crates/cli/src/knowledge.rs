@@ -49,7 +49,7 @@ impl Project {
         }
         if let Some(named) = &of.session {
             let session = here.session(Some(named))?;
-            here.root = session.marks.root.map(PathBuf::from).or(here.root);
+            here.root = session.marks.session.root.map(PathBuf::from).or(here.root);
             here.env.session = Some(session.id.to_string());
         }
         let root = here.root.clone().ok_or_else(|| {
@@ -87,7 +87,7 @@ impl Project {
 
     /// How a new file counts: in the person's language.
     pub(crate) fn form(&self) -> Form {
-        let prompt = self.marks.as_ref().and_then(|marks| marks.lang);
+        let prompt = self.marks.as_ref().and_then(|marks| marks.session.lang);
         match self.here.env.lang(self.here.config.general.lang, prompt) {
             Lang::En => Form::Times,
             Lang::Ja => Form::Kai,

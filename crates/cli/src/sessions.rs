@@ -75,9 +75,12 @@ impl Here {
     /// The project that is meant.
     fn find_root(&self) -> Option<PathBuf> {
         let of_session = self.env.session.as_deref().and_then(|id| self.session(Some(id)).ok());
-        let of_session = of_session.and_then(|session| session.marks.root).map(PathBuf::from);
-        let known: Vec<PathBuf> =
-            self.all().into_iter().filter_map(|session| session.marks.root.map(PathBuf::from)).collect();
+        let of_session = of_session.and_then(|session| session.marks.session.root).map(PathBuf::from);
+        let known: Vec<PathBuf> = self
+            .all()
+            .into_iter()
+            .filter_map(|session| session.marks.session.root.map(PathBuf::from))
+            .collect();
         project_root::find(&self.env, of_session, &known)
     }
 
@@ -93,7 +96,7 @@ impl Here {
         let mut all = self.all();
         let here = all
             .iter()
-            .position(|session| session.marks.root.as_deref().map(Path::new) == self.root.as_deref());
+            .position(|session| session.marks.session.root.as_deref().map(Path::new) == self.root.as_deref());
         match here {
             Some(newest) => Ok(all.swap_remove(newest)),
             None if all.is_empty() => Err(CliError::new("no session has been seen yet").hint(
@@ -107,7 +110,7 @@ impl Here {
                         format!(
                             "{} in {}",
                             session.id,
-                            session.marks.root.as_deref().unwrap_or("an unknown project")
+                            session.marks.session.root.as_deref().unwrap_or("an unknown project")
                         )
                     })
                     .collect();
@@ -125,7 +128,7 @@ impl Here {
         let entries = fs::read_dir(self.state.sessions()).into_iter().flatten().flatten();
         let ids = entries.filter_map(|entry| SessionId::parse(&entry.file_name().to_string_lossy()).ok());
         let mut sessions: Vec<Session> = ids.filter_map(|id| self.open(id).ok()).collect();
-        sessions.sort_by_key(|session| std::cmp::Reverse(session.marks.attached));
+        sessions.sort_by_key(|session| std::cmp::Reverse(session.marks.session.attached));
         sessions
     }
 
@@ -157,14 +160,16 @@ impl Here {
     /// The meter of a session, or of a transcript alone.
     pub(crate) fn meter(&self, session: Option<&Session>, path: Option<&Path>) -> (Meter, Option<Forecast>) {
         let known = session.map(|session| &session.marks);
-        let path = path.map(Path::to_owned).or_else(|| known?.transcript.as_ref().map(PathBuf::from));
-        let root =
-            known.and_then(|known| known.root.as_ref()).map(PathBuf::from).or_else(|| self.root.clone());
+        let path = path.map(Path::to_owned).or_else(|| known?.session.transcript.as_ref().map(PathBuf::from));
+        let root = known
+            .and_then(|known| known.session.root.as_ref())
+            .map(PathBuf::from)
+            .or_else(|| self.root.clone());
         // What the hooks saw counts more than what this terminal sees: the client's environment is not ours.
         let read = || {
             self.env.host_settings(&host_settings::read(root.as_deref(), self.env.place.host().as_deref()))
         };
-        let host = known.and_then(|known| known.host.clone()).unwrap_or_else(read);
+        let host = known.and_then(|known| known.session.host.clone()).unwrap_or_else(read);
         let transcript = match &path {
             None => Ok(None),
             Some(path) if !path.exists() => Err(Unknown::Broken(format!("{}: no such file", path.display()))),
@@ -181,7 +186,7 @@ impl Here {
         }
         .meter();
         let left = meter.reading().and_then(tidegate_core::meter::Reading::left);
-        let forecast = left.and_then(|left| forecast::forecast(&known?.relays, left));
+        let forecast = left.and_then(|left| forecast::forecast(&known?.session.relays, left));
         (meter, forecast)
     }
 }

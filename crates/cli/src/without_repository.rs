@@ -98,7 +98,8 @@ fn projects(env: &Environment) -> Vec<PathBuf> {
         for place in [&usual, &moved, &env.place] {
             let folder = place.state().map(|state| state.join("sessions").join(session.as_str()));
             let marks = folder.map(|folder| marks::read(&folder));
-            let root = marks.ok().and_then(|marks| marks.value().and_then(|marks| marks.root.clone()));
+            let root =
+                marks.ok().and_then(|marks| marks.value().and_then(|marks| marks.session.root.clone()));
             projects.extend(root.map(PathBuf::from));
         }
     }

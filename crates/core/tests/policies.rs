@@ -19,14 +19,17 @@ use std::path::{Path, PathBuf};
 
 use tidegate_core::event::{self, Event};
 use tidegate_core::feature as policy;
+use tidegate_core::feature::approval::marks::{Approval, ApprovalStage, Mark as ApprovalMark};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::friction::effect::Effect as FrictionEffect;
 use tidegate_core::feature::knowledge::facts as known;
 use tidegate_core::feature::knowledge::facts::Knowledge;
-use tidegate_core::feature::marks::{Approval, ApprovalStage, Mark, Marks, Pressure, PressureLevel};
+use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
 use tidegate_core::feature::own_settings::OwnFile;
+use tidegate_core::feature::pressure;
 use tidegate_core::feature::pressure::effect::Effect as PressureEffect;
+use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, Said};
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::host::claude_code::models::Window;
 use tidegate_core::host::person::Person;
@@ -179,22 +182,16 @@ fn pressure_levels(row: &Row<'_>) -> Vec<String> {
             let (name, at) = said.split_once(" at ").unwrap_or((said, "0"));
             let used: u64 = at.parse().expect("tokens");
             let reference = row[3].parse().or(row[2].parse()).unwrap_or_default();
-            let pressure = Pressure {
-                level: level(name),
-                used,
-                reference,
-                at: Millis(0),
-                promoted: false,
-                looked: None,
-            };
-            Known::Value(Marks { pressure, ..Marks::default() })
+            let said =
+                Said { level: level(name), used, reference, at: Millis(0), promoted: false, looked: None };
+            Known::Value(Marks { pressure: pressure::marks::Marks { said }, ..Marks::default() })
         }
     };
     let outcome = decide(row, marks, None);
     let said = said_level(&outcome);
     // The session's own mark and the public copy always go together.
     let marked = outcome.effects.iter().find_map(|effect| match effect {
-        Effect::Mark(Mark::Pressure(pressure)) => Some(pressure.level.name()),
+        Effect::Mark(Mark::Pressure(PressureMark::Pressure(pressure))) => Some(pressure.level.name()),
         _ => None,
     });
     let published = outcome.effects.iter().find_map(|effect| match effect {
@@ -223,12 +220,18 @@ fn unpromoted(cell: &str) -> Option<Knowledge> {
 fn pressure_promoted(row: &Row<'_>) -> Vec<String> {
     let mut marks = Marks::default();
     let (reference, at) = (row[3].parse().unwrap_or_default(), Millis(0));
-    let pressure = Pressure { level: level(row[4]), used: 1, reference, at, promoted: false, looked: None };
-    marks.apply(Mark::Pressure(pressure));
-    marks.apply(Mark::Promoted(at));
+    let said = Said { level: level(row[4]), used: 1, reference, at, promoted: false, looked: None };
+    marks.apply(PressureMark::Pressure(said));
+    marks.apply(SessionMark::Promoted(at));
     let outcome = decide(row, Known::Value(marks.clone()), unpromoted(row[5]));
     let looked = match outcome.effects.as_slice() {
-        [Effect::Mark(mark @ Mark::Pressure(Pressure { looked: Some(_), promoted: true, .. }))] => {
+        [
+            Effect::Mark(
+                mark @ Mark::Pressure(PressureMark::Pressure(Said {
+                    looked: Some(_), promoted: true, ..
+                })),
+            ),
+        ] => {
             marks.apply(mark.clone());
             assert_eq!(decide(row, Known::Value(marks), None).effects, [], "once: {row:?}");
             "yes"
@@ -249,7 +252,9 @@ fn pressure_advice(row: &Row<'_>) -> Vec<String> {
 
 fn pressure_words(row: &Row<'_>) -> Vec<String> {
     let relays = row[4].split(' ').filter_map(|used| used.parse().ok()).collect();
-    let outcome = decide(row, Known::Value(Marks { relays, ..Marks::default() }), None);
+    let mut marks = Marks::default();
+    marks.session.relays = relays;
+    let outcome = decide(row, Known::Value(marks), None);
     let mut is: Vec<String> = row[..5].iter().map(|cell| (*cell).to_owned()).collect();
     is.push(outcome.context);
     is
@@ -379,7 +384,8 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
         shown: true,
         stage,
     });
-    let marks = Marks { approvals: request.into_iter().collect(), ..Marks::default() };
+    let mut marks = Marks::default();
+    marks.approval.requests.extend(request);
     let facts = Facts {
         now: NOW,
         marks: Known::Value(marks),
@@ -396,7 +402,7 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
     let (call, because, effects) = verdict_of("approval", &facts);
     assert_eq!(call, "pass", "an approval never holds anything up: {row:?}");
     let becomes = effects.iter().find_map(|effect| match effect {
-        Effect::Mark(Mark::Approval(approval)) => Some(match approval.stage {
+        Effect::Mark(Mark::Approval(ApprovalMark::Approval(approval))) => Some(match approval.stage {
             ApprovalStage::Asked => "asked",
             ApprovalStage::Questioned(_) => "questioned",
             ApprovalStage::Given => "given",

@@ -50,7 +50,7 @@ impl<'a> Gather<'a> {
         let mut facts = Facts {
             root: here.root.map(Path::to_string_lossy),
             person: env.person,
-            lang: env.lang(here.config.general.lang, marks.value().and_then(|marks| marks.lang)),
+            lang: env.lang(here.config.general.lang, marks.value().and_then(|marks| marks.session.lang)),
             ..Facts::of(event, here.now)
         };
         if needs.host_settings {
@@ -59,7 +59,8 @@ impl<'a> Gather<'a> {
             facts.host = Some(env.host_settings(&files));
         }
         if needs.meter {
-            let settings = facts.host.as_ref().or(marks.value().and_then(|marks| marks.host.as_ref()));
+            let settings =
+                facts.host.as_ref().or(marks.value().and_then(|marks| marks.session.host.as_ref()));
             let settings = settings.cloned().unwrap_or_default();
             facts.meter = self.meter(event, marks.value(), &settings, needs.current);
         }

@@ -12,7 +12,7 @@ use std::time::Instant;
 use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
-use tidegate_core::feature::marks::{Mark, Marks};
+use tidegate_core::feature::marks::{Marks, SessionMark};
 use tidegate_core::feature::verdict::{Call, Carried, Effect, When};
 use tidegate_core::host::Host;
 use tidegate_core::host::claude_code::payload::Field;
@@ -179,7 +179,7 @@ impl Hook {
         if marks.value().is_some_and(|marks| pipeline::deserves_time(&event, marks)) {
             self.deadline.extend();
         }
-        let prompt = marks.value().and_then(|marks| marks.lang);
+        let prompt = marks.value().and_then(|marks| marks.session.lang);
         let in_time = || self.deadline.in_time();
         let here = self.here(&event, &config, Some(&state), &folder, root, &in_time);
         let run = Run { hook: self, event: &event, payload: &bytes, state: &state, here: &here };
@@ -384,7 +384,7 @@ impl Run<'_> {
         let failed = |error: std::io::Error| FailedStep::Marks(error.to_string());
         let mut new_marks = pipeline::observe(facts, config);
         let observed = new_marks.len();
-        new_marks.extend(outcome.effects.iter().filter_map(Effect::mark));
+        new_marks.extend(outcome.effects.iter().filter_map(Effect::leaves));
         let lock = match lock {
             None if !new_marks.is_empty() => Some(marks::lock_shared(self.here.folder).map_err(failed)?),
             lock => lock,
@@ -403,7 +403,7 @@ impl Run<'_> {
         if tried.is_err() {
             new_marks.truncate(observed);
             let done = outcome.effects.iter().filter(|effect| !matches!(effect.when(), When::Tried(_)));
-            new_marks.extend(done.filter_map(Effect::mark));
+            new_marks.extend(done.filter_map(Effect::leaves));
         }
         let mut record = kept(Record::of(facts, ruling, outcome, &new_marks));
         record.id = record_id(now);
@@ -471,7 +471,8 @@ impl Run<'_> {
 fn unguarded(state: &StateDir, event: &Event<'_>, env: &Environment, now: Millis) {
     let folder = state.session(&event.session);
     if let Known::Absent = marks::read(&folder) {
-        let _ = marks::lock_shared(&folder).and_then(|lock| lock.append(&[Mark::Attached(now)]));
+        let _ =
+            marks::lock_shared(&folder).and_then(|lock| lock.append(&[SessionMark::Attached(now).into()]));
     }
     let mut record = Record {
         id: record_id(now),

@@ -109,8 +109,8 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
 
     let known = marks::read(&folder);
     let known = known.value();
-    let words = words(env.lang(config.general.lang, known.and_then(|known| known.lang)));
-    let marked = known.and_then(|known| known.host.clone());
+    let words = words(env.lang(config.general.lang, known.and_then(|known| known.session.lang)));
+    let marked = known.and_then(|known| known.session.host.clone());
     let host = marked.unwrap_or_else(|| env.host_settings(&HostSettings::default()));
     let sources = Sources {
         now,
@@ -127,10 +127,10 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
     };
     // Brings the public copy up to date, with the level that was said.
     if let Some(root) = root.as_deref().filter(|_| written.changed) {
-        let level = known.map(|known| known.pressure.level).unwrap_or_default();
+        let level = known.map(|known| known.pressure.said.level).unwrap_or_default();
         let _ = pressure_file::write(root, &session, reading, level, now);
     }
-    let forecast = reading.left().and_then(|left| forecast::forecast(&known?.relays, left));
+    let forecast = reading.left().and_then(|left| forecast::forecast(&known?.session.relays, left));
     let sign = match known {
         None => Some(words.hooks_silent),
         // In a host that we started ourselves the hooks keep out of the way on purpose.
@@ -138,7 +138,7 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
     };
     let unpromoted = root.and_then(|root| unpromoted(&state, &root, now)).filter(|entries| *entries > 0);
     // Before the rest: a person is waited for.
-    let requests = known.map(|known| known.approvals.as_slice()).unwrap_or_default();
+    let requests = known.map(|known| known.approval.requests.as_slice()).unwrap_or_default();
     let waiting = requests.iter().filter(|request| request.waits(now));
     let mut armed: Vec<String> =
         waiting.map(|request| (words.approval_waits)(&request.code, &request.command)).collect();
@@ -176,19 +176,19 @@ fn root_of(status: &StatusPayload<'_>, env: &Environment) -> Option<PathBuf> {
 fn armed(marks: &Marks, reading: &Reading, config: &Config, words: &Words) -> Vec<String> {
     let looks = matches!(config.policies.workflow_gate.mode, WorkflowMode::On | WorkflowMode::Strict);
     let holds = config.policies.verify_stop.mode == VerifyMode::Block;
-    let changes = marks.work.changes.as_ref().filter(|_| holds);
+    let changes = marks.verification.changes.as_ref().filter(|_| holds);
     let unverified = changes.map(|changes| (words.unverified_files)(changes.count()));
     // A stage says more than what a prompt was taken to ask for.
-    let stage = marks.stage.as_ref().map(|stage| (words.stage)(&stage.stage, stage.number, stage.of));
+    let stage = marks.cycle.stage.as_ref().map(|stage| (words.stage)(&stage.stage, stage.number, stage.of));
     let workflow = || {
-        let workflow = marks.workflow.as_ref().filter(|_| looks)?;
+        let workflow = marks.workflow.attached.as_ref().filter(|_| looks)?;
         let number = workflow.current().map(|current| current.number)?;
         Some((words.workflow_phase)(&workflow.name.replace(['_', '-'], " "), number, workflow.of))
     };
-    let phase = || marks.phase.map(|phase| phase.name().to_owned());
+    let phase = || marks.activity.phase.map(|phase| phase.name().to_owned());
     // The first level of a workflow's ladder is only shown.
     let level = || config.policies.workflow_gate.level(reading).unwrap_or_default();
-    let plan = marks.workflow.is_some() && looks && level() >= 60;
+    let plan = marks.workflow.attached.is_some() && looks && level() >= 60;
     let plan = plan.then(|| words.plan_compaction.to_owned());
     unverified.into_iter().chain(stage.or_else(workflow).or_else(phase)).chain(plan).collect()
 }

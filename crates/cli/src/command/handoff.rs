@@ -38,8 +38,9 @@ fn session(project: &Project, args: &Handoff) -> Option<Session> {
     if args.of.project.is_none() {
         return project.here.session(None).ok();
     }
-    let is_here =
-        |session: &Session| session.marks.root.as_deref().map(Path::new) == Some(project.root.as_path());
+    let is_here = |session: &Session| {
+        session.marks.session.root.as_deref().map(Path::new) == Some(project.root.as_path())
+    };
     project.here.all().into_iter().find(is_here)
 }
 
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &Handoff) -> Outcome {
     let session = session(&project, args);
     let of = session.as_ref().map(|session| (&session.id, &session.marks));
     let file = project.folder().join(FILE);
-    let attached = session.as_ref().and_then(|session| session.marks.workflow.as_ref());
+    let attached = session.as_ref().and_then(|session| session.marks.workflow.attached.as_ref());
     let standing = attached.map(|attached| {
         let path = Path::new(&attached.manifest);
         workflow::read(Some(&here.state), Path::new(&attached.project), path, &here.config, false, &|| true)

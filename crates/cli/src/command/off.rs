@@ -109,7 +109,7 @@ pub(crate) fn on(args: &args::On) -> Outcome {
     let places = off::places(args.project.as_deref().or(here.root.as_deref()));
     // In a terminal of its own every session of the project is meant.
     let of_project = |id: &str| {
-        let root = here.session(Some(id)).ok().and_then(|session| session.marks.root);
+        let root = here.session(Some(id)).ok().and_then(|session| session.marks.session.root);
         root.is_none_or(|root| places.iter().any(|place| place == Path::new(&root)))
     };
     let goes = |off: &Off| {

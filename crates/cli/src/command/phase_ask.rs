@@ -7,10 +7,11 @@ use std::time::Instant;
 
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::activity::classifier::Phase;
+use tidegate_core::feature::activity::marks::Mark as ActivityMark;
 use tidegate_core::feature::activity::question;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
-use tidegate_core::feature::marks::{Mark, Marks};
+use tidegate_core::feature::marks::Marks;
 use tidegate_core::host::person::Person;
 use tidegate_core::pipeline::record::{BackendCall, BackendOutcome, Record};
 use tidegate_core::redact::redact;
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &args::PhaseAsk) -> Outcome {
     let user = env.place.config();
     let config = config::read(&config::Sources {
         user: user.as_deref(),
-        root: known.root.as_deref().map(std::path::Path::new),
+        root: known.session.root.as_deref().map(std::path::Path::new),
         state: Some(&state),
         variables: &env.settings,
         off: env.off.as_deref(),
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &args::PhaseAsk) -> Outcome {
     let mut record = Record {
         id: Record::id(now, std::process::id()),
         session: Some(session.to_string()),
-        project: known.root,
+        project: known.session.root,
         person: Person::There,
         ruling: "backend".to_owned(),
         backend: Some(call),
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &args::PhaseAsk) -> Outcome {
     if let Some(phase) = phase.filter(|phase| *phase != Phase::Other)
         && waits(&marks::read(&folder), args.prompt_at).is_some()
     {
-        let mark = Mark::LatePhase { phase, prompt: Millis(args.prompt_at) };
+        let mark = ActivityMark::LatePhase { phase, prompt: Millis(args.prompt_at) }.into();
         marks::lock_shared(&folder).and_then(|lock| lock.append(&[mark])).map_err(CliError::new)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -79,14 +80,14 @@ pub(crate) fn run(args: &args::PhaseAsk) -> Outcome {
 
 /// The session's marks, if it still waits for the answer about this prompt.
 fn waits(marks: &Known<Marks>, prompt: u64) -> Option<Marks> {
-    let asked = |marks: &&Marks| marks.late.is_some_and(|late| late.prompt == Millis(prompt));
+    let asked = |marks: &&Marks| marks.activity.late.is_some_and(|late| late.prompt == Millis(prompt));
     marks.value().filter(asked).cloned()
 }
 
 /// Asks, if today's calls are not used up. `None` where no backend is configured any more.
-fn call(state: &StateDir, config: &Config, session: &Marks, prompt: &str) -> Option<BackendCall> {
+fn call(state: &StateDir, config: &Config, marks: &Marks, prompt: &str) -> Option<BackendCall> {
     let settings = &config.policies.phase.llm;
-    let project = session.root.as_deref().map(std::path::Path::new);
+    let project = marks.session.root.as_deref().map(std::path::Path::new);
     let variable = |name: &str| std::env::var(name).ok();
     let way = settings.way()?;
     let start = Instant::now();

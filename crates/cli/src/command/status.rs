@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_core::feature::activity::classifier::Phase;
+use tidegate_core::feature::approval::marks::Approval;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
-use tidegate_core::feature::marks::{Approval, PressureLevel};
+use tidegate_core::feature::pressure::marks::PressureLevel;
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::skill as verification;
 use tidegate_core::feature::verification::verify_stop;
@@ -147,7 +148,7 @@ pub(in crate::command) struct Stands {
 
 impl Cycle {
     pub(in crate::command) fn of(here: &Here, session: &Session) -> Option<Cycle> {
-        let root = session.marks.root.as_deref().map(Path::new)?;
+        let root = session.marks.session.root.as_deref().map(Path::new)?;
         let standing = match cycle::read(None, root, &here.config) {
             Known::Value(standing) if standing.of_project => standing,
             Known::Value(_) | Known::Absent => return None,
@@ -161,7 +162,7 @@ impl Cycle {
         };
         let at = known.position(&state.stage)?;
         let running = state.status == tidegate_core::feature::cycle::Status::Running;
-        let active = session.marks.stage.as_ref().filter(|active| active.stage == state.stage);
+        let active = session.marks.cycle.stage.as_ref().filter(|active| active.stage == state.stage);
         let is_here = running && state.session_id.as_deref() == Some(session.id.as_str());
         Some(Cycle::Stands(Box::new(Stands {
             status: state.status.name(),
@@ -222,7 +223,7 @@ pub(in crate::command) struct InWorkflow {
 
 impl InWorkflow {
     pub(in crate::command) fn of(here: &Here, session: &Session) -> Option<InWorkflow> {
-        let attached = session.marks.workflow.as_ref()?;
+        let attached = session.marks.workflow.attached.as_ref()?;
         let root = Path::new(&attached.project);
         let path = Path::new(&attached.manifest);
         let read = workflow::read(Some(&here.state), root, path, &here.config, false, &|| true);
@@ -294,9 +295,9 @@ pub(in crate::command) struct Unverified {
 
 impl Unverified {
     pub(in crate::command) fn of(here: &Here, session: &Session) -> Option<Unverified> {
-        let changes = session.marks.work.changes.as_ref()?;
-        let root = session.marks.root.as_deref().map(Path::new);
-        let added: Vec<PathBuf> = session.marks.directories.iter().map(PathBuf::from).collect();
+        let changes = session.marks.verification.changes.as_ref()?;
+        let root = session.marks.session.root.as_deref().map(Path::new);
+        let added: Vec<PathBuf> = session.marks.session.directories.iter().map(PathBuf::from).collect();
         let edited: Vec<PathBuf> = changes.files.iter().map(PathBuf::from).collect();
         let mut roots = root.map(|root| checks::roots(root, &added)).unwrap_or_default();
         checks::add_worktrees(&mut roots, &edited);
@@ -355,18 +356,23 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     let (switched_off, stepped_down) = switches(&here, &session, &records);
     let status = Status {
         session: session.id.to_string(),
-        project: session.marks.root.clone(),
-        began: session.marks.began.map(Millis::iso),
+        project: session.marks.session.root.clone(),
+        began: session.marks.session.began.map(Millis::iso),
         meter: MeterRecord::of(&meter, forecast, here.now),
-        pressure_said: session.marks.pressure.level.name(),
-        last_boundary: session.marks.boundary.map(Millis::iso),
+        pressure_said: session.marks.pressure.said.level.name(),
+        last_boundary: session.marks.session.boundary.map(Millis::iso),
         survival: Survived::of(&here, &session),
-        unpromoted: session.marks.root.as_deref().map_or(0, |root| unpromoted(&here, Path::new(root))),
-        phase: session.marks.phase,
+        unpromoted: session
+            .marks
+            .session
+            .root
+            .as_deref()
+            .map_or(0, |root| unpromoted(&here, Path::new(root))),
+        phase: session.marks.activity.phase,
         cycle: Cycle::of(&here, &session),
         workflow: InWorkflow::of(&here, &session),
         unverified: Unverified::of(&here, &session),
-        skills: session.marks.work.skills.iter().map(|(name, _)| name.clone()).collect(),
+        skills: session.marks.session.skills.iter().map(|(name, _)| name.clone()).collect(),
         events: records.len(),
         interruptions: records.iter().filter(spoke).count(),
         failures: records.iter().filter(|record| record.failure.is_some()).count(),
@@ -382,7 +388,8 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
             .collect(),
         waiting_for_approval: session
             .marks
-            .approvals
+            .approval
+            .requests
             .iter()
             .filter(|request| request.waits(here.now))
             .cloned()
@@ -404,7 +411,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     for line in describe(&status.meter) {
         print::line(&line.replacen("context:", "context ", 1));
     }
-    let said = match session.marks.pressure.level {
+    let said = match session.marks.pressure.said.level {
         PressureLevel::None => "nothing said yet at this use".to_owned(),
         PressureLevel::Info => "`info` was said; `urgent` is said once when it is reached".to_owned(),
         PressureLevel::Urgent => "`urgent` was said, the last level".to_owned(),
@@ -499,7 +506,7 @@ fn unpromoted(here: &Here, root: &Path) -> usize {
 /// What is off: by command, which counts at once; by the client's environment, which only its hooks see. And what has
 /// stepped down.
 fn switches(here: &Here, session: &Session, records: &[Record]) -> (Vec<String>, Vec<String>) {
-    let root = session.marks.root.as_deref().map(Path::new);
+    let root = session.marks.session.root.as_deref().map(Path::new);
     let mut config = Config { off_by_command: Vec::new(), stepped_down: Vec::new(), ..here.config.clone() };
     off::read(&here.state).apply(&mut config, here.now, root, Some(session.id.as_str()));
     let of_client: Vec<String> = records.last().map(|record| record.off.clone()).unwrap_or_default();

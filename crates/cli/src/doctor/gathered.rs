@@ -83,7 +83,7 @@ impl Gathered {
         let history = state.as_ref().map(|state| history::read(state, now)).unwrap_or_default();
         let sessions = state.as_ref().map(read_sessions).unwrap_or_default();
         let project = named.or_else(|| {
-            let root = |session: &Session| session.marks.root.as_deref().map(PathBuf::from);
+            let root = |session: &Session| session.marks.session.root.as_deref().map(PathBuf::from);
             let is_ours = |known: &&Session| env.session.as_deref() == Some(known.id.as_str());
             let of_session = sessions.iter().find(is_ours).and_then(root);
             project_root::find(&env, of_session, &sessions.iter().filter_map(root).collect::<Vec<_>>())
@@ -198,8 +198,8 @@ impl Gathered {
     /// The sessions of this project that our hooks know.
     pub(super) fn sessions_here(&self) -> impl Iterator<Item = &Session> {
         let here = |session: &&Session| {
-            session.marks.root.is_some()
-                && session.marks.root.as_deref().map(Path::new) == self.project.as_deref()
+            session.marks.session.root.is_some()
+                && session.marks.session.root.as_deref().map(Path::new) == self.project.as_deref()
         };
         self.sessions.iter().filter(here)
     }

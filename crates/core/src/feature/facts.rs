@@ -181,12 +181,12 @@ macro_rules! facts {
         }
     };
 }
-rooms!(facts);
+rooms!(all, facts);
 
 impl Facts<'_> {
     /// Turns left, if the session is old enough to tell.
     pub fn forecast(&self) -> Option<Forecast> {
         let left = self.meter.reading()?.left()?;
-        forecast::forecast(&self.marks.value()?.relays, left)
+        forecast::forecast(&self.marks.value()?.session.relays, left)
     }
 }

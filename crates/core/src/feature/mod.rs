@@ -3,10 +3,10 @@
 //! A folder holds the policy, its settings and its literate table (`<id>.md`, run by `tests/policies.rs`).
 //! To add one: make the folder, add its line below.
 
-/// Every room, for the aggregates that are made of one part of each: module and variant. The session is first: the others
-/// hear its marks. Facts are read in this order: a reader may use what stands before it.
+/// The rooms, for the aggregates that are made of a part of each: module and variant. The session is first: the others hear its
+/// marks. Facts are read in this order: a reader may use what stands before it.
 macro_rules! rooms {
-    ($with:ident) => {
+    (all, $with:ident) => {
         $with! {
             session Session;
             approval Approval;
@@ -14,6 +14,21 @@ macro_rules! rooms {
             skill_gate SkillGate;
             verification Verification;
             own_settings OwnSettings;
+            memory Memory;
+            cycle Cycle;
+            workflow Workflow;
+            activity Activity;
+            knowledge Knowledge;
+            pressure Pressure;
+            worktree Worktree;
+        }
+    };
+    // Those that remember something.
+    (marks, $with:ident) => {
+        $with! {
+            session Session;
+            approval Approval;
+            verification Verification;
             memory Memory;
             cycle Cycle;
             workflow Workflow;
@@ -32,6 +47,7 @@ pub mod cycle;
 pub mod facts;
 pub mod friction;
 pub mod knowledge;
+mod mark_names;
 pub mod marks;
 pub mod memory;
 pub mod own_settings;
@@ -112,7 +128,7 @@ macro_rules! all_rooms {
         }
     };
 }
-rooms!(all_rooms);
+rooms!(all, all_rooms);
 
 /// A pure function from event, facts and config to a verdict.
 pub trait Policy: Sync {

@@ -70,8 +70,8 @@ pub trait Carried {
         When::Answered
     }
 
-    /// What the session remembers of it.
-    fn mark(&self) -> Option<Mark> {
+    /// The mark that it leaves.
+    fn leaves(&self) -> Option<Mark> {
         None
     }
 }
@@ -126,16 +126,23 @@ macro_rules! effects {
                 }
             }
 
-            fn mark(&self) -> Option<Mark> {
+            fn leaves(&self) -> Option<Mark> {
                 match self {
                     Effect::Mark(mark) => Some(mark.clone()),
-                    $(Effect::$variant(effect) => effect.mark(),)*
+                    $(Effect::$variant(effect) => effect.leaves(),)*
                 }
             }
         }
     };
 }
-rooms!(effects);
+rooms!(all, effects);
+
+impl Effect {
+    /// Remember this in the session.
+    pub fn mark(mark: impl Into<Mark>) -> Effect {
+        Effect::Mark(mark.into())
+    }
+}
 
 /// What would satisfy an interruption. Without anything it is only told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

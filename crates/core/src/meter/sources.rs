@@ -63,7 +63,7 @@ impl Sources<'_> {
     pub fn meter(&self) -> Meter {
         let found = self.transcript.as_ref().ok().and_then(Option::as_ref);
         // The transcript may not have the boundary yet: what is older than it is about another conversation.
-        let since = self.marks.and_then(|marks| marks.boundary).unwrap_or_default();
+        let since = self.marks.and_then(|marks| marks.session.boundary).unwrap_or_default();
         let found = found.filter(|found| found.boundary || found.at >= since);
         let window = self.find_window(found);
         let reading = |used, source, at: Millis| Reading { used, window, source, at: at.min(self.now) };
@@ -94,7 +94,7 @@ impl Sources<'_> {
 
     /// A window does not age: a status line's counts until the model changes.
     fn find_window(&self, found: Option<&Found>) -> Option<Window> {
-        let switched = self.marks.and_then(|marks| marks.model.as_ref());
+        let switched = self.marks.and_then(|marks| marks.session.model.as_ref());
         let since = switched.map_or(Millis(0), |(_, at)| *at);
         let bridge = self.bridge.as_ref().filter(|bridge| bridge.seen >= since);
         let told =
@@ -216,7 +216,8 @@ mod tests {
 
     #[test]
     fn what_is_older_than_the_boundary_is_void() {
-        let marks = Marks { boundary: Some(Millis(50)), ..Marks::default() };
+        let mut marks = Marks::default();
+        marks.session.boundary = Some(Millis(50));
         let used =
             |bridge, transcript| with_marks(&marks, bridge, transcript).reading().map(|reading| reading.used);
         assert_eq!(used(Some(bridge(150, 30)), found(160, 40, true)), None);
@@ -227,7 +228,8 @@ mod tests {
 
     #[test]
     fn after_a_model_switch_the_old_models_window_is_forgotten() {
-        let marks = Marks { model: Some(("claude-opus-5-5".into(), Millis(50))), ..Marks::default() };
+        let mut marks = Marks::default();
+        marks.session.model = Some(("claude-opus-5-5".into(), Millis(50)));
         let window = |bridge, transcript| {
             with_marks(&marks, bridge, transcript)
                 .reading()

@@ -9,10 +9,10 @@ use crate::feature::activity::classifier::Phase;
 use crate::feature::facts::{Facts, Touched};
 use crate::feature::knowledge::boundary::Boundary;
 use crate::feature::knowledge::effect;
-use crate::feature::marks::Mark;
+use crate::feature::marks::{Mark, Marks, SessionMark};
 use crate::feature::memory::facts as memory;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say};
-use crate::feature::verification::work::Work;
+use crate::feature::verification::marks::Mark as VerificationMark;
 use crate::host::Host;
 use crate::host::person::Person;
 use crate::meter::Meter;
@@ -219,28 +219,35 @@ impl Deeds {
         deeds.edited_by_shell.extend(by_shell.filter_map(|file| file.inside.clone()));
         for mark in marks {
             match mark {
-                Mark::Skill { name, .. } => deeds.skills.push(name.clone()),
-                Mark::Edit(edit) if !edit.shell => deeds.edited.push(edit.file.clone()),
-                Mark::Boundary(_) => deeds.compacted = true,
-                Mark::Hidden(line) => deeds.hidden = Some(line.clone()),
-                Mark::Launched(check) if check.awaited.is_none() => {
-                    deeds.launched.extend(check.kinds.iter().map(|kind| kind.name().to_owned()));
-                }
-                Mark::Checked(checked) => {
-                    let after = |work: &Work| work.after(marks).changes.is_none();
-                    let verifies = before.is_some_and(|before| after(&before.work));
-                    let by = if checked.kinds.is_empty() {
-                        vec!["skill".to_owned()]
-                    } else {
-                        checked.kinds.iter().map(|kind| kind.name().to_owned()).collect()
-                    };
-                    // What came too late, or is not enough, verified nothing.
-                    if checked.verified && verifies { deeds.verified = by } else { deeds.checked = by }
-                }
+                Mark::Session(SessionMark::Skill { name, .. }) => deeds.skills.push(name.clone()),
+                Mark::Session(SessionMark::Boundary(_)) => deeds.compacted = true,
+                Mark::Verification(mark) => deeds.verify(mark, before, marks),
                 _ => {}
             }
         }
         deeds
+    }
+
+    /// What one of the new marks says about edits and checks.
+    fn verify(&mut self, mark: &VerificationMark, before: Option<&Marks>, new: &[Mark]) {
+        match mark {
+            VerificationMark::Edit(edit) if !edit.shell => self.edited.push(edit.file.clone()),
+            VerificationMark::Hidden(line) => self.hidden = Some(line.clone()),
+            VerificationMark::Launched(check) if check.awaited.is_none() => {
+                self.launched.extend(check.kinds.iter().map(|kind| kind.name().to_owned()));
+            }
+            VerificationMark::Checked(checked) => {
+                let verifies = before.is_some_and(|before| before.verification.after(new).changes.is_none());
+                let by = if checked.kinds.is_empty() {
+                    vec!["skill".to_owned()]
+                } else {
+                    checked.kinds.iter().map(|kind| kind.name().to_owned()).collect()
+                };
+                // What came too late, or is not enough, verified nothing.
+                if checked.verified && verifies { self.verified = by } else { self.checked = by }
+            }
+            _ => {}
+        }
     }
 }
 

@@ -160,6 +160,8 @@ fn shorten(text: &str, budget: usize) -> String {
 mod tests {
     use super::*;
     use crate::feature::knowledge::effect;
+    use crate::feature::marks::SessionMark;
+    use crate::feature::verification::marks::Mark as VerificationMark;
     use proptest::prelude::*;
 
     fn say(to: Audience, text: &str, weight: u8) -> Say {
@@ -246,33 +248,35 @@ mod tests {
 
     #[test]
     fn effects_stand_and_fall_with_the_verdict() {
-        use crate::feature::marks::Mark;
         let with = |call, used| Part {
             policy: "p",
-            verdict: Verdict { call, effects: vec![Effect::Mark(Mark::Relay(used))], ..Verdict::pass() },
+            verdict: Verdict {
+                call,
+                effects: vec![Effect::mark(SessionMark::Relay(used))],
+                ..Verdict::pass()
+            },
             shadow: false,
             micros: 0,
         };
         let ruling = Ruling::of(with(Call::Pass, 1)).merge(Ruling::of(with(Call::Deny, 2)));
-        assert_eq!(ruling.settle(EventKind::Stop, true, 1200).effects, [Effect::Mark(Mark::Relay(2))]);
+        assert_eq!(ruling.settle(EventKind::Stop, true, 1200).effects, [Effect::mark(SessionMark::Relay(2))]);
     }
 
     #[test]
     fn what_is_only_recorded_is_marked_as_if_it_had_been_said() {
-        use crate::feature::marks::Mark;
-        let notice = Effect::Mark(Mark::Notice("once".into()));
+        let notice = Effect::mark(SessionMark::Notice("once".into()));
         let once = Say { when_said: vec![notice.clone()], ..say(Audience::User, "x", 1) };
         let verdict = Verdict {
             call: Call::Deny,
             says: vec![once],
-            effects: vec![Effect::Mark(Mark::Held), Effect::Knowledge(effect::Effect::TidyFlow)],
+            effects: vec![Effect::mark(VerificationMark::Held), Effect::Knowledge(effect::Effect::TidyFlow)],
             ..Verdict::pass()
         };
         let ruling = Ruling::of(Part { policy: "p", verdict, shadow: true, micros: 0 });
         let outcome = ruling.settle(EventKind::Stop, true, 1200);
         assert_eq!(
             outcome,
-            Outcome { effects: vec![Effect::Mark(Mark::Held), notice], ..Outcome::default() }
+            Outcome { effects: vec![Effect::mark(VerificationMark::Held), notice], ..Outcome::default() }
         );
     }
 

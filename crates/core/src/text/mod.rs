@@ -6,4 +6,5 @@ pub mod glob;
 pub mod lang;
 pub mod quoted;
 pub mod search;
+pub mod skill_name;
 pub mod yaml;

@@ -4,13 +4,15 @@ use tidegate_core::event::{self, Event};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::effect::{self, Step};
 use tidegate_core::feature::cycle::history::Took;
+use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::cycle::policy::ID;
 use tidegate_core::feature::cycle::standing::Standing;
 use tidegate_core::feature::cycle::{ActiveStage, Cycle, Run, Turn, history};
 use tidegate_core::feature::facts::{Facts, Known};
-use tidegate_core::feature::marks::{Mark, Marks};
+use tidegate_core::feature::marks::{Mark, SessionMark};
 use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::verification::checks::Kinds;
+use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::work::Background;
 use tidegate_core::host::claude_code::models::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
@@ -59,7 +61,7 @@ fn active(stage: &str) -> ActiveStage {
 }
 
 fn marked(stage: ActiveStage) -> Mark {
-    Mark::Stage(Box::new(stage))
+    CycleMark::Stage(Box::new(stage)).into()
 }
 
 /// What a reading has to be for so many tokens to be left.
@@ -89,7 +91,7 @@ fn becomes(part: Option<&Part>) -> String {
             format!("{} {}", state.status.name(), state.stage)
         }
         (Some(state), None) => {
-            assert_eq!(step.mark, Mark::StageLeft);
+            assert_eq!(step.mark, CycleMark::StageLeft.into());
             assert_eq!(state.stopped_reason.as_deref(), Some("context_budget"));
             let remaining = state.remaining_pct.map(|left| format!(" at {left}%")).unwrap_or_default();
             format!(
@@ -113,9 +115,9 @@ pub(super) fn budgets(row: &Row<'_>) -> Vec<String> {
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let mut marks = vec![marked(ActiveStage { done: true, ..active(row[0]) })];
     // Grows by 5k a turn.
-    marks.extend((1..6).map(|turn| Mark::Relay(turn * 5000)));
+    marks.extend((1..6).map(|turn| SessionMark::Relay(turn * 5000).into()));
     if row[4] == "compacted" {
-        marks.push(Mark::Boundary(Millis(BEGAN.0 + 1)));
+        marks.push(SessionMark::Boundary(Millis(BEGAN.0 + 1)).into());
     }
     let freshness = if row[4] == "stale" { "stale" } else { "current" };
     let config = Config::default();
@@ -162,8 +164,9 @@ pub(super) fn thresholds(row: &Row<'_>) -> Vec<String> {
 /// What happened in the stage before the turn ended.
 fn history_of(stage: &str, cell: &str) -> Vec<Mark> {
     let active = active(stage);
-    let skill =
-        |name: &str, agent: Option<&str>| Mark::Skill { name: name.into(), agent: agent.map(str::to_owned) };
+    let skill = |name: &str, agent: Option<&str>| {
+        SessionMark::Skill { name: name.into(), agent: agent.map(str::to_owned) }.into()
+    };
     match cell {
         "-" => vec![marked(active)],
         "before" => vec![skill(stage, None), marked(active)],
@@ -171,15 +174,15 @@ fn history_of(stage: &str, cell: &str) -> Vec<Mark> {
         "by a plugin's name" => vec![marked(active), skill(&format!("tidegate:{stage}"), None)],
         "another" => vec![marked(active), skill("compound", None)],
         "by a subagent" => vec![marked(active), skill(stage, Some("a1"))],
-        "said done" => vec![marked(active), Mark::StageDone(stage.into())],
-        "said done of audit" => vec![marked(active), Mark::StageDone("audit".into())],
+        "said done" => vec![marked(active), CycleMark::StageDone(stage.into()).into()],
+        "said done of audit" => vec![marked(active), CycleMark::StageDone("audit".into()).into()],
         "held" => vec![marked(ActiveStage { held: true, ..active })],
         "yes, the person broke in" => {
             vec![marked(ActiveStage { turn: Turn::Interrupted, ..active }), skill(stage, None)]
         }
         "yes, and a check was launched" => {
             let check = Background { task: "b1".into(), kinds: Kinds::default(), at: NOW, awaited: None };
-            vec![marked(active), skill(stage, None), Mark::Launched(check)]
+            vec![marked(active), skill(stage, None), VerificationMark::Launched(check).into()]
         }
         "broke in" => vec![marked(ActiveStage { turn: Turn::Interrupted, ..active })],
         "yes, the person is waited for" => {
@@ -300,7 +303,7 @@ pub(super) fn with_others(row: &Row<'_>) -> Vec<String> {
     let config = config(row[0], &[]);
     let mut marks = history_of("sprint", row[2]);
     if row[1] == "unverified" {
-        marks.push(Mark::Edit(Edit { file: "src/a.rs".into(), at: NOW, shell: false }));
+        marks.push(VerificationMark::Edit(Edit { file: "src/a.rs".into(), at: NOW, shell: false }).into());
     }
     let facts = Facts {
         now: NOW,
@@ -381,14 +384,16 @@ pub(super) fn starts(row: &Row<'_>) -> Vec<String> {
     if let Known::Value(Standing { state: Ok(state), .. }) = &mut cycle {
         match row[2] {
             "-" => {}
-            "in this session" => marks.push(Mark::Notice("cycle waits".into())),
+            "in this session" => marks.push(SessionMark::Notice("cycle waits".into()).into()),
             others => state.told = others.split(' ').map(str::to_owned).collect(),
         }
     }
     if stage {
         marks.push(marked(active("audit")));
     }
-    let marks = Known::Value(Marks { attached: Some(NOW), ..fold(marks) });
+    let mut marks = fold(marks);
+    marks.session.attached = Some(NOW);
+    let marks = Known::Value(marks);
     let facts = Facts { now: NOW, marks, person: attended.into(), cycle, ..facts(&event) };
     let part = part(ID, &facts, &config);
     let because = call_of(part.as_ref()).1;
@@ -426,8 +431,8 @@ pub(super) fn turns(row: &Row<'_>) -> Vec<String> {
     let part = part(ID, &facts, &Config::default());
     let effects = part.map(|part| part.verdict.effects).unwrap_or_default();
     let leaves = effects.iter().filter_map(|effect| match effect {
-        Effect::Mark(Mark::StageTurn(Turn::Open)) => Some("open"),
-        Effect::Mark(Mark::StageTurn(Turn::Interrupted)) => Some("interrupted"),
+        Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Open))) => Some("open"),
+        Effect::Mark(Mark::Cycle(CycleMark::StageTurn(Turn::Interrupted))) => Some("interrupted"),
         Effect::Cycle(effect::Effect::PublishBudget { .. }) => Some("a copy"),
         _ => None,
     });

@@ -1,16 +1,18 @@
 //! The tables of the gates.
 
 use tidegate_core::event::{self, Event};
+use tidegate_core::feature::activity;
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
-use tidegate_core::feature::activity::facts as activity;
+use tidegate_core::feature::activity::marks::{Late, Mark as ActivityMark};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::config::layer::{Assignment, Layer, Origin};
 use tidegate_core::feature::facts::{Facts, Known, Touched};
-use tidegate_core::feature::marks::{Late, Mark, Marks};
+use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
 use tidegate_core::feature::verdict::{Audience, Carried};
 use tidegate_core::feature::verification::checks;
 use tidegate_core::feature::verification::checks::{Kind, Kinds, Project, Seen};
 use tidegate_core::feature::verification::facts as own;
+use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::skill as verification;
 use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::feature::verification::work::{Background, Checked, Edit};
@@ -72,7 +74,7 @@ fn skills(cell: &str) -> Vec<Mark> {
     named
         .map(|name| {
             let (name, agent) = name.split_once(" by ").map_or((name, None), |(name, by)| (name, Some(by)));
-            Mark::Skill { name: name.into(), agent: agent.map(str::to_owned) }
+            SessionMark::Skill { name: name.into(), agent: agent.map(str::to_owned) }.into()
         })
         .collect()
 }
@@ -118,11 +120,11 @@ pub(super) fn skill_gate_settings(row: &Row<'_>) -> Vec<String> {
     let mut marks = skills(row[2]);
     let setting = row[0].strip_suffix(", reminded").unwrap_or(row[0]);
     if setting != row[0] {
-        marks.push(Mark::Notice("skill-gate/code-quality-rules".into()));
+        marks.push(SessionMark::Notice("skill-gate/code-quality-rules".into()).into());
     }
     let setting = setting.strip_suffix(", recorded before").unwrap_or(setting);
     if row[0].ends_with("recorded before") {
-        marks.push(Mark::Notice("skill-gate/would/code-quality-rules".into()));
+        marks.push(SessionMark::Notice("skill-gate/would/code-quality-rules".into()).into());
     }
     let words_of: Vec<&str> = setting.split(' ').collect();
     let keys = match words_of.as_slice() {
@@ -144,8 +146,11 @@ pub(super) fn skill_gate_settings(row: &Row<'_>) -> Vec<String> {
 }
 
 pub(super) fn skill_gate_words(row: &Row<'_>) -> Vec<String> {
-    let told =
-        if row[0].ends_with("told before") { vec![Mark::Notice("skill-gate".into())] } else { Vec::new() };
+    let told = if row[0].ends_with("told before") {
+        vec![SessionMark::Notice("skill-gate".into()).into()]
+    } else {
+        Vec::new()
+    };
     let verdict = skill_gate(row[1], "src/a.rs", told, &Config::default()).expect("a verdict").verdict;
     let text = match row[0] {
         "model" => verdict.reason,
@@ -155,7 +160,7 @@ pub(super) fn skill_gate_words(row: &Row<'_>) -> Vec<String> {
 }
 
 fn edit(file: &str) -> Mark {
-    Mark::Edit(Edit { file: file.into(), at: Millis(500_000), shell: false })
+    VerificationMark::Edit(Edit { file: file.into(), at: Millis(500_000), shell: false }).into()
 }
 
 /// A session's marks from a cell such as `open, held 1, ran`.
@@ -167,28 +172,33 @@ fn marks_of(cell: &str) -> Known<Marks> {
     for word in cell.split(", ") {
         match word.split(' ').collect::<Vec<_>>().as_slice() {
             ["none"] => {}
-            ["verified"] => marks.push(Mark::Verified(Millis(500_000))),
+            ["verified"] => marks.push(VerificationMark::Verified(Millis(500_000)).into()),
             ["open"] => marks.push(edit("src/a.rs")),
-            ["noticed"] => marks.push(Mark::Notice("verify-stop".into())),
-            ["ran"] => marks.push(Mark::Ran),
-            ["told"] => marks.push(Mark::Told),
+            ["noticed"] => marks.push(SessionMark::Notice("verify-stop".into()).into()),
+            ["ran"] => marks.push(VerificationMark::Ran.into()),
+            ["told"] => marks.push(VerificationMark::Told.into()),
             ["gone"] => {}
-            ["tested"] => marks.push(Mark::Checked(Checked {
-                kinds: Kinds::TEST,
-                at: Millis(600_000),
-                seen: Millis(600_000),
-                verified: false,
-            })),
+            ["tested"] => marks.push(
+                VerificationMark::Checked(Checked {
+                    kinds: Kinds::TEST,
+                    at: Millis(600_000),
+                    seen: Millis(600_000),
+                    verified: false,
+                })
+                .into(),
+            ),
             ["awaited"] => marks.push(check("b1", Some("p"))),
             ["awaited", "before"] => marks.push(check("b1", Some("another prompt"))),
             // One that began before the edit proves nothing about it.
             ["check", task] if marks.is_empty() => {
-                let Mark::Launched(known) = check(task, None) else { unreachable!() };
-                marks.push(Mark::Launched(Background { at: Millis(400_000), ..known }));
+                marks.push(check_since(Millis(400_000), task, None));
             }
             ["check", task] => marks.push(check(task, None)),
             ["held", count] if count.parse::<u32>().is_ok() => {
-                marks.extend(std::iter::repeat_n(Mark::Held, count.parse().expect("a number")));
+                marks.extend(std::iter::repeat_n(
+                    VerificationMark::Held.into(),
+                    count.parse().expect("a number"),
+                ));
             }
             // As the policy itself would have marked it.
             ["held", task] => marks.extend(held_task(task)),
@@ -199,8 +209,12 @@ fn marks_of(cell: &str) -> Known<Marks> {
 }
 
 fn check(task: &str, awaited: Option<&str>) -> Mark {
+    check_since(Millis(600_000), task, awaited)
+}
+
+fn check_since(at: Millis, task: &str, awaited: Option<&str>) -> Mark {
     let awaited = awaited.map(str::to_owned);
-    Mark::Launched(Background { task: task.into(), kinds: Kinds::TEST, at: Millis(600_000), awaited })
+    VerificationMark::Launched(Background { task: task.into(), kinds: Kinds::TEST, at, awaited }).into()
 }
 
 fn task_payload(subject: &str) -> String {
@@ -314,7 +328,7 @@ fn stop() -> Event<'static> {
 pub(super) fn stop_words(row: &Row<'_>) -> Vec<String> {
     let file = row[1].strip_suffix(" hidden").unwrap_or(row[1]);
     let mut marks = vec![edit(file)];
-    marks.extend((file != row[1]).then(|| Mark::Hidden("cargo test | tail".into())));
+    marks.extend((file != row[1]).then(|| VerificationMark::Hidden("cargo test | tail".into()).into()));
     let event = stop();
     let seen = Seen { folder: "", name: "Cargo.toml", text: Some("[package]\nname = \"a\"\n") };
     let checks = checks::project(if row[2] == "rust" { std::slice::from_ref(&seen) } else { &[] });
@@ -373,17 +387,17 @@ pub(super) fn phases(row: &Row<'_>) -> Vec<String> {
     let guess = guess(row[2]);
     let marks = match row[0] {
         "prompt, marks unreadable" => Known::Broken("test".into()),
-        _ => Known::Value(Marks { phase: phase_named(row[1]), ..Marks::default() }),
+        _ => Known::Value(in_phase(row[1], None)),
     };
     let facts = Facts {
         marks,
         person: (row[0] != "prompt, nobody there").into(),
-        activity: activity::Facts { guess, stock: design_and_coding() },
+        activity: activity::facts::Facts { guess, stock: design_and_coding() },
         ..facts(&event)
     };
     let (_, because) = call_of(part("phase", &facts, &Config::default()).as_ref());
     let enters = pipeline::observe(&facts, &Config::default()).into_iter().find_map(|mark| match mark {
-        Mark::Phase(phase) => Some(phase.name()),
+        Mark::Activity(ActivityMark::Phase(phase)) => Some(phase.name()),
         _ => None,
     });
     vec![row[0].into(), row[1].into(), row[2].into(), enters.unwrap_or("-").into(), because]
@@ -396,12 +410,17 @@ fn guess(cell: &str) -> Option<Guess> {
     })
 }
 
+fn in_phase(name: &str, late: Option<Late>) -> Marks {
+    let activity = activity::marks::Marks { phase: phase_named(name), late };
+    Marks { activity, ..Marks::default() }
+}
+
 /// The same with a backend: what is asked, and what an answer that came late does.
 pub(super) fn late_phases(row: &Row<'_>) -> Vec<String> {
     let json = phase_event(row[0]);
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let late = (row[2] != "-").then(|| Late { prompt: Millis(1), phase: phase_named(row[2]) });
-    let mut marks = Marks { phase: phase_named(row[1]), late, ..Marks::default() };
+    let mut marks = in_phase(row[1], late);
     let facts = Facts {
         now: NOW,
         marks: match row[0] {
@@ -409,22 +428,22 @@ pub(super) fn late_phases(row: &Row<'_>) -> Vec<String> {
             _ => Known::Value(marks.clone()),
         },
         person: (row[0] != "prompt, nobody there").into(),
-        activity: activity::Facts { guess: guess(row[3]), stock: design_and_coding() },
+        activity: activity::facts::Facts { guess: guess(row[3]), stock: design_and_coding() },
         ..facts(&event)
     };
     let config = config("guide", &[("phase.llm", "backend", "claude".into())]);
     let part = part("phase", &facts, &config);
     let (_, because) = call_of(part.as_ref());
-    let before = marks.phase;
+    let before = marks.activity.phase;
     // In the order in which the hook writes them.
     for mark in pipeline::observe(&facts, &config) {
         marks.apply(mark);
     }
     for effect in part.map(|part| part.verdict.effects).unwrap_or_default() {
-        marks.apply(effect.mark().expect("each of them is remembered"));
+        marks.apply(effect.leaves().expect("each of them is remembered"));
     }
-    let enters = marks.phase.filter(|phase| Some(*phase) != before).map_or("-", Phase::name);
-    let then = match marks.late {
+    let enters = marks.activity.phase.filter(|phase| Some(*phase) != before).map_or("-", Phase::name);
+    let then = match marks.activity.late {
         None => "-",
         Some(Late { phase: Some(phase), .. }) => phase.name(),
         Some(Late { prompt: NOW, phase: None }) => "asked",
@@ -440,7 +459,7 @@ pub(super) fn phase_words(row: &Row<'_>) -> Vec<String> {
     let named = row[1].split(", ").filter(|name| *name != "-");
     let facts = Facts {
         marks: Known::Value(fold(skills(row[2]))),
-        activity: activity::Facts {
+        activity: activity::facts::Facts {
             guess: phase_named(row[0]).map(|phase| Guess { phase, confidence: 0.9 }),
             stock: named.map(|name| format!("learnings-{name}.md")).collect(),
         },

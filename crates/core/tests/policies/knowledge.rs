@@ -3,6 +3,7 @@
 use tidegate_core::event;
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
 use tidegate_core::feature::activity::facts as activity;
+use tidegate_core::feature::activity::marks::Mark as ActivityMark;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::knowledge::boundary::Boundary;
@@ -10,15 +11,18 @@ use tidegate_core::feature::knowledge::effect as own;
 use tidegate_core::feature::knowledge::facts as knowledge;
 use tidegate_core::feature::knowledge::facts::Knowledge;
 use tidegate_core::feature::knowledge::key_facts::{FactKind, KeyFact};
+use tidegate_core::feature::knowledge::marks::{HandoffKnown, Mark as KnowledgeMark, Nudge};
 use tidegate_core::feature::knowledge::preserved::Preserved;
 use tidegate_core::feature::knowledge::stock::Confidence;
 use tidegate_core::feature::knowledge::survival::Survival;
 use tidegate_core::feature::knowledge::tracked::{Content, Tracked};
-use tidegate_core::feature::marks::{HandoffKnown, Mark, Marks, Note, Nudge};
+use tidegate_core::feature::marks::{Mark, Marks, Note, SessionMark};
 use tidegate_core::feature::verdict::{Audience, Effect, Verdict};
 use tidegate_core::feature::verification::checks::Kinds;
+use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::work::{Checked, Edit};
 use tidegate_core::feature::worktree::kept::{Kept, Worktrees};
+use tidegate_core::feature::worktree::marks::Mark as WorktreeMark;
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::text::lang::Lang;
@@ -56,12 +60,13 @@ fn written(cell: &str) -> Option<Millis> {
 }
 
 fn work(cell: &str) -> Vec<Mark> {
-    let edit = |file: &str| Mark::Edit(Edit { file: file.into(), at: EDITED, shell: false });
+    let edit =
+        |file: &str| VerificationMark::Edit(Edit { file: file.into(), at: EDITED, shell: false }).into();
     let checked = Checked { kinds: Kinds::TEST, at: NOW, seen: NOW, verified: true };
     match cell {
         "-" => Vec::new(),
         "edited" => vec![edit("src/a.rs"), edit("src/b.rs")],
-        "verified" => vec![edit("src/a.rs"), edit("src/b.rs"), Mark::Checked(checked)],
+        "verified" => vec![edit("src/a.rs"), edit("src/b.rs"), VerificationMark::Checked(checked).into()],
         other => panic!("no such work: {other}"),
     }
 }
@@ -72,7 +77,8 @@ fn told(part: Option<&Part>) -> String {
     let said = |to: Audience| part.verdict.says.iter().any(|say| say.to == to);
     let effects =
         || part.verdict.effects.iter().chain(part.verdict.says.iter().flat_map(|say| &say.when_said));
-    let note = effects().any(|effect| matches!(effect, Effect::Mark(Mark::Note(Note::Promote))));
+    let note = effects()
+        .any(|effect| matches!(effect, Effect::Mark(Mark::Session(SessionMark::Note(Note::Promote)))));
     let mut told = Vec::new();
     told.extend(said(Audience::User).then_some("user"));
     told.extend(said(Audience::Model).then_some("model"));
@@ -99,10 +105,10 @@ pub(super) fn nudges(row: &Row<'_>) -> Vec<String> {
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let mut marks = work(row[2]);
     // A session that was seen before.
-    marks.push(Mark::Attached(NOW));
+    marks.push(SessionMark::Attached(NOW).into());
     let mut guess = None;
     if let Some((now, next)) = row[3].split_once(" → ") {
-        marks.extend(Phase::named(now).map(Mark::Phase));
+        marks.extend(Phase::named(now).map(ActivityMark::Phase).map(Mark::from));
         let phase = Phase::named(next).expect("a phase");
         guess = Some(Guess { phase, confidence: 0.99 });
     }
@@ -129,15 +135,15 @@ pub(super) fn nudges_again(row: &Row<'_>) -> Vec<String> {
     let (name, mut marks, guess) = if row[0] == "verified" {
         ("Stop", work("verified"), None)
     } else {
-        ("UserPromptSubmit", vec![Mark::Phase(Phase::Implement)], Some(ship))
+        ("UserPromptSubmit", vec![ActivityMark::Phase(Phase::Implement).into()], Some(ship))
     };
     let (last, promoted) =
         row[1].strip_suffix(", promoted since").map_or((row[1], false), |last| (last, true));
     if let Ok(entries) = last.parse() {
-        marks.push(Mark::Nudged(Nudge { set: SET + 1, entries }));
+        marks.push(KnowledgeMark::Nudged(Nudge { set: SET + 1, entries }).into());
     }
     if promoted {
-        marks.push(Mark::Promoted(NOW));
+        marks.push(SessionMark::Promoted(NOW).into());
     }
     let json = format!(r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on"}}"#);
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
@@ -153,12 +159,12 @@ pub(super) fn waiting_notes(row: &Row<'_>) -> Vec<String> {
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let note = if row[0] == "flow" { Note::Flow } else { Note::Promote };
     let mut marks = work("edited");
-    marks.push(Mark::Note(note));
+    marks.push(SessionMark::Note(note).into());
     let knowledge = knowledge(row[1]).map(|known| Knowledge { written: written(row[2]), ..known });
     let knowledge = flow_and_stock(knowledge);
     let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), knowledge, ..facts(&event) };
     let part = part("compound-nudge", &facts, &config("strict", &[])).expect("it takes part");
-    let given = Effect::Mark(Mark::NoteGiven(note));
+    let given = Effect::mark(SessionMark::NoteGiven(note));
     let said = part.verdict.says.first();
     let effects = said.map_or(&part.verdict.effects, |say| &say.when_said);
     assert_eq!(effects, &[given], "given once: {row:?}");
@@ -171,17 +177,19 @@ pub(super) fn flow_notes(row: &Row<'_>) -> Vec<String> {
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let mut marks = work(row[0]);
     match row[2] {
-        "this set" => marks.push(Mark::FlowNoted(EDITED)),
-        "an older set" => marks.push(Mark::FlowNoted(Millis(1))),
-        "an older set, by a clock that was ahead" => marks.push(Mark::FlowNoted(Millis(EDITED.0 + 1))),
+        "this set" => marks.push(KnowledgeMark::FlowNoted(EDITED).into()),
+        "an older set" => marks.push(KnowledgeMark::FlowNoted(Millis(1)).into()),
+        "an older set, by a clock that was ahead" => {
+            marks.push(KnowledgeMark::FlowNoted(Millis(EDITED.0 + 1)).into())
+        }
         _ => {}
     }
     let knowledge = knowledge("3/0").map(|known| Knowledge { written: written(row[1]), ..known });
     let knowledge = flow_and_stock(knowledge);
     let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), knowledge, ..facts(&event) };
     let part = part("compound-nudge", &facts, &config("guide", &[])).expect("it takes part");
-    let leaves =
-        part.verdict.effects == [Effect::Mark(Mark::Note(Note::Flow)), Effect::Mark(Mark::FlowNoted(EDITED))];
+    let leaves = part.verdict.effects
+        == [Effect::mark(SessionMark::Note(Note::Flow)), Effect::mark(KnowledgeMark::FlowNoted(EDITED))];
     [row[0], row[1], row[2], if leaves { "flow" } else { "-" }].map(str::to_owned).into()
 }
 
@@ -212,9 +220,13 @@ pub(super) fn holds(row: &Row<'_>) -> Vec<String> {
     let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
     let mut marks = work("edited");
     match row[3] {
-        "now" => marks.push(Mark::CompactionHeld(SET + 1)),
-        "these" => marks.extend([Mark::CompactionHeld(SET), Mark::Boundary(NOW)]),
-        "others" => marks.extend([Mark::CompactionHeld(SET + 1), Mark::Boundary(NOW)]),
+        "now" => marks.push(KnowledgeMark::CompactionHeld(SET + 1).into()),
+        "these" => {
+            marks.extend([KnowledgeMark::CompactionHeld(SET).into(), SessionMark::Boundary(NOW).into()])
+        }
+        "others" => {
+            marks.extend([KnowledgeMark::CompactionHeld(SET + 1).into(), SessionMark::Boundary(NOW).into()])
+        }
         _ => {}
     }
     let facts = Facts {
@@ -245,7 +257,9 @@ pub(super) fn recoveries(row: &Row<'_>) -> Vec<String> {
         ..Boundary::default()
     });
     let said = (row[1] == "yes").then_some(NOW);
-    let marks = Known::Value(Marks { recovered: said, ..Marks::default() });
+    let mut marks = Marks::default();
+    marks.knowledge.recovered = said;
+    let marks = Known::Value(marks);
     let knowledge = knowledge::Facts { boundary, ..flow_and_stock(knowledge(row[2])) };
     let facts = Facts { now: NOW, marks, knowledge, ..facts(&event) };
     let part = part("compaction", &facts, &config("guide", &[])).expect("it takes part");
@@ -267,7 +281,7 @@ pub(super) fn listings(row: &Row<'_>) -> Vec<String> {
     let decide = |marks| part("compaction", &facts(marks), &config("guide", &[])).expect("it takes part");
     let marked = |part: &Part| {
         part.verdict.says.iter().flat_map(|say| &say.when_said).find_map(|effect| match effect {
-            Effect::Mark(Mark::Listed(files)) => Some(*files),
+            Effect::Mark(Mark::Knowledge(KnowledgeMark::Listed(files))) => Some(*files),
             _ => None,
         })
     };
@@ -276,7 +290,9 @@ pub(super) fn listings(row: &Row<'_>) -> Vec<String> {
         "others" => Some(1),
         _ => None,
     };
-    let part = decide(Marks { listed, ..Marks::default() });
+    let mut marks = Marks::default();
+    marks.knowledge.listed = listed;
+    let part = decide(marks);
     [row[0], row[1], row[2], if part.verdict.says.is_empty() { "-" } else { "files" }]
         .map(str::to_owned)
         .into()
@@ -300,7 +316,9 @@ pub(super) fn handoffs(row: &Row<'_>) -> Vec<String> {
         other => panic!("no such mark: {other}"),
     };
     let decide = |handoff_known| {
-        let marks = Known::Value(Marks { handoff: handoff_known, ..Marks::default() });
+        let mut marks = Marks::default();
+        marks.knowledge.handoff = handoff_known;
+        let marks = Known::Value(marks);
         let knowledge = Some(Knowledge { handoff, ..Knowledge::default() });
         let facts = Facts {
             now,
@@ -312,7 +330,9 @@ pub(super) fn handoffs(row: &Row<'_>) -> Vec<String> {
         part("compaction", &facts, &config("guide", &[])).expect("it takes part").verdict.says
     };
     let says = decide(known);
-    if let Some(Effect::Mark(Mark::Handoff(told))) = says.iter().flat_map(|say| &say.when_said).next() {
+    if let Some(Effect::Mark(Mark::Knowledge(KnowledgeMark::Handoff(told)))) =
+        says.iter().flat_map(|say| &say.when_said).next()
+    {
         let goes_on = !matches!(source, "startup" | "clear");
         assert!(!goes_on || decide(Some(*told)).is_empty(), "once: {row:?}");
     }
@@ -353,7 +373,7 @@ pub(super) fn survivals(row: &Row<'_>) -> Vec<String> {
     take(&measured.verdict, &mut boundary, &mut marks);
 
     let mut lost = String::new();
-    if marks.notes.contains(&Note::Lost) {
+    if marks.session.notes.contains(&Note::Lost) {
         let json = r#"{"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Read"}"#;
         let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
         let preserved = Some(row[3].to_owned()).filter(|text| text != "-");
@@ -383,7 +403,7 @@ pub(super) fn survivals(row: &Row<'_>) -> Vec<String> {
                 marks
             });
         }
-        assert!(marks.notes.is_empty(), "told once: {row:?}");
+        assert!(marks.session.notes.is_empty(), "told once: {row:?}");
     }
     let survival = boundary.and_then(|boundary| boundary.survival).expect("it was measured");
     let kept = format!("{} of {}", survival.kept, survival.of);
@@ -405,7 +425,7 @@ pub(super) fn late_boundaries(row: &Row<'_>) -> Vec<String> {
         ..Boundary::default()
     };
     let mut marks = Marks::default();
-    marks.apply(Mark::Note(Note::Lost));
+    marks.apply(SessionMark::Note(Note::Lost));
     let preserved = Preserved { known: row[2] == "yes", ..Preserved::default() };
     let boundary = Some(boundary);
     let knowledge = knowledge::Facts { boundary, preserved, ..knowledge::Facts::default() };
@@ -463,7 +483,7 @@ pub(super) fn worktrees(row: &Row<'_>) -> Vec<String> {
     let kept = |name: &str| Kept { worktree: format!("/w/{name}"), copy: format!("/s/{name}") };
     let mut marks = Marks::default();
     if row[2] != "-" {
-        marks.apply(Mark::WorktreeKept(kept(row[2])));
+        marks.apply(WorktreeMark::WorktreeKept(kept(row[2])));
     }
     let worktrees = Worktrees {
         leaving: (row[1] == "yes").then(|| kept("leaving")),
@@ -474,7 +494,7 @@ pub(super) fn worktrees(row: &Row<'_>) -> Vec<String> {
     let outcome = ruling.settle(event.kind, event.main_thread(), 1200);
     let copies = outcome.effects.iter().any(|effect| matches!(effect, Effect::Worktree(_)));
     let told = outcome.effects.iter().find_map(|effect| match effect {
-        Effect::Mark(Mark::WorktreeTold(path)) => path.strip_prefix("/w/"),
+        Effect::Mark(Mark::Worktree(WorktreeMark::WorktreeTold(path))) => path.strip_prefix("/w/"),
         _ => None,
     });
     assert_eq!(told.is_some(), outcome.user.contains("/s/gone"), "{row:?}: {}", outcome.user);

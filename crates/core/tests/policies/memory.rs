@@ -3,13 +3,14 @@
 use tidegate_core::event::{self, Event};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
-use tidegate_core::feature::marks::{Mark, Marks, Note};
+use tidegate_core::feature::marks::{Mark, Marks, Note, SessionMark};
 use tidegate_core::feature::memory::catalogue::{
     Decided, Named, ProjectPage, TopicRecord, Undecided, UndecidedTopic,
 };
 use tidegate_core::feature::memory::effect;
-use tidegate_core::feature::memory::facts::{Answer, Remembered, Spooled, TopicOf};
+use tidegate_core::feature::memory::facts::{Answer, Remembered, topics_in_question};
 use tidegate_core::feature::memory::job::{ProjectOf, Work};
+use tidegate_core::feature::memory::marks::{Mark as MemoryMark, Spooled, TopicOf};
 use tidegate_core::feature::memory::tag as meta_tag;
 use tidegate_core::feature::memory::tag::MetaTag;
 use tidegate_core::feature::verdict::{Carried, Effect};
@@ -54,8 +55,8 @@ fn left(cell: &str) -> Vec<Mark> {
     let (to, path) =
         cell.strip_suffix(" of another file").map_or((cell, TRANSCRIPT), |to| (to, "/t/b.jsonl"));
     let (to, passed) = to.strip_suffix(", passed").map_or((to, None), |to| (to, Some(SINCE)));
-    let mut marks = vec![Mark::Transcript(path.into())];
-    marks.extend(to.parse().ok().map(|to| Mark::Spooled(Spooled { to, at: Millis(1), passed })));
+    let mut marks = vec![SessionMark::Transcript(path.into()).into()];
+    marks.extend(to.parse().ok().map(|to| MemoryMark::Spooled(Spooled { to, at: Millis(1), passed }).into()));
     marks
 }
 
@@ -86,8 +87,8 @@ pub(super) fn jobs(row: &Row<'_>) -> Vec<String> {
     let facts = Facts { now: NOW, marks, memory: length(row[1]), ..facts(&event) };
     let part = part("relay-log", &facts, &Config::default());
     let effects = part.as_ref().map(|part| part.verdict.effects.clone()).unwrap_or_default();
-    let marked = effects.iter().filter_map(Effect::mark).find_map(|mark| match mark {
-        Mark::Spooled(spooled) => Some(spooled.to),
+    let marked = effects.iter().filter_map(Effect::leaves).find_map(|mark| match mark {
+        Mark::Memory(MemoryMark::Spooled(spooled)) => Some(spooled.to),
         _ => None,
     });
     assert_eq!(marked, job(part.as_ref()).map(|job| job.to), "the mark goes with the job: {row:?}");
@@ -119,8 +120,8 @@ pub(super) fn not_recorded(row: &Row<'_>) -> Vec<String> {
     let part = part("relay-log", &facts, &config);
     let marks = pipeline::observe(&facts, &config).into_iter();
     let effects = part.as_ref().map(|part| part.verdict.effects.as_slice()).unwrap_or_default();
-    let spooled = marks.chain(effects.iter().filter_map(Effect::mark)).find_map(|mark| match mark {
-        Mark::Spooled(spooled) => Some(spooled),
+    let spooled = marks.chain(effects.iter().filter_map(Effect::leaves)).find_map(|mark| match mark {
+        Mark::Memory(MemoryMark::Spooled(spooled)) => Some(spooled),
         _ => None,
     });
     let passed = spooled.and_then(|spooled| spooled.passed);
@@ -140,7 +141,7 @@ pub(super) fn job_contents(row: &Row<'_>) -> Vec<String> {
     let json = payload(row[0]);
     let event = parse(&json);
     let mut marks = left("300");
-    marks.extend(row[1].parse().ok().map(|id| Mark::TopicSet(topic(id, NOW))));
+    marks.extend(row[1].parse().ok().map(|id| MemoryMark::TopicSet(topic(id, NOW)).into()));
     let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), memory: length("900"), ..facts(&event) };
     let part = part("relay-log", &facts, &Config::default());
     let job = job(part.as_ref()).expect("a job");
@@ -210,8 +211,8 @@ pub(super) fn tags(row: &Row<'_>) -> Vec<String> {
     };
     let memory = Remembered { answer, project: Some(project()), ..Remembered::default() };
     let marks = match row[3] {
-        "in this turn" => vec![Mark::MemoryHeld("p1".into())],
-        "in another turn" => vec![Mark::MemoryHeld("p0".into())],
+        "in this turn" => vec![MemoryMark::MemoryHeld("p1".into()).into()],
+        "in another turn" => vec![MemoryMark::MemoryHeld("p0".into()).into()],
         _ => Vec::new(),
     };
     let marks =
@@ -220,7 +221,7 @@ pub(super) fn tags(row: &Row<'_>) -> Vec<String> {
     let facts = Facts { now: NOW, marks, memory, person: attended.into(), ..facts(&event) };
     let part = part("meta-tag", &facts, &config);
     if let Some(denied) = part.as_ref().filter(|part| part.verdict.reason.is_some()) {
-        let held = |effect: &Effect| matches!(effect, Effect::Mark(Mark::MemoryHeld(_)));
+        let held = |effect: &Effect| matches!(effect, Effect::Mark(Mark::Memory(MemoryMark::MemoryHeld(_))));
         assert!(denied.verdict.effects.iter().any(held) && denied.verdict.asks.tag, "{row:?}");
     }
     let (call, because) = call_of(part.as_ref());
@@ -234,12 +235,16 @@ pub(super) fn tag_words(row: &Row<'_>) -> Vec<String> {
     let (early, late) = (Millis(600_000), Millis(700_000));
     let docs = Some(Named { id: 4, name: "docs".into() });
     let marks = match row[2] {
-        "12 by a call" => vec![Mark::TopicSet(topic(12, early))],
-        "12 by a tag" => vec![Mark::TopicSet(topic(13, early)), Mark::Topic(topic(12, late))],
-        "12 by a tag, then 13 by a call" => {
-            vec![Mark::Topic(topic(12, early)), Mark::TopicSet(topic(13, late))]
+        "12 by a call" => vec![MemoryMark::TopicSet(topic(12, early)).into()],
+        "12 by a tag" => {
+            vec![MemoryMark::TopicSet(topic(13, early)).into(), MemoryMark::Topic(topic(12, late)).into()]
         }
-        "12 of the project docs" => vec![Mark::TopicSet(TopicOf { project: docs, ..topic(12, early) })],
+        "12 by a tag, then 13 by a call" => {
+            vec![MemoryMark::Topic(topic(12, early)).into(), MemoryMark::TopicSet(topic(13, late)).into()]
+        }
+        "12 of the project docs" => {
+            vec![MemoryMark::TopicSet(TopicOf { project: docs, ..topic(12, early) }).into()]
+        }
         _ => Vec::new(),
     };
     let page = row[1].parse().map_or(Known::Absent, |id| Known::Value(page(id)));
@@ -292,17 +297,19 @@ fn change(preset: &str, before: &str, now: &str, recorded: &str, held: &str) -> 
     let json = payload("Stop");
     let event = parse(&json);
     let told_at = Millis(600_000);
-    let mut marks = vec![Mark::Attached(SINCE)];
+    let mut marks = vec![SessionMark::Attached(SINCE).into()];
     if let Ok(id) = before.parse() {
-        marks.push(Mark::Topic(topic(id, told_at)));
+        marks.push(MemoryMark::Topic(topic(id, told_at)).into());
     }
     match held {
         "for this" => {
-            marks
-                .extend([Mark::MemoryHeld("p1".into()), Mark::Notice(format!("topic 12 since {}", SINCE.0))]);
+            marks.extend([
+                MemoryMark::MemoryHeld("p1".into()).into(),
+                SessionMark::Notice(format!("topic 12 since {}", SINCE.0)).into(),
+            ]);
         }
-        "for a tag" => marks.push(Mark::MemoryHeld("p1".into())),
-        "in another turn" => marks.push(Mark::MemoryHeld("p0".into())),
+        "for a tag" => marks.push(MemoryMark::MemoryHeld("p1".into()).into()),
+        "in another turn" => marks.push(MemoryMark::MemoryHeld("p0".into()).into()),
         _ => {}
     }
     let mut answer = Answer::default();
@@ -317,7 +324,7 @@ fn change(preset: &str, before: &str, now: &str, recorded: &str, held: &str) -> 
             (Some("set"), Some(id)) => {
                 let before = words.next().is_some();
                 let at = if before { Millis(told_at.0 - 1) } else { Millis(told_at.0 + 1) };
-                marks.push(Mark::TopicSet(topic(id, at)));
+                marks.push(MemoryMark::TopicSet(topic(id, at)).into());
             }
             _ => {}
         }
@@ -345,12 +352,16 @@ pub(super) fn topic_changes(row: &Row<'_>) -> Vec<String> {
     let mut leaves = Vec::new();
     for effect in &effects {
         match effect {
-            Effect::Mark(Mark::Topic(topic)) => {
+            Effect::Mark(Mark::Memory(MemoryMark::Topic(topic))) => {
                 assert!(topic.at == NOW && topic.since == SINCE, "{row:?}");
                 leaves.push(format!("topic {}", topic.topic.id));
             }
-            Effect::Mark(Mark::TopicLeft(topic)) => leaves.push(format!("note of {}", topic.topic.id)),
-            Effect::Mark(Mark::Note(Note::UnknownTopic(id))) => leaves.push(format!("note of {id}")),
+            Effect::Mark(Mark::Memory(MemoryMark::TopicLeft(topic))) => {
+                leaves.push(format!("note of {}", topic.topic.id))
+            }
+            Effect::Mark(Mark::Session(SessionMark::Note(Note::UnknownTopic(id)))) => {
+                leaves.push(format!("note of {id}"))
+            }
             _ => {}
         }
     }
@@ -375,17 +386,20 @@ pub(super) fn topic_notes(row: &Row<'_>) -> Vec<String> {
     let (what, id) = row[0].split_once(' ').expect("what and which");
     let id: i64 = id.parse().expect("an id");
     let note = if what == "left" { Note::TopicLeft } else { Note::UnknownTopic(id) };
-    let mut marks = vec![Mark::TopicLeft(topic(12, NOW)), Mark::Topic(topic(13, Millis(600_000)))];
-    marks.push(Mark::Note(note));
-    marks.extend(row[2].parse().ok().map(|id| Mark::TopicSet(topic(id, NOW))));
+    let mut marks = vec![
+        MemoryMark::TopicLeft(topic(12, NOW)).into(),
+        MemoryMark::Topic(topic(13, Millis(600_000))).into(),
+    ];
+    marks.push(SessionMark::Note(note).into());
+    marks.extend(row[2].parse().ok().map(|id| MemoryMark::TopicSet(topic(id, NOW)).into()));
     let memory = Remembered { topics: vec![(id, record(id, row[1]))], ..Remembered::default() };
     let marks = fold(marks);
-    assert!(marks.topics_in_question().contains(&id), "it is looked up");
+    assert!(topics_in_question(&marks).contains(&id), "it is looked up");
     let facts = Facts { now: NOW, marks: Known::Value(marks), memory, ..facts(&event) };
     let verdict = part("topic-decision", &facts, &config("guide", &[])).expect("it takes part").verdict;
     let said = verdict.says.first();
     let effects = said.map_or(&verdict.effects, |say| &say.when_said);
-    assert_eq!(effects, &[Effect::Mark(Mark::NoteGiven(note))], "given once: {row:?}");
+    assert_eq!(effects, &[Effect::mark(SessionMark::NoteGiven(note))], "given once: {row:?}");
     let text = said.map_or("-", |say| say.text.as_str());
     [row[0], row[1], row[2], text, verdict.because].map(str::to_owned).into()
 }
@@ -469,7 +483,7 @@ pub(super) fn startups(row: &Row<'_>) -> Vec<String> {
     };
     let marks = match row[2] {
         "the same" => marked(startup(row[0], "startup", Marks::default(), row[3], row[4])),
-        "others" => Marks { decisions_told: Some(1), topics_told: Some(1), ..Marks::default() },
+        "others" => fold(vec![MemoryMark::DecisionsTold(1).into(), MemoryMark::TopicsTold(1).into()]),
         _ => Marks::default(),
     };
     let part = startup(row[0], row[1], marks, row[3], row[4]);

@@ -3,10 +3,11 @@
 use tidegate_core::event::{self, Event};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
-use tidegate_core::feature::marks::{Mark, Marks};
+use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
 use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::workflow::check::{Found, Named};
 use tidegate_core::feature::workflow::effect;
+use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::feature::workflow::policy::ID;
 use tidegate_core::feature::workflow::standing::{LetThrough, Standing};
 use tidegate_core::feature::workflow::{Attached, Manifest, PhaseBegan, Workflow, work_id};
@@ -102,11 +103,11 @@ fn attached(phases: &[usize]) -> Attached {
 }
 
 fn bound(phases: &[usize]) -> Mark {
-    Mark::Workflow(Box::new(attached(phases)))
+    WorkflowMark::Workflow(Box::new(attached(phases))).into()
 }
 
 fn notice(text: &str) -> Mark {
-    Mark::Notice(format!("workflow {text}"))
+    SessionMark::Notice(format!("workflow {text}")).into()
 }
 
 /// To whom something is said that is carried there.
@@ -132,7 +133,7 @@ pub(super) fn ladder(row: &Row<'_>) -> Vec<String> {
         marks.push(notice(&said.replace(" in ", " ")));
     }
     if compacted {
-        marks.push(Mark::Boundary(NOW));
+        marks.push(SessionMark::Boundary(NOW).into());
     }
     let config = Config::default();
     let facts = Facts {
@@ -267,13 +268,13 @@ pub(super) fn missing(row: &Row<'_>) -> Vec<String> {
     let level = row[3].starts_with("it ended at 80%").then_some(80);
     let ended =
         PhaseBegan { number: 4, name: "skill_discovery".into(), at: Some(ENDED), level, asked: false };
-    let mut marks = vec![bound(&[3]), Mark::PhaseBegan(ended)];
+    let mut marks = vec![bound(&[3]), WorkflowMark::PhaseBegan(ended).into()];
     if row[3].contains("compacted") {
-        marks.push(Mark::Boundary(Millis(ENDED.0 + 5000)));
+        marks.push(SessionMark::Boundary(Millis(ENDED.0 + 5000)).into());
     }
     if row[3].contains("skill") {
         let agent = row[3].ends_with("by a subagent").then(|| "a1".to_owned());
-        marks.push(Mark::Skill { name: "persisting-progress-across-sessions".into(), agent });
+        marks.push(SessionMark::Skill { name: "persisting-progress-across-sessions".into(), agent }.into());
     }
     let facts = Facts {
         now: NOW,
@@ -309,7 +310,7 @@ pub(super) fn changes(row: &Row<'_>) -> Vec<String> {
         "another" => {
             let other =
                 Attached { manifest: ".claude/.output/features/y/MANIFEST.yaml".into(), ..attached(&[5]) };
-            vec![Mark::Workflow(Box::new(other))]
+            vec![WorkflowMark::Workflow(Box::new(other)).into()]
         }
         phase => vec![bound(&[phase.parse().expect("a phase")])],
     };
@@ -334,11 +335,11 @@ pub(super) fn changes(row: &Row<'_>) -> Vec<String> {
     let (call, because) = call_of(part.as_ref());
     let effects = part.as_ref().map(|part| part.verdict.effects.as_slice()).unwrap_or_default();
     let notes = effects.iter().find_map(|effect| match effect {
-        Effect::Mark(Mark::PhaseBegan(new)) => {
+        Effect::Mark(Mark::Workflow(WorkflowMark::PhaseBegan(new))) => {
             Some(format!("phase {}{}", new.number, if new.asked { ", asked" } else { "" }))
         }
-        Effect::Mark(Mark::WorkflowLeft) => Some("left".to_owned()),
-        Effect::Mark(Mark::Workflow(new)) => {
+        Effect::Mark(Mark::Workflow(WorkflowMark::WorkflowLeft)) => Some("left".to_owned()),
+        Effect::Mark(Mark::Workflow(WorkflowMark::Workflow(new))) => {
             Some(format!("attached to phase {}", new.current().expect("a phase").number))
         }
         _ => None,
@@ -359,7 +360,7 @@ pub(super) fn reminders(row: &Row<'_>) -> Vec<String> {
             level: Some(75),
             asked: true,
         };
-        marks = vec![bound(&[5]), Mark::PhaseBegan(asked)];
+        marks = vec![bound(&[5]), WorkflowMark::PhaseBegan(asked).into()];
     }
     let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), workflow, ..facts(&event) };
     let part = part(ID, &facts, &Config::default());
@@ -371,7 +372,7 @@ pub(super) fn reminders(row: &Row<'_>) -> Vec<String> {
         }
         _ => None,
     });
-    assert_eq!(notes.is_some(), effects.contains(&Effect::Mark(Mark::CompactionNoted(5))), "{row:?}");
+    assert_eq!(notes.is_some(), effects.contains(&Effect::mark(WorkflowMark::CompactionNoted(5))), "{row:?}");
     let (says, notes) = (says(part.as_ref(), &event), notes.unwrap_or_else(|| "-".into()));
     [row[0], row[1], &says, &notes].map(str::to_owned).into()
 }
@@ -401,7 +402,7 @@ pub(super) fn retries(row: &Row<'_>) -> Vec<String> {
         apply(&mut marks, &part.verdict.effects);
     }
     if said {
-        marks.apply(Mark::AgentRetried(work_id(what, kind)));
+        marks.apply(WorkflowMark::AgentRetried(work_id(what, kind)));
     }
     let facts = Facts {
         now: NOW,

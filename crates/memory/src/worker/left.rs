@@ -4,9 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::marks::Mark;
-use tidegate_core::feature::memory::facts::Spooled;
 use tidegate_core::feature::memory::job::{Because, Job, Part, VERSION, Work};
+use tidegate_core::feature::memory::marks::{Mark as MemoryMark, Spooled};
 use tidegate_core::host::person::Person;
 use tidegate_core::time::Millis;
 use tidegate_state::feature::cycle;
@@ -42,15 +41,17 @@ fn of_session(
     let folder = state.session(session);
     let known = marks::read(&folder);
     let Some(known) = known.value() else { return Ok(false) };
-    let (Some(transcript), Some(root)) = (&known.transcript, &known.root) else { return Ok(false) };
+    let (Some(transcript), Some(root)) = (&known.session.transcript, &known.session.root) else {
+        return Ok(false);
+    };
     // One that goes on leaves a job by itself. One that ended may have had no room for it.
     if cycle::is_live(state, session.as_str(), now) {
         return Ok(false);
     }
-    let from = known.spooled.map_or(0, |spooled| spooled.to);
+    let from = known.memory.spooled.map_or(0, |spooled| spooled.to);
     let length = fs::metadata(transcript).ok().filter(fs::Metadata::is_file).map(|file| file.len());
     let Some(to) = length.filter(|length| *length > from) else { return Ok(false) };
-    if !records(Path::new(root), known.person.is_some_and(Person::may_be_there)) {
+    if !records(Path::new(root), known.session.person.is_some_and(Person::may_be_there)) {
         return Ok(false);
     }
     let part = Part {
@@ -59,14 +60,14 @@ fn of_session(
         to,
         because: Because::Left,
         answer: None,
-        topic: known.topic_set.as_ref().map(|set| set.topic.id),
-        passed: known.spooled.and_then(|spooled| spooled.passed),
+        topic: known.memory.topic_set.as_ref().map(|set| set.topic.id),
+        passed: known.memory.spooled.and_then(|spooled| spooled.passed),
         project: project::memory_project(Path::new(root)),
-        lang: known.lang,
+        lang: known.session.lang,
     };
     let passed = part.passed;
     // The job first: twice is once, and never is never.
     spool::put(state, &Job { v: VERSION, at: now, session: session.to_string(), work: Work::Relays(part) })?;
-    marks::lock_shared(&folder)?.append(&[Mark::Spooled(Spooled { to, at: now, passed })])?;
+    marks::lock_shared(&folder)?.append(&[MemoryMark::Spooled(Spooled { to, at: now, passed }).into()])?;
     Ok(true)
 }

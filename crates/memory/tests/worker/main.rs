@@ -8,7 +8,7 @@ use std::fs;
 use std::time::Duration;
 
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::marks::Mark;
+use tidegate_core::feature::marks::SessionMark;
 use tidegate_core::feature::memory::job::{Because, Work};
 use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::summary::Told;
@@ -685,7 +685,10 @@ fn what_crashed_sessions_left_is_picked_up_once() {
     // One that ended may have had no room for its job.
     world.marks("ended", world.length() / 2);
     let folder = world.state.session(&SessionId::parse("ended").unwrap());
-    tidegate_state::session::marks::lock_shared(&folder).unwrap().append(&[Mark::Detached]).unwrap();
+    tidegate_state::session::marks::lock_shared(&folder)
+        .unwrap()
+        .append(&[SessionMark::Detached.into()])
+        .unwrap();
     assert_eq!(pick_up(&world.state, later, &always).unwrap(), 1);
     assert_eq!(pick_up(&world.state, later, &always).unwrap(), 0);
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::marks::Mark;
-use tidegate_core::feature::memory::facts::Spooled;
+use tidegate_core::feature::marks::SessionMark;
 use tidegate_core::feature::memory::job::{Answer, Because, Job, Part, ProjectOf, VERSION, Work};
+use tidegate_core::feature::memory::marks::{Mark as MemoryMark, Spooled};
 use tidegate_core::text::fnv;
 use tidegate_core::time::Millis;
 use tidegate_memory::error::{Error, ErrorKind, Result};
@@ -190,10 +190,10 @@ impl World {
     pub(crate) fn marks(&self, session: &str, spooled: u64) {
         let folder = self.state.session(&SessionId::parse(session).unwrap());
         let marks = [
-            Mark::Root("/shop".to_owned()),
-            Mark::Attended(tidegate_core::host::person::Person::There),
-            Mark::Transcript(self.transcript.to_string_lossy().into_owned()),
-            Mark::Spooled(Spooled { to: spooled, at: NOW, passed: self.passed }),
+            SessionMark::Root("/shop".to_owned()).into(),
+            SessionMark::Attended(tidegate_core::host::person::Person::There).into(),
+            SessionMark::Transcript(self.transcript.to_string_lossy().into_owned()).into(),
+            MemoryMark::Spooled(Spooled { to: spooled, at: NOW, passed: self.passed }).into(),
         ];
         tidegate_state::session::marks::lock_shared(&folder).unwrap().append(&marks).unwrap();
         std::fs::write(folder.join("claims"), "").unwrap();

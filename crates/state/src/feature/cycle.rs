@@ -105,7 +105,7 @@ fn root_of<'a>(project: Option<&'a str>, here: &Where<'a>) -> Option<&'a Path> {
 }
 
 pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Known<Standing> {
-    let stage = facts.marks.value().and_then(|marks| marks.stage.as_ref());
+    let stage = facts.marks.value().and_then(|marks| marks.cycle.stage.as_ref());
     let Some(root) = root_of(stage.and_then(|stage| stage.project.as_deref()), here) else {
         return Known::Absent;
     };
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
     use crate::place::PlaceEnv;
     use tidegate_core::feature::cycle::Status;
-    use tidegate_core::feature::marks::Mark;
+    use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 
     struct Project {
         _base: tempfile::TempDir,
@@ -316,7 +316,7 @@ mod tests {
             old: br#"{"stage": "sprint"}"#.to_vec(),
             new: Some(new),
             ended: None,
-            mark: Mark::StageLeft,
+            mark: CycleMark::StageLeft,
             project: None,
         };
         assert!(take_step(&project.state, &project.root, &step).is_err());

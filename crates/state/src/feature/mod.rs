@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::session::marks;
     use tidegate_core::feature::knowledge::handoff::Steps;
-    use tidegate_core::feature::marks::HandoffKnown;
+    use tidegate_core::feature::knowledge::marks::HandoffKnown;
     use tidegate_core::feature::workflow::effect::Effect as WorkflowEffect;
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
         write(vec![Steps { of: "workflow feature".into(), steps }]);
         let text = std::fs::read_to_string(root.join(".claude/context/handoff.md")).unwrap();
         assert!(text.contains("stands: workflow feature\n\n- 8_implementation: in progress\n"), "{text}");
-        let known = marks::read(&folder).value().and_then(|marks| marks.handoff);
+        let known = marks::read(&folder).value().and_then(|marks| marks.knowledge.handoff);
         assert_eq!(known, Some(HandoffKnown { at: Millis(7), wrote: true }));
     }
 }

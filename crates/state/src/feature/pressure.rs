@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Value;
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::marks::PressureLevel;
 use tidegate_core::feature::pressure::effect::Effect;
+use tidegate_core::feature::pressure::marks::PressureLevel;
 use tidegate_core::meter::Reading;
 use tidegate_core::time::Millis;
 

@@ -106,7 +106,7 @@ fn is_gone(error: &io::Error) -> bool {
 
 /// Where the session's workflow stands or, where a manifest was written, that one.
 pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Known<Standing> {
-    let attached = facts.marks.value().and_then(|marks| marks.workflow.as_ref());
+    let attached = facts.marks.value().and_then(|marks| marks.workflow.attached.as_ref());
     let Some(root) = attached.map(|attached| Path::new(&attached.project)).or(here.root) else {
         return Known::Absent;
     };

@@ -20,7 +20,7 @@ use crate::project;
 /// Worktrees that go with this event, or have gone.
 pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Worktrees {
     let event = facts.event;
-    let known = facts.marks.value().map(|marks| marks.worktrees.as_slice()).unwrap_or_default();
+    let known = facts.marks.value().map(|marks| marks.worktree.kept.as_slice()).unwrap_or_default();
     if !event.may_end_worktree() {
         let is_gone = |kept: &&Kept| !Path::new(&kept.worktree).exists() && Path::new(&kept.copy).is_dir();
         return Worktrees { gone: known.iter().filter(is_gone).cloned().collect(), leaving: None };

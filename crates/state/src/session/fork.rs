@@ -35,14 +35,17 @@ pub fn inherit(
     heard.sort_unstable_by(|a, b| b.cmp(a));
     let copied = heard.into_iter().take(LOOKED_AT).take_while(|_| in_time()).find_map(|(_, folder)| {
         let Known::Value(parent) = marks::read(&folder) else { return None };
-        let same_project = parent.root.as_deref().map(Path::new) == root;
-        let path = parent.transcript.as_deref().filter(|_| same_project)?;
+        let same_project = parent.session.root.as_deref().map(Path::new) == root;
+        let path = parent.session.transcript.as_deref().filter(|_| same_project)?;
         let found = transcript::last_reading(Path::new(path), Evidence::None, in_time).ok()??;
         (found.used + found.answer == tokens).then_some((parent, folder))
     });
-    let (copied, parent) = copied?;
+    let (mut copied, parent) = copied?;
     // Its own transcript will be another file, and a cycle is steered by the session that is in it.
-    let copied = Marks { transcript: None, spooled: None, approvals: Vec::new(), stage: None, ..copied };
+    copied.session.transcript = None;
+    copied.memory.spooled = None;
+    copied.approval.requests.clear();
+    copied.cycle.stage = None;
     let folder = state.session(fork);
     let lock = marks::lock_shared(&folder).ok()?;
     // First: a mark may say that something of it waits to be told.
@@ -57,14 +60,16 @@ pub fn inherit(
 mod tests {
     use super::*;
     use crate::place::PlaceEnv;
+    use tidegate_core::feature::cycle::marks::Mark as CycleMark;
     use tidegate_core::feature::knowledge::boundary::Boundary;
-    use tidegate_core::feature::marks::{Mark, Pressure, PressureLevel};
+    use tidegate_core::feature::marks::{Mark, SessionMark};
+    use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, Said};
     use tidegate_core::time::Millis;
 
     #[test]
     fn the_session_with_that_many_tokens_is_the_one() {
         let folder = tempfile::tempdir().unwrap();
-        let info = Pressure { level: PressureLevel::Info, used: 50_010, ..Pressure::default() };
+        let info = Said { level: PressureLevel::Info, used: 50_010, ..Said::default() };
         let env = PlaceEnv { state_dir: Some(folder.path().join("state")), ..PlaceEnv::default() };
         let state = StateDir::open(&env).unwrap();
         for (name, project, used) in [("a", "/p", 50_010), ("b", "/p", 70_000), ("c", "/q", 50_010)] {
@@ -74,10 +79,12 @@ mod tests {
                 format!(r#"{{"type":"assistant","message":{{"id":"m","model":"x","usage":{usage}}}}}"#);
             fs::write(&path, line).unwrap();
             let id = SessionId::parse(name).unwrap();
-            let mut new =
-                vec![Mark::Root(project.into()), Mark::Transcript(path.to_string_lossy().into_owned())];
-            new.push(Mark::Stage(Box::default()));
-            new.extend((name == "a").then_some(Mark::Pressure(info)));
+            let mut new: Vec<Mark> = vec![
+                SessionMark::Root(project.into()).into(),
+                SessionMark::Transcript(path.to_string_lossy().into_owned()).into(),
+            ];
+            new.push(CycleMark::Stage(Box::default()).into());
+            new.extend((name == "a").then_some(PressureMark::Pressure(info).into()));
             marks::lock_shared(&state.session(&id)).unwrap().append(&new).unwrap();
             let noted = Boundary { noted: Millis(used), ..Boundary::default() };
             boundary::write(&state.session(&id), &noted).unwrap();
@@ -86,9 +93,9 @@ mod tests {
         let inherit = |tokens| inherit(&state, &fork, Some(Path::new("/p")), tokens, &|| true);
         assert_eq!(inherit(1), None);
         assert_eq!(marks::read(&state.session(&fork)), Known::Absent);
-        assert_eq!(inherit(50_015).unwrap().pressure, info);
+        assert_eq!(inherit(50_015).unwrap().pressure.said, info);
         let inherited = marks::read(&state.session(&fork)).value().unwrap().clone();
-        assert_eq!((inherited.pressure, inherited.stage), (info, None));
+        assert_eq!((inherited.pressure.said, inherited.cycle.stage), (info, None));
         assert_eq!(boundary::read(&state.session(&fork)).unwrap().noted, Millis(50_010));
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::{Mark, Marks, write_lines};
+use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 
 use crate::file::lock;
 use crate::file::lock::Keeps;
@@ -41,7 +42,11 @@ pub fn read(session: &Path) -> Known<Marks> {
     match bytes {
         Ok(bytes) => match Marks::fold(&bytes) {
             // One torn line is a killed process; a file of nothing else is no marks file.
-            marks if marks.unread.len() >= DAMAGED && marks.attached.is_none() && marks.began.is_none() => {
+            marks
+                if marks.unread.len() >= DAMAGED
+                    && marks.session.attached.is_none()
+                    && marks.session.began.is_none() =>
+            {
                 Known::Broken(format!("{}: no line of it can be read", session.join(FILE).display()))
             }
             marks => Known::Value(marks),
@@ -158,10 +163,15 @@ fn take_up(session: &Path, lock_alone: impl Fn(&Path) -> io::Result<Lock>) -> io
         }
         let lines = bounded::read_end(&taking, MOST_TAKEN)?;
         // What was verified since it was edited is not to be verified again.
-        let verified = read(session).value().and_then(|marks| marks.work.verified);
-        let counts = |mark: &Mark| matches!(mark, Mark::Edit(edit) if verified.is_none_or(|at| edit.at > at));
-        let marks = lines.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
-        lock.append(&marks.filter(counts).collect::<Vec<Mark>>())?;
+        let verified = read(session).value().and_then(|marks| marks.verification.verified);
+        let edit = |line: &[u8]| match serde_json::from_slice(line) {
+            Ok(VerificationMark::Edit(edit)) if verified.is_none_or(|at| edit.at > at) => {
+                Some(VerificationMark::Edit(edit).into())
+            }
+            _ => None,
+        };
+        let edits: Vec<Mark> = lines.split(|b| *b == b'\n').filter_map(edit).collect();
+        lock.append(&edits)?;
         fs::remove_file(&taking)?;
     }
     Ok(())
@@ -170,7 +180,8 @@ fn take_up(session: &Path, lock_alone: impl Fn(&Path) -> io::Result<Lock>) -> io
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_core::feature::marks::{Pressure, PressureLevel};
+    use tidegate_core::feature::marks::SessionMark;
+    use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, Said};
     use tidegate_core::feature::verification::checks::Kinds;
     use tidegate_core::feature::verification::work::{Checked, Edit};
     use tidegate_core::time::Millis;
@@ -188,12 +199,12 @@ mod tests {
     }
 
     fn edit(file: &str, at: u64) -> Mark {
-        Mark::Edit(Edit { file: file.to_owned(), at: Millis(at), shell: false })
+        VerificationMark::Edit(Edit { file: file.to_owned(), at: Millis(at), shell: false }).into()
     }
 
     fn unverified(session: &Path) -> Vec<String> {
         let marks = read(session);
-        marks.value().and_then(|marks| marks.work.changes.clone()).unwrap_or_default().files
+        marks.value().and_then(|marks| marks.verification.changes.clone()).unwrap_or_default().files
     }
 
     #[test]
@@ -227,7 +238,7 @@ mod tests {
             });
             take_up_unnoted(session).unwrap();
             let marks = read(session);
-            assert_eq!(marks.value().unwrap().work.changes.as_ref().unwrap().count(), 60);
+            assert_eq!(marks.value().unwrap().verification.changes.as_ref().unwrap().count(), 60);
             fs::remove_file(session.join(FILE)).unwrap();
         }
     }
@@ -238,7 +249,7 @@ mod tests {
         let session = folder.path();
         append(session, &[edit("a.rs", 1)]).unwrap();
         let checked = Checked { kinds: Kinds::TEST, at: Millis(5), seen: Millis(6), verified: true };
-        append(session, &[Mark::Checked(checked)]).unwrap();
+        append(session, &[VerificationMark::Checked(checked).into()]).unwrap();
         leave_unnoted(session, &[edit("b.rs", 5)]).unwrap();
         take_up_unnoted(session).unwrap();
         assert_eq!(unverified(session), Vec::<String>::new());
@@ -276,15 +287,15 @@ mod tests {
     fn a_long_session_keeps_a_short_file() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path().join("s");
-        let info = Pressure { level: PressureLevel::Info, ..Pressure::default() };
-        append(&session, &[Mark::Pressure(info)]).unwrap();
+        let info = Said { level: PressureLevel::Info, ..Said::default() };
+        append(&session, &[PressureMark::Pressure(info).into()]).unwrap();
         for turn in 0..10_000 {
-            append(&session, &[Mark::Relay(turn)]).unwrap();
+            append(&session, &[SessionMark::Relay(turn).into()]).unwrap();
         }
         assert!(fs::metadata(session.join(FILE)).unwrap().len() <= LONG + 64);
         let marks = read(&session);
         let marks = marks.value().unwrap();
-        assert_eq!((marks.pressure, marks.relays.last()), (info, Some(&9999)));
+        assert_eq!((marks.pressure.said, marks.session.relays.last()), (info, Some(&9999)));
     }
 
     #[test]
@@ -296,15 +307,21 @@ mod tests {
                 let session = &session;
                 scope.spawn(move || {
                     for turn in 0..600 {
-                        append(session, &[Mark::Root(format!("/p/{thread}/{turn}")), Mark::Relay(turn)])
-                            .unwrap();
+                        append(
+                            session,
+                            &[
+                                SessionMark::Root(format!("/p/{thread}/{turn}")).into(),
+                                SessionMark::Relay(turn).into(),
+                            ],
+                        )
+                        .unwrap();
                     }
                 });
             }
         });
-        append(&session, &[Mark::Relay(7)]).unwrap();
+        append(&session, &[SessionMark::Relay(7).into()]).unwrap();
         let marks = read(&session);
-        assert_eq!(marks.value().unwrap().relays.last(), Some(&7));
+        assert_eq!(marks.value().unwrap().session.relays.last(), Some(&7));
         assert!(marks.value().unwrap().unread.is_empty());
     }
 }

@@ -13,7 +13,7 @@ use tidegate_core::feature::knowledge::entry_id::EntryId;
 use tidegate_core::feature::knowledge::flow;
 use tidegate_core::feature::knowledge::similarity::{DUPLICATE, containment, content_words, similarity};
 use tidegate_core::feature::knowledge::stock::Stock;
-use tidegate_core::feature::marks::Mark;
+use tidegate_core::feature::marks::SessionMark;
 use tidegate_core::pipeline::record::Deeds;
 use tidegate_state::feature::knowledge::json;
 use tidegate_state::feature::knowledge::json::LastRun;
@@ -308,7 +308,7 @@ impl Project {
     fn rearm(&self) -> Result<(), CliError> {
         let Some(session) = self.session.as_ref().filter(|_| self.is_seen()) else { return Ok(()) };
         marks::lock_shared(&self.here.state.session(session))
-            .and_then(|lock| lock.append(&[Mark::Promoted(self.here.now)]))
+            .and_then(|lock| lock.append(&[SessionMark::Promoted(self.here.now).into()]))
             .map_err(|error| CliError::new(format!("the session's marks cannot be written: {error}")))
     }
 }

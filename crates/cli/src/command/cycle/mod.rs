@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::cycle::definition::FIX_LOOPS_OUTSIDE;
+use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use tidegate_core::feature::cycle::policy::{ID, plain};
 use tidegate_core::feature::cycle::settings::CycleMode;
 use tidegate_core::feature::cycle::standing::Standing;
@@ -61,7 +62,7 @@ impl Place {
         let mut project = Project::find(of)?;
         // A session that went into another worktree takes its cycle along; the file stays where it is.
         let session = project.session.as_ref().and_then(|id| project.here.session(Some(id.as_str())).ok());
-        let of_stage = session.and_then(|session| session.marks.stage?.project).map(PathBuf::from);
+        let of_stage = session.and_then(|session| session.marks.cycle.stage?.project).map(PathBuf::from);
         let elsewhere =
             of_stage.filter(|root| of.project.is_none() && root.join(".claude").join(FILE).is_file());
         if let Some(root) = elsewhere.filter(|root| *root != project.root) {
@@ -81,9 +82,9 @@ impl Place {
         let here = &self.project.here;
         let Some(named) = &self.project.session else { return self.open_session() };
         let session = here.session(Some(named.as_str()))?;
-        let of_stage = session.marks.stage.as_ref().and_then(|stage| stage.project.as_ref());
+        let of_stage = session.marks.cycle.stage.as_ref().and_then(|stage| stage.project.as_ref());
         let is_here = |root: &String| real(Path::new(root)) == self.project.real();
-        match &session.marks.root {
+        match &session.marks.session.root {
             Some(root) if !is_here(root) && !of_stage.is_some_and(is_here) => Err(CliError::new(format!(
                 "session {} works in {root}, not in {}",
                 session.id,
@@ -98,11 +99,15 @@ impl Place {
     fn open_session(&self) -> Result<Session, CliError> {
         let newest = self.project.here.session(None)?;
         let is_here = |session: &Session| {
-            let root = session.marks.root.as_deref().map(Path::new);
+            let root = session.marks.session.root.as_deref().map(Path::new);
             root.is_some_and(|root| real(root) == self.project.real())
         };
-        let open =
-            self.project.here.all().into_iter().find(|session| !session.marks.detached && is_here(session));
+        let open = self
+            .project
+            .here
+            .all()
+            .into_iter()
+            .find(|session| !session.marks.session.detached && is_here(session));
         open.ok_or_else(|| {
             CliError::new(format!(
                 "no session is open in this project; the last one, {}, has ended",
@@ -243,7 +248,7 @@ impl Place {
         let active = active.ok_or_else(|| CliError::new(format!("the cycle has no stage {name}")))?;
         let active = ActiveStage { project: state.project.clone(), ..active };
         self.write(Some(state.clone()), ended)?;
-        self.mark(&session.id, &[Mark::Stage(Box::new(active.clone()))])?;
+        self.mark(&session.id, &[CycleMark::Stage(Box::new(active.clone())).into()])?;
         let settings = &here.config;
         if settings.policies.cycle.mode != CycleMode::On || settings.switched_off(ID) {
             print::to_stderr("warning: the policy `cycle` is not on here, so no stage will follow by itself");
@@ -366,16 +371,16 @@ fn done(args: &Done) -> Outcome {
         }
         place.write(Some(state.at(place.project.here.now)), None)?;
     }
-    let known = session.marks.stage.as_ref().filter(|known| known.cycle == state.cycle);
+    let known = session.marks.cycle.stage.as_ref().filter(|known| known.cycle == state.cycle);
     let mut marks = Vec::new();
     if known.is_none_or(|known| known.stage != state.stage) {
         // Its marks were lost, or a hook was killed before it could write them: the file counts.
         let (at, now) = (cycle.position(&state.stage), place.project.here.now);
         let begun = at.and_then(|at| ActiveStage::begin(&state.cycle, cycle, at, now, place.turn()));
         let project = Some(place.project.root.to_string_lossy().into_owned());
-        marks.extend(begun.map(|begun| Mark::Stage(Box::new(ActiveStage { project, ..begun }))));
+        marks.extend(begun.map(|begun| CycleMark::Stage(Box::new(ActiveStage { project, ..begun })).into()));
     }
-    marks.push(Mark::StageDone(state.stage.clone()));
+    marks.push(CycleMark::StageDone(state.stage.clone()).into());
     place.mark(&session.id, &marks)?;
     place.record("done", "a stage is done", Some(&state.stage));
     let next = cycle.position(&state.stage).and_then(|at| cycle.stages.get(at + 1));
@@ -402,7 +407,7 @@ fn fail(args: &Fail) -> Outcome {
     failed.stopped_reason = Some(reason.clone());
     failed.skipped_stages = cycle.position(&state.stage).map(|at| cycle.names(at + 1)).unwrap_or_default();
     place.write(Some(failed.at(place.project.here.now)), None)?;
-    place.mark(&session.id, &[Mark::StageLeft])?;
+    place.mark(&session.id, &[CycleMark::StageLeft.into()])?;
     place.record("fail", "a stage failed", Some(&state.stage));
     if args.of.json {
         print::json(&serde_json::json!({
@@ -422,7 +427,7 @@ fn abandon(of: &KnowledgeOf) -> Outcome {
     let owner = state.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
     if let Some(owner) = owner.filter(|_| state.status == Status::Running) {
         // It sees at its next stop that the file is gone; this is sooner.
-        let _ = place.mark(&owner, &[Mark::StageLeft]);
+        let _ = place.mark(&owner, &[CycleMark::StageLeft.into()]);
     }
     place.record("abandon", "a cycle was left", None);
     if of.json {
@@ -510,7 +515,7 @@ fn status(of: &KnowledgeOf) -> Outcome {
         skill: at.and_then(|at| cycle.stages.get(at)).map(|stage| stage.skill.as_str()),
         done: owner
             .as_ref()
-            .and_then(|owner| owner.marks.stage.as_ref())
+            .and_then(|owner| owner.marks.cycle.stage.as_ref())
             .filter(|stage| stage.stage == state.stage && state.status == Status::Running)
             .map(|stage| stage.done),
         session: state.session_id.as_deref(),

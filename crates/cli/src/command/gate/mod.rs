@@ -15,6 +15,7 @@ use tidegate_core::feature::workflow::check;
 use tidegate_core::feature::workflow::check::{Finding, Found, Named, Report};
 use tidegate_core::feature::workflow::manifest;
 use tidegate_core::feature::workflow::manifest::is_over;
+use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::feature::workflow::settings::WorkflowMode;
 use tidegate_core::feature::workflow::standing::{AtGate, LetThrough, Owned, Standing};
 use tidegate_core::feature::workflow::{Attached, BUILT_IN, Gate, Manifest, Workflow, estimate, report};
@@ -65,7 +66,7 @@ impl Place {
         let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let here = project.real();
         let is_here = |session: &Session| {
-            session.marks.root.as_deref().is_none_or(|root| real(Path::new(root)) == here)
+            session.marks.session.root.as_deref().is_none_or(|root| real(Path::new(root)) == here)
         };
         let session = session.filter(is_here);
         Ok(Place { project, session })
@@ -77,7 +78,8 @@ impl Place {
         if place.project.session.is_none() && place.attached().is_none() {
             let root = Some(place.project.root.as_path());
             let is_at_work = |session: &Session| {
-                session.marks.workflow.is_some() && session.marks.root.as_deref().map(Path::new) == root
+                session.marks.workflow.attached.is_some()
+                    && session.marks.session.root.as_deref().map(Path::new) == root
             };
             let found = place.project.here.all().into_iter().find(is_at_work);
             place.session = found.or(place.session);
@@ -86,7 +88,7 @@ impl Place {
     }
 
     fn attached(&self) -> Option<&Attached> {
-        self.session.as_ref().and_then(|session| session.marks.workflow.as_ref())
+        self.session.as_ref().and_then(|session| session.marks.workflow.attached.as_ref())
     }
 
     /// The session that something is attached to.
@@ -152,8 +154,8 @@ impl Place {
         let at = AtGate {
             strict: settings.mode == WorkflowMode::Strict,
             level: meter.as_ref().and_then(|meter| settings.level(meter.reading()?)),
-            boundary: marks.and_then(|marks| marks.boundary),
-            session: marks.and_then(|marks| marks.began),
+            boundary: marks.and_then(|marks| marks.session.boundary),
+            session: marks.and_then(|marks| marks.session.began),
             attached: self.attached().filter(|attached| attached.manifest == standing.path),
             written: standing.written,
         };
@@ -661,7 +663,10 @@ fn start(args: &Start) -> Outcome {
     let session = place.session.as_ref().map(|session| &session.id);
     if let Some(session) = session {
         place.own(&standing, Some(session))?;
-        place.mark(session, Mark::Workflow(Box::new(standing.attach(manifest, Some(here.now)))))?;
+        place.mark(
+            session,
+            WorkflowMark::Workflow(Box::new(standing.attach(manifest, Some(here.now)))).into(),
+        )?;
     }
     place.record(&format!("start {id}"), &tightened(here, "a workflow began"), Deeds::default());
     show_bound(&args.of, &standing, manifest, session);
@@ -719,7 +724,7 @@ fn attach(args: &Attach) -> Outcome {
             .hint("`tidegate gate check` shows what is missing, `tidegate gate detach` lets go of that workflow"));
     }
     place.own(&standing, Some(&session.id))?;
-    place.mark(&session.id, Mark::Workflow(Box::new(standing.attach(manifest, None))))?;
+    place.mark(&session.id, WorkflowMark::Workflow(Box::new(standing.attach(manifest, None))).into())?;
     place.record(
         &format!("attach {}", standing.path),
         &tightened(&place.project.here, "a workflow was attached"),
@@ -748,7 +753,7 @@ fn detach(args: &Detach) -> Outcome {
             Consent::Waits(code) => return Ok(code),
         };
     }
-    place.mark(&session.id, Mark::WorkflowLeft)?;
+    place.mark(&session.id, WorkflowMark::WorkflowLeft.into())?;
     place.record("detach", &given, Deeds::default());
     if args.of.json {
         print::json(
@@ -819,7 +824,7 @@ fn status(of: &KnowledgeOf) -> Outcome {
         }
     };
     let session = place.session.as_ref().filter(|session| {
-        session.marks.workflow.as_ref().is_some_and(|attached| attached.manifest == standing.path)
+        session.marks.workflow.attached.as_ref().is_some_and(|attached| attached.manifest == standing.path)
     });
     let shown = Shown {
         manifest: &standing.path,

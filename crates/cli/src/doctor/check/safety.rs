@@ -75,6 +75,6 @@ fn in_worktrees(project: &Path) -> Vec<PathBuf> {
 /// Projects with an install or a session, and the other worktrees of this repository.
 fn other_projects(seen: &Gathered, installs: impl Iterator<Item = PathBuf>) -> BTreeSet<PathBuf> {
     let sessions =
-        seen.sessions.iter().filter_map(|session| session.marks.root.as_deref().map(PathBuf::from));
+        seen.sessions.iter().filter_map(|session| session.marks.session.root.as_deref().map(PathBuf::from));
     installs.chain(sessions).chain(seen.project.iter().flat_map(|project| in_worktrees(project))).collect()
 }

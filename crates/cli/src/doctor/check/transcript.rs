@@ -17,9 +17,10 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     }
     let newest = seen
         .sessions_here()
-        .filter(|session| session.marks.transcript.is_some())
-        .max_by_key(|session| session.marks.attached);
-    let Some(path) = newest.and_then(|session| session.marks.transcript.as_deref()).map(Path::new) else {
+        .filter(|session| session.marks.session.transcript.is_some())
+        .max_by_key(|session| session.marks.session.attached);
+    let Some(path) = newest.and_then(|session| session.marks.session.transcript.as_deref()).map(Path::new)
+    else {
         found.ok("no session of this project yet");
         return;
     };

@@ -1,6 +1,7 @@
 //! What this room has done.
 
-use crate::feature::marks::Mark;
+use crate::feature::activity::marks::Mark;
+use crate::feature::marks::Mark as AnyMark;
 use crate::feature::verdict::Carried;
 use crate::time::Millis;
 
@@ -21,8 +22,8 @@ impl Carried for Effect {
         true
     }
 
-    fn mark(&self) -> Option<Mark> {
+    fn leaves(&self) -> Option<AnyMark> {
         let Effect::Ask { at, .. } = self;
-        Some(Mark::PhaseAsked(*at))
+        Some(Mark::PhaseAsked(*at).into())
     }
 }

@@ -5,18 +5,21 @@
 use crate::event::Event;
 use crate::event::EventKind;
 use crate::feature::activity::classifier::Phase;
+use crate::feature::activity::marks::Mark;
 use crate::feature::activity::told::{skills, told, wanted};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Mark, Marks};
+use crate::feature::marks::{Mark as AnyMark, Marks};
 use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy, listed};
 use crate::language_model::backend::Kind;
+use crate::text::skill_name::satisfies;
 use settings::PhaseMode;
 
 pub mod classifier;
 pub mod effect;
 pub mod facts;
+pub mod marks;
 pub mod question;
 pub mod settings;
 pub mod told;
@@ -31,15 +34,9 @@ impl Feature for Room {
     type Facts = facts::Facts;
     type Effect = effect::Effect;
 
-    fn observe(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
-        let looks = facts.event.main_thread() && config.policies.phase.mode != PhaseMode::Off;
-        let tells = || facts.activity.guess.is_some() || facts.event.skill().is_some();
-        let told = (looks && tells()).then(|| told(facts, config).ok()).flatten();
-        // Told anew, the present phase makes an answer void that is still to come.
-        let known = facts.marks.value();
-        let news =
-            |phase: &Phase| known.is_none_or(|known| known.phase != Some(*phase) || known.late.is_some());
-        told.filter(news).map(Mark::Phase).into_iter().collect()
+    fn observe(facts: &Facts<'_>, config: &Config) -> Vec<AnyMark> {
+        let mark = facts.event.main_thread().then(|| told::mark(facts, config)).flatten();
+        mark.map(AnyMark::from).into_iter().collect()
     }
 }
 
@@ -68,7 +65,7 @@ impl Policy for PhaseAdvice {
 
     fn needs_more(&self, facts: &Facts<'_>, _: &Config) -> Needs {
         // Most prompts go on with what the session is about; nothing is named then.
-        let now = facts.marks.value().and_then(|marks| marks.phase);
+        let now = facts.marks.value().and_then(|marks| marks.activity.phase);
         let stock = facts.activity.guess.is_none_or(|guess| Some(guess.phase) != now);
         Needs { activity: facts::Needs { stock, ..facts::Needs::default() }, ..Needs::default() }
     }
@@ -87,7 +84,7 @@ impl Policy for PhaseAdvice {
 fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
     let marks = facts.marks.value();
     let (phase, entry) = match (told(facts, config), late(facts.event, marks)) {
-        (Ok(phase), _) if marks.is_some_and(|marks| marks.phase == Some(phase)) => {
+        (Ok(phase), _) if marks.is_some_and(|marks| marks.activity.phase == Some(phase)) => {
             return Verdict::silent("the same phase");
         }
         (Ok(phase), _) => (phase, &BY_ITSELF),
@@ -96,18 +93,15 @@ fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
     };
     // What an event tells by itself is marked whatever this policy thinks (`Room::observe`). An answer that came late is
     // there for every call of a turn, so it is used up where it is said.
-    let effects = if entry.late { vec![Effect::Mark(Mark::Phase(phase))] } else { Vec::new() };
+    let effects = if entry.late { vec![Effect::mark(Mark::Phase(phase))] } else { Vec::new() };
     let silent = |because| Verdict { effects: effects.clone(), ..Verdict::silent(because) };
     if !facts.person.may_be_there() {
         return silent(entry.unattended);
     }
-    let work = marks.map(|marks| &marks.work);
+    let session = marks.map(|marks| &marks.session);
     let invoked = |skill: &str| {
-        let now = facts
-            .event
-            .skill()
-            .is_some_and(|name| crate::feature::verification::work::satisfies(name, skill));
-        now || work.is_some_and(|work| work.invoked(skill, None))
+        let now = facts.event.skill().is_some_and(|name| satisfies(name, skill));
+        now || session.is_some_and(|session| session.invoked(skill, None))
     };
     let skills: Vec<&str> = skills(config, phase).filter(|skill| !invoked(skill)).collect();
     let stock: Vec<&str> = stock(phase)
@@ -164,7 +158,7 @@ const LATE: Entry = Entry {
 /// Another phase that a backend named since, for an earlier prompt, at an event that can carry the advice.
 fn late(event: &Event<'_>, marks: Option<&Marks>) -> Option<Phase> {
     let marks = marks?;
-    let phase = marks.late?.phase.filter(|phase| marks.phase != Some(*phase))?;
+    let phase = marks.activity.late?.phase.filter(|phase| marks.activity.phase != Some(*phase))?;
     matches!(event.kind, EventKind::PostToolUse | EventKind::UserPromptSubmit).then_some(phase)
 }
 

@@ -1,15 +1,16 @@
 //! Which phase an event begins, by what is known and what the config lists.
 
 use crate::feature::activity::classifier::Phase;
-use crate::feature::activity::settings::Label;
+use crate::feature::activity::marks::Mark;
+use crate::feature::activity::settings::{Label, PhaseMode};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known};
-use crate::feature::verification::work::satisfies;
+use crate::text::skill_name::satisfies;
 
 /// The phase that this event tells by itself, be it the present one, or why it tells none.
 pub fn told(facts: &Facts<'_>, config: &Config) -> Result<Phase, &'static str> {
     let now = match &facts.marks {
-        Known::Value(marks) => marks.phase,
+        Known::Value(marks) => marks.activity.phase,
         Known::Absent => None,
         Known::Broken(_) => return Err("the marks cannot be read"),
     };
@@ -22,6 +23,19 @@ pub fn told(facts: &Facts<'_>, config: &Config) -> Result<Phase, &'static str> {
         }
         (None, Some(guess)) => Ok(guess.phase),
     }
+}
+
+/// The mark of the phase that this event begins.
+pub fn mark(facts: &Facts<'_>, config: &Config) -> Option<Mark> {
+    let looks = config.policies.phase.mode != PhaseMode::Off;
+    if !looks || facts.activity.guess.is_none() && facts.event.skill().is_none() {
+        return None;
+    }
+    let phase = told(facts, config).ok()?;
+    let known = facts.marks.value().map(|marks| &marks.activity);
+    // Told anew, the present phase makes an answer void that is still to come.
+    let news = known.is_none_or(|known| known.phase != Some(phase) || known.late.is_some());
+    news.then_some(Mark::Phase(phase))
 }
 
 /// How sure the classifier has to be.

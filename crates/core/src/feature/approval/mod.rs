@@ -4,12 +4,14 @@
 //! chosen as the answer to a question that holds the code. Where the model puts the code into any other tool call (a
 //! prompt to be sent later, a client of its own), the code is void. The rules are in `approval.md` beside this file.
 
+pub mod marks;
 mod question;
 
 use crate::event::{Event, EventKind};
+use crate::feature::approval::marks::{Approval as Request, ApprovalStage, Mark};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
-use crate::feature::marks::{Approval as Request, ApprovalStage, Mark, Marks};
+use crate::feature::marks::Marks;
 use crate::feature::memory::relay;
 use crate::feature::verdict::{Audience, Effect, NoEffect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy};
@@ -78,7 +80,7 @@ impl Feature for Room {
 
     /// A person's yes is worth a wait: on a busy machine they would have to type it again.
     fn deserves_time(event: &Event<'_>, marks: &Marks) -> bool {
-        event.kind == EventKind::UserPromptSubmit && !marks.approvals.is_empty()
+        event.kind == EventKind::UserPromptSubmit && !marks.approval.requests.is_empty()
     }
 }
 
@@ -95,17 +97,17 @@ impl Policy for Approval {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        let client = marks.is_some_and(|marks| !marks.approvals.is_empty());
+        let client = marks.is_some_and(|marks| !marks.approval.requests.is_empty());
         let known = Needs { client, ..Needs::default() };
         let tool = Needs { tool: true, ..known };
         // One that was used or is void is no reason to read a tool's input.
         let open =
             |request: &Request| matches!(request.stage, ApprovalStage::Asked | ApprovalStage::Questioned(_));
-        let requests = marks.is_some_and(|marks| marks.approvals.iter().any(open));
+        let requests = marks.is_some_and(|marks| marks.approval.requests.iter().any(open));
         match event.kind {
             EventKind::UserPromptSubmit if event.main_thread() => {
                 let prompt = event.human_prompt()?;
-                let asked = marks.map(|marks| marks.approvals.as_slice()).filter(|_| requests);
+                let asked = marks.map(|marks| marks.approval.requests.as_slice()).filter(|_| requests);
                 let is_named = || asked.is_some_and(|asked| named(&prompt, asked).next().is_some());
                 (typed_code(&prompt).is_some() || is_named()).then_some(known)
             }
@@ -118,7 +120,7 @@ impl Policy for Approval {
     fn decide(&self, facts: &Facts<'_>, _: &Config) -> Verdict {
         // Without marks there is no request, and what cannot be read approves nothing.
         let none = Vec::new();
-        let requests = facts.marks.value().map_or(&none, |marks| &marks.approvals);
+        let requests = facts.marks.value().map_or(&none, |marks| &marks.approval.requests);
         match facts.event.kind {
             EventKind::UserPromptSubmit => typed(facts, requests),
             EventKind::PreToolUse => put_to_the_person(facts, requests),
@@ -234,7 +236,7 @@ fn put_to_the_person(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     }
     let asked = |request: &&Request| {
         let stage = ApprovalStage::Questioned(id.to_string());
-        Effect::Mark(Mark::Approval(Request { stage, ..(*request).clone() }))
+        Effect::mark(Mark::Approval(Request { stage, ..(*request).clone() }))
     };
     Verdict { effects: about.iter().map(asked).collect(), ..Verdict::silent("a person is asked") }
 }
@@ -296,7 +298,7 @@ fn show(facts: &Facts<'_>, requests: &[Request], mut verdict: Verdict) -> Verdic
         let shown = Request { shown: true, ..request.clone() };
         verdict.because = "the person is shown what is asked of them";
         verdict.says.push(Say {
-            when_said: vec![Effect::Mark(Mark::Approval(shown))],
+            when_said: vec![Effect::mark(Mark::Approval(shown))],
             ..say(
                 Audience::User,
                 (crate::words::words(facts.lang).approval_asked)(&request.code, &request.wording()),
@@ -322,7 +324,7 @@ fn give(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
                  carries it out."
             ),
         ));
-        verdict.effects.push(Effect::Mark(Mark::Approval(given)));
+        verdict.effects.push(Effect::mark(Mark::Approval(given)));
     }
     verdict
 }
@@ -337,7 +339,7 @@ fn decline(requests: &[&Request]) -> Verdict {
             request.command
         );
         verdict.says.push(say(Audience::Model, text));
-        verdict.effects.push(Effect::Mark(Mark::Approval(void)));
+        verdict.effects.push(Effect::mark(Mark::Approval(void)));
     }
     verdict
 }
@@ -354,7 +356,7 @@ fn void(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
             Audience::Model,
             format!("The code {code} was in a tool call, so it is void: only a person can give an approval."),
         ));
-        verdict.effects.push(Effect::Mark(Mark::Approval(void)));
+        verdict.effects.push(Effect::mark(Mark::Approval(void)));
     }
     verdict
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::feature::marks::Approval;
+use crate::feature::approval::marks::Approval;
 use crate::text::characters::is_plain;
 use crate::text::quoted::quoted_line;
 use crate::text::search;
@@ -156,7 +156,7 @@ mod tests {
             at: crate::time::Millis(0),
             client: Some(7),
             shown: false,
-            stage: crate::feature::marks::ApprovalStage::Asked,
+            stage: crate::feature::approval::marks::ApprovalStage::Asked,
         }
     }
 

@@ -2,8 +2,9 @@
 //! one's file is changed, else the one of the session's project.
 
 use crate::event::FailedStep;
+use crate::feature::cycle::marks::Mark;
 use crate::feature::cycle::{Run, State};
-use crate::feature::marks::Mark;
+use crate::feature::marks::Mark as AnyMark;
 use crate::feature::verdict::{Carried, When};
 
 /// An effect of this room.
@@ -62,9 +63,9 @@ impl Carried for Effect {
         }
     }
 
-    fn mark(&self) -> Option<Mark> {
+    fn leaves(&self) -> Option<AnyMark> {
         match self {
-            Effect::Step(step) => Some(step.mark.clone()),
+            Effect::Step(step) => Some(step.mark.clone().into()),
             Effect::SetAside { .. } | Effect::ResumeTold { .. } | Effect::PublishBudget { .. } => None,
         }
     }

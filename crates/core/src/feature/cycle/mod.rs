@@ -6,6 +6,7 @@
 pub mod definition;
 pub mod effect;
 pub mod history;
+pub mod marks;
 pub mod policy;
 mod rewrite;
 pub mod settings;

@@ -10,11 +10,12 @@ use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::cycle::effect::{self, Step};
 use crate::feature::cycle::history::Took;
+use crate::feature::cycle::marks::Mark;
 use crate::feature::cycle::standing::Standing;
 use crate::feature::cycle::state::{BUDGET, FILE, MOST_TOLD};
 use crate::feature::cycle::{ActiveStage, Cycle, Damage, Run, State, Status, Turn};
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Mark, Marks};
+use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
 use crate::meter::forecast::growth;
@@ -60,7 +61,7 @@ impl Policy for CyclePolicy {
         if !event.main_thread() {
             return None;
         }
-        let stage = marks.and_then(|marks| marks.stage.as_ref());
+        let stage = marks.and_then(|marks| marks.cycle.stage.as_ref());
         match (event.kind, stage) {
             (EventKind::Stop, Some(stage)) => {
                 Some(Needs { meter: true, cycle: true, current: stage.done, ..Needs::default() })
@@ -81,7 +82,7 @@ impl Policy for CyclePolicy {
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         let stage = match &facts.marks {
-            Known::Value(marks) => marks.stage.as_ref(),
+            Known::Value(marks) => marks.cycle.stage.as_ref(),
             Known::Absent => None,
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
@@ -104,7 +105,7 @@ fn prompted(stage: &ActiveStage) -> Verdict {
         Turn::Open | Turn::Interrupted => Turn::Interrupted,
     };
     let because = if turn == Turn::Open { "a turn begins" } else { "the person broke in" };
-    Verdict { effects: vec![Effect::Mark(Mark::StageTurn(turn))], ..Verdict::silent(because) }
+    Verdict { effects: vec![Effect::mark(Mark::StageTurn(turn))], ..Verdict::silent(because) }
 }
 
 fn copy_budget(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
@@ -114,7 +115,7 @@ fn copy_budget(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     let Some(used_pct) = facts.meter.reading().and_then(Reading::used_pct) else {
         return Verdict::silent("what is left is not known");
     };
-    let copied = Effect::Mark(Mark::BudgetCopied(facts.now));
+    let copied = Effect::mark(Mark::BudgetCopied(facts.now));
     let project = stage.project.clone();
     Verdict {
         effects: vec![copied, Effect::Cycle(effect::Effect::PublishBudget { project, used_pct })],
@@ -159,7 +160,7 @@ fn waits(facts: &Facts<'_>) -> Verdict {
     if !facts.person.may_be_there() {
         return Verdict::silent("nobody is there");
     }
-    let told = facts.marks.value().is_some_and(|marks| marks.noticed(WAITS));
+    let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(WAITS));
     if told || state.told.iter().any(|told| told == session) {
         return Verdict::silent("it was said in this session");
     }
@@ -173,7 +174,7 @@ fn waits(facts: &Facts<'_>) -> Verdict {
         left_in(facts, cycle, state)
     };
     let when_said = vec![
-        Effect::Mark(Mark::Notice(WAITS.to_owned())),
+        Effect::mark(SessionMark::Notice(WAITS.to_owned())),
         Effect::Cycle(effect::Effect::ResumeTold { project: project(facts) }),
     ];
     Verdict {
@@ -187,7 +188,7 @@ fn waits(facts: &Facts<'_>) -> Verdict {
 
 /// The project that the session's stage was begun in, where it is in one.
 fn project(facts: &Facts<'_>) -> Option<String> {
-    facts.marks.value()?.stage.as_ref()?.project.clone()
+    facts.marks.value()?.cycle.stage.as_ref()?.project.clone()
 }
 
 /// The stages that are over, as they are told.
@@ -244,13 +245,13 @@ fn damaged(facts: &Facts<'_>, standing: &Standing, damage: &Damage, mut effects:
 /// the pen in it, trust that was lost), the file stays where it is: it is good again when the config is.
 fn unusable(facts: &Facts<'_>, damage: &Damage, effects: Vec<Effect>, because: &'static str) -> Verdict {
     let mut verdict = Verdict { effects, ..Verdict::silent(because) };
-    if !facts.marks.value().is_some_and(|marks| marks.noticed(DAMAGED)) {
+    if !facts.marks.value().is_some_and(|marks| marks.session.noticed(DAMAGED)) {
         verdict.says.push(Say {
             to: Audience::User,
             text: (crate::words::words(facts.lang).cycle_damaged)(damage),
             weight: 60,
             explains: false,
-            when_said: vec![Effect::Mark(Mark::Notice(DAMAGED.to_owned()))],
+            when_said: vec![Effect::mark(SessionMark::Notice(DAMAGED.to_owned()))],
         });
     }
     verdict
@@ -259,9 +260,9 @@ fn unusable(facts: &Facts<'_>, damage: &Damage, effects: Vec<Effect>, because: &
 /// The file is there, and what it says is not known: the cycle stays where it is, and the person is told once.
 fn unreadable(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdict {
     let mut verdict = pause(stage, "the state file cannot be read");
-    if !facts.marks.value().is_some_and(|marks| marks.noticed(UNREADABLE)) {
+    if !facts.marks.value().is_some_and(|marks| marks.session.noticed(UNREADABLE)) {
         let text = (crate::words::words(facts.lang).cycle_unreadable)(&plain(why));
-        let when_said = vec![Effect::Mark(Mark::Notice(UNREADABLE.to_owned()))];
+        let when_said = vec![Effect::mark(SessionMark::Notice(UNREADABLE.to_owned()))];
         verdict.says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
     }
     verdict
@@ -278,13 +279,13 @@ fn wait(stage: &ActiveStage, because: &'static str) -> Verdict {
 }
 
 fn turn_ends(stage: &ActiveStage, turn: Turn, because: &'static str) -> Verdict {
-    let effects = (stage.turn != turn).then_some(Effect::Mark(Mark::StageTurn(turn)));
+    let effects = (stage.turn != turn).then_some(Effect::mark(Mark::StageTurn(turn)));
     Verdict { effects: effects.into_iter().collect(), ..Verdict::silent(because) }
 }
 
 /// A turn of the main thread ends.
 fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
-    let left = || vec![Effect::Mark(Mark::StageLeft)];
+    let left = || vec![Effect::mark(Mark::StageLeft)];
     let standing = match &facts.cycle {
         Known::Value(standing) => standing,
         Known::Absent => return Verdict { effects: left(), ..Verdict::silent("the state file is gone") },
@@ -322,7 +323,7 @@ fn stop(facts: &Facts<'_>, config: &Config, known: &ActiveStage) -> Verdict {
     let stage = begun.as_ref().unwrap_or(known);
     let mut verdict = within(facts, config, &Ending { facts, standing, state, cycle, stage, at });
     if let Some(begun) = &begun {
-        verdict.effects.insert(0, Effect::Mark(Mark::Stage(Box::new(begun.clone()))));
+        verdict.effects.insert(0, Effect::mark(Mark::Stage(Box::new(begun.clone()))));
     }
     verdict
 }
@@ -344,7 +345,7 @@ fn within(facts: &Facts<'_>, config: &Config, ending: &Ending<'_>) -> Verdict {
     if facts.event.agents_run() {
         return pause(stage, "agents still run in the background");
     }
-    if facts.marks.value().is_some_and(|marks| marks.work.check_runs(facts.event)) {
+    if facts.marks.value().is_some_and(|marks| marks.verification.check_runs(facts.event)) {
         return pause(stage, "a check still runs in the background");
     }
     if !stage.done && stage.held {
@@ -422,7 +423,7 @@ fn hold(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
         call: Call::Deny,
         reason: Some(reason),
         because: "the stage is not done",
-        effects: vec![Effect::Mark(Mark::StageHeld)],
+        effects: vec![Effect::mark(Mark::StageHeld)],
         asks,
         ..Verdict::pass()
     }
@@ -453,7 +454,8 @@ impl Budget {
         match (&facts.meter, left) {
             (Meter::Current(_), Some(left)) => Budget::Current(left),
             (Meter::StaleByOne(_), Some(left)) => {
-                let relays = facts.marks.value().map(|marks| marks.relays.as_slice()).unwrap_or_default();
+                let relays =
+                    facts.marks.value().map(|marks| marks.session.relays.as_slice()).unwrap_or_default();
                 Budget::Stale(left.saturating_sub(growth(relays).unwrap_or_default()))
             }
             _ => Budget::Unknown,
@@ -506,7 +508,7 @@ impl Ending<'_> {
     /// The state with this stage over.
     fn ended(&self) -> State {
         let used = self.facts.meter.reading().map(|reading| reading.used);
-        let boundary = self.facts.marks.value().and_then(|marks| marks.boundary);
+        let boundary = self.facts.marks.value().and_then(|marks| marks.session.boundary);
         let mut state = self.state.clone().at(self.facts.now);
         state.end_stage(used, boundary.is_some_and(|at| at >= self.stage.began));
         state

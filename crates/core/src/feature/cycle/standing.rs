@@ -12,7 +12,7 @@ const LIVE_MS: u64 = 3600 * 1000;
 
 /// Whether a session is still there: the client has not ended it, and a hook of it ran lately, where that is known.
 pub fn is_live(marks: Option<&Marks>, heard: Option<Millis>, now: Millis) -> bool {
-    marks.is_some_and(|marks| !marks.detached) && heard.is_none_or(|heard| now.since(heard) < LIVE_MS)
+    marks.is_some_and(|marks| !marks.session.detached) && heard.is_none_or(|heard| now.since(heard) < LIVE_MS)
 }
 
 /// What there is to know about the file.
@@ -86,7 +86,8 @@ mod tests {
     #[test]
     fn a_session_is_there_until_it_ends_or_falls_silent() {
         let now = Millis(10 * LIVE_MS);
-        let (there, ended) = (Marks::default(), Marks { detached: true, ..Marks::default() });
+        let (there, mut ended) = (Marks::default(), Marks::default());
+        ended.session.detached = true;
         let heard = |ms| Some(now.before(ms));
         assert!(is_live(Some(&there), heard(LIVE_MS - 1), now));
         assert!(!is_live(Some(&there), heard(LIVE_MS), now));

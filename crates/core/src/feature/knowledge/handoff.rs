@@ -88,7 +88,7 @@ impl Handoff {
         let open: Vec<&str> =
             plan::open_items(plan).into_iter().filter(|item| !questions.contains(item)).collect();
         let mut unverified = Vec::new();
-        if let Some(changes) = marks.and_then(|marks| marks.work.changes.as_ref()) {
+        if let Some(changes) = marks.and_then(|marks| marks.verification.changes.as_ref()) {
             unverified = lines(&changes.files.iter().map(String::as_str).collect::<Vec<_>>());
             let more = changes.count() - changes.files.len();
             if more > 0 {
@@ -99,7 +99,7 @@ impl Handoff {
                 hidden.map(|line| format!("`{}` ran since; its exit status was hidden", one_line(line))),
             );
         }
-        let edited = marks.map(|marks| marks.work.wrote.files.as_slice()).unwrap_or_default();
+        let edited = marks.map(|marks| marks.verification.wrote.files.as_slice()).unwrap_or_default();
         let tracked = knowledge.map(|knowledge| knowledge.tracked.as_slice()).unwrap_or_default();
         // Copies of our own say nothing that is not here.
         let is_there = |name: &&&str| tracked.iter().any(|file| file.name == **name && !file.is_copy());
@@ -118,7 +118,7 @@ impl Handoff {
             questions: lines(&questions),
             edited: lines(&edited.iter().rev().map(String::as_str).collect::<Vec<_>>()),
             files: files.map(|name| format!(".claude/context/{name}")).collect(),
-            transcript: marks.and_then(|marks| marks.transcript.as_deref()).map(one_line),
+            transcript: marks.and_then(|marks| marks.session.transcript.as_deref()).map(one_line),
         }
     }
 
@@ -238,7 +238,8 @@ mod tests {
     use super::*;
     use crate::feature::knowledge::facts::{Persisted, Remembered};
     use crate::feature::knowledge::flow;
-    use crate::feature::marks::Mark;
+    use crate::feature::marks::SessionMark;
+    use crate::feature::verification::marks::Mark as VerificationMark;
     use crate::feature::verification::work::{Edit, Wrote};
     use proptest::prelude::*;
 
@@ -256,17 +257,14 @@ mod tests {
     }
 
     fn marks() -> Marks {
-        let edit = |file: &str| Mark::Edit(Edit { file: file.into(), at: AT, shell: false });
+        let edit = |file: &str| VerificationMark::Edit(Edit { file: file.into(), at: AT, shell: false });
+        let files = vec!["src/a.rs".into(), "src/b.rs".into()];
         let mut marks = Marks::default();
-        for mark in [
-            Mark::Transcript("/t/s.jsonl".into()),
-            Mark::Wrote(Wrote { files: vec!["src/a.rs".into(), "src/b.rs".into()], last: AT, began: AT }),
-            edit("src/a.rs"),
-            edit("src/b.rs"),
-            Mark::Hidden("cargo test | tail".into()),
-        ] {
-            marks.apply(mark);
-        }
+        marks.apply(SessionMark::Transcript("/t/s.jsonl".into()));
+        marks.apply(VerificationMark::Wrote(Wrote { files, last: AT, began: AT }));
+        marks.apply(edit("src/a.rs"));
+        marks.apply(edit("src/b.rs"));
+        marks.apply(VerificationMark::Hidden("cargo test | tail".into()));
         marks
     }
 
@@ -313,7 +311,7 @@ mod tests {
         assert!(nothing.is_empty());
         assert_eq!(nothing.body(), "# Handoff, 2026-11-16T02:10:05Z\n");
         let mut marks = Marks::default();
-        marks.apply(Mark::Transcript("/t/s.jsonl".into()));
+        marks.apply(SessionMark::Transcript("/t/s.jsonl".into()));
         let prompt = Handoff::of(&Sources { at: AT, marks: Some(&marks), ..Sources::default() });
         assert!(prompt.is_empty(), "a conversation alone is no handoff");
         assert!(

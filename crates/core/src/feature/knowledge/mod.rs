@@ -11,6 +11,7 @@ pub mod facts;
 pub mod flow;
 pub mod handoff;
 pub mod key_facts;
+pub mod marks;
 pub mod plan;
 pub mod preserved;
 pub mod similarity;
@@ -34,6 +35,6 @@ impl Feature for Room {
 
     /// What was lost is told once, and what the host kept next to the summary has to be read first.
     fn deserves_time(_: &Event<'_>, marks: &Marks) -> bool {
-        marks.notes.contains(&Note::Lost)
+        marks.session.notes.contains(&Note::Lost)
     }
 }

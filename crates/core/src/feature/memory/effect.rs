@@ -1,8 +1,9 @@
 //! What this room has done.
 
 use crate::event::FailedStep;
-use crate::feature::marks::Mark;
+use crate::feature::marks::Mark as AnyMark;
 use crate::feature::memory::job::Work;
+use crate::feature::memory::marks::Mark;
 use crate::feature::verdict::{Carried, When};
 
 /// An effect of this room.
@@ -46,9 +47,9 @@ impl Carried for Effect {
         }
     }
 
-    fn mark(&self) -> Option<Mark> {
+    fn leaves(&self) -> Option<AnyMark> {
         match self {
-            Effect::Spool { mark, .. } => mark.clone(),
+            Effect::Spool { mark, .. } => mark.clone().map(AnyMark::from),
             Effect::StartWorker { .. } => None,
         }
     }

@@ -1,14 +1,13 @@
 //! What a hook knows of the store, and what a turn says about itself.
 
-use serde::{Deserialize, Serialize};
-
 use crate::event::{Event, EventKind};
 use crate::feature::facts;
 use crate::feature::facts::{Facts, Known};
-use crate::feature::marks::{Mark, Marks, Note};
+use crate::feature::marks::{Marks, Note};
 use crate::feature::memory::call;
 use crate::feature::memory::catalogue::{Named, OWN, ProjectPage, TopicRecord, Undecided};
 use crate::feature::memory::job::ProjectOf;
+use crate::feature::memory::marks::{Mark, TopicOf};
 use crate::feature::memory::shown::shown;
 use crate::feature::memory::tag::MetaTag;
 use crate::time::Millis;
@@ -63,74 +62,22 @@ impl Remembered {
     }
 }
 
-/// How far a transcript was left for the worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spooled {
-    /// Up to this byte.
-    pub to: u64,
-    /// When.
-    pub at: Millis,
-    /// What began up to this time and is not stored is not to be: nothing was recorded then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub passed: Option<Millis>,
+/// The topics that it may matter to look up: the present one, and those that notes are about.
+pub fn topics_in_question(marks: &Marks) -> Vec<i64> {
+    let (notes, memory) = (&marks.session.notes, &marks.memory);
+    let left = memory.topic_left.as_ref().filter(|_| notes.contains(&Note::TopicLeft));
+    let mut ids: Vec<i64> = memory.topic.iter().chain(left).map(|topic| topic.topic.id).collect();
+    ids.extend(notes.iter().filter_map(|note| match note {
+        Note::UnknownTopic(id) => Some(*id),
+        _ => None,
+    }));
+    ids
 }
 
-/// A topic that a session is or was about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TopicOf {
-    /// The topic.
-    pub topic: Named,
-    /// Its project, where that was told.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub project: Option<Named>,
-    /// Not earlier than this it began.
-    pub since: Millis,
-    /// When it was told.
-    pub at: Millis,
-}
-
-impl TopicOf {
-    /// Whether it is the session's own.
-    pub fn is_own(&self) -> bool {
-        self.topic.id == OWN
-    }
-}
-
-impl Marks {
-    /// What the session is about as far as somebody said: a tag, or a call that came after it.
-    pub fn current_topic(&self) -> Option<&TopicOf> {
-        match (&self.topic, &self.topic_set) {
-            (Some(told), Some(set)) if set.at > told.at => Some(set),
-            (Some(told), _) => Some(told),
-            (None, set) => set.as_ref(),
-        }
-    }
-
-    /// The topics that it may matter to look up: the present one, and those that notes are about.
-    pub fn topics_in_question(&self) -> Vec<i64> {
-        let left = self.topic_left.as_ref().filter(|_| self.notes.contains(&Note::TopicLeft));
-        let mut ids: Vec<i64> = self.topic.iter().chain(left).map(|topic| topic.topic.id).collect();
-        ids.extend(self.notes.iter().filter_map(|note| match note {
-            Note::UnknownTopic(id) => Some(*id),
-            _ => None,
-        }));
-        ids
-    }
-
-    /// When the turn that is under way cannot have begun earlier: the end of the last one, as far as we saw it.
-    pub fn turn_began(&self) -> Millis {
-        let ended = self.spooled.map(|spooled| spooled.at);
-        ended.max(self.attached).max(self.began).unwrap_or_default()
-    }
-
-    /// Whether a stop was held for the memory's sake in this turn. Where the host does not name its turns, whoever held the
-    /// stop before may have been us.
-    pub fn memory_holds(&self, event: &Event<'_>) -> bool {
-        match event.payload.prompt_id.get() {
-            Some(turn) => self.memory_held.as_deref() == Some(turn.as_ref()),
-            None => event.payload.stop_hook_active.get().copied().unwrap_or_default(),
-        }
-    }
+/// When the turn that is under way cannot have begun earlier: the end of the last one, as far as we saw it.
+pub fn turn_began(marks: &Marks) -> Millis {
+    let ended = marks.memory.spooled.map(|spooled| spooled.at);
+    ended.max(marks.session.attached).max(marks.session.began).unwrap_or_default()
 }
 
 /// The mark of a stop that is held.
@@ -179,7 +126,7 @@ pub fn recorded(event: &Event<'_>) -> Option<i64> {
 /// The project and topic that a tag would name now.
 pub fn tag_now(facts: &Facts<'_>) -> (Named, Named) {
     let own = |name: &str| Named { id: OWN, name: shown(name) };
-    let current = facts.marks.value().and_then(Marks::current_topic);
+    let current = facts.marks.value().and_then(|marks| marks.memory.current_topic());
     let topic = current.map_or_else(|| own("this session"), |current| current.topic.clone());
     let of_topic = current.filter(|current| !current.is_own()).and_then(|current| current.project.clone());
     let known = facts.memory.page.value().map(|page| page.project.clone());

@@ -9,6 +9,7 @@ pub mod call;
 pub mod catalogue;
 pub mod effect;
 pub mod job;
+pub mod marks;
 pub mod meta_tag;
 pub mod facts;
 pub mod relay;
@@ -41,7 +42,6 @@ impl Feature for Room {
         if !facts.event.main_thread() {
             return Vec::new();
         }
-        let chosen = facts::chosen(facts).map(Mark::TopicSet);
-        chosen.into_iter().chain(relay_log::passed_over(facts, config)).collect()
+        relay_log::marks(facts, config).into_iter().map(Mark::from).collect()
     }
 }

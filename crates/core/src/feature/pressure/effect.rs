@@ -1,6 +1,6 @@
 //! What this room has done.
 
-use crate::feature::marks::PressureLevel;
+use crate::feature::pressure::marks::PressureLevel;
 use crate::feature::verdict::Carried;
 use crate::meter::Reading;
 

@@ -3,6 +3,7 @@
 //! The rules, case by case, are in `pressure.md` beside this file.
 
 pub mod effect;
+pub mod marks;
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -10,7 +11,8 @@ use std::fmt::Write as _;
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Mark, Marks, Pressure as Said, PressureLevel};
+use crate::feature::marks::Marks;
+use crate::feature::pressure::marks::{Mark, PressureLevel, Said};
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy};
 use crate::meter::forecast::Forecast;
@@ -78,13 +80,13 @@ impl Policy for Pressure {
         (listens && event.main_thread()).then(|| {
             let mut needs = Needs { meter: true, ..Needs::default() };
             // That it did not change spares reading it.
-            needs.knowledge.flow_changed = marks.is_some_and(|marks| marks.pressure.promoted);
+            needs.knowledge.flow_changed = marks.is_some_and(|marks| marks.pressure.said.promoted);
             needs
         })
     }
 
     fn needs_more(&self, facts: &Facts<'_>, config: &Config) -> Needs {
-        let said = facts.marks.value().map(|marks| marks.pressure).unwrap_or_default();
+        let said = facts.marks.value().map(|marks| marks.pressure.said).unwrap_or_default();
         let rises = |reading: &Reading| level(facts, config, reading) > said.level;
         let mut needs = Needs::default();
         needs.knowledge.files = !is_as_it_was(facts, &said) && facts.meter.reading().is_some_and(rises);
@@ -95,7 +97,7 @@ impl Policy for Pressure {
         let Some(reading) = facts.meter.reading() else { return Verdict::silent("no reading") };
         let Some(window) = reading.window else { return Verdict::silent("the window is not known") };
         let given = match &facts.marks {
-            Known::Value(marks) => marks.pressure,
+            Known::Value(marks) => marks.pressure.said,
             Known::Absent => Said::default(),
             // Whether it was said already cannot be known: advice fails open, and that is silence.
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
@@ -110,7 +112,7 @@ impl Policy for Pressure {
             looked: None,
         };
         let remember = vec![
-            Effect::Mark(Mark::Pressure(now)),
+            Effect::mark(Mark::Pressure(now)),
             Effect::Pressure(effect::Effect::Publish { level, reading: reading.clone() }),
         ];
         // A hook of a parallel call may come with an older reading than the one something was said on.
@@ -129,7 +131,7 @@ impl Policy for Pressure {
             Ordering::Greater if given.promoted && unpromoted(facts) == 0 => {
                 let looked = Mark::Pressure(Said { looked: Some(facts.now), ..given });
                 let effects =
-                    if is_as_it_was(facts, &given) { Vec::new() } else { vec![Effect::Mark(looked)] };
+                    if is_as_it_was(facts, &given) { Vec::new() } else { vec![Effect::mark(looked)] };
                 Verdict { effects, ..Verdict::silent("everything is promoted") }
             }
             Ordering::Greater => {

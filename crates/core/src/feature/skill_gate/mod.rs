@@ -6,7 +6,7 @@
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs, Touched};
-use crate::feature::marks::{Mark, Marks};
+use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, NoEffect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy, listed};
 use crate::pipeline::gate::EDIT_GATE;
@@ -78,8 +78,8 @@ impl Policy for SkillGate {
             Subagents::Own => Some(agent.as_ref().map_or("", |agent| agent.id)),
             Subagents::Inherit | Subagents::Exempt => None,
         };
-        let work = facts.marks.value().map(|marks| &marks.work);
-        let invoked = |skill: &str| work.is_some_and(|work| work.invoked(skill, own));
+        let session = facts.marks.value().map(|marks| &marks.session);
+        let invoked = |skill: &str| session.is_some_and(|session| session.invoked(skill, own));
         let missing: Vec<&str> = required.into_iter().filter(|skill| !invoked(skill)).collect();
         if missing.is_empty() {
             return Verdict::silent("the required skill was invoked");
@@ -87,7 +87,7 @@ impl Policy for SkillGate {
         // Of what is only recorded the first denial would have led to the skill.
         let would = format!("{EDIT_GATE}/would/{}", listed(&missing));
         if settings.mode == SkillGateMode::Shadow
-            && facts.marks.value().is_some_and(|marks| marks.noticed(&would))
+            && facts.marks.value().is_some_and(|marks| marks.session.noticed(&would))
         {
             return Verdict::silent("it would have been denied once");
         }
@@ -97,7 +97,7 @@ impl Policy for SkillGate {
         }
         let mut verdict = deny(facts, inside, &missing, elsewhere);
         if settings.mode == SkillGateMode::Shadow {
-            verdict.effects.push(Effect::Mark(Mark::Notice(would)));
+            verdict.effects.push(Effect::mark(SessionMark::Notice(would)));
         }
         verdict
     }
@@ -127,13 +127,13 @@ fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Ver
          invoked in this session. {way}"
     );
     // The way past it is the person's, and once is enough.
-    let told = facts.marks.value().is_some_and(|marks| marks.noticed(EDIT_GATE));
+    let told = facts.marks.value().is_some_and(|marks| marks.session.noticed(EDIT_GATE));
     let say = (!told).then(|| Say {
         to: Audience::User,
         text: (crate::words::words(facts.lang).skill_required)(&shown, &skills, EDIT_GATE),
         weight: 50,
         explains: true,
-        when_said: vec![Effect::Mark(Mark::Notice(EDIT_GATE.to_owned()))],
+        when_said: vec![Effect::mark(SessionMark::Notice(EDIT_GATE.to_owned()))],
     });
     Verdict {
         call: Call::Deny,
@@ -149,7 +149,7 @@ fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Ver
 fn remind(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
     let skills = listed(missing);
     let notice = format!("{EDIT_GATE}/{skills}");
-    if facts.marks.value().is_some_and(|marks| marks.noticed(&notice)) {
+    if facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice)) {
         return Verdict::silent("it was said already");
     }
     let (noun, is, was) = if missing.len() == 1 { ("skill", "is", "was") } else { ("skills", "are", "were") };
@@ -157,7 +157,7 @@ fn remind(facts: &Facts<'_>, file: &Touched, missing: &[&str]) -> Verdict {
     let text = format!(
         "The {noun} {skills} {is} asked for before a file like {name} is edited, and {was} not invoked in this session."
     );
-    let when_said = vec![Effect::Mark(Mark::Notice(notice))];
+    let when_said = vec![Effect::mark(SessionMark::Notice(notice))];
     Verdict {
         because: "the required skill was not invoked; a reminder is enough here",
         says: vec![Say { to: Audience::Model, text, weight: 50, explains: false, when_said }],

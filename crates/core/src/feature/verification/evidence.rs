@@ -1,15 +1,17 @@
-//! What an event leaves in the marks about work: skills, edits, checks. From what succeeded, never from what was tried.
+//! What an event leaves in the marks about work: edits, checks. From what succeeded, never from what was tried.
 
 use crate::event::{Event, EventKind, Exit};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
-use crate::feature::marks::{Mark, Marks};
+use crate::feature::marks::Marks;
 use crate::feature::verification::checks::Kinds;
 use crate::feature::verification::facts as own;
+use crate::feature::verification::marks::Mark;
 use crate::feature::verification::skill as verification;
 use crate::feature::verification::skill::verifies;
 use crate::feature::verification::work::{Background, Checked, Edit};
 use crate::file_class::FileClass;
+use crate::text::skill_name::satisfies;
 use crate::time::Millis;
 
 /// How much earlier than it was the start of a call may seem to us: an edit of the same answer may have ended just before
@@ -19,8 +21,9 @@ const START_SLACK_MS: u64 = 50;
 /// What has to be known to tell.
 pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
     let files = written(event, config).is_some() || event.command().is_some();
-    let known =
-        |task: &str| marks.is_some_and(|marks| marks.work.background.iter().any(|known| known.task == task));
+    let known = |task: &str| {
+        marks.is_some_and(|marks| marks.verification.background.iter().any(|known| known.task == task))
+    };
     let checks = event.ended_task().is_some_and(|task| task.succeeded && known(&task.id));
     Needs { verification: own::Needs { files, checks }, ..Needs::default() }
 }
@@ -33,24 +36,22 @@ pub fn written<'e>(event: &'e Event<'_>, config: &Config) -> Option<&'e str> {
 /// Whether the verifying commands matter to a command line that ran: only where something is unverified, or was just
 /// edited.
 pub fn wants_checks(marks: Option<&Marks>, edited: bool) -> bool {
-    edited || marks.is_some_and(|marks| marks.work.changes.is_some())
+    edited || marks.is_some_and(|marks| marks.verification.changes.is_some())
 }
 
 /// The marks of this event.
 pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     let event = facts.event;
-    let mut marks = stopped_with_client(facts);
-    if let Some(name) = event.skill() {
-        let agent = event.agent().map(|agent| agent.id.to_owned());
-        marks.push(Mark::Skill { name: name.to_owned(), agent });
-        if crate::feature::verification::work::satisfies(name, verification::SKILL) {
-            marks.push(Mark::Checked(Checked {
-                kinds: Kinds::default(),
-                at: facts.now,
-                seen: facts.now,
-                verified: true,
-            }));
-        }
+    let mut marks = Vec::new();
+    // A client that starts anew has none of the old one's tasks; a new conversation has no marks of them.
+    let source = event.payload.source.get().map(AsRef::as_ref);
+    if event.kind == EventKind::SessionStart && !matches!(source, Some("startup" | "clear" | "compact")) {
+        let tasks = facts.marks.value().map(|marks| marks.verification.background.as_slice());
+        marks.extend(tasks.unwrap_or_default().iter().map(|check| Mark::Ended(check.task.clone())));
+    }
+    if event.skill().is_some_and(|name| satisfies(name, verification::SKILL)) {
+        let (kinds, at) = (Kinds::default(), facts.now);
+        marks.push(Mark::Checked(Checked { kinds, at, seen: at, verified: true }));
     }
     if written(event, config).is_some() {
         marks.extend(edits(facts, config, false).map(|(edit, _)| Mark::Edit(edit)));
@@ -64,26 +65,12 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     if let Some(task) = event.stopped_task() {
         marks.extend(of_ended_task(facts, config, task, false));
     }
-    if event.kind == EventKind::DirectoryAdded {
-        marks.extend(event.payload.directory.get().map(|path| Mark::Directory(path.to_string())));
-    }
-    let held = facts.marks.value().and_then(|marks| marks.work.changes.as_ref());
+    let held = facts.marks.value().and_then(|marks| marks.verification.changes.as_ref());
     let tool = matches!(event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure);
     if tool && held.is_some_and(|changes| changes.held > 0 && !changes.ran) {
         marks.push(Mark::Ran);
     }
     marks
-}
-
-/// A client that starts anew has none of the old one's tasks.
-fn stopped_with_client(facts: &Facts<'_>) -> Vec<Mark> {
-    let source = facts.event.payload.source.get().map(AsRef::as_ref);
-    if facts.event.kind != EventKind::SessionStart || matches!(source, Some("startup" | "clear" | "compact"))
-    {
-        return Vec::new();
-    }
-    let tasks = facts.marks.value().map(|marks| marks.work.background.as_slice()).unwrap_or_default();
-    tasks.iter().map(|check| Mark::Ended(check.task.clone())).collect()
 }
 
 /// The edits of this event alone, for when they cannot be noted.
@@ -159,8 +146,10 @@ fn of_command(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
 }
 
 fn of_ended_task(facts: &Facts<'_>, config: &Config, task: &str, succeeded: bool) -> Vec<Mark> {
-    let known =
-        facts.marks.value().and_then(|marks| marks.work.background.iter().find(|known| known.task == task));
+    let known = facts
+        .marks
+        .value()
+        .and_then(|marks| marks.verification.background.iter().find(|known| known.task == task));
     let Some(known) = known else { return Vec::new() };
     let mut marks = vec![Mark::Ended(task.to_owned())];
     marks.extend(succeeded.then(|| checked(facts, config, passed(facts), known.kinds, known.at)));
@@ -169,7 +158,7 @@ fn of_ended_task(facts: &Facts<'_>, config: &Config, task: &str, succeeded: bool
 
 /// What succeeded since the last edit.
 fn passed(facts: &Facts<'_>) -> Kinds {
-    let changes = facts.marks.value().and_then(|marks| marks.work.changes.as_ref());
+    let changes = facts.marks.value().and_then(|marks| marks.verification.changes.as_ref());
     changes.map(|changes| changes.checked).unwrap_or_default()
 }
 

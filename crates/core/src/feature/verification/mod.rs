@@ -3,6 +3,7 @@
 pub mod checks;
 pub mod evidence;
 pub mod facts;
+pub mod marks;
 pub mod skill;
 pub mod task_gate;
 pub mod verify_stop;
@@ -28,10 +29,10 @@ impl Feature for Room {
     }
 
     fn observe(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
-        evidence::marks(facts, config)
+        evidence::marks(facts, config).into_iter().map(Mark::from).collect()
     }
 
     fn must_note(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
-        evidence::edit_marks(facts, config)
+        evidence::edit_marks(facts, config).into_iter().map(Mark::from).collect()
     }
 }

@@ -6,8 +6,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::Event;
-use crate::feature::marks::{Mark, Marks};
 use crate::feature::verification::checks::Kinds;
 use crate::text::quoted::quoted_line;
 use crate::time::Millis;
@@ -109,7 +107,7 @@ impl ChangeSet {
     }
 
     /// Takes one more edit; what was proved before it is void.
-    pub(in crate::feature) fn add(&mut self, edit: &Edit) {
+    pub(super) fn add(&mut self, edit: &Edit) {
         if self.files.is_empty() {
             self.began = edit.at;
         }
@@ -153,21 +151,6 @@ pub(crate) fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// What work a session has behind it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Work {
-    /// Skills that were invoked, each with the subagent that did, oldest first.
-    pub skills: Vec<(String, Option<String>)>,
-    /// Code that is not verified.
-    pub changes: Option<ChangeSet>,
-    /// When code was last verified.
-    pub verified: Option<Millis>,
-    /// Checks in the background.
-    pub background: Vec<Background>,
-    /// What code was written, verified or not.
-    pub wrote: Wrote,
-}
-
 /// What code a session wrote: also after it was verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -184,7 +167,7 @@ pub struct Wrote {
 const WROTE_KEPT: usize = 20;
 
 impl Wrote {
-    fn add(&mut self, edit: &Edit) {
+    pub(super) fn add(&mut self, edit: &Edit) {
         // Marks are in the order in which they were made, also where the clock was set back in between.
         self.last = edit.at;
         let name = shorten(&edit.file);
@@ -196,117 +179,12 @@ impl Wrote {
     }
 }
 
-/// Hooks of calls that run at once may write their marks in another order than they began.
-const CLOCK_SLACK_MS: u64 = 60_000;
-
-/// More skills than a session uses; the oldest are forgotten.
-const SKILLS_KEPT: usize = 64;
-
-/// More checks than anybody runs at once.
-const BACKGROUND_KEPT: usize = 8;
-
-impl Work {
-    pub(in crate::feature) fn invoke(&mut self, name: String, agent: Option<String>) {
-        let skill = (name, agent);
-        self.skills.retain(|known| *known != skill);
-        self.skills.push(skill);
-        if self.skills.len() > SKILLS_KEPT {
-            // A subagent's own first: it is gone before its session.
-            let at = self.skills.iter().position(|(_, agent)| agent.is_some()).unwrap_or_default();
-            self.skills.remove(at);
-        }
-    }
-
-    pub(in crate::feature) fn edit(&mut self, edit: &Edit) {
-        if self.changes.is_none() {
-            self.wrote.began = edit.at;
-        }
-        self.wrote.add(edit);
-        self.changes.get_or_insert_default().add(edit);
-    }
-
-    pub(in crate::feature) fn check(&mut self, checked: &Checked) {
-        let Some(changes) = &mut self.changes else {
-            return;
-        };
-        // Marks are in the order in which they were made. If the last edit seems to lie in the future of the check's end,
-        // the clock was set back, and the order is the better witness.
-        let clock_set_back = changes.last.since(checked.seen) > CLOCK_SLACK_MS;
-        if changes.last > checked.at && !clock_set_back {
-            return;
-        }
-        if checked.verified {
-            self.verified = Some(checked.at);
-            self.changes = None;
-        } else {
-            changes.checked = changes.checked.and(checked.kinds);
-        }
-    }
-
-    pub(in crate::feature) fn launch(&mut self, background: Background) {
-        self.end(&background.task);
-        self.background.push(background);
-        if self.background.len() > BACKGROUND_KEPT {
-            self.background.remove(0);
-        }
-    }
-
-    pub(in crate::feature) fn end(&mut self, task: &str) {
-        self.background.retain(|known| known.task != task);
-    }
-
-    /// What it comes to with these marks.
-    #[must_use]
-    pub fn after(&self, marks: &[Mark]) -> Work {
-        let mut all = Marks { work: self.clone(), ..Marks::default() };
-        for mark in marks {
-            all.apply(mark.clone());
-        }
-        all.work
-    }
-
-    /// Checks in the background that could still verify what is unverified.
-    pub fn pending(&self) -> impl Iterator<Item = &Background> {
-        let last = self.changes.as_ref().map(|changes| changes.last).unwrap_or_default();
-        self.background.iter().filter(move |check| check.at >= last)
-    }
-
-    /// Whether one of them still runs when a turn ends.
-    pub fn check_runs(&self, event: &Event<'_>) -> bool {
-        self.pending().any(|check| event.is_running(&check.task))
-    }
-
-    /// Whether a skill was invoked: by its own name, or as `plugin:name`. `own` is what only this agent's own calls
-    /// count for; `None` takes everybody's.
-    pub fn invoked(&self, skill: &str, own: Option<&str>) -> bool {
-        self.skills.iter().any(|(name, agent)| {
-            let same = satisfies(name, skill);
-            same && own.is_none_or(|own| agent.as_deref().unwrap_or_default() == own)
-        })
-    }
-}
-
-/// Whether invoking `name` is invoking `skill`: the same, or the same of a plugin.
-pub fn satisfies(name: &str, skill: &str) -> bool {
-    name == skill || name.rsplit_once(':').is_some_and(|(_, name)| name == skill)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn edit(file: &str, at: u64) -> Edit {
         Edit { file: file.into(), at: Millis(at), shell: false }
-    }
-
-    #[test]
-    fn a_longer_name_is_another_skill() {
-        assert!(satisfies("code-quality-rules", "code-quality-rules"));
-        assert!(satisfies("tidegate:code-quality-rules", "code-quality-rules"));
-        assert!(!satisfies("my-code-quality-rules", "code-quality-rules"));
-        assert!(!satisfies("code-quality-rules-lite", "code-quality-rules"));
-        assert!(!satisfies("code-quality-rules:other", "code-quality-rules"));
-        assert!(satisfies("tidegate:x", "tidegate:x"));
     }
 
     #[test]
@@ -318,45 +196,5 @@ mod tests {
         assert_eq!(changes.count(), 7);
         assert_eq!(changes.listed(), "src/0.rs, src/1.rs, src/2.rs, src/3.rs, src/4.rs and 2 more");
         assert_eq!((changes.began, changes.last), (Millis(0), Millis(8)));
-    }
-
-    #[test]
-    fn a_check_speaks_only_of_what_was_there_when_it_began() {
-        let kinds = Kinds::TEST;
-        let checked = |at, verified| Checked { kinds, at: Millis(at), seen: Millis(at + 5), verified };
-        let mut work = Work::default();
-        let mut changes = ChangeSet::default();
-        changes.add(&edit("a.rs", 10));
-        work.changes = Some(changes);
-        work.check(&checked(9, true));
-        assert!(work.changes.is_some());
-        work.check(&checked(10, false));
-        assert_eq!(work.changes.as_ref().map(|changes| changes.checked), Some(kinds));
-        work.check(&checked(11, true));
-        assert_eq!((work.changes.is_some(), work.verified), (false, Some(Millis(11))));
-    }
-
-    #[test]
-    fn a_clock_that_was_set_back_does_not_hold_for_an_hour() {
-        let mut work = Work { changes: Some(ChangeSet::default()), ..Work::default() };
-        work.changes.as_mut().unwrap().add(&edit("a.rs", 3_600_000));
-        let at = |seen| Checked { kinds: Kinds::TEST, at: Millis(10), seen: Millis(seen), verified: true };
-        work.check(&at(3_599_000));
-        assert!(work.changes.is_some(), "a long check, and an edit in the middle of it");
-        work.check(&at(20));
-        assert!(work.changes.is_none());
-    }
-
-    #[test]
-    fn a_skill_is_everybodys_or_ones_own() {
-        let mut work = Work::default();
-        work.invoke("tidegate:rules".into(), Some("a1".into()));
-        assert!(work.invoked("rules", None));
-        assert!(work.invoked("rules", Some("a1")));
-        assert!(!work.invoked("rules", Some("a2")) && !work.invoked("rules", Some("")));
-        for number in 0..100 {
-            work.invoke(format!("skill-{number}"), None);
-        }
-        assert_eq!(work.skills.len(), SKILLS_KEPT);
     }
 }

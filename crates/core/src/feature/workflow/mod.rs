@@ -8,6 +8,7 @@ pub mod definition;
 pub mod effect;
 pub mod estimate;
 pub mod manifest;
+pub mod marks;
 pub mod policy;
 pub mod report;
 pub mod settings;
@@ -36,7 +37,7 @@ impl Feature for Room {
 
     /// A gate decides whether an agent is spawned, and the reading it rests on may be worth a wait.
     fn deserves_time(event: &Event<'_>, marks: &Marks) -> bool {
-        event.spawn().is_some() && marks.workflow.is_some()
+        event.spawn().is_some() && marks.workflow.attached.is_some()
     }
 }
 

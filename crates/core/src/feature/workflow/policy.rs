@@ -10,11 +10,12 @@ use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::knowledge::handoff;
-use crate::feature::marks::{Mark, Marks, WORKFLOW_NOTICE};
+use crate::feature::marks::{Marks, SessionMark, UNTIL_BOUNDARY};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::workflow::check::{COMPACTS_FROM, Report};
 use crate::feature::workflow::effect;
 use crate::feature::workflow::manifest::{FILE, is_manifest, is_of_feature};
+use crate::feature::workflow::marks::Mark;
 use crate::feature::workflow::standing::{AtGate, Standing};
 use crate::feature::workflow::{Attached, Gate, Manifest, PhaseBegan, work_id};
 use crate::feature::{Mode, Policy};
@@ -53,7 +54,7 @@ impl Policy for WorkflowGate {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        let attached = marks.and_then(|marks| marks.workflow.as_ref());
+        let attached = marks.and_then(|marks| marks.workflow.attached.as_ref());
         match event.kind {
             EventKind::PreToolUse => {
                 event.spawn().filter(|_| event.main_thread())?;
@@ -83,7 +84,7 @@ impl Policy for WorkflowGate {
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         let attached = match &facts.marks {
-            Known::Value(marks) => marks.workflow.as_ref(),
+            Known::Value(marks) => marks.workflow.attached.as_ref(),
             Known::Absent => None,
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
@@ -117,12 +118,12 @@ pub fn is_same(path: &str, manifest: &str) -> bool {
 }
 
 fn failed(work: Option<u64>) -> Verdict {
-    let effects = work.map(|work| Effect::Mark(Mark::AgentFailed(work)));
+    let effects = work.map(|work| Effect::mark(Mark::AgentFailed(work)));
     Verdict { effects: effects.into_iter().collect(), ..Verdict::silent("an agent failed") }
 }
 
 fn notice(what: &str) -> String {
-    format!("{WORKFLOW_NOTICE}{what}")
+    format!("{UNTIL_BOUNDARY}{what}")
 }
 
 /// What a session knows at its gates.
@@ -137,8 +138,8 @@ fn at_gate<'a>(
     AtGate {
         strict: settings.mode == WorkflowMode::Strict,
         level: facts.meter.reading().and_then(|reading| settings.level(reading)),
-        boundary: marks.and_then(|marks| marks.boundary),
-        session: marks.and_then(|marks| marks.began),
+        boundary: marks.and_then(|marks| marks.session.boundary),
+        session: marks.and_then(|marks| marks.session.began),
         attached,
         written: standing.written,
     }
@@ -191,7 +192,7 @@ fn spawn(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> Ver
     }
     verdict
         .effects
-        .extend(standing.and_then(|standing| seen(facts, config, standing, attached?)).map(Effect::Mark));
+        .extend(standing.and_then(|standing| seen(facts, config, standing, attached?)).map(Effect::mark));
     verdict
 }
 
@@ -299,7 +300,7 @@ impl Spawn<'_> {
     }
 
     fn noticed(&self, what: &str) -> bool {
-        self.facts.marks.value().is_some_and(|marks| marks.noticed(&notice(what)))
+        self.facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice(what)))
     }
 
     fn deny(&self, level: u8) -> Verdict {
@@ -307,7 +308,7 @@ impl Spawn<'_> {
         let (mut reason, mut says, mut effects) = (String::new(), Vec::new(), Vec::new());
         let mut once = |key: String, text: String| {
             if !self.noticed(&key) {
-                let when_said = vec![Effect::Mark(Mark::Notice(notice(&key)))];
+                let when_said = vec![Effect::mark(SessionMark::Notice(notice(&key)))];
                 says.push(Say { to: Audience::User, text, weight: 60, explains: true, when_said });
             }
         };
@@ -329,7 +330,7 @@ impl Spawn<'_> {
         if level >= LAST && !self.noticed(&LAST.to_string()) {
             let steps = self.phase.and_then(|(_, standing)| standing.steps());
             effects.push(Effect::Workflow(effect::Effect::WriteHandoff(steps.into_iter().collect())));
-            effects.push(Effect::Mark(Mark::Notice(notice(&LAST.to_string()))));
+            effects.push(Effect::mark(SessionMark::Notice(notice(&LAST.to_string()))));
             let _ = write!(reason, " From {LAST}% on .claude/context/{} is written.", handoff::FILE);
             once(LAST.to_string(), (words.handoff_written)(LAST));
         }
@@ -385,7 +386,7 @@ impl Spawn<'_> {
         if told && !heavy {
             return Verdict::silent("this level was said in this phase");
         }
-        let mark = || vec![Effect::Mark(Mark::Notice(notice(&key)))];
+        let mark = || vec![Effect::mark(SessionMark::Notice(notice(&key)))];
         let mut text = format!("{step}% of the way to a full context: {}.", use_of(self.facts));
         text += if step == NOW {
             " From 85% on no agents are spawned. A compaction now keeps what stands in files."
@@ -430,7 +431,7 @@ impl Spawn<'_> {
         let text = "An agent with this task failed before. For the next one, one line on what went wrong is enough in its prompt; the output \
                     of the one that failed fills the context twice."
             .to_owned();
-        let when_said = vec![Effect::Mark(Mark::AgentRetried(work))];
+        let when_said = vec![Effect::mark(Mark::AgentRetried(work))];
         verdict.says.push(Say { to: Audience::Model, text, weight: 65, explains: false, when_said });
         if verdict.says.len() == 1 {
             verdict.because = "the same work is spawned again after a failure";
@@ -476,7 +477,7 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
         _ => return Verdict::silent("that manifest tells of no workflow"),
     };
     if manifest.complete {
-        let left = is_bound.then_some(Effect::Mark(Mark::WorkflowLeft));
+        let left = is_bound.then_some(Effect::mark(Mark::WorkflowLeft));
         return Verdict {
             effects: left.into_iter().collect(),
             ..Verdict::silent("the workflow is complete")
@@ -496,7 +497,7 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
         };
     };
     let (Some(number), Some(last)) = (manifest.current, bound.current()) else {
-        let mark = seen(facts, config, standing, bound).map(Effect::Mark);
+        let mark = seen(facts, config, standing, bound).map(Effect::mark);
         return Verdict { effects: mark.into_iter().collect(), ..Verdict::silent("the phase is not known") };
     };
     if last.number == number {
@@ -515,7 +516,7 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
     let change =
         Change { facts, standing, level: level.unwrap_or_default(), at, ended: last.number, begins: number };
     let (mut verdict, asked) = change.decide(manifest);
-    verdict.effects.insert(0, Effect::Mark(began(asked)));
+    verdict.effects.insert(0, Effect::mark(began(asked)));
     verdict
 }
 
@@ -535,7 +536,7 @@ fn wrote(facts: &Facts<'_>, manifest: &str) -> bool {
 fn stays(facts: &Facts<'_>, attached: &Attached, standing: &Standing, gate: usize) -> Verdict {
     let because = "a gate of this session's workflow was not let through";
     let key = format!("stays {}", standing.path);
-    if facts.marks.value().is_some_and(|marks| marks.noticed(&notice(&key))) {
+    if facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice(&key))) {
         return Verdict::silent(because);
     }
     let text = format!(
@@ -543,7 +544,7 @@ fn stays(facts: &Facts<'_>, attached: &Attached, standing: &Standing, gate: usiz
          missing; `tidegate gate detach` lets go of it, with the person's yes.",
         attached.manifest
     );
-    let when_said = vec![Effect::Mark(Mark::Notice(notice(&key)))];
+    let when_said = vec![Effect::mark(SessionMark::Notice(notice(&key)))];
     let say = Say { to: Audience::Model, text, weight: 60, explains: false, when_said };
     Verdict { says: vec![say], ..Verdict::silent(because) }
 }
@@ -552,21 +553,21 @@ fn attach(manifest: &Manifest, standing: &Standing) -> Verdict {
     let new = standing.attach(manifest, None);
     let (project, manifest) = (standing.root.clone(), standing.path.clone());
     let own = effect::Effect::OwnManifest { project, manifest };
-    let effects = vec![Effect::Mark(Mark::Workflow(Box::new(new))), Effect::Workflow(own)];
+    let effects = vec![Effect::mark(Mark::Workflow(Box::new(new))), Effect::Workflow(own)];
     Verdict { effects, ..Verdict::silent("the workflow is this session's now") }
 }
 
 /// A manifest that cannot be read closes nothing, and a gate cannot be passed with it: that is worth a word.
 fn broken(facts: &Facts<'_>, standing: &Standing, why: &str) -> Verdict {
     let key = format!("broken {}", crate::text::fnv::hash(why.bytes()));
-    if facts.marks.value().is_some_and(|marks| marks.noticed(&notice(&key))) {
+    if facts.marks.value().is_some_and(|marks| marks.session.noticed(&notice(&key))) {
         return Verdict::silent("the manifest cannot be used");
     }
     let text = format!(
         "{} cannot be used as it is: {why}. Until it reads back no gate can be passed with it.",
         standing.path
     );
-    let when_said = vec![Effect::Mark(Mark::Notice(notice(&key)))];
+    let when_said = vec![Effect::mark(SessionMark::Notice(notice(&key)))];
     let say = Say { to: Audience::Model, text, weight: 60, explains: false, when_said };
     Verdict { says: vec![say], ..Verdict::silent("the manifest cannot be used") }
 }
@@ -623,7 +624,7 @@ impl Change<'_> {
             None => return (Verdict::silent("a phase has ended"), false),
         };
         // Said with the end of a phase, it need not be said again before the first agent of the next.
-        let said = |step| vec![Effect::Mark(Mark::Notice(notice(&format!("{step} {begins}"))))];
+        let said = |step| vec![Effect::mark(SessionMark::Notice(notice(&format!("{step} {begins}"))))];
         let when_said = if *level >= SOON { said(SOON) } else { Vec::new() };
         let mut says = vec![Say { to: Audience::Model, text, weight: 75, explains: false, when_said }];
         if *level >= NOW {
@@ -661,7 +662,7 @@ fn after_boundary(facts: &Facts<'_>, attached: &Attached) -> Verdict {
             let section = manifest.section(left.number)?.key.clone();
             let (project, manifest) = (attached.project.clone(), attached.manifest.clone());
             let note = effect::Effect::NoteCompaction { project, manifest, section };
-            Some([Effect::Workflow(note), Effect::Mark(Mark::CompactionNoted(left.number))])
+            Some([Effect::Workflow(note), Effect::mark(Mark::CompactionNoted(left.number))])
         },
     );
     Verdict {

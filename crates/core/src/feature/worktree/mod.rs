@@ -6,13 +6,15 @@
 
 pub mod effect;
 pub mod kept;
+pub mod marks;
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Mark, Marks};
+use crate::feature::marks::Marks;
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 use crate::feature::worktree::kept::{Kept, Worktrees};
+use crate::feature::worktree::marks::Mark;
 use crate::feature::{Feature, Mode, Policy};
 use crate::settings::section::section;
 use crate::settings::setting::choices;
@@ -71,7 +73,7 @@ impl Policy for Worktree {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        let waits = marks.is_some_and(|marks| !marks.worktrees.is_empty());
+        let waits = marks.is_some_and(|marks| !marks.worktree.kept.is_empty());
         let tells = matches!(
             event.kind,
             EventKind::SessionStart | EventKind::UserPromptSubmit | EventKind::PostToolUse | EventKind::Stop
@@ -88,7 +90,7 @@ impl Policy for Worktree {
             return Verdict {
                 effects: vec![
                     Effect::Worktree(effect::Effect::Keep(kept.clone())),
-                    Effect::Mark(Mark::WorktreeKept(kept.clone())),
+                    Effect::mark(Mark::WorktreeKept(kept.clone())),
                 ],
                 ..Verdict::silent("the worktree holds what stands nowhere else")
             };
@@ -104,7 +106,7 @@ impl Policy for Worktree {
             text: (crate::words::words(facts.lang).worktree_kept)(&kept.worktree, &kept.copy),
             weight: 50,
             explains: false,
-            when_said: vec![Effect::Mark(Mark::WorktreeTold(kept.worktree.clone()))],
+            when_said: vec![Effect::mark(Mark::WorktreeTold(kept.worktree.clone()))],
         };
         Verdict {
             says: facts.worktree.gone.iter().map(say).collect(),

@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::feature::memory::{meta_tag, topic_decision};
 use crate::feature::verdict::Asks;
-use crate::feature::verification::work::satisfies;
 use crate::feature::verification::{task_gate, verify_stop};
 use crate::pipeline::gate::EDIT_GATE;
 use crate::pipeline::record::{Record, VerdictRecord, estimate_tokens};
+use crate::text::skill_name::satisfies;
 use crate::time::Millis;
 
 pub use tally::{Spoke, Tally, Would, tallies};

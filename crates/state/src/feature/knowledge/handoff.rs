@@ -8,8 +8,9 @@ use tidegate_core::event::SessionId;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::handoff::{FILE, Handoff, Head, Sources, Steps};
+use tidegate_core::feature::knowledge::marks::{HandoffKnown, Mark as KnowledgeMark};
 use tidegate_core::feature::knowledge::plan;
-use tidegate_core::feature::marks::{HandoffKnown, Mark, Marks};
+use tidegate_core::feature::marks::Marks;
 use tidegate_core::time::Millis;
 
 use crate::feature::knowledge::known;
@@ -36,7 +37,7 @@ pub fn collect(
     now: Millis,
 ) -> Handoff {
     let marks = session.map(|(_, marks)| marks);
-    let stage = marks.and_then(|marks| marks.stage.as_ref());
+    let stage = marks.and_then(|marks| marks.cycle.stage.as_ref());
     if let Known::Value(standing) = cycle::read(Some(state), root, config) {
         work.extend(standing.steps(stage));
     }
@@ -89,7 +90,7 @@ pub fn write(
         again_if_changed(|| write_locked(&folder, &handoff.text()))?
     };
     if let Some(session) = by.map(|session| state.session(session)) {
-        let wrote = Mark::Handoff(HandoffKnown { at: handoff.at, wrote: true });
+        let wrote = KnowledgeMark::Handoff(HandoffKnown { at: handoff.at, wrote: true }).into();
         // At worst the session is told of what it wrote.
         let _ = marks::lock_shared(&session).and_then(|lock| lock.append(&[wrote]));
     }

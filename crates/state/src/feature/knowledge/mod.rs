@@ -39,7 +39,7 @@ pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &Where<'_>) 
         known.flow_changed = here.root.and_then(Folder::of).and_then(|folder| folder.modified(flow::FILE));
     }
     if needs.files {
-        known.files = files(facts.marks.value().and_then(|marks| marks.began), here);
+        known.files = files(facts.marks.value().and_then(|marks| marks.session.began), here);
     }
 }
 

@@ -11,10 +11,9 @@ use std::path::Path;
 
 use tidegate_core::event::Event;
 use tidegate_core::feature::facts::Facts;
-use tidegate_core::feature::marks::Marks;
 use tidegate_core::feature::memory::catalogue::{MOST, OWN};
 use tidegate_core::feature::memory::effect::Effect;
-use tidegate_core::feature::memory::facts::{Answer, Needs, Remembered, turn_ends};
+use tidegate_core::feature::memory::facts::{Answer, Needs, Remembered, topics_in_question, turn_ends};
 use tidegate_core::feature::memory::job::{Job, VERSION};
 use tidegate_core::feature::memory::settings::StartupProjects;
 use tidegate_core::feature::memory::tag as meta_tag;
@@ -46,7 +45,7 @@ pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &Where<'_>) -> R
     let Some(state) = here.state else { return memory };
     if needs.topics {
         let mut ids: Vec<i64> = memory.tag().map(|tag| tag.topic.id).into_iter().collect();
-        ids.extend(facts.marks.value().into_iter().flat_map(Marks::topics_in_question));
+        ids.extend(facts.marks.value().into_iter().flat_map(topics_in_question));
         ids.retain(|id| *id > OWN);
         ids.dedup();
         memory.topics = ids.into_iter().map(|id| (id, catalogue::topic(state, id))).collect();

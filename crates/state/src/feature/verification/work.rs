@@ -67,7 +67,7 @@ fn one_line(line: &str) -> String {
 /// The folder that a command line started in. The payload's own is where it ended; only a subagent is always put back.
 fn start(event: &Event<'_>, marks: Option<&Marks>, root: &Path) -> String {
     let ended = event.payload.cwd.get().map(ToString::to_string);
-    let before = marks.and_then(|marks| marks.cwd.clone()).filter(|_| event.main_thread());
+    let before = marks.and_then(|marks| marks.session.cwd.clone()).filter(|_| event.main_thread());
     before.or(ended).unwrap_or_else(|| root.to_string_lossy().into_owned())
 }
 
@@ -118,7 +118,7 @@ fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>
     let edited = work.files.iter().any(|file| file.inside.is_some() && file.class == FileClass::Code);
     let script = script.filter(|_| evidence::wants_checks(marks, edited));
     if script.is_some() || needs.checks {
-        let unverified = marks.and_then(|marks| marks.work.changes.as_ref());
+        let unverified = marks.and_then(|marks| marks.verification.changes.as_ref());
         let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
         let edited: Vec<PathBuf> = files.iter().map(|file| home.join(file)).collect();
         // A script that was made for a moment and removed again; with more files than are known by name it is not asked.
@@ -145,7 +145,7 @@ fn written(
     let ran = event.payload.duration_ms.get().copied().unwrap_or(LONGEST_CALL_MS);
     let began = now.before(ran + START_SLACK_MS);
     // What was seen before is not this line's: what was verified since, and the edits that are known.
-    let work = marks.map(|marks| &marks.work);
+    let work = marks.map(|marks| &marks.verification);
     let verified = work.and_then(|work| work.verified).unwrap_or_default();
     let changes = work.and_then(|work| work.changes.as_ref());
     let known =
@@ -239,7 +239,7 @@ fn checks(
 /// Where the project's files are.
 fn roots_of(root: &Path, marks: Option<&Marks>, here: &Where<'_>) -> Vec<PathBuf> {
     let main = project::main_worktree(root);
-    let added = marks.map(|marks| marks.directories.as_slice()).unwrap_or_default();
+    let added = marks.map(|marks| marks.session.directories.as_slice()).unwrap_or_default();
     let mut roots: Vec<PathBuf> = [Some(root.to_owned()), here.started_in.map(Path::to_owned), main]
         .into_iter()
         .flatten()

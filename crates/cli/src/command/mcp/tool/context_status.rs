@@ -86,9 +86,9 @@ fn call(given: Value) -> Done {
     let mut status = Status {
         summary: String::new(),
         session: session.id.to_string(),
-        project: session.marks.root.clone(),
+        project: session.marks.session.root.clone(),
         meter: MeterRecord::of(&meter, forecast, here.now),
-        pressure_said: session.marks.pressure.level.name(),
+        pressure_said: session.marks.pressure.said.level.name(),
         armed: held.then(|| Unverified::of(&here, &session)).flatten().map(|armed| armed.lines().join("; ")),
         stage: Cycle::of(&here, &session).map(|cycle| cycle.line()),
         gate: InWorkflow::of(&here, &session).map(|workflow| workflow.line()),

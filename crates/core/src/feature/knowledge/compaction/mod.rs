@@ -17,11 +17,12 @@ use crate::feature::knowledge::flow;
 use crate::feature::knowledge::handoff;
 use crate::feature::knowledge::handoff::Head;
 use crate::feature::knowledge::key_facts::{FactSources, KeyFact, instructions, key_facts};
+use crate::feature::knowledge::marks::{HandoffKnown, Mark};
 use crate::feature::knowledge::survival;
 use crate::feature::knowledge::survival::Survival;
 use crate::feature::knowledge::tracked;
 use crate::feature::knowledge::tracked::{Content, Tracked};
-use crate::feature::marks::{HandoffKnown, Mark, Marks, Note};
+use crate::feature::marks::{Marks, Note, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::workflow::Attached;
 use crate::feature::{Mode, Policy};
@@ -107,7 +108,7 @@ impl Policy for Compaction {
         if !event.main_thread() {
             return None;
         }
-        let lost = marks.is_some_and(|marks| marks.notes.contains(&Note::Lost));
+        let lost = marks.is_some_and(|marks| marks.session.notes.contains(&Note::Lost));
         let needs = |boundary| Needs {
             knowledge: facts::Needs { boundary, ..facts::Needs::default() },
             ..Needs::default()
@@ -160,7 +161,7 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
             call: Call::Deny,
             reason: Some((crate::words::words(facts.lang).compaction_held)(knowledge.unpromoted.len())),
             because: "entries are not promoted",
-            effects: vec![Effect::Mark(Mark::CompactionHeld(knowledge.set))],
+            effects: vec![Effect::mark(Mark::CompactionHeld(knowledge.set))],
             asks: Asks::compound(),
             ..Verdict::pass()
         };
@@ -209,8 +210,9 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
 /// A second one passes, whatever was written in between; so does one that a person decided for these entries before.
 fn holds(facts: &Facts<'_>, knowledge: &Knowledge) -> bool {
     let marks = facts.marks.value();
-    let held =
-        marks.is_some_and(|marks| marks.held_since_boundary || marks.compaction_held == Some(knowledge.set));
+    let held = marks.is_some_and(|marks| {
+        marks.knowledge.held_since_boundary || marks.knowledge.compaction_held == Some(knowledge.set)
+    });
     !knowledge.unpromoted.is_empty() && !held && facts.person.may_be_there()
 }
 
@@ -220,7 +222,7 @@ fn texts(list: &[String]) -> Vec<&str> {
 
 /// What an earlier boundary lost and the model has not heard yet, as far as it stands nowhere in the conversation.
 fn owed(facts: &Facts<'_>) -> Vec<KeyFact> {
-    let waits = facts.marks.value().is_some_and(|marks| marks.notes.contains(&Note::Lost));
+    let waits = facts.marks.value().is_some_and(|marks| marks.session.notes.contains(&Note::Lost));
     let Some(boundary) = facts.knowledge.boundary.as_ref().filter(|_| waits) else { return Vec::new() };
     if boundary.survival.is_none() {
         return boundary.owed.clone();
@@ -233,10 +235,11 @@ fn owed(facts: &Facts<'_>) -> Vec<KeyFact> {
 fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<KeyFact> {
     let none = Marks::default();
     let marks = facts.marks.value().unwrap_or(&none);
-    let unverified = marks.work.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
+    let unverified =
+        marks.verification.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
     // What a prompt was taken to ask for is a guess, and no stage of anything.
-    let phase = || marks.workflow.as_ref().map(Attached::key_fact);
-    let stage = marks.stage.as_ref().map(ActiveStage::key_fact).or_else(phase);
+    let phase = || marks.workflow.attached.as_ref().map(Attached::key_fact);
+    let stage = marks.cycle.stage.as_ref().map(ActiveStage::key_fact).or_else(phase);
     key_facts(&FactSources {
         constraints: texts(&knowledge.constraints),
         decisions: texts(&knowledge.decisions),
@@ -244,7 +247,7 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<Ke
         nexts: texts(&knowledge.next),
         open_items: texts(&knowledge.open),
         unverified: texts(unverified),
-        files: marks.work.wrote.files.iter().rev().map(String::as_str).collect(),
+        files: marks.verification.wrote.files.iter().rev().map(String::as_str).collect(),
         phase: stage.as_deref(),
         notes: owed.iter().map(|fact| fact.text.as_str()).collect(),
     })
@@ -252,12 +255,12 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<Ke
 
 /// After the compaction: what happened to what was learned, and where it stands.
 fn recover(facts: &Facts<'_>) -> Verdict {
-    let recovered = facts.marks.value().and_then(|marks| marks.recovered);
+    let recovered = facts.marks.value().and_then(|marks| marks.knowledge.recovered);
     let noted = facts.knowledge.boundary.as_ref().filter(|boundary| recovered != Some(boundary.noted));
     let Some(boundary) = noted else {
         return Verdict::silent("nothing was noted before this compaction");
     };
-    let recovered = Effect::Mark(Mark::Recovered(boundary.noted));
+    let recovered = Effect::mark(Mark::Recovered(boundary.noted));
     // Where a project has no place for knowledge, the summary itself says all that there is to say.
     let Some(knowledge) = &facts.knowledge.files else {
         return Verdict { effects: vec![recovered], ..Verdict::silent("there is no flow here") };
@@ -278,7 +281,7 @@ fn recover(facts: &Facts<'_>) -> Verdict {
         let entries = if moved == 1 { "entry was" } else { "entries were" };
         let _ = write!(text, "\n{moved} older {entries} moved from progress.md to progress.archive.md.");
     }
-    let when_said = vec![recovered, Effect::Mark(Mark::Listed(names(&files)))];
+    let when_said = vec![recovered, Effect::mark(Mark::Listed(names(&files)))];
     Verdict {
         says: vec![Say { to: Audience::Model, text, weight: 100, explains: false, when_said }],
         effects: vec![Effect::Knowledge(effect::Effect::TidyFlow)],
@@ -315,7 +318,7 @@ fn has_something(files: &[Tracked]) -> bool {
 fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
     let written = facts.knowledge.files.as_ref().and_then(|knowledge| knowledge.handoff);
     let Some(at) = written.filter(|at| Head::is_news(*at, facts.now)) else { return Vec::new() };
-    let known = facts.marks.value().filter(|_| !begins(facts)).and_then(|marks| marks.handoff);
+    let known = facts.marks.value().filter(|_| !begins(facts)).and_then(|marks| marks.knowledge.handoff);
     if known.is_some_and(|known| known.at == at && !(known.wrote && facts.event.compacted())) {
         return Vec::new();
     }
@@ -326,7 +329,7 @@ fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
         handoff::FILE,
         tracked::age(age)
     );
-    let told = Effect::Mark(Mark::Handoff(HandoffKnown { at, wrote: false }));
+    let told = Effect::mark(Mark::Handoff(HandoffKnown { at, wrote: false }));
     let say = |to, text, when_said| Say { to, text, weight: 80, explains: false, when_said };
     let mut says = vec![say(Audience::Model, to_model, vec![told])];
     if facts.person.may_be_there() {
@@ -352,7 +355,7 @@ fn list(facts: &Facts<'_>) -> Verdict {
         return Verdict::silent("there are no persistence files");
     };
     let names = names(&knowledge.tracked);
-    if !begins(facts) && facts.marks.value().is_some_and(|marks| marks.listed == Some(names)) {
+    if !begins(facts) && facts.marks.value().is_some_and(|marks| marks.knowledge.listed == Some(names)) {
         return Verdict::silent("they are as they were when they were named");
     }
     Verdict {
@@ -361,7 +364,7 @@ fn list(facts: &Facts<'_>) -> Verdict {
             text: tracked::listing(&knowledge.tracked, facts.now),
             weight: 60,
             explains: false,
-            when_said: vec![Effect::Mark(Mark::Listed(names))],
+            when_said: vec![Effect::mark(Mark::Listed(names))],
         }],
         ..Verdict::silent("persistence files are there")
     }
@@ -398,14 +401,14 @@ fn measure(facts: &Facts<'_>) -> Verdict {
     verdict.effects.push(Effect::Knowledge(effect::Effect::NoteBoundary(Box::new(boundary.clone()))));
     verdict.effects.push(Effect::Knowledge(effect::Effect::PublishCompaction(Box::new(boundary))));
     if missing {
-        verdict.effects.push(Effect::Mark(Mark::Note(Note::Lost)));
+        verdict.effects.push(Effect::mark(SessionMark::Note(Note::Lost)));
     }
     verdict
 }
 
 /// The facts that stand nowhere in the conversation any more. By now the host has written down which messages it kept whole.
 fn tell_lost(facts: &Facts<'_>, config: &Config) -> Verdict {
-    let given = Effect::Mark(Mark::NoteGiven(Note::Lost));
+    let given = Effect::mark(SessionMark::NoteGiven(Note::Lost));
     let Some(boundary) = &facts.knowledge.boundary else {
         return Verdict { effects: vec![given], ..Verdict::silent("what was lost is not known any more") };
     };

@@ -9,7 +9,8 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::knowledge::effect;
 use crate::feature::knowledge::facts::Knowledge;
-use crate::feature::marks::{Mark, Marks, Note, Nudge};
+use crate::feature::knowledge::marks::{Mark, Nudge};
+use crate::feature::marks::{Marks, Note, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
 use crate::settings::section::section;
@@ -78,11 +79,11 @@ impl Policy for CompoundNudge {
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
         let marks = marks.filter(|_| event.main_thread())?;
         match event.kind {
-            EventKind::Stop => (marks.work.wrote.began > crate::time::Millis(0)).then(Needs::default),
+            EventKind::Stop => (marks.verification.wrote.began > crate::time::Millis(0)).then(Needs::default),
             EventKind::UserPromptSubmit | EventKind::UserPromptExpansion | EventKind::PostToolUse => {
                 let told = || event.is_free_prompt() || event.skill().is_some();
-                let ends = marks.phase.is_some_and(ends_with_knowledge) && told();
-                let waits = marks.notes.iter().copied().any(ours) && event.is_human_prompt();
+                let ends = marks.activity.phase.is_some_and(ends_with_knowledge) && told();
+                let waits = marks.session.notes.iter().copied().any(ours) && event.is_human_prompt();
                 (ends || waits).then(|| {
                     let mut needs = Needs::default();
                     needs.activity.guess = ends;
@@ -113,13 +114,15 @@ impl Policy for CompoundNudge {
             return Verdict::silent("there is no flow here");
         };
         let mut verdict = match moment {
-            Moment::Verified | Moment::PhaseEnds => nudge(facts, config, moment, marks.nudge, knowledge),
+            Moment::Verified | Moment::PhaseEnds => {
+                nudge(facts, config, moment, marks.knowledge.nudge, knowledge)
+            }
             Moment::Edited => Verdict::silent("the work is not verified"),
             Moment::Prompt => return notes(marks, knowledge),
         };
         if matches!(moment, Moment::Verified | Moment::Edited) && wants_entry(marks, knowledge) {
-            verdict.effects.push(Effect::Mark(Mark::Note(Note::Flow)));
-            verdict.effects.push(Effect::Mark(Mark::FlowNoted(marks.work.wrote.began)));
+            verdict.effects.push(Effect::mark(SessionMark::Note(Note::Flow)));
+            verdict.effects.push(Effect::mark(Mark::FlowNoted(marks.verification.wrote.began)));
         }
         verdict
     }
@@ -142,15 +145,15 @@ fn moment(facts: &Facts<'_>, marks: &Marks, config: &Config) -> Option<Moment> {
         if tasks.is_some_and(|tasks| !tasks.0.is_empty()) {
             return None;
         }
-        let verified = marks.work.verified.is_some() && marks.work.changes.is_none();
+        let verified = marks.verification.verified.is_some() && marks.verification.changes.is_none();
         return Some(if verified { Moment::Verified } else { Moment::Edited });
     }
     let leaves =
         |now: Phase| ends_with_knowledge(now) && phase::told(facts, config).is_ok_and(|next| next != now);
-    if marks.phase.is_some_and(leaves) {
+    if marks.activity.phase.is_some_and(leaves) {
         return Some(Moment::PhaseEnds);
     }
-    let waits = marks.notes.iter().copied().any(ours) && facts.event.is_human_prompt();
+    let waits = marks.session.notes.iter().copied().any(ours) && facts.event.is_human_prompt();
     waits.then_some(Moment::Prompt)
 }
 
@@ -179,9 +182,9 @@ fn nudge(
     let nudge = Nudge { set: knowledge.set, entries };
     // The project remembers it for every session; the session until that is written.
     let mut when_said =
-        vec![Effect::Knowledge(effect::Effect::Nudged(knowledge.set)), Effect::Mark(Mark::Nudged(nudge))];
+        vec![Effect::Knowledge(effect::Effect::Nudged(knowledge.set)), Effect::mark(Mark::Nudged(nudge))];
     if config.policies.compound_nudge.mode == NudgeMode::Both {
-        when_said.push(Effect::Mark(Mark::Note(Note::Promote)));
+        when_said.push(Effect::mark(SessionMark::Note(Note::Promote)));
     }
     let confidence = knowledge.confidence;
     let doubtful = confidence.unverified >= 3 && confidence.unverified * 2 > confidence.total;
@@ -199,21 +202,22 @@ fn nudge(
 
 /// Whether code was edited since the last entry, and nothing was said about it in this change set.
 fn wants_entry(marks: &Marks, knowledge: &Knowledge) -> bool {
-    let wrote = &marks.work.wrote;
-    marks.flow_noted != Some(wrote.began) && knowledge.written.is_none_or(|written| written < wrote.last)
+    let wrote = &marks.verification.wrote;
+    marks.knowledge.flow_noted != Some(wrote.began)
+        && knowledge.written.is_none_or(|written| written < wrote.last)
 }
 
 /// What waits is told with this prompt, if it is still true.
 fn notes(marks: &Marks, knowledge: &Knowledge) -> Verdict {
     let mut verdict = Verdict::silent("what waited is not true any more");
-    for note in marks.notes.iter().copied().filter(|note| ours(*note)) {
-        let given = Effect::Mark(Mark::NoteGiven(note));
+    for note in marks.session.notes.iter().copied().filter(|note| ours(*note)) {
+        let given = Effect::mark(SessionMark::NoteGiven(note));
         let text = match note {
             Note::Promote if !knowledge.unpromoted.is_empty() => {
                 verdict.asks.compound = true;
                 Some(promote(knowledge.unpromoted.len()))
             }
-            Note::Flow if knowledge.written.is_none_or(|written| written < marks.work.wrote.last) => {
+            Note::Flow if knowledge.written.is_none_or(|written| written < marks.verification.wrote.last) => {
                 verdict.asks.entry = true;
                 Some(flow(marks, knowledge))
             }
@@ -243,7 +247,7 @@ fn promote(count: usize) -> String {
 
 /// Names the last file only: which of the others were edited before that entry is not known.
 fn flow(marks: &Marks, knowledge: &Knowledge) -> String {
-    let last = marks.work.wrote.files.last().map_or("", String::as_str);
+    let last = marks.verification.wrote.files.last().map_or("", String::as_str);
     let fact = match knowledge.written {
         Some(_) => format!("Code was edited since the last entry of progress.md (last: {last})."),
         None => format!("Code was edited (last: {last}), and progress.md has no entry."),

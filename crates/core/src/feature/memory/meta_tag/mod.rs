@@ -6,7 +6,7 @@
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Mark, Marks};
+use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::memory::facts as own;
 use crate::feature::memory::facts::{held, tag_now, turn_ends};
 use crate::feature::memory::tag as meta_tag;
@@ -93,7 +93,7 @@ impl Policy for MetaTag {
             Some(answer) if answer.tag.is_some() => return Verdict::silent("the answer has its tag"),
             Some(_) => {}
         }
-        if marks.memory_holds(facts.event) {
+        if marks.memory.holds(facts.event) {
             return Verdict::silent("held once in this turn");
         }
         hold(facts, marks)
@@ -112,17 +112,17 @@ fn hold(facts: &Facts<'_>, marks: &Marks) -> Verdict {
         call: Call::Deny,
         reason: Some(reason),
         because: "the answer has no tag",
-        effects: vec![Effect::Mark(held(facts.event))],
+        effects: vec![Effect::mark(held(facts.event))],
         asks: Asks::tag(),
         ..Verdict::pass()
     };
-    if !marks.noticed(ID) {
+    if !marks.session.noticed(ID) {
         verdict.says.push(Say {
             to: Audience::User,
             text: (crate::words::words(facts.lang).tag_missing)(ID),
             weight: 40,
             explains: true,
-            when_said: vec![Effect::Mark(Mark::Notice(ID.to_owned()))],
+            when_said: vec![Effect::mark(SessionMark::Notice(ID.to_owned()))],
         });
     }
     verdict

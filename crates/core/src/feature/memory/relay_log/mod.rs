@@ -5,11 +5,12 @@
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Mark, Marks};
+use crate::feature::marks::Marks;
 use crate::feature::memory::effect::{self, Starts};
 use crate::feature::memory::facts as own;
-use crate::feature::memory::facts::{Spooled, turn_ends};
+use crate::feature::memory::facts::{chosen, turn_ends};
 use crate::feature::memory::job::{Answer, Because, Part, Work};
+use crate::feature::memory::marks::{Mark, Spooled};
 use crate::feature::verdict::{Effect, Verdict};
 use crate::feature::{Mode, Policy};
 use crate::host::claude_code::payload::LongText;
@@ -118,7 +119,7 @@ pub fn is_on(config: &Config) -> bool {
 /// How far this transcript was left.
 fn left(facts: &Facts<'_>, marks: Option<&Marks>) -> Option<Spooled> {
     let path = facts.event.payload.transcript_path.get().map(AsRef::as_ref);
-    marks.filter(|marks| marks.transcript.as_deref() == path)?.spooled
+    marks.filter(|marks| marks.session.transcript.as_deref() == path)?.memory.spooled
 }
 
 fn part(facts: &Facts<'_>, marks: Option<&Marks>, because: Because) -> Result<Part, &'static str> {
@@ -145,10 +146,10 @@ fn part(facts: &Facts<'_>, marks: Option<&Marks>, because: Because) -> Result<Pa
         to: length,
         because,
         answer,
-        topic: marks.and_then(|marks| marks.topic_set.as_ref()).map(|set| set.topic.id),
+        topic: marks.and_then(|marks| marks.memory.topic_set.as_ref()).map(|set| set.topic.id),
         passed: left.and_then(|left| left.passed),
         project: project.clone(),
-        lang: marks.and_then(|marks| marks.lang),
+        lang: marks.and_then(|marks| marks.session.lang),
     })
 }
 
@@ -162,10 +163,15 @@ fn digest(text: LongText<'_>) -> Option<Answer> {
     Some(answer)
 }
 
+/// The memory's marks of this event.
+pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
+    chosen(facts).map(Mark::TopicSet).into_iter().chain(passed_over(facts, config)).collect()
+}
+
 /// The mark of what is not recorded: whoever records again later begins after it. The end of a turn alone would not do: one that
 /// is interrupted has none, and what was asked may reach the file after it. What a fork begins with is what another session said,
 /// and was recorded there or not.
-pub fn passed_over(facts: &Facts<'_>, config: &Config) -> Option<Mark> {
+fn passed_over(facts: &Facts<'_>, config: &Config) -> Option<Mark> {
     let kind = facts.event.kind;
     let ends = turn_ends(facts.event) || kind == EventKind::SessionEnd;
     let passes = (ends || kind == EventKind::UserPromptSubmit) && !records(facts, config);

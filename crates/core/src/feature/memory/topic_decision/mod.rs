@@ -9,10 +9,11 @@ mod startup;
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Mark, Marks, Note};
+use crate::feature::marks::{Marks, Note, SessionMark};
 use crate::feature::memory::catalogue::{Named, OWN, TopicRecord};
 use crate::feature::memory::facts as own;
-use crate::feature::memory::facts::{TopicOf, held, turn_ends};
+use crate::feature::memory::facts::{held, turn_began, turn_ends};
+use crate::feature::memory::marks::{Mark, TopicOf};
 use crate::feature::memory::shown::shown;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
@@ -60,7 +61,7 @@ impl Policy for TopicDecision {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        let waits = || marks.is_some_and(|marks| marks.notes.iter().copied().any(ours));
+        let waits = || marks.is_some_and(|marks| marks.session.notes.iter().copied().any(ours));
         let topics = own::Needs { topics: true, ..own::Needs::default() };
         match event.kind {
             _ if !event.main_thread() => None,
@@ -112,7 +113,7 @@ fn told(facts: &Facts<'_>, marks: &Marks) -> Told {
     let topic = |topic: Named, project: Option<Named>| {
         let topic = Named { name: shown(&topic.name), ..topic };
         let project = project.map(|project| Named { name: shown(&project.name), ..project });
-        Told::Topic(TopicOf { topic, project, since: marks.turn_began(), at: facts.now })
+        Told::Topic(TopicOf { topic, project, since: turn_began(marks), at: facts.now })
     };
     if let Some(tag) = facts.memory.tag() {
         return match facts.memory.topic(tag.topic.id) {
@@ -122,8 +123,8 @@ fn told(facts: &Facts<'_>, marks: &Marks) -> Told {
             Known::Absent | Known::Broken(_) => Told::Unreadable,
         };
     }
-    let since = marks.topic.as_ref().map(|topic| topic.at);
-    match &marks.topic_set {
+    let since = marks.memory.topic.as_ref().map(|topic| topic.at);
+    match &marks.memory.topic_set {
         Some(set) if since.is_none_or(|since| set.at > since) => {
             topic(set.topic.clone(), set.project.clone())
         }
@@ -140,10 +141,10 @@ fn turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
         Told::Unknown(id) => return unknown(marks, id),
     };
     let moved = |because| Verdict {
-        effects: vec![Effect::Mark(Mark::Topic(now.clone()))],
+        effects: vec![Effect::mark(Mark::Topic(now.clone()))],
         ..Verdict::silent(because)
     };
-    let Some(before) = &marks.topic else { return moved("the session's first topic") };
+    let Some(before) = &marks.memory.topic else { return moved("the session's first topic") };
     if before.topic.id == now.topic.id {
         return Verdict::silent("the same topic");
     }
@@ -160,19 +161,19 @@ fn turn(facts: &Facts<'_>, config: &Config, marks: &Marks) -> Verdict {
         Known::Absent | Known::Broken(_) => return moved("the catalogue cannot be read"),
     }
     let mode = config.policies.topic_decision.mode;
-    let held_by_us = marks.memory_holds(facts.event);
+    let held_by_us = marks.memory.holds(facts.event);
     if mode == TopicMode::Block && !held_by_us && !config.stepped_down(ID) {
         return hold(facts, marks, before, &now);
     }
-    let was_told = held_by_us && marks.noticed(&said_of(before));
+    let was_told = held_by_us && marks.session.noticed(&said_of(before));
     if was_told {
         return moved("held once in this turn");
     }
     Verdict {
         effects: vec![
-            Effect::Mark(Mark::Topic(now.clone())),
-            Effect::Mark(Mark::TopicLeft(before.clone())),
-            Effect::Mark(Mark::Note(Note::TopicLeft)),
+            Effect::mark(Mark::Topic(now.clone())),
+            Effect::mark(Mark::TopicLeft(before.clone())),
+            Effect::mark(SessionMark::Note(Note::TopicLeft)),
         ],
         ..Verdict::silent("nothing is recorded for the topic that was left")
     }
@@ -215,17 +216,17 @@ fn hold(facts: &Facts<'_>, marks: &Marks, before: &TopicOf, now: &TopicOf) -> Ve
         call: Call::Deny,
         reason: Some(reason),
         because: "nothing is recorded for the topic that was left",
-        effects: vec![Effect::Mark(held(facts.event)), Effect::Mark(Mark::Notice(said))],
+        effects: vec![Effect::mark(held(facts.event)), Effect::mark(SessionMark::Notice(said))],
         asks: Asks::topic(id),
         ..Verdict::pass()
     };
-    if !marks.noticed(ID) {
+    if !marks.session.noticed(ID) {
         verdict.says.push(Say {
             to: Audience::User,
             text: (crate::words::words(facts.lang).topic_undecided)(&left, ID),
             weight: 40,
             explains: true,
-            when_said: vec![Effect::Mark(Mark::Notice(ID.to_owned()))],
+            when_said: vec![Effect::mark(SessionMark::Notice(ID.to_owned()))],
         });
     }
     verdict
@@ -235,18 +236,21 @@ fn hold(facts: &Facts<'_>, marks: &Marks, before: &TopicOf, now: &TopicOf) -> Ve
 fn unknown(marks: &Marks, id: i64) -> Verdict {
     let notice = format!("unknown topic {id}");
     let because = "the tag names a topic that does not exist";
-    if marks.noticed(&notice) {
+    if marks.session.noticed(&notice) {
         return Verdict::silent(because);
     }
-    let effects = vec![Effect::Mark(Mark::Note(Note::UnknownTopic(id))), Effect::Mark(Mark::Notice(notice))];
+    let effects = vec![
+        Effect::mark(SessionMark::Note(Note::UnknownTopic(id))),
+        Effect::mark(SessionMark::Notice(notice)),
+    ];
     Verdict { effects, ..Verdict::silent(because) }
 }
 
 /// What waits is told with this prompt, if it is still true.
 fn notes(facts: &Facts<'_>, marks: &Marks) -> Verdict {
     let mut verdict = Verdict::silent("what waited is not true any more");
-    for note in marks.notes.iter().copied().filter(|note| ours(*note)) {
-        let given = Effect::Mark(Mark::NoteGiven(note));
+    for note in marks.session.notes.iter().copied().filter(|note| ours(*note)) {
+        let given = Effect::mark(SessionMark::NoteGiven(note));
         let text = match note {
             Note::UnknownTopic(id) => still_unknown(facts, marks, id),
             _ => still_left(facts, marks).map(|(id, text)| {
@@ -267,10 +271,10 @@ fn notes(facts: &Facts<'_>, marks: &Marks) -> Verdict {
 }
 
 fn still_left(facts: &Facts<'_>, marks: &Marks) -> Option<(i64, String)> {
-    let left = marks.topic_left.as_ref()?;
+    let left = marks.memory.topic_left.as_ref()?;
     let record = facts.memory.topic(left.topic.id).value()?.as_ref()?;
     // Who is back at it has not left it.
-    let back = marks.current_topic().is_some_and(|now| now.topic.id == left.topic.id);
+    let back = marks.memory.current_topic().is_some_and(|now| now.topic.id == left.topic.id);
     if back || settled(record, left.since).is_some() {
         return None;
     }
@@ -286,7 +290,7 @@ fn still_unknown(facts: &Facts<'_>, marks: &Marks, id: i64) -> Option<String> {
     if !matches!(facts.memory.topic(id), Known::Value(None)) {
         return None;
     }
-    let used = match &marks.topic_set {
+    let used = match &marks.memory.topic_set {
         Some(set) => format!("the topic {}", quoted(&set.topic)),
         None => "the session's own topic".to_owned(),
     };

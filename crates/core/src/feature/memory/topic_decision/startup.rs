@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use crate::feature::config::Config;
 use crate::feature::facts::Facts;
-use crate::feature::marks::Mark;
 use crate::feature::memory::catalogue;
 use crate::feature::memory::catalogue::{ProjectPage, TOLD_LONGEST, UndecidedTopic};
 use crate::feature::memory::effect;
 use crate::feature::memory::job::Work;
+use crate::feature::memory::marks::Mark;
 use crate::feature::memory::settings::StartupProjects;
 use crate::feature::memory::shown::shown;
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
@@ -29,12 +29,12 @@ fn is_known(facts: &Facts<'_>, told: Option<u64>, which: u64) -> bool {
 
 fn decisions(facts: &Facts<'_>) -> Option<Say> {
     let page = facts.memory.page.value().filter(|page| !page.decisions.is_empty())?;
-    let told = facts.marks.value().and_then(|marks| marks.decisions_told);
+    let told = facts.marks.value().and_then(|marks| marks.memory.decisions_told);
     if is_known(facts, told, page.which) {
         return None;
     }
     let text = decisions_text(page);
-    let when_said = vec![Effect::Mark(Mark::DecisionsTold(page.which))];
+    let when_said = vec![Effect::mark(Mark::DecisionsTold(page.which))];
     Some(Say { to: Audience::Model, text, weight: 45, explains: false, when_said })
 }
 
@@ -74,7 +74,7 @@ fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
         return None;
     }
     let which = catalogue::which(topics.iter().map(|topic| (topic.topic.id, topic.topic.name.as_str())));
-    let told = facts.marks.value().and_then(|marks| marks.topics_told);
+    let told = facts.marks.value().and_then(|marks| marks.memory.topics_told);
     if is_known(facts, told, which) {
         return None;
     }
@@ -89,7 +89,7 @@ fn topics(facts: &Facts<'_>, config: &Config) -> Option<Say> {
         "Topics without a decision, newest first: {}. Nobody has to take one up; set_topic with its id makes one of this project this session's.",
         listed.join("; ")
     );
-    let mut when_said = vec![Effect::Mark(Mark::TopicsTold(which))];
+    let mut when_said = vec![Effect::mark(Mark::TopicsTold(which))];
     // The same session is one offer, however often its conversation is compacted.
     if told != Some(which) {
         let topics = topics.iter().map(|topic| topic.topic.id).collect();

@@ -5,7 +5,7 @@
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Mark, Marks};
+use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::verdict::{Asks, Call, Effect, Verdict};
 use crate::feature::verification::facts as own;
 use crate::feature::verification::verify_stop;
@@ -37,7 +37,7 @@ impl Policy for TaskGate {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        let unverified = marks.is_some_and(|marks| marks.work.changes.is_some());
+        let unverified = marks.is_some_and(|marks| marks.verification.changes.is_some());
         let verification = own::Needs { checks: unverified, ..own::Needs::default() };
         (event.kind == EventKind::TaskCompleted).then_some(Needs { verification, ..Needs::default() })
     }
@@ -48,19 +48,21 @@ impl Policy for TaskGate {
             Known::Absent => return Verdict::silent("no code was edited"),
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
-        let Some(changes) = &marks.work.changes else { return Verdict::silent("nothing is unverified") };
+        let Some(changes) = &marks.verification.changes else {
+            return Verdict::silent("nothing is unverified");
+        };
         if facts.verification.edits_gone {
             return Verdict::silent("the edited files are gone");
         }
         if let Some(verdict) = verify_stop::verified_by_now(facts, config, changes) {
             return verdict;
         }
-        if marks.work.pending().any(|check| check.awaited.is_none()) {
+        if marks.verification.pending().any(|check| check.awaited.is_none()) {
             return Verdict::silent("a check still runs in the background");
         }
         let subject = facts.event.payload.task_subject.get().map(AsRef::as_ref).unwrap_or_default();
         let notice = format!("{ID}/{:08x}", hash(subject));
-        if marks.noticed(&notice) {
+        if marks.session.noticed(&notice) {
             return Verdict::silent("this task was held already");
         }
         if config.stepped_down(ID) {
@@ -70,7 +72,7 @@ impl Policy for TaskGate {
             call: Call::Deny,
             reason: Some(verify_stop::reason(facts, config, changes)),
             because: "code was edited and not verified since",
-            effects: vec![Effect::Mark(Mark::Notice(notice))],
+            effects: vec![Effect::mark(SessionMark::Notice(notice))],
             asks: Asks::verified(),
             ..Verdict::pass()
         }

@@ -6,10 +6,11 @@
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
-use crate::feature::marks::{Mark, Marks};
+use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::verification::checks::{Kinds, Project};
 use crate::feature::verification::facts as own;
+use crate::feature::verification::marks::Mark;
 use crate::feature::verification::skill::{SKILL, missing, verifies};
 use crate::feature::verification::work::{Background, ChangeSet, Checked};
 use crate::feature::{Mode, Policy};
@@ -39,7 +40,7 @@ impl Policy for VerifyStop {
     }
 
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
-        let unverified = marks.is_some_and(|marks| marks.work.changes.is_some());
+        let unverified = marks.is_some_and(|marks| marks.verification.changes.is_some());
         match event.kind {
             EventKind::Stop if event.main_thread() => {
                 let verification = own::Needs { checks: unverified, ..own::Needs::default() };
@@ -58,8 +59,8 @@ impl Policy for VerifyStop {
             Known::Absent => return Verdict::silent("no code was edited"),
             Known::Broken(_) => return Verdict::silent("the marks cannot be read"),
         };
-        let Some(changes) = &marks.work.changes else {
-            let verified = marks.work.verified.is_some();
+        let Some(changes) = &marks.verification.changes else {
+            let verified = marks.verification.verified.is_some();
             return Verdict::silent(if verified {
                 "verified since the last edit"
             } else {
@@ -98,7 +99,7 @@ pub(super) fn verified_by_now(facts: &Facts<'_>, config: &Config, changes: &Chan
     let kinds = changes.checked;
     let checked = Checked { kinds, at: changes.last, seen: facts.now, verified: true };
     verifies(facts.verification.checks.as_ref(), config, kinds).then(|| Verdict {
-        effects: vec![Effect::Mark(Mark::Checked(checked))],
+        effects: vec![Effect::mark(Mark::Checked(checked))],
         ..Verdict::silent("verified since the last edit")
     })
 }
@@ -108,21 +109,21 @@ fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
     if event.agents_run() {
         return Some(waits("agents still run in the background"));
     }
-    if marks.work.check_runs(event) {
+    if marks.verification.check_runs(event) {
         return Some(waits("a check still runs in the background"));
     }
     // One that has just ended is not listed any more, and its end is told after this turn (seen with 2.1.325). A task that
     // ended with its client, or that a person stopped, is never told of: one turn has to be enough.
     let turn = event.payload.prompt_id.get().map(AsRef::as_ref).unwrap_or_default();
     let told_later = |check: &&Background| check.awaited.as_deref().is_none_or(|awaited| awaited == turn);
-    let gone: Vec<&Background> = marks.work.pending().filter(told_later).collect();
+    let gone: Vec<&Background> = marks.verification.pending().filter(told_later).collect();
     if gone.is_empty() {
         return None;
     }
     let new = gone.into_iter().filter(|check| check.awaited.is_none());
     let awaited = new.map(|check| Background { awaited: Some(turn.to_owned()), ..check.clone() });
     Some(Verdict {
-        effects: awaited.map(|check| Effect::Mark(Mark::Launched(check))).collect(),
+        effects: awaited.map(|check| Effect::mark(Mark::Launched(check))).collect(),
         ..waits("a check in the background has just ended")
     })
 }
@@ -138,7 +139,7 @@ fn let_go(facts: &Facts<'_>, changes: &ChangeSet, because: &'static str) -> Verd
         return Verdict::silent(because);
     }
     let text = (crate::words::words(facts.lang).unverified)(changes);
-    let when_said = vec![Effect::Mark(Mark::Told)];
+    let when_said = vec![Effect::mark(Mark::Told)];
     let say = Say { to: Audience::User, text, weight: 60, explains: false, when_said };
     Verdict { says: vec![say], ..Verdict::silent(because) }
 }
@@ -152,17 +153,17 @@ fn hold(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdict {
         call: Call::Deny,
         reason: Some(reason),
         because: "code was edited and not verified since",
-        effects: vec![Effect::Mark(Mark::Held)],
+        effects: vec![Effect::mark(Mark::Held)],
         asks: Asks::verified(),
         ..Verdict::pass()
     };
-    if !facts.marks.value().is_some_and(|marks| marks.noticed(ID)) {
+    if !facts.marks.value().is_some_and(|marks| marks.session.noticed(ID)) {
         verdict.says.push(Say {
             to: Audience::User,
             text: (crate::words::words(facts.lang).stop_held)(changes, ID),
             weight: 50,
             explains: true,
-            when_said: vec![Effect::Mark(Mark::Notice(ID.to_owned()))],
+            when_said: vec![Effect::mark(SessionMark::Notice(ID.to_owned()))],
         });
     }
     verdict

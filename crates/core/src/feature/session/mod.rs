@@ -1,10 +1,13 @@
-//! What every event leaves in a session's marks about the session itself.
+//! What a session is: when it began, where it works, which model it uses.
+
+pub mod marks;
 
 use crate::event::{Event, EventKind};
 use crate::feature::Feature;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
-use crate::feature::marks::{Mark, Marks};
+use crate::feature::marks::{Mark as AnyMark, Marks};
+use crate::feature::session::marks::Mark;
 use crate::feature::verdict::NoEffect;
 use crate::text::lang::Lang;
 
@@ -19,35 +22,42 @@ impl Feature for Room {
     fn needs(event: &Event<'_>, marks: Option<&Marks>, _: &Config) -> Needs {
         let may_have_changed = matches!(event.kind, EventKind::SessionStart | EventKind::ConfigChange);
         Needs {
-            host_settings: may_have_changed || marks.is_none_or(|marks| marks.host.is_none()),
+            host_settings: may_have_changed || marks.is_none_or(|marks| marks.session.host.is_none()),
             meter: event.main_thread() && event.is_human_prompt(),
             ..Needs::default()
         }
     }
 
-    fn observe(facts: &Facts<'_>, _: &Config) -> Vec<Mark> {
-        marks(facts)
+    fn observe(facts: &Facts<'_>, _: &Config) -> Vec<AnyMark> {
+        observe(facts).into_iter().map(AnyMark::from).collect()
     }
 }
 
-fn marks(facts: &Facts<'_>) -> Vec<Mark> {
-    let payload = &facts.event.payload;
+fn observe(facts: &Facts<'_>) -> Vec<Mark> {
+    let (event, payload) = (facts.event, &facts.event.payload);
     let mut marks = Vec::new();
     let source = payload.source.get().map(AsRef::as_ref);
-    let starts = facts.event.kind == EventKind::SessionStart;
+    let starts = event.kind == EventKind::SessionStart;
     // A session that goes on keeps its marks: `resume`, `compact`, `fork`, and one we meet in the middle.
     let begins = starts && matches!(source, Some("startup" | "clear"));
-    let known = facts.marks.value().filter(|_| !begins);
+    let known = facts.marks.value().filter(|_| !begins).map(|marks| &marks.session);
     if begins {
         marks.push(Mark::Began { at: facts.now });
     }
     if starts && source != Some("compact") || known.is_none() {
         marks.push(Mark::Attached(facts.now));
     }
-    if facts.event.kind == EventKind::SessionEnd {
+    if event.kind == EventKind::SessionEnd {
         marks.push(Mark::Detached);
     }
-    if !facts.event.main_thread() {
+    if let Some(name) = event.skill() {
+        let agent = event.agent().map(|agent| agent.id.to_owned());
+        marks.push(Mark::Skill { name: name.to_owned(), agent });
+    }
+    if event.kind == EventKind::DirectoryAdded {
+        marks.extend(payload.directory.get().map(|path| Mark::Directory(path.to_string())));
+    }
+    if !event.main_thread() {
         return marks;
     }
     if known.and_then(|known| known.person) != Some(facts.person) {
@@ -69,7 +79,7 @@ fn marks(facts: &Facts<'_>) -> Vec<Mark> {
     {
         marks.push(Mark::Host(host.clone()));
     }
-    let model = match facts.event.kind {
+    let model = match event.kind {
         EventKind::SessionStart => payload.model.get(),
         EventKind::PostModelSwitch => payload.to_model.get(),
         _ => None,
@@ -78,7 +88,7 @@ fn marks(facts: &Facts<'_>) -> Vec<Mark> {
     if starts && source == Some("compact") {
         marks.push(Mark::Boundary(facts.now));
     }
-    if let Some(prompt) = facts.event.human_prompt() {
+    if let Some(prompt) = event.human_prompt() {
         let lang = Lang::of_text(&prompt);
         marks.extend(lang.filter(|lang| known.and_then(|known| known.lang) != Some(*lang)).map(Mark::Lang));
         marks.extend(facts.meter.reading().map(|reading| Mark::Relay(reading.used)));

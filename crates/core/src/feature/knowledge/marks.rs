@@ -1,0 +1,129 @@
+//! What a session was told of flow and stock.
+
+use serde::{Deserialize, Serialize};
+
+use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
+use crate::time::Millis;
+
+/// One mark, as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mark {
+    /// A note about flow was left for the change set that began then.
+    FlowNoted(Millis),
+    /// A manual compaction was held while this set of entries was unpromoted.
+    CompactionHeld(u64),
+    /// What was noted before a boundary, at this time, was used for recovery.
+    Recovered(Millis),
+    /// The persistence files were named, as they were then.
+    Listed(u64),
+    /// The session knows of a handoff.
+    Handoff(HandoffKnown),
+    /// A person was told of unpromoted entries.
+    Nudged(Nudge),
+}
+
+/// Unpromoted entries that a person was told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nudge {
+    /// Which.
+    pub set: u64,
+    /// How many.
+    pub entries: usize,
+}
+
+/// A handoff that a session wrote or was told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandoffKnown {
+    /// When it was written.
+    pub at: Millis,
+    /// By this session, and not told to it since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wrote: bool,
+}
+
+/// They, folded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Marks {
+    /// The change set that a note about flow was left for: when it began.
+    pub flow_noted: Option<Millis>,
+    /// The set of entries that a manual compaction was last held for.
+    pub compaction_held: Option<u64>,
+    /// One was held since the last boundary.
+    pub held_since_boundary: bool,
+    /// What was last used for recovery: when it was noted.
+    pub recovered: Option<Millis>,
+    /// The persistence files as they were last named.
+    pub listed: Option<u64>,
+    /// The last handoff that it knows of.
+    pub handoff: Option<HandoffKnown>,
+    /// The unpromoted entries that a person was last told of, since somebody went through them.
+    pub nudge: Option<Nudge>,
+}
+
+impl RoomMarks for Marks {
+    type Mark = Mark;
+
+    fn apply(&mut self, mark: Mark) {
+        match mark {
+            Mark::FlowNoted(began) => self.flow_noted = Some(began),
+            Mark::CompactionHeld(set) => {
+                self.compaction_held = Some(set);
+                self.held_since_boundary = true;
+            }
+            Mark::Recovered(noted) => self.recovered = Some(noted),
+            Mark::Listed(files) => self.listed = Some(files),
+            Mark::Handoff(known) => self.handoff = Some(known),
+            Mark::Nudged(nudge) => self.nudge = Some(nudge),
+        }
+    }
+
+    fn hear(&mut self, mark: &SessionMark, _: &SessionMarks) {
+        match mark {
+            SessionMark::Boundary(_) => self.held_since_boundary = false,
+            SessionMark::Promoted(_) => self.nudge = None,
+            _ => {}
+        }
+    }
+
+    /// One that was held before the last boundary does not count after it.
+    fn opening(&self) -> Vec<Mark> {
+        self.held(false).into_iter().collect()
+    }
+
+    fn short(&self) -> Vec<Mark> {
+        let mut marks = Vec::new();
+        marks.extend(self.held(true));
+        marks.extend(self.flow_noted.map(Mark::FlowNoted));
+        marks.extend(self.recovered.map(Mark::Recovered));
+        marks.extend(self.listed.map(Mark::Listed));
+        marks.extend(self.handoff.map(Mark::Handoff));
+        marks.extend(self.nudge.map(Mark::Nudged));
+        marks
+    }
+}
+
+impl Marks {
+    fn held(&self, since_boundary: bool) -> Option<Mark> {
+        let held = self.compaction_held.map(Mark::CompactionHeld);
+        held.filter(|_| self.held_since_boundary == since_boundary)
+    }
+}
+
+#[cfg(test)]
+pub(in crate::feature) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
+        prop_oneof![
+            (0u64..1 << 40).prop_map(|at| Mark::FlowNoted(Millis(at))),
+            any::<u64>().prop_map(Mark::CompactionHeld),
+            (0u64..1 << 40).prop_map(|at| Mark::Recovered(Millis(at))),
+            any::<u64>().prop_map(Mark::Listed),
+            (0u64..1 << 40, any::<bool>())
+                .prop_map(|(at, wrote)| Mark::Handoff(HandoffKnown { at: Millis(at), wrote })),
+            any::<u64>().prop_map(|set| Mark::Nudged(Nudge { set, entries: 3 })),
+        ]
+    }
+}

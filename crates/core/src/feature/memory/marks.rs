@@ -1,0 +1,183 @@
+//! What a session told the memory, and what it was told of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Event;
+use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
+use crate::feature::memory::catalogue::{Named, OWN};
+use crate::time::Millis;
+
+/// One mark, as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mark {
+    /// The transcript was left for the worker as far as this.
+    Spooled(Spooled),
+    /// A call bound a topic to the session.
+    TopicSet(TopicOf),
+    /// The topic that turns are about.
+    Topic(TopicOf),
+    /// A topic was left and nothing was recorded for it.
+    TopicLeft(TopicOf),
+    /// A stop was held in this turn because of a tag or a topic.
+    MemoryHeld(String),
+    /// Decisions were named at the session's start: which.
+    DecisionsTold(u64),
+    /// Undecided topics were: which.
+    TopicsTold(u64),
+}
+
+/// They, folded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Marks {
+    /// How far the transcript was left for the worker.
+    pub spooled: Option<Spooled>,
+    /// The topic that a call last bound to the session.
+    pub topic_set: Option<TopicOf>,
+    /// The topic that turns are about, as far as they say so.
+    pub topic: Option<TopicOf>,
+    /// The last topic that was left with nothing recorded for it.
+    pub topic_left: Option<TopicOf>,
+    /// The turn in which a stop was last held because of a tag or a topic.
+    pub held: Option<String>,
+    /// The decisions that were last named at the session's start.
+    pub decisions_told: Option<u64>,
+    /// The undecided topics that were.
+    pub topics_told: Option<u64>,
+}
+
+/// How far a transcript was left for the worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spooled {
+    /// Up to this byte.
+    pub to: u64,
+    /// When.
+    pub at: Millis,
+    /// What began up to this time and is not stored is not to be: nothing was recorded then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed: Option<Millis>,
+}
+
+/// A topic that a session is or was about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TopicOf {
+    /// The topic.
+    pub topic: Named,
+    /// Its project, where that was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<Named>,
+    /// Not earlier than this it began.
+    pub since: Millis,
+    /// When it was told.
+    pub at: Millis,
+}
+
+impl TopicOf {
+    /// Whether it is the session's own.
+    pub fn is_own(&self) -> bool {
+        self.topic.id == OWN
+    }
+}
+
+impl RoomMarks for Marks {
+    type Mark = Mark;
+
+    fn apply(&mut self, mark: Mark) {
+        match mark {
+            Mark::Spooled(spooled) => self.spooled = Some(spooled),
+            Mark::TopicSet(topic) => self.topic_set = Some(topic),
+            Mark::Topic(topic) => self.topic = Some(topic),
+            Mark::TopicLeft(topic) => self.topic_left = Some(topic),
+            Mark::MemoryHeld(turn) => self.held = Some(turn),
+            Mark::DecisionsTold(which) => self.decisions_told = Some(which),
+            Mark::TopicsTold(which) => self.topics_told = Some(which),
+        }
+    }
+
+    fn hear(&mut self, mark: &SessionMark, session: &SessionMarks) {
+        // Of another file nothing was left yet.
+        if matches!(mark, SessionMark::Transcript(path) if session.transcript.as_ref() != Some(path)) {
+            self.spooled = None;
+        }
+    }
+
+    fn short(&self) -> Vec<Mark> {
+        let mut marks = Vec::new();
+        marks.extend(self.spooled.map(Mark::Spooled));
+        marks.extend(self.topic_set.clone().map(Mark::TopicSet));
+        marks.extend(self.topic.clone().map(Mark::Topic));
+        marks.extend(self.topic_left.clone().map(Mark::TopicLeft));
+        marks.extend(self.held.clone().map(Mark::MemoryHeld));
+        marks.extend(self.decisions_told.map(Mark::DecisionsTold));
+        marks.extend(self.topics_told.map(Mark::TopicsTold));
+        marks
+    }
+}
+
+impl Marks {
+    /// What the session is about as far as somebody said: a tag, or a call that came after it.
+    pub fn current_topic(&self) -> Option<&TopicOf> {
+        match (&self.topic, &self.topic_set) {
+            (Some(told), Some(set)) if set.at > told.at => Some(set),
+            (Some(told), _) => Some(told),
+            (None, set) => set.as_ref(),
+        }
+    }
+
+    /// Whether a stop was held for the memory's sake in this turn. Where the host does not name its turns, whoever held the
+    /// stop before may have been us.
+    pub fn holds(&self, event: &Event<'_>) -> bool {
+        match event.payload.prompt_id.get() {
+            Some(turn) => self.held.as_deref() == Some(turn.as_ref()),
+            None => event.payload.stop_hook_active.get().copied().unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(in crate::feature) mod tests {
+    use super::*;
+    use crate::feature::marks;
+    use proptest::prelude::*;
+
+    pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
+        prop_oneof![
+            (0u64..1 << 40, 0u64..1 << 40).prop_map(|(to, at)| Mark::Spooled(Spooled {
+                to,
+                at: Millis(at),
+                passed: (at % 3 == 0).then_some(Millis(at))
+            })),
+            topic().prop_map(Mark::TopicSet),
+            topic().prop_map(Mark::Topic),
+            topic().prop_map(Mark::TopicLeft),
+            "[0-9a-f-]{36}".prop_map(Mark::MemoryHeld),
+            any::<u64>().prop_map(Mark::DecisionsTold),
+            any::<u64>().prop_map(Mark::TopicsTold),
+        ]
+    }
+
+    fn topic() -> impl Strategy<Value = TopicOf> {
+        let named = || (0i64..1 << 40, "[a-z設計]{0,60}").prop_map(|(id, name)| Named { id, name });
+        let times = (0u64..1 << 40, 0u64..1 << 40);
+        (named(), proptest::option::of(named()), times).prop_map(|(topic, project, (since, at))| TopicOf {
+            topic,
+            project,
+            since: Millis(since),
+            at: Millis(at),
+        })
+    }
+
+    #[test]
+    fn another_transcript_was_not_left_yet() {
+        let spooled = Spooled { to: 9, at: Millis(1), passed: None };
+        let spooled_after = |path: &str| {
+            let mut all = marks::Marks::default();
+            all.apply(SessionMark::Transcript("/a".into()));
+            all.apply(Mark::Spooled(spooled));
+            all.apply(SessionMark::Transcript(path.into()));
+            all.memory.spooled
+        };
+        assert_eq!(spooled_after("/a"), Some(spooled));
+        assert_eq!(spooled_after("/b"), None);
+    }
+}

@@ -1,0 +1,110 @@
+//! How far the context pressure has been said.
+
+use serde::{Deserialize, Serialize};
+
+use crate::feature::marks::{RoomMarks, SessionMark, SessionMarks};
+use crate::time::Millis;
+
+/// One mark, as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mark {
+    /// The highest pressure level that was said, or that use fell back to.
+    Pressure(Said),
+}
+
+/// They, folded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Marks {
+    /// How far it was said.
+    pub said: Said,
+}
+
+/// How far the context pressure has been said, and at what numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Said {
+    /// The level.
+    pub level: PressureLevel,
+    /// Tokens in use.
+    pub used: u64,
+    /// The reference point.
+    pub reference: u64,
+    /// When these numbers changed.
+    pub at: Millis,
+    /// A person went through the entries since: what was said is said again only for a new one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub promoted: bool,
+    /// When no new one was found after that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub looked: Option<Millis>,
+}
+
+/// How far the context pressure has been said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PressureLevel {
+    /// Not at all.
+    #[default]
+    None,
+    /// The early one.
+    Info,
+    /// The late one.
+    Urgent,
+}
+
+impl PressureLevel {
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            PressureLevel::None => "none",
+            PressureLevel::Info => "info",
+            PressureLevel::Urgent => "urgent",
+        }
+    }
+}
+
+impl RoomMarks for Marks {
+    type Mark = Mark;
+
+    fn apply(&mut self, mark: Mark) {
+        let Mark::Pressure(said) = mark;
+        self.said = said;
+    }
+
+    fn hear(&mut self, mark: &SessionMark, _: &SessionMarks) {
+        match mark {
+            SessionMark::Boundary(_) => self.said = Said::default(),
+            // What was urgent was that nothing was promoted.
+            SessionMark::Promoted(at) => {
+                let level = PressureLevel::None;
+                self.said = Said { level, at: *at, promoted: true, looked: None, ..self.said };
+            }
+            _ => {}
+        }
+    }
+
+    fn short(&self) -> Vec<Mark> {
+        (self.said != Said::default()).then_some(Mark::Pressure(self.said)).into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+pub(in crate::feature) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    pub(in crate::feature) fn mark() -> impl Strategy<Value = Mark> {
+        prop_oneof![
+            (0u64..1_000_000).prop_map(|used| Said { level: PressureLevel::Urgent, used, ..Said::default() }),
+            Just(Said::default()),
+            (0u64..1 << 40).prop_map(|at| Said {
+                at: Millis(at),
+                promoted: true,
+                looked: Some(Millis(at)),
+                ..Said::default()
+            }),
+        ]
+        .prop_map(Mark::Pressure)
+    }
+}
