@@ -14,6 +14,7 @@ use crate::text::quoted::quoted_line;
 use settings::{SkillGateMode, Subagents};
 
 pub mod settings;
+mod words;
 
 pub use settings::Settings;
 
@@ -117,7 +118,7 @@ fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Ver
     let told = facts.marks.value().is_some_and(|marks| marks.noticed(EDIT_GATE));
     let say = (!told).then(|| Say {
         to: Audience::User,
-        text: (crate::words::words(facts.lang).skill_required)(&shown, &skills, EDIT_GATE),
+        text: words::skill_required(facts.lang, &shown, &skills),
         weight: 50,
         explains: true,
         when_said: vec![Effect::Mark(Mark::Notice(EDIT_GATE.to_owned()))],
