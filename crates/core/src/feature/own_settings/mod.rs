@@ -23,6 +23,9 @@ section! {
         /// Whether a person is asked (`ask`), it is only recorded (`shadow`), or nobody looks.
         mode: OwnSettingsMode = OwnSettingsMode::Ask, Tightens;
     }
+    presets {
+        mode: OwnSettingsMode::Shadow, OwnSettingsMode::Ask;
+    }
 }
 
 /// What the policy does with such an edit.

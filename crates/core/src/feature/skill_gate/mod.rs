@@ -39,6 +39,10 @@ impl Policy for SkillGate {
         edits.then_some(Needs { files: true, ..Needs::default() })
     }
 
+    fn skills<'c>(&self, config: &'c Config) -> Vec<&'c str> {
+        config.policies.skill_gate.require.all().collect()
+    }
+
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         let settings = &config.policies.skill_gate;
         let Some(file) = facts.files.first() else { return Verdict::silent("no file") };

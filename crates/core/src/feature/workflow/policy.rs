@@ -12,7 +12,7 @@ use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::knowledge::handoff;
 use crate::feature::marks::{Mark, Marks, WORKFLOW_NOTICE};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
-use crate::feature::workflow::check::{COMPACTS_FROM, Report};
+use crate::feature::workflow::check::{COMPACTS_FROM, Report, SKILL};
 use crate::feature::workflow::manifest::{FILE, is_manifest, is_of_feature};
 use crate::feature::workflow::standing::{AtGate, Standing};
 use crate::feature::workflow::{Attached, Gate, Manifest, PhaseBegan, words, work_id};
@@ -75,6 +75,11 @@ impl Policy for WorkflowGate {
             }
             _ => None,
         }
+    }
+
+    fn skills<'c>(&self, config: &'c Config) -> Vec<&'c str> {
+        let asks = config.policies.workflow_gate.mode == WorkflowMode::Strict;
+        asks.then_some(SKILL).into_iter().collect()
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {

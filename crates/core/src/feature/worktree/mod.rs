@@ -23,6 +23,9 @@ section! {
         /// Whether flow and stock of a worktree that goes are copied and the person is told (`on`), only copied (`shadow`), or left.
         mode: WorktreeMode = WorktreeMode::On, Tightens;
     }
+    presets {
+        mode: WorktreeMode::Shadow, WorktreeMode::On;
+    }
 }
 
 /// What the policy does.

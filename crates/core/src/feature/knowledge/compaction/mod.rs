@@ -40,6 +40,10 @@ section! {
         /// conversation, and `text_budget` counts.)
         instructions: Whole<200, 9_000> = Whole::new(4000), WithTrust;
     }
+    presets {
+        mode: CompactionMode::Shadow, CompactionMode::On;
+        hold: Hold::Never, Hold::First;
+    }
 }
 
 /// What the policy does.

@@ -21,6 +21,9 @@ section! {
         /// Whether it tells the person (`user`), the model at the next prompt, too (`both`), only records (`shadow`), or does not look.
         mode: NudgeMode = NudgeMode::User, Tightens;
     }
+    presets {
+        mode: NudgeMode::Shadow, NudgeMode::Both;
+    }
 }
 
 /// Whom the policy tells.

@@ -21,6 +21,9 @@ section! {
         /// Whether an answer without a meta tag is held up once per turn (`block`), or nobody asks for one.
         mode: TagMode = TagMode::Off, Tightens;
     }
+    presets {
+        mode: TagMode::Off, TagMode::Block;
+    }
 }
 
 /// What the policy does.

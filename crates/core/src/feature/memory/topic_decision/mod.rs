@@ -26,6 +26,9 @@ section! {
         /// What happens when a topic is left for which nothing was recorded: nothing, a note to the model at the next prompt (`note`), or the stop is held once (`block`). With `off` a session's start names no topics either.
         mode: TopicMode = TopicMode::Note, Tightens;
     }
+    presets {
+        mode: TopicMode::Off, TopicMode::Block;
+    }
 }
 
 /// What the policy does.

@@ -49,6 +49,10 @@ impl Policy for VerifyStop {
         }
     }
 
+    fn skills<'c>(&self, _: &'c Config) -> Vec<&'c str> {
+        vec![SKILL]
+    }
+
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
         let marks = match &facts.marks {
             Known::Value(marks) => marks,
