@@ -14,7 +14,7 @@ use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy, listed};
 use crate::language_model::backend::Kind;
 use crate::text::skill_name::satisfies;
-use settings::PhaseMode;
+use settings::{Label, PhaseMode};
 
 pub mod classifier;
 pub mod effect;
@@ -68,6 +68,10 @@ impl Policy for PhaseAdvice {
         let now = facts.marks.value().and_then(|marks| marks.activity.phase);
         let stock = facts.activity.guess.is_none_or(|guess| Some(guess.phase) != now);
         Needs { activity: facts::Needs { stock, ..facts::Needs::default() }, ..Needs::default() }
+    }
+
+    fn skills<'c>(&self, config: &'c Config) -> Vec<&'c str> {
+        config.policies.phase.labels().into_iter().flat_map(Label::names).collect()
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {

@@ -3,6 +3,7 @@
 //! Whether it steps down is decided where people override it, never here. The rules are in `friction.md` beside this file.
 
 pub mod effect;
+mod words;
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
@@ -56,7 +57,7 @@ impl Policy for Friction {
         }
         let say = |policy: &String| Say {
             to: Audience::User,
-            text: (crate::words::words(facts.lang).stepped_down)(policy),
+            text: words::stepped_down(facts.lang, policy),
             weight: 80,
             explains: false,
             when_said: vec![Effect::Friction(effect::Effect::StepDownTold(policy.clone()))],

@@ -20,6 +20,7 @@ pub mod survival;
 mod terms;
 pub mod timestamp;
 pub mod tracked;
+pub mod words;
 
 use crate::event::Event;
 use crate::feature::Feature;

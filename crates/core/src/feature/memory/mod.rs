@@ -19,6 +19,7 @@ pub mod shown;
 pub mod summary;
 pub mod tag;
 pub mod topic_decision;
+mod words;
 
 use crate::event::Event;
 use crate::feature::Feature;

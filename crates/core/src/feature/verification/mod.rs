@@ -7,6 +7,7 @@ pub mod marks;
 pub mod skill;
 pub mod task_gate;
 pub mod verify_stop;
+pub mod words;
 pub mod work;
 
 use crate::event::Event;
