@@ -19,10 +19,8 @@ pub trait RoomMarks {
     /// Takes one more.
     fn apply(&mut self, mark: Self::Mark);
 
-    /// Takes what a mark of the session means here. `session` is as it was before.
-    fn hear(&mut self, mark: &SessionMark, session: &SessionMarks) {
-        let _ = (mark, session);
-    }
+    /// Takes what a mark of the session means here. `_session` is as it was before.
+    fn hear(&mut self, _mark: &SessionMark, _session: &SessionMarks) {}
 
     /// Marks of a short file that have to stand before those of the session.
     fn opening(&self) -> Vec<Self::Mark> {

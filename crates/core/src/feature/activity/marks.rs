@@ -23,7 +23,7 @@ pub enum Mark {
     },
 }
 
-/// They, folded.
+/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// What the session is about now.

@@ -13,7 +13,7 @@ pub enum Mark {
     Approval(Approval),
 }
 
-/// They, folded.
+/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// Commands that waited for a person, oldest first.

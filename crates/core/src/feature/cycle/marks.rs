@@ -24,7 +24,7 @@ pub enum Mark {
     StageLeft,
 }
 
-/// They, folded.
+/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// The stage of a cycle that the session is in.

@@ -42,7 +42,7 @@ pub struct HandoffKnown {
     pub wrote: bool,
 }
 
-/// They, folded.
+/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// The change set that a note about flow was left for: when it began.

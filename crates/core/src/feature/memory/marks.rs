@@ -27,7 +27,7 @@ pub enum Mark {
     TopicsTold(u64),
 }
 
-/// They, folded.
+/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// How far the transcript was left for the worker.

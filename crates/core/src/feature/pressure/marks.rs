@@ -13,7 +13,7 @@ pub enum Mark {
     Pressure(Said),
 }
 
-/// They, folded.
+/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// How far it was said.

@@ -89,7 +89,7 @@ pub enum Note {
     UnknownTopic(i64),
 }
 
-/// They, folded.
+/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// When it began, as far as we saw it.

@@ -35,7 +35,7 @@ pub enum Mark {
     Wrote(Wrote),
 }
 
-/// They, folded.
+/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// Code that is not verified.

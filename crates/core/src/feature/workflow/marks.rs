@@ -24,7 +24,7 @@ pub enum Mark {
     WorkflowLeft,
 }
 
-/// They, folded.
+/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// The workflow that the session is in.

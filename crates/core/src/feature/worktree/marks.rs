@@ -15,7 +15,7 @@ pub enum Mark {
     WorktreeTold(String),
 }
 
-/// They, folded.
+/// The marks, folded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     /// Worktrees of which there is a copy, and nobody knows it yet; oldest first.

@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
-use crate::feature::cycle::ActiveStage;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::knowledge::boundary::Boundary;
 use crate::feature::knowledge::effect;
@@ -25,7 +24,6 @@ use crate::feature::knowledge::tracked::{Content, Tracked};
 use crate::feature::knowledge::words;
 use crate::feature::marks::{Marks, Note, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
-use crate::feature::workflow::Attached;
 use crate::feature::{Mode, Policy};
 use crate::settings::section::section;
 use crate::settings::setting::{Whole, choices};
@@ -243,8 +241,8 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<Ke
     let unverified =
         marks.verification.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
     // What a prompt was taken to ask for is a guess, and no stage of anything.
-    let phase = || marks.workflow.attached.as_ref().map(Attached::key_fact);
-    let stage = marks.cycle.stage.as_ref().map(ActiveStage::key_fact).or_else(phase);
+    let phase = || marks.workflow.attached.as_ref().map(|workflow| workflow.key_fact());
+    let stage = marks.cycle.stage.as_ref().map(|stage| stage.key_fact()).or_else(phase);
     key_facts(&FactSources {
         constraints: texts(&knowledge.constraints),
         decisions: texts(&knowledge.decisions),
