@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::feature::mark_names::names;
+use crate::text::search;
 
 pub use crate::feature::session::marks::{Mark as SessionMark, Marks as SessionMarks, Note, UNTIL_BOUNDARY};
 
@@ -140,8 +141,8 @@ rooms!(marks, aggregate);
 
 /// The name of a mark in its line: `{"name":…}`, or `"name"` where there is no more to it.
 fn name(line: &[u8]) -> Option<&[u8]> {
-    let from = memchr::memchr(b'"', line)? + 1;
-    let length = memchr::memchr(b'"', &line[from..])?;
+    let from = search::first(line, b'"')? + 1;
+    let length = search::first(&line[from..], b'"')?;
     Some(&line[from..from + length])
 }
 
