@@ -13,7 +13,7 @@ use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Marks, SessionMark};
-use tidegate_core::feature::verdict::{Call, Carried, Effect, When};
+use tidegate_core::feature::verdict::{AsStep, Call, Carried, Effect, When};
 use tidegate_core::host::Host;
 use tidegate_core::host::claude_code::payload::Field;
 use tidegate_core::host::claude_code::reply;
@@ -441,11 +441,7 @@ impl Run<'_> {
     }
 
     /// Carries out the effects of one time, in their order, as far as none fails.
-    fn carry_out(
-        &self,
-        outcome: &Outcome,
-        is_time: fn(When) -> Option<fn(String) -> FailedStep>,
-    ) -> Result<(), FailedStep> {
+    fn carry_out(&self, outcome: &Outcome, is_time: fn(When) -> Option<AsStep>) -> Result<(), FailedStep> {
         for effect in &outcome.effects {
             if let Some(step) = is_time(effect.when()) {
                 feature::carry_out(effect, self.here).map_err(|error| step(error.to_string()))?;

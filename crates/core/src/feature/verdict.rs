@@ -76,13 +76,16 @@ pub trait Carried {
     }
 }
 
+/// Names the step of the run that has failed, from why.
+pub type AsStep = fn(String) -> FailedStep;
+
 /// When an effect is carried out, and which step of the run has failed if it cannot be.
 #[derive(Clone, Copy, Debug)]
 pub enum When {
     /// Before the answer, which stands only if this succeeds.
-    Needed(fn(String) -> FailedStep),
+    Needed(AsStep),
     /// Before the answer, which stands in any case. If it fails, the record says so and its mark is not left.
-    Tried(fn(String) -> FailedStep),
+    Tried(AsStep),
     /// Once the answer is out. It may fail without a loss.
     Answered,
 }

@@ -175,7 +175,8 @@ fn parse(text: &str, start: &str, here: &Where<'_>) -> Option<Script> {
 }
 
 /// The verifying commands of the project, as its files show them, and what a command line proves by them. The files are
-/// read only for a line that may hold such a command, and for who has to name them.
+/// read only for a line that may hold such a command, and where a policy has to name them. Returns whether the line holds a check
+/// whose failure would not have shown.
 fn checks(
     work: &mut own::Facts,
     script: Option<&Script>,
