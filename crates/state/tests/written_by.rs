@@ -59,6 +59,11 @@ const FILES_OF_0_1_0: &[(&str, Read)] = &[
     ("marks/appended/marks", every_mark),
     ("marks/left/marks", marks_that_end_things),
     ("marks/rewritten/marks", every_mark),
+    ("members/boundaries", boundary_members),
+    ("members/bridge", bridge_members),
+    ("members/jobs.jsonl", job_members),
+    ("members/journal.jsonl", record_members),
+    ("members/retries.json", retry_members),
     ("state/journal/*", the_journal),
     ("state/kept", last_cleared),
     ("state/llm-calls.json", questions),
@@ -589,13 +594,7 @@ fn worker_started(machine: &Machine, path: &Path) {
 // What was said.
 
 fn the_journal(machine: &Machine, path: &Path) {
-    for line in lines(&text(path)) {
-        let record: Record = same_but(line, |record| {
-            person(record);
-            record["person"] = record.as_object_mut().unwrap().remove("attended").unwrap();
-        });
-        assert_eq!(record.v, 1);
-    }
+    record_members(machine, path);
     let read = journal::read(path).unwrap();
     assert_eq!((read.records.len(), read.skipped), (lines(&text(path)).count(), 0));
     let (friction, unread) = friction::read(&machine.state, NOW, 7, u64::MAX, |_| ()).unwrap();
@@ -609,4 +608,34 @@ fn last_cleared(machine: &Machine, path: &Path) {
     let (before, current) = (sessions(), SessionId::parse(WORK).unwrap());
     journal::keep_house(&machine.state, &current, NOW, 14);
     assert_eq!((sessions(), text(path).as_str()), (before, "2026-11-17"));
+}
+
+// Every member that 0.1.0 could write, also those that a session seldom has.
+
+fn record_members(_: &Machine, path: &Path) {
+    for line in lines(&text(path)) {
+        let record: Record = same_but(line, |record| {
+            person(record);
+            record["person"] = record.as_object_mut().unwrap().remove("attended").unwrap();
+        });
+        assert_eq!(record.v, 1);
+    }
+}
+
+fn boundary_members(_: &Machine, path: &Path) {
+    let _: Boundary = same(&text(path));
+}
+
+fn bridge_members(_: &Machine, path: &Path) {
+    let _: Bridge = same(&text(path));
+}
+
+fn job_members(_: &Machine, path: &Path) {
+    for line in lines(&text(path)) {
+        let _: Job = same(line);
+    }
+}
+
+fn retry_members(_: &Machine, path: &Path) {
+    let _: retries::Retries = same(&text(path));
 }

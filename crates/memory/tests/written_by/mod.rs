@@ -35,8 +35,8 @@ fn upgraded(names: &[&str]) -> Machine {
     machine
 }
 
-fn exported() -> Vec<Value> {
-    let text = fs::read_to_string(fixtures().join("export.jsonl")).unwrap();
+fn exported(file: &str) -> Vec<Value> {
+    let text = fs::read_to_string(fixtures().join(file)).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -79,10 +79,11 @@ fn a_store_of_0_1_0_is_opened_and_migrated() {
     check(&mut memory);
     // A topic was begun after the export; all else is in it.
     let now = all(&mut memory);
-    for record in exported() {
-        assert!(now.contains(&record), "{record} is not in the store");
+    let before = exported("export.jsonl");
+    for record in &before {
+        assert!(now.contains(record), "{record} is not in the store");
     }
-    assert_eq!(now.len(), exported().len() + 1);
+    assert_eq!(now.len(), before.len() + 1);
     let copies = machine.home().copies();
     assert_eq!(copies.len(), 1, "one from before the migration");
     drop(memory);
@@ -98,22 +99,31 @@ fn a_copy_of_0_1_0_takes_the_place_of_a_damaged_store() {
 
 #[test]
 fn an_export_of_0_1_0_is_taken_in() {
-    let records: Vec<Record> =
-        exported().into_iter().map(|record| serde_json::from_value(record).unwrap()).collect();
-    let again: Vec<Value> = records.iter().map(|record| serde_json::to_value(record).unwrap()).collect();
-    assert_eq!(again, exported());
-    let machine = Machine::new();
-    let mut memory = machine.open_at(NOW).unwrap();
-    memory.put(&records).unwrap();
-    assert_eq!(all(&mut memory), exported());
+    // The second one has every member that a row can have.
+    for file in ["export.jsonl", "export-members.jsonl"] {
+        let written = exported(file);
+        let records: Vec<Record> =
+            written.iter().map(|record| serde_json::from_value(record.clone()).unwrap()).collect();
+        let again: Vec<Value> = records.iter().map(|record| serde_json::to_value(record).unwrap()).collect();
+        assert_eq!(again, written);
+        let machine = Machine::new();
+        let mut memory = machine.open_at(NOW).unwrap();
+        memory.put(&records).unwrap();
+        assert_eq!(all(&mut memory), written);
+    }
 }
 
 #[test]
 fn the_exchange_with_a_team_goes_on() {
     let machine = upgraded(&["memory.db"]);
+    let folder = machine.home().folder().to_owned();
+    for file in ["team-members.json", "team.json"] {
+        let written = fs::read(fixtures().join(file)).unwrap();
+        fs::write(folder.join("team.json"), &written).unwrap();
+        let standing = serde_json::to_value(Standing::read(&machine.home())).unwrap();
+        assert_eq!(standing, serde_json::from_slice::<Value>(&written).unwrap(), "{file}");
+    }
     let standing = Standing::read(&machine.home());
-    let written = fs::read(fixtures().join("team.json")).unwrap();
-    assert_eq!(serde_json::to_value(&standing).unwrap(), serde_json::from_slice::<Value>(&written).unwrap());
     let server = "postgres://dev@127.0.0.1:1/memory";
     let next = standing.failure.as_ref().unwrap().next;
     assert!(!standing.is_due(server, Millis(next.0 - 1)) && standing.is_due(server, next));
@@ -123,5 +133,8 @@ fn the_exchange_with_a_team_goes_on() {
 fn every_file_of_0_1_0_is_read_here() {
     let files = fs::read_dir(fixtures()).unwrap().map(|entry| entry.unwrap().file_name());
     let files: BTreeSet<String> = files.map(|name| name.to_string_lossy().into_owned()).collect();
-    assert_eq!(Vec::from_iter(files), ["README.md", "export.jsonl", "memory.db", "team.json"]);
+    assert_eq!(
+        Vec::from_iter(files),
+        ["README.md", "export-members.jsonl", "export.jsonl", "memory.db", "team-members.json", "team.json"]
+    );
 }
