@@ -1,5 +1,5 @@
-//! An upgrade from 0.1.0: what that version installed goes without a trace, what a person is asked to agree to can still be written,
-//! and what hooks said is still shown. `../written_by/0.1.0/README.md` says how the files were made.
+//! An upgrade from 0.1.0: its install comes out without a trace, a promotion that waits can still be written, its journal is still
+//! shown. `../written_by/0.1.0/README.md` says how the files were made.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,13 +17,14 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/written_by/0.1.0")
 }
 
-/// What the other crates' tests read.
+/// Files that a test of the crate `state` reads, too.
 fn in_state(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../state/tests/written_by/0.1.0").join(name)
 }
 
-fn read(path: PathBuf) -> String {
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+fn read(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref();
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 fn put(path: &Path, text: impl AsRef<[u8]>) {
@@ -74,7 +75,7 @@ fn assert_gone(sandbox: &Sandbox) {
         (sandbox.home().join(".config/tidegate/config.toml"), "config.toml.before"),
     ];
     for (path, before) in &given_back {
-        assert_eq!(read(path.clone()), read(fixtures().join("install").join(before)), "{before}");
+        assert_eq!(read(path), read(fixtures().join("install").join(before)), "{before}");
     }
     let expected: BTreeSet<PathBuf> = given_back.into_iter().map(|(path, _)| path).collect();
     assert_eq!(files(sandbox).into_iter().collect::<BTreeSet<_>>(), expected);

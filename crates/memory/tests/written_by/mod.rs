@@ -1,4 +1,4 @@
-//! A store of 0.1.0, what that version exported, and how its last exchange with a team went: all of it is read by this one.
+//! The store of 0.1.0, its export and its last exchange with a team, read by this version.
 //! `0.1.0/README.md` says how the files were made.
 
 use std::collections::BTreeSet;
