@@ -14,30 +14,35 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tidegate_core::config::Config;
 use tidegate_core::event::SessionId;
-use tidegate_core::facts::Known;
-use tidegate_core::facts::boundary::Boundary;
-use tidegate_core::facts::marks::{ApprovalStage, Mark, Marks};
-use tidegate_core::facts::sources::Bridge;
-use tidegate_core::knowledge::flow::{Progress, decisions};
-use tidegate_core::knowledge::stock::Stock;
-use tidegate_core::knowledge::{handoff, plan};
-use tidegate_core::memory::catalogue::{ProjectPage, TopicRecord, Undecided};
-use tidegate_core::memory::job::{Job, Work};
-use tidegate_core::record::Record;
+use tidegate_core::feature::config::Config;
+use tidegate_core::feature::cycle::State;
+use tidegate_core::feature::facts::Known;
+use tidegate_core::feature::knowledge::boundary::Boundary;
+use tidegate_core::feature::knowledge::flow::{Progress, decisions};
+use tidegate_core::feature::knowledge::stock::Stock;
+use tidegate_core::feature::knowledge::{handoff, plan};
+use tidegate_core::feature::marks::{ApprovalStage, Mark, Marks};
+use tidegate_core::feature::memory::catalogue::{ProjectPage, TopicRecord, Undecided};
+use tidegate_core::feature::memory::job::{Job, Work};
+use tidegate_core::feature::workflow::check::Found;
+use tidegate_core::meter::sources::Bridge;
+use tidegate_core::pipeline::record::Record;
+use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_core::words::Lang;
-use tidegate_state::calls::Cap;
-use tidegate_state::config::Sources;
-use tidegate_state::knowledge::{json as public, listed, memory as gone_through, read::Folder};
-use tidegate_state::memory::relays::{Next, Reader};
-use tidegate_state::memory::spool::Starts;
-use tidegate_state::memory::{catalogue, retries, spool};
-use tidegate_state::place::{PlaceEnv, StateDir};
-use tidegate_state::{
-    boundary, bridge, calls, claims, config, cycle, friction, journal, marks, off, project, trust, workflow,
+use tidegate_state::config::{Sources, off, trust};
+use tidegate_state::feature::knowledge::{
+    boundary, json as public, listed, memory as gone_through, read::Folder,
 };
+use tidegate_state::feature::memory::relays::{Next, Reader};
+use tidegate_state::feature::memory::spool::Starts;
+use tidegate_state::feature::memory::{catalogue, retries, spool};
+use tidegate_state::feature::{cycle, pressure as pressure_copy, workflow};
+use tidegate_state::journal::friction;
+use tidegate_state::language_model::{self as calls, Cap};
+use tidegate_state::place::{PlaceEnv, StateDir};
+use tidegate_state::session::{bridge, claims, marks};
+use tidegate_state::{config, journal, project};
 
 type Read = fn(&Machine, &Path);
 
@@ -419,7 +424,7 @@ fn fix_loops(machine: &Machine, path: &Path) {
     }
 }
 
-fn cycle_in(machine: &Machine, name: &str) -> tidegate_core::cycle::state::State {
+fn cycle_in(machine: &Machine, name: &str) -> State {
     let root = machine.project(name);
     let file = root.join(".claude/dev-cycle.state.json");
     let written = text(&file);
@@ -468,7 +473,7 @@ fn manifest(machine: &Machine, _: &Path) {
     let let_through = [1, 2, 3].map(|gate| standing.is_let_through(gate).map(|known| known.skipped));
     assert_eq!(let_through, [Some(false), Some(true), None]);
     let discovery = workflow::look(&root, &root.join(path), vec!["discovery.md".into()], &|| true);
-    assert!(matches!(discovery[0].found, tidegate_core::workflow::check::Found::File { lines: 100, .. }));
+    assert!(matches!(discovery[0].found, Found::File { lines: 100, .. }));
 }
 
 fn last_run(machine: &Machine, _: &Path) {
@@ -485,7 +490,7 @@ fn pressure(machine: &Machine, path: &Path) {
     let mut expected: Value = serde_json::from_str(&text(path)).unwrap();
     expected["lastNotifiedLevel"] = json!("urgent");
     fs::write(path, expected.to_string()).unwrap();
-    tidegate_state::pressure_file::reset_level(&machine.path("app")).unwrap();
+    pressure_copy::reset_level(&machine.path("app")).unwrap();
     expected["lastNotifiedLevel"] = json!("none");
     assert_eq!(serde_json::from_str::<Value>(&text(path)).unwrap(), expected, "all else stays");
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tidegate_state::knowledge::listed;
+use tidegate_state::feature::knowledge::listed;
 use tidegate_state::project;
 
 use crate::people::{SESSION, attended, by_agent, code_of, types};
