@@ -4,6 +4,7 @@
 
 #[path = "conformance/rows.rs"]
 mod rows;
+mod written_by;
 
 use std::fs;
 use std::path::{Path, PathBuf};

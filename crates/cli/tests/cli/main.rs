@@ -46,3 +46,4 @@ mod without_repository;
 mod worker;
 mod workflow;
 mod worktree;
+mod written_by;
