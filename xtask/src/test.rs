@@ -1,20 +1,23 @@
-//! `cargo xtask test`: everything that CI checks, in the order of how soon it fails.
+//! `cargo xtask test`: everything that CI checks, in the order of how soon it fails; what only computes runs next to what waits.
 
+use std::process::Command;
+
+use crate::beside::Beside;
+use crate::built::Built;
 use crate::client;
-use crate::failure::{Done, Failure};
-use crate::print;
-use crate::workspace::{self, cargo, step};
-use crate::{budget, deps, docs, e2e, hosts, notices, phase, postgres, supply, tools};
+use crate::{deps, docs, e2e, hosts, notices, postgres, supply, tools};
+use xtask::failure::{Done, Failure};
+use xtask::print;
+use xtask::workspace::{self, cargo, step};
 
 /// The command.
 pub(crate) fn run() -> Done {
     let start = std::time::Instant::now();
     let mut left_out = Vec::new();
     step("format", || workspace::run(&mut cargo(&["fmt", "--all", "--check"])))?;
-    step("clippy", || {
-        let lint = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-        workspace::run(&mut cargo(&lint))
-    })?;
+    // Minutes of linking on one core.
+    let ship = ["build", "--profile", "dist", "--package", "tidegate", "--bin", "tidegate", "--locked"];
+    let shipped = Beside::start("binary as shipped", cargo(&ship));
     step("dependencies of the hook", deps::check)?;
     step("third-party notices", notices::check)?;
     let missing = step("programs that the rest needs", || Ok(needed_programs()))?;
@@ -27,20 +30,29 @@ pub(crate) fn run() -> Done {
     let no_advisories = step("licences, sources and advisories of packages", supply::check)?;
     let no_server = step("a PostgreSQL server", || Ok(postgres::ensure().err()))?;
     left_out.extend(no_server.iter().map(|failure| format!("the team store: no server: {}", failure.what())));
+    let built = step("everything compiled, without a lint", Built::make)?;
+    let measure = |task: &str| {
+        let mut measure = Command::new(built.program("measure"));
+        measure.arg(task);
+        measure
+    };
+    let mut beside = vec![
+        Beside::start("parameters of the phase classifier", measure("train-phase")),
+        Beside::start("accuracy of the phase classifier", measure("eval-phase")),
+        shipped,
+    ];
+    match without("valgrind") {
+        Some(missing) => left_out.push(format!("instruction budgets: no {missing}")),
+        None => beside.push(Beside::start("instruction budgets", measure("budget"))),
+    }
+    step("generated references", || docs::check_of(&built.program("tidegate")))?;
     step("tests", || {
-        let mut tests = cargo(&["test", "--workspace", "--exclude", "tidegate-e2e", "--locked"]);
+        let mut tests = built.tests(&["--all-targets", "--exclude", "tidegate-e2e"]);
         if no_server.is_some() {
             tests.env(postgres::WITHOUT, "1");
         }
-        workspace::run(tests.env("INSTA_UPDATE", "no"))
+        workspace::run(&mut tests)
     })?;
-    step("parameters of the phase classifier", phase::check)?;
-    step("accuracy of the phase classifier", phase::evaluate)?;
-    step("generated references", docs::check)?;
-    match without("valgrind") {
-        Some(missing) => left_out.push(format!("instruction budgets: no {missing}")),
-        None => step("instruction budgets", budget::check)?,
-    }
     let no_client = || {
         let version = client::pinned().ok()?;
         let fetched = client::fetch(&version).and_then(|_| hosts::fetch());
@@ -49,7 +61,10 @@ pub(crate) fn run() -> Done {
     match without("git").or_else(|| without("tmux")).map(|missing| format!("no {missing}")).or_else(no_client)
     {
         Some(why) => left_out.push(format!("end-to-end scenarios: {why}")),
-        None => step("end-to-end scenarios", || e2e::run(&[]))?,
+        None => step("end-to-end scenarios", || e2e::run_built(&built))?,
+    }
+    for step in beside {
+        step.end()?;
     }
     for what in &left_out {
         print::line(&format!("LEFT OUT: {what}"));

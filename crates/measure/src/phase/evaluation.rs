@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use tidegate_core::phase::{self, Phase};
 
 use super::corpus::{self, Example, LANGUAGES};
-use crate::failure::{Done, Failure};
-use crate::print;
+use xtask::failure::{Done, Failure};
+use xtask::print;
 
 const PHASES: usize = Phase::ALL.len();
 const GOAL: f64 = 90.0;
