@@ -22,6 +22,7 @@ impl Failure {
     }
 
     /// Adds what to do about it.
+    #[must_use]
     pub fn next(self, next: impl Into<String>) -> Failure {
         Failure { next: Some(next.into()), ..self }
     }
