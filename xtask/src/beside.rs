@@ -1,62 +1,63 @@
-//! A step that runs next to others, and is told of when it is waited for.
+//! A step that runs next to others and is told of when it is waited for.
 
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use xtask::failure::{Done, Failure, While as _};
-use xtask::print;
-use xtask::{tools, workspace};
+use xtask::failure::{Done, Failure, While};
+use xtask::{print, tools, workspace};
 
-/// It takes what the others leave of the machine. Where one of those fails, nothing waits for this one.
+/// The step. Where another one fails first, nothing waits for it; its output has no reader then, which ends it.
 pub(crate) struct Beside {
     name: &'static str,
     thread: JoinHandle<(Done<String>, Duration)>,
 }
 
 impl Beside {
-    /// Starts it.
-    pub(crate) fn start(name: &'static str, command: Command) -> Beside {
+    /// Starts it as what it is: a program that others wait for, with deadlines.
+    pub(crate) fn start(name: &'static str, mut command: Command) -> Beside {
         print::line(&format!("==> {name}: begun, next to what follows"));
         let thread = std::thread::spawn(move || {
             let start = Instant::now();
-            let done = run(&mut yielding(&command));
-            (done, start.elapsed())
+            (run(&mut command), start.elapsed())
         });
         Beside { name, thread }
     }
 
+    /// Starts what only computes: it takes what the others leave of the machine.
+    pub(crate) fn start_yielding(name: &'static str, command: &Command) -> Beside {
+        Beside::start(name, yielding(command))
+    }
+
     /// Waits for its end.
     pub(crate) fn end(self) -> Done {
-        let waited = Instant::now();
-        let (done, took) = self.thread.join().expect("running a command does not panic");
-        let verdict = if done.is_ok() { "done" } else { "FAILED" };
         print::line(&format!("==> {}", self.name));
-        if let Ok(printed) = &done {
-            print::line(printed.trim_end());
+        let (done, took) = self.thread.join().expect("running a command does not panic");
+        let took = format!("{}, {:.1} s next to others", self.name, took.as_secs_f64());
+        match done {
+            Ok(printed) => {
+                print::line(printed.trim_end());
+                print::line(&format!("    done: {took}"));
+                Ok(())
+            }
+            Err(failure) => {
+                print::line(&format!("    FAILED: {took}"));
+                Err(failure)
+            }
         }
-        print::line(&format!(
-            "    {verdict}: {}, {:.1} s, waited for {:.1} s",
-            self.name,
-            took.as_secs_f64(),
-            waited.elapsed().as_secs_f64()
-        ));
-        done.map(drop)
     }
 }
 
 /// The same command at the lowest priority, where the system has such.
 fn yielding(command: &Command) -> Command {
-    let mut yielding = if tools::present("nice") {
-        let mut nice = Command::new("nice");
-        nice.args(["-n", "19"]).arg(command.get_program());
-        nice
-    } else {
-        Command::new(command.get_program())
-    };
-    yielding.args(command.get_args());
-    yielding.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    yielding.current_dir(command.get_current_dir().unwrap_or(workspace::root()));
+    let (first, niceness): (_, &[&str]) =
+        if tools::present("nice") { ("nice".as_ref(), &["-n", "19"]) } else { (command.get_program(), &[]) };
+    let mut yielding = Command::new(first);
+    yielding.args(niceness);
+    if !niceness.is_empty() {
+        yielding.arg(command.get_program());
+    }
+    yielding.args(command.get_args()).current_dir(workspace::root());
     yielding
 }
 

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::built::Built;
 use crate::client;
 use crate::hosts;
 use xtask::failure::{Done, Failure};
@@ -12,6 +11,9 @@ use xtask::workspace::{self, cargo, step};
 
 /// The command.
 pub(crate) fn run(arguments: &[&str]) -> Done {
+    if let ["--compiled", program, scenarios] = arguments {
+        return run_compiled(Path::new(program), Path::new(scenarios));
+    }
     let (version, filter) = match arguments {
         [] => (None, None),
         ["--client", version] => (Some(*version), None),
@@ -37,20 +39,25 @@ pub(crate) fn run(arguments: &[&str]) -> Done {
     step("binary", || workspace::run(&mut cargo(&["build", "--package", "tidegate", "--locked"])))?;
     let binary = workspace::target()?.join("debug").join(format!("tidegate{}", std::env::consts::EXE_SUFFIX));
     let filter: Vec<&str> = filter.into_iter().collect();
-    play(&version, &binary, &filter, || cargo(&["test", "--package", "tidegate-e2e", "--locked"]))
+    play(&version, &binary, &filter, || cargo(&["test", "--package", "tidegate-e2e", "--locked", "--"]))
 }
 
-/// All of them, as they were compiled.
-pub(crate) fn run_built(built: &Built) -> Done {
-    play(&client::pinned()?, &built.program("tidegate"), &[], || built.tests(&["--test", "e2e"]))
+/// All of them by these programs, which nothing has to be compiled for: as `cargo xtask test` runs them next to the tests.
+fn run_compiled(program: &Path, scenarios: &Path) -> Done {
+    play(&client::pinned()?, program, &[], || {
+        let mut tests = Command::new(scenarios);
+        tests.current_dir(workspace::root().join("crates/e2e"));
+        tests
+    })
 }
 
+/// Plays them, and those again in which the machine was too slow.
 fn play(version: &str, binary: &Path, filter: &[&str], harness: impl Fn() -> Command) -> Done {
     let client = step(&format!("client {version}"), || client::fetch(version))?;
     let hosts = step("other hosts", hosts::fetch)?;
     let tests = |arguments: &[&str]| {
         let mut tests = harness();
-        tests.arg("--").args(arguments).env("TIDEGATE_CLIENT", &client).env("TIDEGATE_HOSTS", &hosts);
+        tests.args(arguments).env("TIDEGATE_CLIENT", &client).env("TIDEGATE_HOSTS", &hosts);
         tests.env("TIDEGATE_BIN", binary).env("INSTA_UPDATE", "no");
         tests
     };

@@ -5,8 +5,8 @@ use std::process::Command;
 use crate::beside::Beside;
 use crate::built::Built;
 use crate::client;
-use crate::{deps, docs, e2e, hosts, notices, postgres, supply, tools};
-use xtask::failure::{Done, Failure};
+use crate::{deps, docs, hosts, notices, postgres, supply, tools};
+use xtask::failure::{Done, Failure, While};
 use xtask::print;
 use xtask::workspace::{self, cargo, step};
 
@@ -17,7 +17,7 @@ pub(crate) fn run() -> Done {
     step("format", || workspace::run(&mut cargo(&["fmt", "--all", "--check"])))?;
     // Minutes of linking on one core.
     let ship = ["build", "--profile", "dist", "--package", "tidegate", "--bin", "tidegate", "--locked"];
-    let shipped = Beside::start("binary as shipped", cargo(&ship));
+    let shipped = Beside::start_yielding("binary as shipped", &cargo(&ship));
     step("dependencies of the hook", deps::check)?;
     step("third-party notices", notices::check)?;
     let missing = step("programs that the rest needs", || Ok(needed_programs()))?;
@@ -31,40 +31,40 @@ pub(crate) fn run() -> Done {
     let no_server = step("a PostgreSQL server", || Ok(postgres::ensure().err()))?;
     left_out.extend(no_server.iter().map(|failure| format!("the team store: no server: {}", failure.what())));
     let built = step("everything compiled, without a lint", Built::make)?;
-    let measure = |task: &str| {
-        let mut measure = Command::new(built.program("measure"));
+    let (scenarios, tests) = built.tests()?;
+    let measure = |task: &str| -> Done<Command> {
+        let mut measure = Command::new(built.program("measure")?);
         measure.arg(task);
-        measure
+        Ok(measure)
     };
-    let mut beside = vec![
-        Beside::start("parameters of the phase classifier", measure("train-phase")),
-        Beside::start("accuracy of the phase classifier", measure("eval-phase")),
-        shipped,
-    ];
-    match without("valgrind") {
-        Some(missing) => left_out.push(format!("instruction budgets: no {missing}")),
-        None => beside.push(Beside::start("instruction budgets", measure("budget"))),
+    let mut beside = Vec::new();
+    if let Some(why) = no_scenarios(&missing) {
+        left_out.push(format!("end-to-end scenarios: {why}"));
+    } else {
+        let mut play = Command::new(std::env::current_exe().while_("finding this program")?);
+        play.args(["e2e", "--compiled"]).args([built.program("tidegate")?, &scenarios.executable]);
+        beside.push(Beside::start("end-to-end scenarios", play));
     }
-    step("generated references", || docs::check_of(&built.program("tidegate")))?;
-    step("tests", || {
-        let mut tests = built.tests(&["--all-targets", "--exclude", "tidegate-e2e"]);
-        if no_server.is_some() {
-            tests.env(postgres::WITHOUT, "1");
-        }
-        workspace::run(&mut tests)
-    })?;
-    let no_client = || {
-        let version = client::pinned().ok()?;
-        let fetched = client::fetch(&version).and_then(|_| hosts::fetch());
-        fetched.err().map(|failure| format!("no client: {}", failure.what()))
-    };
-    match without("git").or_else(|| without("tmux")).map(|missing| format!("no {missing}")).or_else(no_client)
-    {
-        Some(why) => left_out.push(format!("end-to-end scenarios: {why}")),
-        None => step("end-to-end scenarios", || e2e::run_built(&built))?,
+    beside.push(Beside::start_yielding("parameters of the phase classifier", &measure("train-phase")?));
+    beside.push(Beside::start_yielding("accuracy of the phase classifier", &measure("eval-phase")?));
+    beside.push(shipped);
+    step("generated references", || docs::check_of(built.program("tidegate")?))?;
+    for test in tests {
+        step(&format!("tests of {}", test.name), || {
+            let mut command = test.command();
+            if no_server.is_some() {
+                command.env(postgres::WITHOUT, "1");
+            }
+            workspace::run(&mut command)
+        })?;
     }
     for step in beside {
         step.end()?;
+    }
+    // Last and alone: a hook that is late does less.
+    match without("valgrind") {
+        Some(missing) => left_out.push(format!("instruction budgets: no {missing}")),
+        None => step("instruction budgets", || workspace::run(&mut measure("budget")?))?,
     }
     for what in &left_out {
         print::line(&format!("LEFT OUT: {what}"));
@@ -84,6 +84,17 @@ pub(crate) fn run() -> Done {
     };
     print::line(&format!("{all}, {:.0} s.", start.elapsed().as_secs_f64()));
     Ok(())
+}
+
+/// Why there are no scenarios, if so. Fetches what they need.
+fn no_scenarios(missing: &[String]) -> Option<String> {
+    let without = |program| missing.iter().find(|missing| missing.starts_with(program));
+    if let Some(missing) = without("git").or_else(|| without("tmux")) {
+        return Some(format!("no {missing}"));
+    }
+    let version = client::pinned().ok()?;
+    let fetched = client::fetch(&version).and_then(|_| hosts::fetch());
+    fetched.err().map(|failure| format!("no client: {}", failure.what()))
 }
 
 /// Installs what is missing; what cannot be had is returned, with the reason.

@@ -59,6 +59,15 @@ pub fn run_and_read(command: &mut Command, printed: &mut String) -> Done {
     Err(Failure::new(format!("`{name}` ended with {status}")))
 }
 
+/// Runs a command for its standard output; what it says on the other one is on the screen.
+pub fn said(command: &mut Command) -> Done<String> {
+    let ran = command.stderr(Stdio::inherit()).output().while_(shown(command))?;
+    if ran.status.success() {
+        return Ok(String::from_utf8_lossy(&ran.stdout).into_owned());
+    }
+    Err(Failure::new(format!("`{}` ended with {}", shown(command), ran.status)))
+}
+
 /// Runs a command for what it prints.
 pub fn output(command: &mut Command) -> Done<String> {
     let Output { status, stdout, stderr } = command.output().while_(shown(command))?;
