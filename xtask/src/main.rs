@@ -11,6 +11,7 @@ mod notices;
 mod package;
 mod postgres;
 mod recovery;
+mod scratch;
 mod supply;
 mod test;
 

@@ -5,6 +5,7 @@ use std::process::Command;
 use crate::beside::Beside;
 use crate::built::Built;
 use crate::client;
+use crate::scratch::Scratch;
 use crate::{deps, docs, hosts, notices, postgres, supply, tools};
 use xtask::failure::{Done, Failure, While};
 use xtask::print;
@@ -37,12 +38,13 @@ pub(crate) fn run() -> Done {
         measure.arg(task);
         Ok(measure)
     };
-    let mut beside = Vec::new();
+    let (scratch, mut beside) = (Scratch::new(), Vec::new());
     if let Some(why) = no_scenarios(&missing) {
         left_out.push(format!("end-to-end scenarios: {why}"));
     } else {
         let mut play = Command::new(std::env::current_exe().while_("finding this program")?);
         play.args(["e2e", "--compiled"]).args([built.program("tidegate")?, &scenarios.executable]);
+        scratch.give(&mut play);
         beside.push(Beside::start("end-to-end scenarios", play));
     }
     beside.push(Beside::start_yielding("parameters of the phase classifier", &measure("train-phase")?));
@@ -52,6 +54,7 @@ pub(crate) fn run() -> Done {
     for test in tests {
         step(&format!("tests of {}", test.name), || {
             let mut command = test.command();
+            scratch.give(&mut command);
             if no_server.is_some() {
                 command.env(postgres::WITHOUT, "1");
             }
