@@ -4,12 +4,14 @@ use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::passed::Passed;
 use xtask::failure::{Done, Failure, While};
 use xtask::{print, tools, workspace};
 
 /// The step. Where another one fails first, nothing waits for it; its output has no reader then, which ends it.
 pub(crate) struct Beside {
     name: &'static str,
+    passed: Option<Passed>,
     thread: JoinHandle<(Done<String>, Duration)>,
 }
 
@@ -21,7 +23,12 @@ impl Beside {
             let start = Instant::now();
             (run(&mut command), start.elapsed())
         });
-        Beside { name, thread }
+        Beside { name, passed: None, thread }
+    }
+
+    /// Has its end remembered.
+    pub(crate) fn remembered(self, passed: Passed) -> Beside {
+        Beside { passed: Some(passed), ..self }
     }
 
     /// Starts what only computes: it takes what the others leave of the machine.
@@ -38,7 +45,7 @@ impl Beside {
             Ok(printed) => {
                 print::line(printed.trim_end());
                 print::line(&format!("    done: {took}"));
-                Ok(())
+                self.passed.map_or(Ok(()), |passed| passed.remember())
             }
             Err(failure) => {
                 print::line(&format!("    FAILED: {took}"));

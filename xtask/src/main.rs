@@ -9,6 +9,7 @@ mod e2e;
 mod hosts;
 mod notices;
 mod package;
+mod passed;
 mod postgres;
 mod recovery;
 mod scratch;

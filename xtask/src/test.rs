@@ -1,10 +1,12 @@
 //! `cargo xtask test`: everything that CI checks, in the order of how soon it fails; what only computes runs next to what waits.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::beside::Beside;
 use crate::built::Built;
 use crate::client;
+use crate::passed::Passed;
 use crate::scratch::Scratch;
 use crate::{deps, docs, hosts, notices, postgres, supply, tools};
 use xtask::failure::{Done, Failure, While};
@@ -33,24 +35,31 @@ pub(crate) fn run() -> Done {
     left_out.extend(no_server.iter().map(|failure| format!("the team store: no server: {}", failure.what())));
     let built = step("everything compiled, without a lint", Built::make)?;
     let (scenarios, tests) = built.tests()?;
-    let measure = |task: &str| -> Done<Command> {
-        let mut measure = Command::new(built.program("measure")?);
+    let (program, measuring) = (built.program("tidegate")?, built.program("measure")?);
+    let measure = |task: &str| {
+        let mut measure = Command::new(measuring);
         measure.arg(task);
-        Ok(measure)
+        measure
     };
     let (scratch, mut beside) = (Scratch::new(), Vec::new());
     if let Some(why) = no_scenarios(&missing) {
         left_out.push(format!("end-to-end scenarios: {why}"));
-    } else {
+    } else if let Some(passed) = changed("end-to-end scenarios", &[program, &scenarios.executable])? {
         let mut play = Command::new(std::env::current_exe().while_("finding this program")?);
-        play.args(["e2e", "--compiled"]).args([built.program("tidegate")?, &scenarios.executable]);
+        play.args(["e2e", "--compiled"]).args([program, &scenarios.executable]);
         scratch.give(&mut play);
-        beside.push(Beside::start("end-to-end scenarios", play));
+        beside.push(Beside::start("end-to-end scenarios", play).remembered(passed));
     }
-    beside.push(Beside::start_yielding("parameters of the phase classifier", &measure("train-phase")?));
-    beside.push(Beside::start_yielding("accuracy of the phase classifier", &measure("eval-phase")?));
+    for (name, task) in [
+        ("parameters of the phase classifier", "train-phase"),
+        ("accuracy of the phase classifier", "eval-phase"),
+    ] {
+        if let Some(passed) = changed(name, &[measuring])? {
+            beside.push(Beside::start_yielding(name, &measure(task)).remembered(passed));
+        }
+    }
     beside.push(shipped);
-    step("generated references", || docs::check_of(built.program("tidegate")?))?;
+    step("generated references", || docs::check_of(program))?;
     for test in tests {
         step(&format!("tests of {}", test.name), || {
             let mut command = test.command();
@@ -65,9 +74,11 @@ pub(crate) fn run() -> Done {
         step.end()?;
     }
     // Last and alone: a hook that is late does less.
-    match without("valgrind") {
-        Some(missing) => left_out.push(format!("instruction budgets: no {missing}")),
-        None => step("instruction budgets", || workspace::run(&mut measure("budget")?))?,
+    if let Some(missing) = without("valgrind") {
+        left_out.push(format!("instruction budgets: no {missing}"));
+    } else if let Some(passed) = changed("instruction budgets", &[measuring, &shipped_binary()?])? {
+        step("instruction budgets", || workspace::run(&mut measure("budget")))?;
+        passed.remember()?;
     }
     for what in &left_out {
         print::line(&format!("LEFT OUT: {what}"));
@@ -87,6 +98,21 @@ pub(crate) fn run() -> Done {
     };
     print::line(&format!("{all}, {:.0} s.", start.elapsed().as_secs_f64()));
     Ok(())
+}
+
+/// What to remember when this long step passes; `None` where it has passed with the same programs and files.
+fn changed(name: &str, programs: &[&Path]) -> Done<Option<Passed>> {
+    let passed = Passed::of(name, programs)?;
+    if passed.holds() {
+        print::line(&format!("==> {name}: unchanged since the last pass, not run again"));
+        return Ok(None);
+    }
+    Ok(Some(passed))
+}
+
+/// Where cargo puts what ships.
+fn shipped_binary() -> Done<PathBuf> {
+    Ok(workspace::target()?.join("dist").join(format!("tidegate{}", std::env::consts::EXE_SUFFIX)))
 }
 
 /// Why there are no scenarios, if so. Fetches what they need.
