@@ -1,4 +1,4 @@
-//! A step that runs next to others and is told of when it is waited for.
+//! A step that only computes: it runs next to others and is told of when it is waited for.
 
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
@@ -16,9 +16,10 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    /// Starts it as what it is: a program that others wait for, with deadlines.
-    pub(crate) fn start(name: &'static str, mut command: Command) -> Beside {
+    /// Starts it at the lowest priority: it takes what the others leave of the machine.
+    pub(crate) fn start(name: &'static str, command: &Command) -> Beside {
         print::line(&format!("==> {name}: begun, next to what follows"));
+        let mut command = yielding(command);
         let thread = std::thread::spawn(move || {
             let start = Instant::now();
             (run(&mut command), start.elapsed())
@@ -29,11 +30,6 @@ impl Beside {
     /// Has its end remembered.
     pub(crate) fn remembered(self, passed: Passed) -> Beside {
         Beside { passed: Some(passed), ..self }
-    }
-
-    /// Starts what only computes: it takes what the others leave of the machine.
-    pub(crate) fn start_yielding(name: &'static str, command: &Command) -> Beside {
-        Beside::start(name, yielding(command))
     }
 
     /// Waits for its end.

@@ -11,9 +11,6 @@ use xtask::workspace::{self, cargo, step};
 
 /// The command.
 pub(crate) fn run(arguments: &[&str]) -> Done {
-    if let ["--compiled", program, scenarios] = arguments {
-        return run_compiled(Path::new(program), Path::new(scenarios));
-    }
     let (version, filter) = match arguments {
         [] => (None, None),
         ["--client", version] => (Some(*version), None),
@@ -42,13 +39,9 @@ pub(crate) fn run(arguments: &[&str]) -> Done {
     play(&version, &binary, &filter, || cargo(&["test", "--package", "tidegate-e2e", "--locked", "--"]))
 }
 
-/// All of them by these programs, which nothing has to be compiled for: as `cargo xtask test` runs them next to the tests.
-fn run_compiled(program: &Path, scenarios: &Path) -> Done {
-    play(&client::pinned()?, program, &[], || {
-        let mut tests = Command::new(scenarios);
-        tests.current_dir(workspace::root().join("crates/e2e"));
-        tests
-    })
+/// All of them by programs that are there: nothing is compiled.
+pub(crate) fn run_built(program: &Path, scenarios: impl Fn() -> Command) -> Done {
+    play(&client::pinned()?, program, &[], scenarios)
 }
 
 /// Plays them, and those again in which the machine was too slow.
@@ -61,9 +54,13 @@ fn play(version: &str, binary: &Path, filter: &[&str], harness: impl Fn() -> Com
         tests.env("TIDEGATE_BIN", binary).env("INSTA_UPDATE", "no");
         tests
     };
+    // Twice as many as cores: scenarios wait most of the time, and `crates/e2e/src/slots.rs` bounds how many clients run.
+    let threads = std::thread::available_parallelism().map_or(4, |cores| cores.get() * 2);
+    let threads = format!("--test-threads={threads}");
+    let all: Vec<&str> = [threads.as_str()].into_iter().chain(filter.iter().copied()).collect();
     let mut printed = String::new();
     let done = step(&format!("scenarios on client {version}"), || {
-        workspace::run_and_read(&mut tests(filter), &mut printed)
+        workspace::run_and_read(&mut tests(&all), &mut printed)
     });
     let Err(failure) = done else { return Ok(()) };
     let Some(late) = late(&printed) else { return Err(failure) };

@@ -25,11 +25,12 @@ impl Scratch {
         Scratch(folder.filter(|folder| runs_programs(folder.path())))
     }
 
-    /// Lets a command use it.
-    pub(crate) fn give(&self, command: &mut Command) {
+    /// The command, with it.
+    pub(crate) fn given(&self, mut command: Command) -> Command {
         if let Some(folder) = &self.0 {
             command.env("TMPDIR", folder.path());
         }
+        command
     }
 }
 

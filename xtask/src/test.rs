@@ -8,8 +8,8 @@ use crate::built::Built;
 use crate::client;
 use crate::passed::Passed;
 use crate::scratch::Scratch;
-use crate::{deps, docs, hosts, notices, postgres, supply, tools};
-use xtask::failure::{Done, Failure, While};
+use crate::{deps, docs, e2e, hosts, notices, postgres, supply, tools};
+use xtask::failure::{Done, Failure};
 use xtask::print;
 use xtask::workspace::{self, cargo, step};
 
@@ -20,7 +20,7 @@ pub(crate) fn run() -> Done {
     step("format", || workspace::run(&mut cargo(&["fmt", "--all", "--check"])))?;
     // Minutes of linking on one core.
     let ship = ["build", "--profile", "dist", "--package", "tidegate", "--bin", "tidegate", "--locked"];
-    let shipped = Beside::start_yielding("binary as shipped", &cargo(&ship));
+    let shipped = Beside::start("binary as shipped", &cargo(&ship));
     step("dependencies of the hook", deps::check)?;
     step("third-party notices", notices::check)?;
     let missing = step("programs that the rest needs", || Ok(needed_programs()))?;
@@ -42,33 +42,30 @@ pub(crate) fn run() -> Done {
         measure
     };
     let (scratch, mut beside) = (Scratch::new(), Vec::new());
-    if let Some(why) = no_scenarios(&missing) {
-        left_out.push(format!("end-to-end scenarios: {why}"));
-    } else if let Some(passed) = changed("end-to-end scenarios", &[program, &scenarios.executable])? {
-        let mut play = Command::new(std::env::current_exe().while_("finding this program")?);
-        play.args(["e2e", "--compiled"]).args([program, &scenarios.executable]);
-        scratch.give(&mut play);
-        beside.push(Beside::start("end-to-end scenarios", play).remembered(passed));
-    }
     for (name, task) in [
         ("parameters of the phase classifier", "train-phase"),
         ("accuracy of the phase classifier", "eval-phase"),
     ] {
         if let Some(passed) = changed(name, &[measuring])? {
-            beside.push(Beside::start_yielding(name, &measure(task)).remembered(passed));
+            beside.push(Beside::start(name, &measure(task)).remembered(passed));
         }
     }
     beside.push(shipped);
     step("generated references", || docs::check_of(program))?;
     for test in tests {
         step(&format!("tests of {}", test.name), || {
-            let mut command = test.command();
-            scratch.give(&mut command);
+            let mut command = scratch.given(test.command());
             if no_server.is_some() {
                 command.env(postgres::WITHOUT, "1");
             }
             workspace::run(&mut command)
         })?;
+    }
+    if let Some(why) = no_scenarios(&missing) {
+        left_out.push(format!("end-to-end scenarios: {why}"));
+    } else if let Some(passed) = changed("end-to-end scenarios", &[program, &scenarios.executable])? {
+        step("end-to-end scenarios", || e2e::run_built(program, || scratch.given(scenarios.command())))?;
+        passed.remember()?;
     }
     for step in beside {
         step.end()?;
