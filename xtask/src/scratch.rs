@@ -40,9 +40,9 @@ fn room(folder: &str) -> Option<u64> {
     told.lines().nth(1)?.trim().parse().ok()
 }
 
-/// Also opens the folder to others: a database's server runs as another user.
+/// Also opens the folder to others, as `/tmp` is: a database's server runs as another user, and removes its own.
 fn runs_programs(folder: &Path) -> bool {
-    let script = "printf '#!/bin/sh\\n' > program && chmod 755 . program && ./program";
+    let script = "printf '#!/bin/sh\\n' > program && chmod 755 program && chmod 1777 . && ./program";
     let mut shell = Command::new("sh");
     shell.args(["-c", script]).current_dir(folder).status().is_ok_and(|status| status.success())
 }
