@@ -4,9 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::failure::{Done, Failure, While};
 use crate::package::{self, Package, platform};
-use crate::workspace;
+use xtask::failure::{Done, Failure, While};
+use xtask::workspace;
 
 /// The version that the scenarios are pinned to, in its only home.
 pub(crate) fn pinned() -> Done<String> {

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::failure::{Done, Failure, While};
-use crate::print;
-use crate::workspace::{self, cargo};
+use xtask::failure::{Done, Failure, While};
+use xtask::print;
+use xtask::workspace::{self, cargo};
 
 /// Both, so that the list is the same wherever it is made.
 pub(crate) const TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];

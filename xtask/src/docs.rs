@@ -1,10 +1,12 @@
 //! `cargo xtask docs [--write]`: references under `docs/` and the plugin's hooks against what the code says.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
-use crate::failure::{Done, Failure, While};
-use crate::print;
-use crate::workspace::{self, cargo};
+use xtask::failure::{Done, Failure, While};
+use xtask::print;
+use xtask::workspace::{self, cargo};
 
 /// Each file, and what makes it.
 const FILES: [(&str, &str); 4] = [
@@ -16,9 +18,18 @@ const FILES: [(&str, &str); 4] = [
 
 /// Compares.
 pub(crate) fn check() -> Done {
+    check_by(compiling)
+}
+
+/// Compares with what this program says.
+pub(crate) fn check_of(program: &Path) -> Done {
+    check_by(|| Command::new(program))
+}
+
+fn check_by(program: impl Fn() -> Command) -> Done {
     for (file, what) in FILES {
         let path = workspace::root().join(file);
-        let (written, made) = (fs::read_to_string(&path).while_(path.display())?, make(what)?);
+        let (written, made) = (fs::read_to_string(&path).while_(path.display())?, make(program(), what)?);
         if written == made {
             continue;
         }
@@ -35,21 +46,17 @@ pub(crate) fn check() -> Done {
 pub(crate) fn write() -> Done {
     for (file, what) in FILES {
         let path = workspace::root().join(file);
-        fs::write(&path, make(what)?).while_(path.display())?;
+        fs::write(&path, make(compiling(), what)?).while_(path.display())?;
         print::line(&format!("    {file}"));
     }
     Ok(())
 }
 
-fn make(what: &str) -> Done<String> {
-    workspace::output(&mut cargo(&[
-        "run",
-        "--quiet",
-        "--locked",
-        "--package",
-        "tidegate",
-        "--",
-        "reference",
-        what,
-    ]))
+/// The program of this moment's sources.
+fn compiling() -> Command {
+    cargo(&["run", "--quiet", "--locked", "--package", "tidegate", "--"])
+}
+
+fn make(mut program: Command, what: &str) -> Done<String> {
+    workspace::output(program.args(["reference", what]))
 }

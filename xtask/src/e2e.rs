@@ -1,10 +1,13 @@
 //! `cargo xtask e2e [--client VERSION|latest] [FILTER]`: the scenarios on the real client and on other hosts.
 
+use std::path::Path;
+use std::process::Command;
+
 use crate::client;
-use crate::failure::{Done, Failure};
 use crate::hosts;
-use crate::tools;
-use crate::workspace::{self, cargo, step};
+use xtask::failure::{Done, Failure};
+use xtask::tools;
+use xtask::workspace::{self, cargo, step};
 
 /// The command.
 pub(crate) fn run(arguments: &[&str]) -> Done {
@@ -30,20 +33,34 @@ pub(crate) fn run(arguments: &[&str]) -> Done {
         Some("latest") => step("newest version of the client", client::latest)?,
         Some(version) => client::checked(version)?,
     };
-    let client = step(&format!("client {version}"), || client::fetch(&version))?;
-    let hosts = step("other hosts", hosts::fetch)?;
     step("binary", || workspace::run(&mut cargo(&["build", "--package", "tidegate", "--locked"])))?;
     let binary = workspace::target()?.join("debug").join(format!("tidegate{}", std::env::consts::EXE_SUFFIX));
+    let filter: Vec<&str> = filter.into_iter().collect();
+    play(&version, &binary, &filter, || cargo(&["test", "--package", "tidegate-e2e", "--locked", "--"]))
+}
+
+/// All of them by programs that are there: nothing is compiled.
+pub(crate) fn run_built(program: &Path, scenarios: impl Fn() -> Command) -> Done {
+    play(&client::pinned()?, program, &[], scenarios)
+}
+
+/// Plays them, and those again in which the machine was too slow.
+fn play(version: &str, binary: &Path, filter: &[&str], harness: impl Fn() -> Command) -> Done {
+    let client = step(&format!("client {version}"), || client::fetch(version))?;
+    let hosts = step("other hosts", hosts::fetch)?;
     let tests = |arguments: &[&str]| {
-        let mut tests = cargo(&["test", "--package", "tidegate-e2e", "--locked", "--"]);
+        let mut tests = harness();
         tests.args(arguments).env("TIDEGATE_CLIENT", &client).env("TIDEGATE_HOSTS", &hosts);
-        tests.env("TIDEGATE_BIN", &binary).env("INSTA_UPDATE", "no");
+        tests.env("TIDEGATE_BIN", binary).env("INSTA_UPDATE", "no");
         tests
     };
-    let filter: Vec<&str> = filter.into_iter().collect();
+    // Twice as many as cores: scenarios wait most of the time, and `crates/e2e/src/slots.rs` bounds how many clients run.
+    let threads = std::thread::available_parallelism().map_or(4, |cores| cores.get() * 2);
+    let threads = format!("--test-threads={threads}");
+    let all: Vec<&str> = [threads.as_str()].into_iter().chain(filter.iter().copied()).collect();
     let mut printed = String::new();
     let done = step(&format!("scenarios on client {version}"), || {
-        workspace::run_and_read(&mut tests(&filter), &mut printed)
+        workspace::run_and_read(&mut tests(&all), &mut printed)
     });
     let Err(failure) = done else { return Ok(()) };
     let Some(late) = late(&printed) else { return Err(failure) };

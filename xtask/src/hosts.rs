@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::failure::{Done, Failure, While};
 use crate::package::{self, Package, Platform, platform};
-use crate::workspace;
+use xtask::failure::{Done, Failure, While};
+use xtask::workspace;
 
 /// Whether nothing has to be fetched.
 pub(crate) fn in_cache() -> bool {

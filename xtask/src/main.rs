@@ -1,32 +1,26 @@
 //! Tasks of this repository: `cargo xtask`.
 
-mod bench;
-mod binary;
-mod budget;
-mod callgrind;
+mod beside;
+mod built;
 mod client;
 mod deps;
 mod docs;
 mod e2e;
-mod failure;
-mod hook_path;
 mod hosts;
 mod layers;
 mod notices;
 mod package;
-mod phase;
+mod passed;
 mod postgres;
-mod print;
 mod recovery;
-mod stage;
+mod scratch;
 mod supply;
 mod test;
-mod tools;
-mod workspace;
 
 use std::process::ExitCode;
 
-use failure::{Done, Failure};
+use xtask::failure::{self, Done};
+use xtask::{print, tools, workspace};
 
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
@@ -59,13 +53,7 @@ Examples:
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match dispatch(&arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            print::to_stderr(&failure.text());
-            ExitCode::FAILURE
-        }
-    }
+    failure::exit_code(dispatch(&arguments))
 }
 
 fn dispatch(arguments: &[String]) -> Done {
@@ -85,21 +73,14 @@ fn dispatch(arguments: &[String]) -> Done {
         ["notices", "--write"] => notices::write(),
         ["docs"] => docs::check(),
         ["docs", "--write"] => docs::write(),
-        ["budget"] => budget::check(),
-        ["budget", "--write"] => budget::write(),
-        ["hook-path", "--write"] => hook_path::write(),
-        ["train-phase"] => phase::check(),
-        ["train-phase", "--write"] => phase::write(),
-        ["train-phase", "--cross-validate"] => phase::cross_validate(),
-        ["eval-phase"] => phase::evaluate(),
+        ["budget" | "hook-path" | "train-phase" | "eval-phase" | "bench", ..] => measure(&words),
         ["recovery"] => recovery::run(),
-        ["bench"] => bench::run(bench::RUNS),
-        ["bench", "store", rest @ ..] => bench::store::run(rest),
-        ["bench", "--runs", runs] => match runs.parse() {
-            Ok(runs) if runs > 0 => bench::run(runs),
-            _ => Err(Failure::new(format!("`{runs}` is no number of runs"))),
-        },
-        _ => Err(Failure::new(format!("no such command: `{}`", words.join(" ")))
-            .next("`cargo xtask --help` lists the commands")),
+        _ => Err(failure::no_such_command(&words)),
     }
+}
+
+/// These need Tidegate's own code, which is compiled for them and for nothing else here.
+fn measure(words: &[&str]) -> Done {
+    let run = ["run", "--quiet", "--locked", "--package", "tidegate-measure", "--"];
+    workspace::run(workspace::cargo(&run).args(words))
 }

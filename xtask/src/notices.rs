@@ -6,10 +6,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::deps::TARGETS;
-use crate::failure::{Done, Failure, While};
-use crate::print;
 use crate::supply::{self, Package};
-use crate::workspace::{self, cargo};
+use xtask::failure::{Done, Failure, While};
+use xtask::print;
+use xtask::workspace::{self, cargo};
 
 const FILE: &str = "THIRD-PARTY-NOTICES.md";
 
@@ -53,8 +53,8 @@ fn make() -> Done<String> {
          - **SQLite {}**, in libsqlite3-sys, is in the public domain: <https://sqlite.org/copyright.html>.\n\
          - **The GNU C Library** is linked statically into the program on Linux (`crates/cli/build.rs`). It is\n  \
            distributed under the GNU Lesser General Public License, version 2.1 or later, which is the last text of this file.\n  \
-           To use the program with another version of it, build it from its source: `cargo build --release` links the archives of\n  \
-           your system, and `TIDEGATE_LINK=dynamic cargo build --release` links its shared library.\n\
+           To use the program with another version of it, build it from its source: `cargo build --profile dist` links the archives of\n  \
+           your system, and `TIDEGATE_LINK=dynamic cargo build --profile dist` links its shared library.\n\
          - **libgcc** is distributed under the GNU General Public License, version 3 or later, with the GCC Runtime Library\n  \
            Exception 3.1, which permits this use: <https://www.gnu.org/licenses/gcc-exception-3.1.html>.\n\
          - **The Rust standard library** is distributed under MIT or Apache-2.0, copyright the Rust Project contributors; the\n  \

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::failure::{Done, Failure, While};
-use crate::print;
-use crate::tools;
-use crate::workspace;
+use xtask::failure::{Done, Failure, While};
+use xtask::print;
+use xtask::tools;
+use xtask::workspace;
 
 /// A package that holds an executable.
 pub(crate) struct Package {

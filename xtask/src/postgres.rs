@@ -1,8 +1,8 @@
 //! The PostgreSQL server that tests of the team store start for themselves.
 
-use crate::failure::{Done, Failure};
-use crate::print;
-use crate::tools;
+use xtask::failure::{Done, Failure};
+use xtask::print;
+use xtask::tools;
 
 /// Said to tests where there is no server.
 pub(crate) const WITHOUT: &str = "TIDEGATE_TEST_WITHOUT_POSTGRES";

@@ -3,11 +3,11 @@
 use std::io::Write;
 
 /// Prints a line.
-pub(crate) fn line(text: &str) {
+pub fn line(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
 /// Prints a line for people beside the output.
-pub(crate) fn to_stderr(text: &str) {
+pub fn to_stderr(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }

@@ -1,8 +1,8 @@
 //! `cargo xtask recovery`: what survives a compaction on the real client, with and without Tidegate.
 
 use crate::client;
-use crate::failure::Done;
-use crate::workspace::{self, cargo, step};
+use xtask::failure::Done;
+use xtask::workspace::{self, cargo, step};
 
 /// The command.
 pub(crate) fn run() -> Done {

@@ -12,11 +12,11 @@ use std::path::PathBuf;
 use serde_json::Value;
 use toml::Table;
 
-use crate::failure::{Done, Failure, While};
-use crate::print;
-use crate::workspace::{self, cargo};
 use advisories::Checked;
 use licence::Expression;
+use xtask::failure::{Done, Failure, While};
+use xtask::print;
+use xtask::workspace::{self, cargo};
 
 /// The workspace's lock and that of the fuzz targets, which are built on their own.
 const LOCKS: [&str; 2] = ["Cargo.lock", "fuzz/Cargo.lock"];

@@ -1,20 +1,26 @@
-//! `cargo xtask test`: everything that CI checks, in the order of how soon it fails.
+//! `cargo xtask test`: everything that CI checks, in the order of how soon it fails; what only computes runs next to what waits.
 
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::beside::Beside;
+use crate::built::Built;
 use crate::client;
-use crate::failure::{Done, Failure};
-use crate::print;
-use crate::workspace::{self, cargo, step};
-use crate::{budget, deps, docs, e2e, hosts, notices, phase, postgres, supply, tools};
+use crate::passed::Passed;
+use crate::scratch::Scratch;
+use crate::{deps, docs, e2e, hosts, notices, postgres, supply, tools};
+use xtask::failure::{Done, Failure};
+use xtask::print;
+use xtask::workspace::{self, cargo, step};
 
 /// The command.
 pub(crate) fn run() -> Done {
     let start = std::time::Instant::now();
     let mut left_out = Vec::new();
     step("format", || workspace::run(&mut cargo(&["fmt", "--all", "--check"])))?;
-    step("clippy", || {
-        let lint = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-        workspace::run(&mut cargo(&lint))
-    })?;
+    // Minutes of linking on one core.
+    let ship = ["build", "--profile", "dist", "--package", "tidegate", "--bin", "tidegate", "--locked"];
+    let shipped = Beside::start("binary as shipped", &cargo(&ship));
     step("dependencies of the hook", deps::check)?;
     step("third-party notices", notices::check)?;
     let missing = step("programs that the rest needs", || Ok(needed_programs()))?;
@@ -27,29 +33,49 @@ pub(crate) fn run() -> Done {
     let no_advisories = step("licences, sources and advisories of packages", supply::check)?;
     let no_server = step("a PostgreSQL server", || Ok(postgres::ensure().err()))?;
     left_out.extend(no_server.iter().map(|failure| format!("the team store: no server: {}", failure.what())));
-    step("tests", || {
-        let mut tests = cargo(&["test", "--workspace", "--exclude", "tidegate-e2e", "--locked"]);
-        if no_server.is_some() {
-            tests.env(postgres::WITHOUT, "1");
-        }
-        workspace::run(tests.env("INSTA_UPDATE", "no"))
-    })?;
-    step("parameters of the phase classifier", phase::check)?;
-    step("accuracy of the phase classifier", phase::evaluate)?;
-    step("generated references", docs::check)?;
-    match without("valgrind") {
-        Some(missing) => left_out.push(format!("instruction budgets: no {missing}")),
-        None => step("instruction budgets", budget::check)?,
-    }
-    let no_client = || {
-        let version = client::pinned().ok()?;
-        let fetched = client::fetch(&version).and_then(|_| hosts::fetch());
-        fetched.err().map(|failure| format!("no client: {}", failure.what()))
+    let built = step("everything compiled, without a lint", Built::make)?;
+    let (scenarios, tests) = built.tests()?;
+    let (program, measuring) = (built.program("tidegate")?, built.program("measure")?);
+    let measure = |task: &str| {
+        let mut measure = Command::new(measuring);
+        measure.arg(task);
+        measure
     };
-    match without("git").or_else(|| without("tmux")).map(|missing| format!("no {missing}")).or_else(no_client)
-    {
-        Some(why) => left_out.push(format!("end-to-end scenarios: {why}")),
-        None => step("end-to-end scenarios", || e2e::run(&[]))?,
+    let (scratch, mut beside) = (Scratch::new(), Vec::new());
+    for (name, task) in [
+        ("parameters of the phase classifier", "train-phase"),
+        ("accuracy of the phase classifier", "eval-phase"),
+    ] {
+        if let Some(passed) = changed(name, &[measuring])? {
+            beside.push(Beside::start(name, &measure(task)).remembered(passed));
+        }
+    }
+    beside.push(shipped);
+    step("generated references", || docs::check_of(program))?;
+    for test in tests {
+        step(&format!("tests of {}", test.name), || {
+            let mut command = scratch.given(test.command());
+            if no_server.is_some() {
+                command.env(postgres::WITHOUT, "1");
+            }
+            workspace::run(&mut command)
+        })?;
+    }
+    if let Some(why) = no_scenarios(&missing) {
+        left_out.push(format!("end-to-end scenarios: {why}"));
+    } else if let Some(passed) = changed("end-to-end scenarios", &[program, &scenarios.executable])? {
+        step("end-to-end scenarios", || e2e::run_built(program, || scratch.given(scenarios.command())))?;
+        passed.remember()?;
+    }
+    for step in beside {
+        step.end()?;
+    }
+    // Last and alone: a hook that is late does less.
+    if let Some(missing) = without("valgrind") {
+        left_out.push(format!("instruction budgets: no {missing}"));
+    } else if let Some(passed) = changed("instruction budgets", &[measuring, &shipped_binary()?])? {
+        step("instruction budgets", || workspace::run(&mut measure("budget")))?;
+        passed.remember()?;
     }
     for what in &left_out {
         print::line(&format!("LEFT OUT: {what}"));
@@ -69,6 +95,32 @@ pub(crate) fn run() -> Done {
     };
     print::line(&format!("{all}, {:.0} s.", start.elapsed().as_secs_f64()));
     Ok(())
+}
+
+/// What to remember when this long step passes; `None` where it has passed with the same programs and files.
+fn changed(name: &str, programs: &[&Path]) -> Done<Option<Passed>> {
+    let passed = Passed::of(name, programs)?;
+    if passed.holds() {
+        print::line(&format!("==> {name}: unchanged since the last pass, not run again"));
+        return Ok(None);
+    }
+    Ok(Some(passed))
+}
+
+/// Where cargo puts what ships.
+fn shipped_binary() -> Done<PathBuf> {
+    Ok(workspace::target()?.join("dist").join(format!("tidegate{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Why there are no scenarios, if so. Fetches what they need.
+fn no_scenarios(missing: &[String]) -> Option<String> {
+    let without = |program| missing.iter().find(|missing| missing.starts_with(program));
+    if let Some(missing) = without("git").or_else(|| without("tmux")) {
+        return Some(format!("no {missing}"));
+    }
+    let version = client::pinned().ok()?;
+    let fetched = client::fetch(&version).and_then(|_| hosts::fetch());
+    fetched.err().map(|failure| format!("no client: {}", failure.what()))
 }
 
 /// Installs what is missing; what cannot be had is returned, with the reason.

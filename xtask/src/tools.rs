@@ -7,14 +7,14 @@ use crate::print;
 use crate::workspace;
 
 /// Whether a program is on the path.
-pub(crate) fn present(program: &str) -> bool {
+pub fn present(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 /// Installs what is missing, where there is an `apt-get`. Returns what is missing even so, with the reason.
 /// The Debian packages have the names of the programs.
-pub(crate) fn ensure(programs: &[&str]) -> Vec<String> {
+pub fn ensure(programs: &[&str]) -> Vec<String> {
     let missing: Vec<&str> = programs.iter().copied().filter(|program| !present(program)).collect();
     if missing.is_empty() {
         return Vec::new();
@@ -32,7 +32,7 @@ pub(crate) fn ensure(programs: &[&str]) -> Vec<String> {
 }
 
 /// Installs Debian packages.
-pub(crate) fn install(packages: &[&str]) -> Done {
+pub fn install(packages: &[&str]) -> Done {
     workspace::run(apt_get().args(["-qq", "update"]))?;
     workspace::run(apt_get().args(["-qq", "install", "-y", "--no-install-recommends"]).args(packages))
 }

@@ -12,19 +12,19 @@ use crate::failure::{Done, Failure, While};
 use crate::print;
 
 /// The root of the checkout.
-pub(crate) fn root() -> &'static Path {
+pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace")
 }
 
 /// The cargo that started us, in the root.
-pub(crate) fn cargo(arguments: &[&str]) -> Command {
+pub fn cargo(arguments: &[&str]) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(arguments).current_dir(root());
     cargo
 }
 
 /// Cargo's output directory.
-pub(crate) fn target() -> Done<PathBuf> {
+pub fn target() -> Done<PathBuf> {
     let metadata = output(&mut cargo(&["metadata", "--no-deps", "--format-version", "1", "--locked"]))?;
     let metadata: Value = serde_json::from_str(&metadata).while_("reading what cargo metadata prints")?;
     let target = metadata["target_directory"].as_str();
@@ -32,7 +32,7 @@ pub(crate) fn target() -> Done<PathBuf> {
 }
 
 /// Runs a command with its output on the screen.
-pub(crate) fn run(command: &mut Command) -> Done {
+pub fn run(command: &mut Command) -> Done {
     let status = command.status().while_(shown(command))?;
     if status.success() {
         return Ok(());
@@ -41,7 +41,7 @@ pub(crate) fn run(command: &mut Command) -> Done {
 }
 
 /// Runs a command with its output on the screen, and keeps its standard output.
-pub(crate) fn run_and_read(command: &mut Command, printed: &mut String) -> Done {
+pub fn run_and_read(command: &mut Command, printed: &mut String) -> Done {
     let name = shown(command);
     let mut child = command.stdout(Stdio::piped()).spawn().while_(&name)?;
     let stdout = child.stdout.take().expect("it is piped");
@@ -59,8 +59,17 @@ pub(crate) fn run_and_read(command: &mut Command, printed: &mut String) -> Done 
     Err(Failure::new(format!("`{name}` ended with {status}")))
 }
 
+/// Runs a command for its standard output; what it says on the other one is on the screen.
+pub fn said(command: &mut Command) -> Done<String> {
+    let ran = command.stderr(Stdio::inherit()).output().while_(shown(command))?;
+    if ran.status.success() {
+        return Ok(String::from_utf8_lossy(&ran.stdout).into_owned());
+    }
+    Err(Failure::new(format!("`{}` ended with {}", shown(command), ran.status)))
+}
+
 /// Runs a command for what it prints.
-pub(crate) fn output(command: &mut Command) -> Done<String> {
+pub fn output(command: &mut Command) -> Done<String> {
     let Output { status, stdout, stderr } = command.output().while_(shown(command))?;
     if status.success() {
         return Ok(String::from_utf8_lossy(&stdout).into_owned());
@@ -70,7 +79,7 @@ pub(crate) fn output(command: &mut Command) -> Done<String> {
 }
 
 /// A command as a person would type it.
-fn shown(command: &Command) -> String {
+pub fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let mut text = program.to_string_lossy().into_owned();
     for argument in command.get_args() {
@@ -80,7 +89,7 @@ fn shown(command: &Command) -> String {
 }
 
 /// Runs a step, with its name before and its time behind it.
-pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Done<T>) -> Done<T> {
+pub fn step<T>(name: &str, work: impl FnOnce() -> Done<T>) -> Done<T> {
     print::line(&format!("==> {name}"));
     let start = Instant::now();
     let done = work();

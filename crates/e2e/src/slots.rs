@@ -1,4 +1,5 @@
-//! How many clients run at once: no more than the machine has cores, however many tests the harness starts.
+//! How many clients run at once, however many tests the harness starts: half as many again as the machine has cores, since half of
+//! a client's life is waiting.
 //!
 //! The binary under test answers within a deadline or not at all. On a machine that is many times overbooked it would
 //! be silent, rightly, and the scenarios would fail for a reason that is none.
@@ -14,11 +15,12 @@ pub(crate) struct Slot(());
 impl Slot {
     /// Waits for a free one. Every holder is bounded in time, so the wait is too.
     pub(crate) fn take() -> Self {
-        // Two at least: the sessions of one project must be able to run side by side.
+        // More than one: the sessions of one project must be able to run side by side.
         let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
+        let slots = cores + cores / 2;
         let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
         let mut taken =
-            FREED.wait_while(taken, |taken| *taken >= cores).unwrap_or_else(PoisonError::into_inner);
+            FREED.wait_while(taken, |taken| *taken >= slots).unwrap_or_else(PoisonError::into_inner);
         *taken += 1;
         Self(())
     }

@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 use semver::{Version, VersionReq};
 use toml::Table;
 
-use crate::failure::{Done, Failure, While};
 use crate::package;
-use crate::workspace;
+use xtask::failure::{Done, Failure, While};
+use xtask::workspace;
 
 const DATABASE: &str = "https://github.com/rustsec/advisory-db";
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
 
-use crate::failure::{Done, Failure, While};
 use crate::stage::{self, Case, Stage};
+use xtask::failure::{Done, Failure, While};
 
 /// A run under valgrind can be slow enough to meet its own deadline; then it is repeated.
 const TRIES: usize = 8;

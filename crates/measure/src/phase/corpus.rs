@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 use tidegate_core::feature::activity::classifier::Phase;
 
-use crate::failure::{Done, Failure, While};
-use crate::workspace;
+use xtask::failure::{Done, Failure, While};
+use xtask::workspace;
 
 /// The languages, as the files are named, in the order of the parameter file.
 pub(crate) const LANGUAGES: [&str; 2] = ["en", "ja"];

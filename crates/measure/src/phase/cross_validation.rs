@@ -11,8 +11,8 @@ use tidegate_core::feature::activity::classifier::table::{PHASES, Table};
 
 use super::model::{self, Document};
 use super::{Examples, SETTINGS, each_language};
-use crate::failure::{Done, Failure};
-use crate::print;
+use xtask::failure::{Done, Failure};
+use xtask::print;
 
 const PARTS: usize = 8;
 

@@ -16,11 +16,11 @@ use std::path::PathBuf;
 
 use tidegate_core::feature::activity::classifier::lexicon::Lexicon;
 
-use crate::failure::{Done, Failure, While};
-use crate::print;
-use crate::workspace;
 use corpus::LANGUAGES;
 use model::{Document, Settings};
+use xtask::failure::{Done, Failure, While};
+use xtask::print;
+use xtask::workspace;
 
 pub(crate) use cross_validation::run as cross_validate;
 pub(crate) use evaluation::run as evaluate;

@@ -4,10 +4,10 @@ use super::Problems;
 use super::programs::Programs;
 use super::table::{thousands, verdict};
 use super::usage::{self, Count};
-use crate::failure::{Done, Failure};
-use crate::print;
 use crate::stage::{Case, POST_TOOL_USE, PRE_TOOL_USE, STOP, Stage, USER_PROMPT_SUBMIT};
-use crate::tools;
+use xtask::failure::{Done, Failure};
+use xtask::print;
+use xtask::tools;
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;

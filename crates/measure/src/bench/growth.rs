@@ -15,9 +15,9 @@ use super::Problems;
 use super::programs::Programs;
 use super::samples::Samples;
 use super::table::ratio;
-use crate::failure::{Done, While};
-use crate::print;
 use crate::stage::{Case, POST_TOOL_USE, SESSION_START, STOP, Session, Stage, USER_PROMPT_SUBMIT};
+use xtask::failure::{Done, While};
+use xtask::print;
 
 pub(crate) const GOAL: f64 = 1.2;
 

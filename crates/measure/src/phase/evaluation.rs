@@ -6,8 +6,8 @@ use tidegate_core::feature::activity::classifier as phase;
 use tidegate_core::feature::activity::classifier::Phase;
 
 use super::corpus::{self, Example, LANGUAGES};
-use crate::failure::{Done, Failure};
-use crate::print;
+use xtask::failure::{Done, Failure};
+use xtask::print;
 
 const PHASES: usize = Phase::ALL.len();
 const GOAL: f64 = 90.0;

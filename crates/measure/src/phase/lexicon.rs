@@ -6,7 +6,7 @@ use tidegate_core::feature::activity::classifier::features::phrase;
 use tidegate_core::feature::activity::classifier::lexicon::BEGINNING;
 
 use super::corpus;
-use crate::failure::{Done, Failure};
+use xtask::failure::{Done, Failure};
 
 /// A language's lexicon, encoded.
 pub(crate) fn encode(language: &str) -> Done<Vec<u8>> {

@@ -9,11 +9,11 @@ use std::process::Command;
 use crate::bench;
 use crate::binary;
 use crate::callgrind::{self, Before};
-use crate::failure::{Done, Failure, While};
-use crate::print;
 use crate::stage::CASES;
-use crate::tools;
-use crate::workspace::{self, step};
+use xtask::failure::{Done, Failure, While};
+use xtask::print;
+use xtask::tools;
+use xtask::workspace::{self, step};
 
 const HEADER: &str = "\
 # Functions that hooks run, those of most events first: crates/cli/build.rs has them put beside each other.
@@ -31,7 +31,7 @@ pub(crate) fn write() -> Done {
             return Err(Failure::new(format!("{program} is missing")).next(next));
         }
     }
-    let binary = step("release binary with names", binary::build_with_names)?;
+    let binary = step("binary as shipped, with names", binary::build_with_names)?;
     let sizes = workspace::output(Command::new("nm").args(["--print-size", "--defined-only"]).arg(&binary))?;
     let sizes = functions(&sizes);
     // In which of the runs a function is, a bit each.

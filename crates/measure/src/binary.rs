@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::failure::{Done, While};
-use crate::workspace::{self, cargo};
+use xtask::failure::{Done, While};
+use xtask::workspace::{self, cargo};
 
 /// How the last step of the build is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
-    /// As `cargo build --release` does it.
+    /// As `cargo build --profile dist` does it.
     Shipped,
     /// With the system's shared libraries.
     Dynamic,
@@ -18,42 +18,38 @@ pub(crate) enum Link {
     StaticPie,
 }
 
-/// Builds the release binary.
+/// What ships is built with this profile. That of `--release` is for a first look, and nothing is measured on it.
+const PROFILE: &str = "dist";
+
+/// Builds the binary.
 pub(crate) fn build(link: Link) -> Done<PathBuf> {
     let (verb, tail): (&str, &[&str]) = match link {
         Link::Shipped | Link::Dynamic => ("build", &[]),
         Link::StaticPie => ("rustc", &["--", "-Ctarget-feature=+crt-static"]),
     };
-    let mut command = cargo(&[verb, "--release", "--package", "tidegate", "--bin", "tidegate", "--locked"]);
+    let mut command = of_the_program(verb);
     command.args(tail);
     match link {
         Link::Shipped => command.env_remove("TIDEGATE_LINK"),
         // Else the build script's own link arguments would get in the way.
         Link::Dynamic | Link::StaticPie => command.env("TIDEGATE_LINK", "dynamic"),
     };
-    at_release(&mut command)
+    made(&mut command)
 }
 
 /// Builds it as shipped, but with the names of its functions.
 pub(crate) fn build_with_names() -> Done<PathBuf> {
     // Not by the profile: the hashes in the names of all crates depend on that.
-    let build = [
-        "rustc",
-        "--release",
-        "--package",
-        "tidegate",
-        "--bin",
-        "tidegate",
-        "--locked",
-        "--",
-        "-Cstrip=none",
-    ];
-    at_release(cargo(&build).env_remove("TIDEGATE_LINK"))
+    made(of_the_program("rustc").args(["--", "-Cstrip=none"]).env_remove("TIDEGATE_LINK"))
 }
 
-fn at_release(build: &mut Command) -> Done<PathBuf> {
+fn of_the_program(verb: &str) -> Command {
+    cargo(&[verb, "--profile", PROFILE, "--package", "tidegate", "--bin", "tidegate", "--locked"])
+}
+
+fn made(build: &mut Command) -> Done<PathBuf> {
     workspace::run(build)?;
-    Ok(workspace::target()?.join("release").join(format!("tidegate{}", std::env::consts::EXE_SUFFIX)))
+    Ok(workspace::target()?.join(PROFILE).join(format!("tidegate{}", std::env::consts::EXE_SUFFIX)))
 }
 
 /// Builds it and keeps a copy: the next build writes to the same place.

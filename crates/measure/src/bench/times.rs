@@ -11,10 +11,10 @@ use super::samples::Samples;
 use super::table::{ratio, thousands};
 use super::usage::{self, Count};
 use crate::callgrind;
-use crate::failure::{Done, Failure, While};
-use crate::print;
 use crate::stage::{self, CASES, Session, Stage};
-use crate::tools;
+use xtask::failure::{Done, Failure, While};
+use xtask::print;
+use xtask::tools;
 
 const GOAL_P50: f64 = 1.2;
 const GOAL_P99: f64 = 3.0;

@@ -4,8 +4,8 @@
 //! as `cargo xtask` is built, and every other task would wait for SQLite to be compiled.
 
 use crate::binary::{self, Link};
-use crate::failure::Done;
-use crate::workspace::{self, cargo, step};
+use xtask::failure::Done;
+use xtask::workspace::{self, cargo, step};
 
 /// The command. What it is given goes to the program; `--processes` also asks the binary as shipped.
 pub(crate) fn run(arguments: &[&str]) -> Done {

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::programs::Programs;
 use super::samples::Samples;
 use super::table::verdict;
-use crate::failure::{Done, Failure, While};
 use crate::phase;
-use crate::print;
 use crate::stage::{self, Stage};
+use xtask::failure::{Done, Failure, While};
+use xtask::print;
 
 /// In microseconds.
 const GOAL: f64 = 200.0;

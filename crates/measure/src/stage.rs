@@ -16,7 +16,7 @@ use tidegate_state::feature::memory::spool;
 use tidegate_state::file::lock;
 use tidegate_state::place::{PlaceEnv, StateDir};
 
-use crate::failure::{Done, Failure, While};
+use xtask::failure::{Done, Failure, While};
 
 /// What a run has to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

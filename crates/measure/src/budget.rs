@@ -9,11 +9,11 @@ use std::path::PathBuf;
 
 use crate::binary::{self, Link};
 use crate::callgrind;
-use crate::failure::{Done, Failure, While};
-use crate::print;
 use crate::stage::CASES;
-use crate::tools;
-use crate::workspace::{self, step};
+use xtask::failure::{Done, Failure, While};
+use xtask::print;
+use xtask::tools;
+use xtask::workspace::{self, step};
 
 /// Another processor or C library picks other string routines, which is well below this.
 const TOLERANCE: f64 = 0.05;
@@ -25,7 +25,7 @@ const SLACK: f64 = 0.15;
 const ARCHITECTURE: &str = "x86_64";
 
 const HEADER: &str = "\
-# Instructions of one hook run (callgrind, release build, x86_64 Linux), one case a line.
+# Instructions of one hook run (callgrind, profile `dist`, x86_64 Linux), one case a line.
 # `cargo xtask budget` fails when a case needs 5% more; `cargo xtask budget --write` accepts.
 ";
 
@@ -85,7 +85,7 @@ fn measure() -> Done<Vec<(&'static str, u64)>> {
             Failure::new("valgrind is missing").next("install it (Debian: `apt-get install valgrind`)")
         );
     }
-    let binary = step("release binary", || binary::build(Link::Shipped))?;
+    let binary = step("binary as shipped", || binary::build(Link::Shipped))?;
     let mut counts = Vec::new();
     for case in CASES {
         let count = callgrind::count(&binary, &case)?;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::failure::{Done, While};
 use crate::stage::{self, Stage};
+use xtask::failure::{Done, While};
 
 /// Of what a count is wanted, as GNU time spells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,10 +16,10 @@ mod usage;
 
 pub(crate) use growth::with_a_large_memory;
 
-use crate::failure::{Done, Failure};
-use crate::print;
 use crate::stage::Stage;
-use crate::workspace::step;
+use xtask::failure::{Done, Failure};
+use xtask::print;
+use xtask::workspace::step;
 
 /// Rounds unless told otherwise.
 pub(crate) const RUNS: usize = 500;

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::programs::Programs;
 use super::{Problems, growth};
-use crate::failure::{Done, Failure, While};
-use crate::print;
 use crate::stage::{Case, POST_TOOL_USE, PRE_TOOL_USE, STOP, Session, Stage, USER_PROMPT_SUBMIT};
+use xtask::failure::{Done, Failure, While};
+use xtask::print;
 
 const AT_ONCE: usize = 32;
 const RECORDS: u64 = 10_000;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::binary::{self, Link};
-use crate::failure::{Done, While};
-use crate::print;
 use crate::stage::Stage;
-use crate::workspace;
+use xtask::failure::{Done, While};
+use xtask::print;
+use xtask::workspace;
 
 /// Everything that is timed. A way of linking that this platform does not have is `None`.
 pub(crate) struct Programs {

@@ -1,0 +1,38 @@
+//! What a hook costs, and the phase classifier: the tasks of `cargo xtask` that need Tidegate's own code.
+
+mod bench;
+mod binary;
+mod budget;
+mod callgrind;
+mod hook_path;
+mod phase;
+mod stage;
+
+use std::process::ExitCode;
+
+use xtask::failure::{self, Done, Failure};
+
+fn main() -> ExitCode {
+    failure::exit_code(dispatch())
+}
+
+fn dispatch() -> Done {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["budget"] => budget::check(),
+        ["budget", "--write"] => budget::write(),
+        ["hook-path", "--write"] => hook_path::write(),
+        ["train-phase"] => phase::check(),
+        ["train-phase", "--write"] => phase::write(),
+        ["train-phase", "--cross-validate"] => phase::cross_validate(),
+        ["eval-phase"] => phase::evaluate(),
+        ["bench"] => bench::run(bench::RUNS),
+        ["bench", "store", rest @ ..] => bench::store::run(rest),
+        ["bench", "--runs", runs] => match runs.parse() {
+            Ok(runs) if runs > 0 => bench::run(runs),
+            _ => Err(Failure::new(format!("`{runs}` is no number of runs"))),
+        },
+        _ => Err(failure::no_such_command(&words)),
+    }
+}

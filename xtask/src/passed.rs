@@ -1,0 +1,115 @@
+//! Long steps that passed, and whether anything they depend on has changed since.
+//!
+//! Only for steps whose programs and files are known: the bytes of the programs, which stand for all sources, and every other file
+//! of the checkout. Not in CI, and not in a new checkout, which has no stamps. What is installed on the machine is not looked
+//! at; `cargo clean`, or removing `passed` from cargo's directory, has everything run again.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use xtask::failure::{Done, While};
+use xtask::workspace;
+
+/// A step with what it depends on.
+pub(crate) struct Passed {
+    stamp: PathBuf,
+    /// Nothing where git does not list the files.
+    now: Option<String>,
+}
+
+impl Passed {
+    /// A step that these programs make up.
+    pub(crate) fn of(step: &str, programs: &[&Path]) -> Done<Passed> {
+        let stamp = workspace::target()?.join("passed").join(step.replace(' ', "-"));
+        let mut hasher = DefaultHasher::new();
+        for program in programs {
+            hash(&mut hasher, program)?;
+        }
+        let mut list = Command::new("git");
+        list.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+            .current_dir(workspace::root());
+        let Ok(listed) = workspace::output(&mut list) else { return Ok(Passed { stamp, now: None }) };
+        let is_source = |file: &&str| Path::new(file).extension().is_some_and(|end| end == "rs");
+        for file in listed.split_terminator('\0').filter(|file| !is_source(file)) {
+            hash(&mut hasher, &workspace::root().join(file))?;
+        }
+        Ok(Passed { stamp, now: Some(format!("{:016x}\n", hasher.finish())) })
+    }
+
+    /// Whether the step has passed with exactly this.
+    pub(crate) fn holds(&self) -> bool {
+        std::env::var_os("CI").is_none()
+            && self.now.is_some()
+            && fs::read_to_string(&self.stamp).ok() == self.now
+    }
+
+    /// It has.
+    pub(crate) fn remember(&self) -> Done {
+        let Some(now) = &self.now else { return Ok(()) };
+        let folder = self.stamp.parent().unwrap_or(workspace::root());
+        fs::create_dir_all(folder).while_(folder.display())?;
+        fs::write(&self.stamp, now).while_(self.stamp.display())
+    }
+}
+
+/// A file that is listed and gone counts as such.
+fn hash(hasher: &mut DefaultHasher, file: &Path) -> Done {
+    hasher.write(file.as_os_str().as_encoded_bytes());
+    match fs::read(file) {
+        Ok(bytes) => {
+            hasher.write_u64(bytes.len() as u64);
+            hasher.write(&bytes);
+            Ok(())
+        }
+        Err(error)
+            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::IsADirectory) =>
+        {
+            hasher.write_u8(0);
+            Ok(())
+        }
+        Err(error) => Err(error).while_(file.display()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_program_is_no_longer_what_passed() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("program");
+        let of = |bytes: &str| {
+            fs::write(&program, bytes).unwrap();
+            let mut hasher = DefaultHasher::new();
+            hash(&mut hasher, &program).unwrap();
+            Passed {
+                stamp: folder.path().join("passed/step"),
+                now: Some(format!("{:016x}\n", hasher.finish())),
+            }
+        };
+        let in_ci = std::env::var_os("CI").is_some();
+        assert!(!of("one").holds());
+        of("one").remember().unwrap();
+        assert_eq!(of("one").holds(), !in_ci);
+        assert!(!of("two").holds());
+        of("two").remember().unwrap();
+        assert!(!of("one").holds());
+    }
+
+    #[test]
+    fn a_file_that_is_gone_differs_from_an_empty_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        let hashed = || {
+            let mut hasher = DefaultHasher::new();
+            hash(&mut hasher, &file).unwrap();
+            hasher.finish()
+        };
+        let gone = hashed();
+        fs::write(&file, "").unwrap();
+        assert_ne!(gone, hashed());
+    }
+}
