@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tidegate_core::event::SessionId;
+use tidegate_core::feature::approval::marks::ApprovalStage;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::State;
 use tidegate_core::feature::facts::Known;
@@ -22,8 +23,9 @@ use tidegate_core::feature::knowledge::boundary::Boundary;
 use tidegate_core::feature::knowledge::flow::{Progress, decisions};
 use tidegate_core::feature::knowledge::stock::Stock;
 use tidegate_core::feature::knowledge::{handoff, plan};
-use tidegate_core::feature::marks::{ApprovalStage, Mark, Marks};
+use tidegate_core::feature::marks::{Mark, Marks};
 use tidegate_core::feature::memory::catalogue::{ProjectPage, TopicRecord, Undecided};
+use tidegate_core::feature::memory::effect::Starts;
 use tidegate_core::feature::memory::job::{Job, Work};
 use tidegate_core::feature::workflow::check::Found;
 use tidegate_core::meter::sources::Bridge;
@@ -35,7 +37,7 @@ use tidegate_state::feature::knowledge::{
     boundary, json as public, listed, memory as gone_through, read::Folder,
 };
 use tidegate_state::feature::memory::relays::{Next, Reader};
-use tidegate_state::feature::memory::spool::Starts;
+
 use tidegate_state::feature::memory::{catalogue, retries, spool};
 use tidegate_state::feature::{cycle, pressure as pressure_copy, workflow};
 use tidegate_state::journal::friction;
@@ -232,43 +234,54 @@ fn person(written: &mut Value) {
     }
 }
 
+fn same_mark(line: &str) -> Mark {
+    let mark = Mark::read(line.as_bytes()).unwrap_or_else(|| panic!("not a mark: {line}"));
+    let mut expected: Value = serde_json::from_str(line).unwrap();
+    person(&mut expected);
+    assert_eq!(serde_json::to_value(&mark).unwrap(), expected);
+    mark
+}
+
 fn session_marks(machine: &Machine, path: &Path) {
     for line in lines(&text(path)) {
-        let _: Mark = same_but(line, person);
+        same_mark(line);
     }
     let marks = marks::read(path.parent().unwrap()).value().cloned().expect("marks");
     assert_eq!(marks.unread, Vec::<String>::new());
-    assert!(marks.began.is_some() && marks.root.is_some() && marks.transcript.is_some());
+    assert!(
+        marks.session.began.is_some() && marks.session.root.is_some() && marks.session.transcript.is_some()
+    );
     assert_eq!(Marks::fold(marks.lines().as_bytes()), marks);
     match path.parent().and_then(Path::file_name).unwrap().to_str().unwrap() {
         WORK => {
-            let changes = marks.work.changes.clone().expect("an edit that was not verified");
+            let changes = marks.verification.changes.clone().expect("an edit that was not verified");
             assert_eq!(
                 (changes.files, changes.held, changes.told),
                 (vec!["src/login.rs".to_owned()], 1, true)
             );
-            assert_eq!(marks.work.skills.len(), 2);
+            assert_eq!(marks.session.skills.len(), 2);
             assert_eq!(
-                (marks.lang, marks.directories),
+                (marks.session.lang, marks.session.directories),
                 (Some(Lang::Ja), vec!["/home/dev/shared-lib".into()])
             );
         }
         APPROVED => {
-            let count = |stage| marks.approvals.iter().filter(|approval| approval.stage == stage).count();
+            let count =
+                |stage| marks.approval.requests.iter().filter(|approval| approval.stage == stage).count();
             assert_eq!((count(ApprovalStage::Used), count(ApprovalStage::Asked)), (5, 2));
-            let waiting = marks.approvals.last().unwrap();
+            let waiting = marks.approval.requests.last().unwrap();
             assert!(waiting.waits(Millis(waiting.at.0 + 1)), "{waiting:?}");
         }
-        ENDED => assert!(marks.detached && marks.worktrees.is_empty()),
+        ENDED => assert!(marks.session.detached && marks.worktree.kept.is_empty()),
         _ => {}
     }
     assert_eq!(
-        machine.marks("6f5a4ba8-5e7d-4c29-b13a-2d4e5f6a7b65").stage.map(|stage| stage.number),
+        machine.marks("6f5a4ba8-5e7d-4c29-b13a-2d4e5f6a7b65").cycle.stage.map(|stage| stage.number),
         Some(2)
     );
-    let flow = machine.marks("3c8d1e75-2b4a-4f96-8e07-9a1b2c3d4e32").workflow.expect("a workflow");
+    let flow = machine.marks("3c8d1e75-2b4a-4f96-8e07-9a1b2c3d4e32").workflow.attached.expect("a workflow");
     assert_eq!(flow.current().map(|phase| phase.number), Some(10));
-    let topic = machine.marks("2a9b7c64-1e5f-4d08-b3a2-6c7d8e9f0a21").current_topic().cloned();
+    let topic = machine.marks("2a9b7c64-1e5f-4d08-b3a2-6c7d8e9f0a21").memory.current_topic().cloned();
     assert_eq!(topic.map(|topic| topic.topic.name).as_deref(), Some("Retry limits"));
 }
 
@@ -284,7 +297,7 @@ fn every_mark(machine: &Machine, _: &Path) {
     );
     let mut kinds = BTreeSet::new();
     for line in lines(&text(&machine.path("marks/appended/marks"))) {
-        let mark: Mark = same_but(line, person);
+        let mark = same_mark(line);
         kinds.insert(match serde_json::to_value(&mark).unwrap() {
             Value::String(kind) => kind,
             value => value.as_object().and_then(|mark| mark.keys().next()).unwrap().clone(),
@@ -295,11 +308,18 @@ fn every_mark(machine: &Machine, _: &Path) {
 
 fn marks_that_end_things(machine: &Machine, path: &Path) {
     let before = marks::read(&machine.path("marks/rewritten")).value().cloned().unwrap();
-    assert!(before.stage.is_some() && before.workflow.is_some() && before.nudge.is_some());
+    assert!(
+        before.cycle.stage.is_some()
+            && before.workflow.attached.is_some()
+            && before.knowledge.nudge.is_some()
+    );
     let after = marks::read(path.parent().unwrap()).value().cloned().unwrap();
-    assert_eq!((after.stage, after.workflow, after.nudge, after.unread), (None, None, None, Vec::new()));
+    assert_eq!(
+        (after.cycle.stage, after.workflow.attached, after.knowledge.nudge, after.unread),
+        (None, None, None, Vec::new())
+    );
     for line in lines(&text(path)) {
-        let _: Mark = same_but(line, person);
+        same_mark(line);
     }
 }
 

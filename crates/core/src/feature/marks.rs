@@ -75,7 +75,7 @@ macro_rules! aggregate {
 
         impl Mark {
             /// Reads a line, as the room that knows its name does.
-            fn read(line: &[u8]) -> Option<Mark> {
+            pub fn read(line: &[u8]) -> Option<Mark> {
                 let name = name(line)?;
                 if is_known::<SessionMark>(name) {
                     return serde_json::from_slice(line).ok().map(Mark::Session);
