@@ -1,5 +1,6 @@
 //! Temporary folders in memory: tests wait for a disk thousands of times, since what they test flushes what it writes.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -12,15 +13,20 @@ const MEMORY: &str = "/dev/shm";
 /// What all tests at once need, several times over.
 const ROOM_KIB: u64 = 4 << 20;
 
+/// Then the id of the process that uses it.
+const PREFIX: &str = "tidegate-test-";
+
 /// A folder for the temporary folders of tests, or none, and they are where they always were. It goes with this.
 pub(crate) struct Scratch(Option<TempDir>);
 
 impl Scratch {
     /// Who sets `TMPDIR` has chosen.
     pub(crate) fn new() -> Scratch {
+        remove_left();
         let chosen = std::env::var_os("TMPDIR").is_some();
+        let prefix = format!("{PREFIX}{}-", std::process::id());
         let folder = (!chosen && room(MEMORY).is_some_and(|room| room >= ROOM_KIB))
-            .then(|| tempfile::Builder::new().prefix("tidegate-").tempdir_in(MEMORY).ok())
+            .then(|| tempfile::Builder::new().prefix(&prefix).tempdir_in(MEMORY).ok())
             .flatten();
         Scratch(folder.filter(|folder| runs_programs(folder.path())))
     }
@@ -34,6 +40,23 @@ impl Scratch {
     }
 }
 
+/// What a run that was killed left would take memory until the next start of the machine.
+fn remove_left() {
+    for entry in fs::read_dir(MEMORY).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(process) = name.to_str().and_then(made_by) else { continue };
+        if !Path::new("/proc").join(process).exists() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// The process that made a folder of this name.
+fn made_by(name: &str) -> Option<&str> {
+    let (process, _) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    process.parse::<u32>().is_ok().then_some(process)
+}
+
 /// In KiB, as `df` tells it.
 fn room(folder: &str) -> Option<u64> {
     let told = workspace::output(Command::new("df").args(["-k", "--output=avail", folder])).ok()?;
@@ -45,4 +68,17 @@ fn runs_programs(folder: &Path) -> bool {
     let script = "printf '#!/bin/sh\\n' > program && chmod 755 program && chmod 1777 . && ./program";
     let mut shell = Command::new("sh");
     shell.args(["-c", script]).current_dir(folder).status().is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_folders_of_this_kind_have_a_maker() {
+        assert_eq!(made_by("tidegate-test-4711-aB3"), Some("4711"));
+        for other in ["tidegate-test-x-aB3", "tidegate-4711-aB3", "tidegate-test-4711", "PostgreSQL.1-2"] {
+            assert_eq!(made_by(other), None, "{other}");
+        }
+    }
 }

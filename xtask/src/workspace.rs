@@ -20,6 +20,15 @@ pub fn root() -> &'static Path {
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(arguments).current_dir(root());
+    // Build scripts look at these. With those of this program they would run again, and much behind them, whenever a person
+    // and a task build in turns.
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("CARGO_PKG_")
+            || name.to_string_lossy().starts_with("CARGO_MANIFEST_")
+        {
+            cargo.env_remove(name);
+        }
+    }
     cargo
 }
 
