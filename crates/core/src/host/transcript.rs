@@ -158,6 +158,16 @@ pub struct Call<'a> {
     pub files: Vec<Cow<'a, str>>,
 }
 
+impl<'a> Part<'a> {
+    /// The text, if it is one.
+    pub fn text(&self) -> Option<LongText<'a>> {
+        match self {
+            Part::Text(text) => Some(*text),
+            _ => None,
+        }
+    }
+}
+
 impl<'a> Content<'a> {
     /// Its parts; `None` where it has not the form of any.
     pub fn parts(self) -> Option<Vec<Part<'a>>> {

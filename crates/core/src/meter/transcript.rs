@@ -148,13 +148,13 @@ impl<'a> Scan<'a> {
         match &self.evidence {
             Evidence::ToolUse(_) => self.look_for_call(entry),
             Evidence::LastMessage(text) => {
-                let is_text = |part: Part<'_>| match part {
-                    Part::Text(block) => block.whole(LONGEST_MESSAGE).is_some_and(|block| {
-                        !block.trim().is_empty() && is_end_of(block.trim(), text.trim())
-                    }),
-                    _ => false,
-                };
-                self.seen |= entry.parts().into_iter().any(is_text);
+                let parts = entry.parts();
+                let mut texts = parts.iter().filter_map(Part::text);
+                self.seen |= texts.any(|block| {
+                    block
+                        .whole(LONGEST_MESSAGE)
+                        .is_some_and(|block| !block.trim().is_empty() && is_end_of(block.trim(), text.trim()))
+                });
             }
             Evidence::None => {}
         }

@@ -51,11 +51,8 @@ impl Scan {
 
     /// An answer is several entries: thoughts, calls, text.
     fn answer(&mut self, entry: &Entry<'_>) -> ControlFlow<()> {
-        let text = |part| match part {
-            Part::Text(text) => Some(text.lossy()),
-            _ => None,
-        };
-        let texts: Vec<Cow<'_, str>> = entry.parts().into_iter().filter_map(text).collect();
+        let parts = entry.parts();
+        let texts: Vec<Cow<'_, str>> = parts.iter().filter_map(Part::text).map(|text| text.lossy()).collect();
         let text = texts.join("\n");
         if text.is_empty() {
             return ControlFlow::Continue(());

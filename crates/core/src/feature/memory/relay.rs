@@ -204,11 +204,7 @@ impl Building {
     fn assistant(&mut self, entry: &Entry<'_>, message: &Message<'_>) {
         let Some(parts) = entry.content.and_then(Content::parts) else { return };
         if entry.is_error {
-            let text = |part: &Part<'_>| match part {
-                Part::Text(text) => Some(text.head(512)),
-                _ => None,
-            };
-            let why = parts.iter().find_map(text).unwrap_or_default();
+            let why = parts.iter().find_map(Part::text).map(|text| text.head(512)).unwrap_or_default();
             self.relay.failed = Some(redact(&why).text.into_owned());
             self.touch(entry);
             return;
