@@ -429,3 +429,90 @@ impl<'de> Member<'de> for Blocks<'de> {
         Ok(Some(Blocks(blocks)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROMPT: &str = r#"{"type":"user","uuid":"u1","message":{"content":"go"}}"#;
+    const QUEUED_PROMPT: &str = r#"{"type":"attachment","attachment":{"type":"queued_command","prompt":"and more","commandMode":"prompt","humanTurn":true}}"#;
+    const ANSWER: &str = r#"{"type":"assistant","timestamp":"2026-11-15T11:51:30.000Z","message":{"id":"m1","model":"m","stop_reason":"end_turn","usage":{"input_tokens":7,"output_tokens":2},"content":[{"type":"text","text":"so"},{"type":"tool_use","id":"t1","name":"Edit","input":{"file_path":"/p/a"}},{"type":"thinking","thinking":"hm"}]}}"#;
+    const RESULT: &str = r#"{"type":"user","toolUseResult":{"x":1},"message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true}]}}"#;
+    const COMPACTION: &str = r#"{"type":"system","subtype":"compact_boundary","compactMetadata":{"postTokens":9,"preservedMessages":{"uuids":["u1",7]}}}"#;
+    const REPEATED: &str =
+        r#"{"type":"user","message":{"content":"<local-command-stdout>Compacted PreCompact [x] y"}}"#;
+
+    fn entry(line: &str) -> Entry<'_> {
+        Parser::of_all().entry(line.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn only_lines_that_are_sought_are_parsed() {
+        for (kind, line) in [
+            (Sought::Prompts, PROMPT),
+            (Sought::Added, QUEUED_PROMPT),
+            (Sought::Answers, ANSWER),
+            (Sought::Results, RESULT),
+            (Sought::Boundaries, COMPACTION),
+            (Sought::RepeatedOutput, REPEATED),
+        ] {
+            let parser = Parser::seeking(&[kind]);
+            assert!(parser.entry(line.as_bytes()).is_some(), "{kind:?}");
+            assert!(parser.entry(b"{\"type\":\"mode\"}").is_none(), "{kind:?}");
+        }
+        assert!(matches!(entry("{\"type\":\"mode\"}").kind, Kind::Other));
+        let parser = Parser::of_all();
+        for line in ["", "not json", "[]", "null", &ANSWER[..40]] {
+            assert!(parser.entry(line.as_bytes()).is_none(), "{line}");
+        }
+        assert!(parser.entry_that_mentions(PROMPT.as_bytes(), "GO").is_some());
+        assert!(parser.entry_that_mentions(PROMPT.as_bytes(), "stop").is_none());
+    }
+
+    #[test]
+    fn an_answer_with_its_call_and_the_result() {
+        let said = entry(ANSWER);
+        let Kind::Answer(answer) = &said.kind else { panic!("{said:?}") };
+        assert_eq!((answer.message.as_ref(), answer.model.as_deref()), ("m1", Some("m")));
+        assert_eq!(answer.tokens, Some(Tokens { used: 7, answer: 2 }));
+        assert!(answer.ends_turn && !answer.is_of_host && said.at.is_some());
+        let parts = said.parts();
+        let [Part::Text(text), Part::Call(call)] = parts.as_slice() else { panic!("{parts:?}") };
+        assert_eq!(text.lossy(), "so");
+        assert_eq!((call.id.as_ref(), call.tool.as_ref(), call.is_edit), ("t1", "Edit", true));
+        assert_eq!(call.files, ["/p/a"]);
+        let result = entry(RESULT);
+        assert!(matches!(&result.kind, Kind::Result(result) if result.output == "{\"x\":1}"));
+        assert!(
+            matches!(result.parts().as_slice(), [Part::Result { call: Some(id), failed: true }] if id == "t1")
+        );
+    }
+
+    #[test]
+    fn prompts_and_boundaries() {
+        assert_eq!(entry(PROMPT).typed_prompt().as_deref(), Some("go"));
+        assert_eq!(entry(QUEUED_PROMPT).typed_prompt().as_deref(), Some("and more"));
+        for (is, other) in [("\"humanTurn\":true", "\"humanTurn\":false"), ("\"prompt\",", "\"bash\",")] {
+            assert_eq!(entry(&QUEUED_PROMPT.replace(is, other)).typed_prompt(), None, "{other}");
+        }
+        let of_agent = PROMPT.replace("\"uuid\"", "\"isSidechain\":true,\"uuid\"");
+        assert!(entry(&of_agent).is_of_agent && entry(&of_agent).typed_prompt().is_none());
+        let repeated = entry(REPEATED);
+        assert!(matches!(&repeated.kind, Kind::Prompt(prompt) if prompt.repeats_output));
+        assert_eq!(repeated.typed_prompt(), None);
+        let boundary = entry(COMPACTION);
+        assert!(matches!(&boundary.kind, Kind::Boundary(boundary)
+            if boundary.left == Some(9) && boundary.kept == ["u1"]));
+    }
+
+    #[test]
+    fn a_text_that_is_no_text_costs_only_itself() {
+        let odd = ANSWER.replace("\"so\"", "\"so \\ud800\"");
+        assert_eq!(
+            entry(&odd).parts()[0].text().map(|text| text.lossy().into_owned()).unwrap(),
+            "so \u{fffd}"
+        );
+        let odd = RESULT.replace("{\"x\":1}", "\"Error: \\ud800\"");
+        assert!(matches!(entry(&odd).kind, Kind::Result(_)));
+    }
+}
