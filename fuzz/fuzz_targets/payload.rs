@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use tidegate_core::event::{self, EventKind};
 use tidegate_core::pipeline::gate;
-use tidegate_core::host::claude_code::usage::Evidence;
+use tidegate_core::meter::transcript::Evidence;
 
 fuzz_target!(|bytes: &[u8]| {
     for registered in [None, Some(EventKind::PreToolUse), Some(EventKind::Stop)] {

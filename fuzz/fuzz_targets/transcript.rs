@@ -2,17 +2,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tidegate_core::host::claude_code::usage::{Evidence, Scan};
+use tidegate_core::host::claude_code::transcript::Parser;
+use tidegate_core::host::transcript::lines;
+use tidegate_core::meter::transcript::{Evidence, Scan};
 
 fuzz_target!(|bytes: &[u8]| {
+    let parser = Parser::seeking(&Scan::SOUGHT);
     for evidence in [Evidence::None, Evidence::ToolUse("toolu_1"), Evidence::LastMessage("done".into())] {
         let traceless = evidence == Evidence::None;
         let mut scan = Scan::new(evidence);
-        for line in bytes.split(|b| *b == b'\n').rev() {
-            if scan.line(line).is_break() {
-                break;
-            }
-        }
+        let _ = lines(bytes).rev().try_for_each(|line| scan.line(parser.entry(line).as_ref()));
         if let Some(found) = scan.finish() {
             assert!(found.used > 0);
             assert!(!(found.current && traceless));

@@ -290,10 +290,9 @@ impl Session<'_> {
                 .and_then(Path::parent)
                 .and_then(folder)
                 .is_some_and(|found| Some(found) == folder(&client.join("projects")));
+        let holds = || transcript::holds(path, &given.code, &|entry| is_yes(entry, given));
         let mut patience = (0..TRANSCRIPT_TRIES).map(|_| std::thread::sleep(TRANSCRIPT_PAUSE));
-        is_of_client
-            && (transcript::holds(path, &|line| is_yes(line, given))
-                || patience.any(|()| transcript::holds(path, &|line| is_yes(line, given))))
+        is_of_client && (holds() || patience.any(|()| holds()))
     }
 
     fn marks(&self) -> Marks {

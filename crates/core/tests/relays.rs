@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use tidegate_core::feature::memory::job::Answer;
 use tidegate_core::feature::memory::relay::{Extract, Relay, Step, begins};
+use tidegate_core::host::claude_code::transcript::Parser;
 use tidegate_core::text::fnv;
 
 #[test]
@@ -26,7 +27,8 @@ fn every_row_of_every_table() {
         );
         let is = extract(&[&entry]).pop().map(|relay| relay.prompt).unwrap_or_default();
         rows += 1;
-        assert_eq!(begins(entry.as_bytes()), !is.is_empty(), "{entry}");
+        let parsed = Parser::of_all().entry(entry.as_bytes()).expect("an entry");
+        assert_eq!(begins(&parsed), !is.is_empty(), "{entry}");
         if is.replace('\n', "⏎") != **prompt {
             writeln!(wrong, "relay.md:{}\n  written: {prompt}\n  is:      {is}", number + 1).unwrap();
         }
@@ -36,10 +38,11 @@ fn every_row_of_every_table() {
 }
 
 fn extract(lines: &[&str]) -> Vec<Relay> {
+    let parser = Parser::seeking(&Extract::SOUGHT);
     let mut extract = Extract::new(None);
     let mut relays: Vec<Relay> = Vec::new();
-    for line in lines {
-        if let Step::Begins(Some(relay)) = extract.line(line.as_bytes()) {
+    for entry in lines.iter().filter_map(|line| parser.entry(line.as_bytes())) {
+        if let Step::Begins(Some(relay)) = extract.entry(&entry) {
             relays.push(*relay);
         }
     }
@@ -216,9 +219,10 @@ fn the_last_text_that_says_something_is_the_answer() {
 fn an_answer_is_recognised_by_its_text() {
     let expected = |text: &str| Answer { bytes: text.len() as u64, hash: fnv::hash(text.bytes()) };
     let seen = |lines: &[String], told: &str| {
+        let parser = Parser::seeking(&Extract::SOUGHT);
         let mut extract = Extract::new(Some(expected(told)));
-        for line in lines {
-            extract.line(line.as_bytes());
+        for entry in lines.iter().filter_map(|line| parser.entry(line.as_bytes())) {
+            extract.entry(&entry);
         }
         extract.answered()
     };
@@ -233,10 +237,12 @@ fn an_answer_is_recognised_by_its_text() {
 
 #[test]
 fn a_relay_of_any_length_is_small() {
+    let parser = Parser::of_all();
     let mut extract = Extract::new(None);
-    extract.line(user("u", 1, &"prompt ".repeat(100_000)).as_bytes());
+    let mut take = |line: String| extract.entry(&parser.entry(line.as_bytes()).expect("an entry"));
+    take(user("u", 1, &"prompt ".repeat(100_000)));
     for n in 0..2000 {
-        extract.line(text(2, &n.to_string(), &"words ".repeat(2000)).as_bytes());
+        take(text(2, &n.to_string(), &"words ".repeat(2000)));
     }
     let relay = extract.finish().unwrap();
     let length = relay.prompt.len() + relay.answer.len() + relay.texts.iter().map(String::len).sum::<usize>();

@@ -15,6 +15,7 @@ use tidegate_state::{clock, journal};
 
 use super::Outcome;
 use crate::error::CliError;
+use crate::host::claude_code::transcript;
 use crate::print;
 
 const SESSION: &str = "demo-session";
@@ -301,27 +302,11 @@ impl Demo {
     /// The client writes an answer with its token counts.
     fn answer(&mut self, used: u64) -> Result<(), CliError> {
         self.calls += 1;
-        self.append(&json!({
-            "type": "assistant",
-            "isSidechain": false,
-            "timestamp": clock::now().iso(),
-            "requestedModel": "claude-sonnet-4-6",
-            "message": {
-                "id": format!("msg_{}", self.calls),
-                "model": "claude-sonnet-4-6",
-                "content": [{ "type": "tool_use", "id": format!("toolu_{}", self.calls) }],
-                "usage": { "input_tokens": 10, "cache_read_input_tokens": used - 10, "output_tokens": 400 },
-            },
-        }))
+        self.append(&transcript::answer(self.calls, "claude-sonnet-4-6", used, clock::now()))
     }
 
     fn boundary(&mut self) -> Result<(), CliError> {
-        self.append(&json!({
-            "type": "system",
-            "subtype": "compact_boundary",
-            "timestamp": clock::now().iso(),
-            "compactMetadata": { "trigger": "auto", "preTokens": 167_000, "postTokens": 9000 },
-        }))
+        self.append(&transcript::boundary(167_000, 9000, clock::now()))
     }
 
     fn append(&self, entry: &Value) -> Result<(), CliError> {

@@ -5,8 +5,10 @@ use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
 use tidegate_core::event::{EventKind, SessionId};
+use tidegate_core::host::claude_code::transcript::Parser;
+use tidegate_core::host::transcript;
+use tidegate_core::host::transcript::{Entry, Kind, Part};
 use tidegate_core::time::Millis;
 use tidegate_state::file::bounded;
 
@@ -17,9 +19,6 @@ const END: u64 = 1024 * 1024;
 
 /// The newest of them tell enough.
 const SESSIONS: usize = 20;
-
-/// Tools whose calls our gate is registered for.
-const EDITS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 
 /// A session of the client.
 #[derive(Clone, Debug)]
@@ -96,47 +95,37 @@ impl Shown {
     }
 
     fn take_lines(&mut self, bytes: &[u8], since: Millis) {
-        for line in bytes.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
-            match serde_json::from_slice::<Value>(line) {
-                Ok(entry @ Value::Object(_)) => {
+        let parser = Parser::of_all();
+        for line in transcript::lines(bytes) {
+            match parser.entry(line) {
+                Some(entry) => {
                     self.lines += 1;
                     self.take(&entry, since);
                 }
-                _ => self.unreadable += 1,
+                None => self.unreadable += 1,
             }
         }
     }
 
-    fn take(&mut self, entry: &Value, since: Millis) {
-        let text = |name: &str| entry.get(name).and_then(Value::as_str);
-        if let Some(version) = text("version") {
-            self.version = Some(version.to_owned());
+    fn take(&mut self, entry: &Entry<'_>, since: Millis) {
+        if let Some(version) = &entry.version {
+            self.version = Some(version.to_string());
         }
-        let is = |name: &str| entry.get(name).and_then(Value::as_bool) == Some(true);
-        let at = text("timestamp").and_then(Millis::from_iso).unwrap_or_default();
-        if is("isSidechain") || is("isApiErrorMessage") || at < since {
+        if entry.is_of_agent || entry.is_error || entry.at.unwrap_or_default() < since {
             return;
         }
-        let message = entry.get("message");
-        let of_message = |name: &str| message?.get(name);
-        let blocks = of_message("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let kind = |block| Value::get(block, "type").and_then(Value::as_str);
-        match text("type") {
-            Some("assistant") if of_message("model").and_then(Value::as_str) != Some("<synthetic>") => {
+        match &entry.kind {
+            Kind::Answer(answer) if !answer.is_of_host => {
                 self.events.extend([EventKind::SessionStart, EventKind::UserPromptSubmit]);
-                let ended = of_message("stop_reason").and_then(Value::as_str) == Some("end_turn");
-                let edits = blocks.iter().any(|block| {
-                    let name = block.get("name").and_then(Value::as_str).unwrap_or_default();
-                    kind(block) == Some("tool_use") && EDITS.contains(&name)
-                });
-                self.events.extend(ended.then_some(EventKind::Stop));
+                // The gate is registered for these tools.
+                let is_edit = |part: &Part<'_>| matches!(part, Part::Call(call) if call.is_edit);
+                let edits = entry.parts().iter().any(is_edit);
+                self.events.extend(answer.ends_turn.then_some(EventKind::Stop));
                 self.events.extend(edits.then_some(EventKind::PreToolUse));
             }
-            Some("user") => {
-                let succeeded = blocks.iter().any(|block| {
-                    let failed = block.get("is_error").and_then(Value::as_bool) == Some(true);
-                    kind(block) == Some("tool_result") && !failed
-                });
+            Kind::Prompt(_) | Kind::Result(_) => {
+                let succeeded =
+                    entry.parts().iter().any(|part| matches!(part, Part::Result { failed: false, .. }));
                 self.events.extend(succeeded.then_some(EventKind::PostToolUse));
             }
             _ => {}
@@ -147,7 +136,7 @@ impl Shown {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn shown(lines: &[Value], since: u64) -> Shown {
         let text: Vec<String> = lines.iter().map(Value::to_string).collect();

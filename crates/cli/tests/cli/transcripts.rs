@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::{Value, json};
-use tidegate_core::host::claude_code::usage::Evidence;
+use tidegate_core::meter::transcript::Evidence;
 
 use crate::fixtures;
 use crate::sandbox::{Sandbox, is_root, make_fifo};

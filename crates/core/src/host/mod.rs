@@ -3,6 +3,7 @@
 
 pub mod claude_code;
 pub mod person;
+pub mod transcript;
 
 use std::borrow::Cow;
 

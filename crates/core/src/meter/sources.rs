@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::feature::marks::Marks;
 use crate::host::claude_code::models;
 use crate::host::claude_code::models::{HostSettings, Window};
-use crate::host::claude_code::usage::Found;
+use crate::meter::transcript::Found;
 use crate::meter::{Meter, Reading, Source, Unknown};
 use crate::time::Millis;
 

@@ -1,6 +1,7 @@
 //! Reading, writing and locking files.
 
 pub mod append;
+pub(crate) mod backwards;
 pub mod bounded;
 pub mod lock;
 pub(crate) mod private;

@@ -9,7 +9,7 @@ use std::path::Path;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Marks;
-use tidegate_core::host::claude_code::usage::Evidence;
+use tidegate_core::meter::transcript::Evidence;
 
 use crate::feature::knowledge::boundary;
 use crate::host::claude_code::transcript;

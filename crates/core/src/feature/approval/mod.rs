@@ -13,14 +13,13 @@ use crate::feature::approval::marks::{Approval as Request, ApprovalStage, Mark};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::Marks;
-use crate::feature::memory::relay;
 use crate::feature::verdict::{Audience, Effect, NoEffect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy};
 use crate::host::person::Person;
+use crate::host::transcript::{Entry, Kind};
 use crate::settings::section::section;
 use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
-use crate::text::search;
 use question::{Answer, Question};
 
 /// The name in records. It cannot be switched off: nothing would be left that a person could say yes with.
@@ -159,17 +158,12 @@ fn named<'r>(prompt: &'r str, requests: &'r [Request]) -> impl Iterator<Item = &
     requests.iter().filter(move |request| question::holds(prompt, &request.code))
 }
 
-/// Whether a line of the transcript is a person's yes to this request: a prompt they typed, or their answer to a question.
-pub fn is_yes(line: &[u8], request: &Request) -> bool {
-    if !search::holds_in_any_case(line, request.code.as_bytes()) {
-        return false;
-    }
-    if relay::typed_prompt(line)
-        .is_some_and(|prompt| typed_code(&prompt).is_some_and(|code| code == request.code))
-    {
-        return true;
-    }
-    question::result(line).is_some_and(|result| question::answer(&result, request) == Answer::Approval)
+/// Whether an entry of the transcript is a person's yes to this request: a prompt they typed, or their answer to a question.
+pub fn is_yes(entry: &Entry<'_>, request: &Request) -> bool {
+    let typed = entry.typed_prompt().and_then(|prompt| typed_code(&prompt));
+    typed.is_some_and(|code| code == request.code)
+        || matches!(&entry.kind, Kind::Result(result)
+            if !entry.is_of_agent && question::answer(result.output, request) == Answer::Approval)
 }
 
 /// A person typed `approve CODE`.

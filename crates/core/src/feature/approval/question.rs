@@ -96,19 +96,6 @@ fn is_approval(answer: &str, code: &str) -> bool {
     verb && rest && words.next().is_none()
 }
 
-/// The result of a tool, by the line of the transcript that holds it.
-pub(super) fn result(line: &[u8]) -> Option<String> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Entry {
-        #[serde(default)]
-        is_sidechain: bool,
-        tool_use_result: serde_json::Value,
-    }
-    let entry: Entry = serde_json::from_slice(line).ok()?;
-    (!entry.is_sidechain).then(|| entry.tool_use_result.to_string())
-}
-
 /// How much a question may say besides what it is about, in bytes, and how many lines it may have.
 const MOST_MORE: usize = 300;
 const MOST_LINES: usize = 8;

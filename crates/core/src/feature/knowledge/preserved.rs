@@ -1,15 +1,9 @@
 //! Messages that the host kept whole over a boundary: it names them in the boundary's own entry of the transcript.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use serde::de::{IgnoredAny, MapAccess, SeqAccess};
-use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
-
-use crate::host::claude_code::payload::{Field, Member, read_object, wire_key, wire_object};
-use crate::text::search;
+use crate::host::transcript::{Boundary, Content, Entry, Kind, Sought};
 use crate::time::Millis;
 
 /// What stands in the conversation after a boundary beside its summary.
@@ -17,8 +11,7 @@ use crate::time::Millis;
 pub struct Preserved {
     /// Messages that were kept whole.
     pub texts: Vec<String>,
-    /// The client has put into the conversation what was printed before the compaction. It does so after `/compact`
-    /// (seen with 2.1.325), and neither after an automatic one nor after a summary that was asked for while rewinding.
+    /// The host has put into the conversation what was printed before the compaction.
     pub repeated: bool,
     /// The host has written the boundary down. It does so some 100 ms late.
     pub known: bool,
@@ -51,28 +44,35 @@ impl Scan {
         Scan { since, named: None, found: Preserved::default(), repeated: false, idle: 0 }
     }
 
-    /// Takes the next older line; breaks when nothing older can change the result.
-    pub fn line(&mut self, line: &[u8]) -> ControlFlow<()> {
+    /// The entries that matter as long as the boundary is not found; then any may.
+    pub const SOUGHT: [Sought; 2] = [Sought::Boundaries, Sought::RepeatedOutput];
+
+    /// Whether the boundary is found and what it kept is being looked for.
+    pub fn is_past_boundary(&self) -> bool {
+        self.named.is_some()
+    }
+
+    /// Takes the next older line, with its entry where that may matter; breaks when nothing older can change the result.
+    pub fn line(&mut self, entry: Option<&Entry<'_>>) -> ControlFlow<()> {
         self.idle += 1;
         let most = if self.named.is_some() { IN_BETWEEN } else { FURTHEST };
         if self.idle > most {
             return ControlFlow::Break(());
         }
+        let Some(entry) = entry else { return ControlFlow::Continue(()) };
         let Some(named) = &mut self.named else {
-            if search::find(line, b"compact_boundary").is_some() {
-                return self.boundary(line);
+            match &entry.kind {
+                Kind::Boundary(boundary) => return self.boundary(entry, boundary),
+                Kind::Prompt(prompt) => self.repeated |= prompt.repeats_output,
+                _ => {}
             }
-            self.repeated |= search::find(line, b"<local-command-stdout>Compacted PreCompact [").is_some();
             return ControlFlow::Continue(());
         };
-        let Ok(entry) = read_object::<Entry<'_>>(line) else { return ControlFlow::Continue(()) };
-        if entry.uuid.get().is_none_or(|id| !named.remove(id.as_ref())) {
+        if entry.id.as_ref().is_none_or(|id| !named.remove(id.as_ref())) {
             return ControlFlow::Continue(());
         }
         self.idle = 0;
-        let content = entry.message.value().map(|message| message.content);
-        let content = content.or_else(|| entry.attachment.value().map(|attachment| attachment.content));
-        let text = content.and_then(Field::value).map(|content| plain(content.0)).unwrap_or_default();
+        let text = entry.content.map(Content::words).unwrap_or_default();
         let length: usize = self.found.texts.iter().map(String::len).sum();
         if length + text.len() > LONGEST {
             return ControlFlow::Break(());
@@ -81,24 +81,17 @@ impl Scan {
         if named.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn boundary(&mut self, line: &[u8]) -> ControlFlow<()> {
-        let Ok(entry) = read_object::<Entry<'_>>(line) else { return ControlFlow::Continue(()) };
-        if entry.subtype.get().is_none_or(|kind| kind != "compact_boundary") {
-            return ControlFlow::Continue(());
-        }
-        let at = entry.timestamp.get().and_then(|text| Millis::from_iso(text));
-        if at.is_some_and(|at| at < self.since) {
+    fn boundary(&mut self, entry: &Entry<'_>, boundary: &Boundary<'_>) -> ControlFlow<()> {
+        if entry.at.is_some_and(|at| at < self.since) {
             return ControlFlow::Break(());
         }
         self.found.known = true;
         self.found.repeated = self.repeated;
-        let kept = entry.compaction.value().and_then(|found| found.preserved.value());
-        let ids = kept.and_then(|kept| kept.uuids.value()).unwrap_or_default().0;
-        if ids.is_empty() {
+        if boundary.kept.is_empty() {
             return ControlFlow::Break(());
         }
         self.idle = 0;
-        self.named = Some(ids.into_iter().map(Cow::into_owned).collect());
+        self.named = Some(boundary.kept.iter().map(ToString::to_string).collect());
         ControlFlow::Continue(())
     }
 
@@ -108,79 +101,22 @@ impl Scan {
     }
 }
 
-/// JSON as words: whatever is in it stands in the conversation, be it text, a call or its result.
-fn plain(json: &str) -> String {
-    json.replace("\\n", "\n").replace("\\t", " ").replace("\\\"", "\"")
-}
-
-/// A value as it stands in the line.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Verbatim<'a>(&'a str);
-
-impl<'de> Deserialize<'de> for Field<Verbatim<'de>> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = <&'de RawValue>::deserialize(deserializer)?;
-        Ok(Field::Value(Verbatim(raw.get())))
-    }
-}
-
-wire_object! {
-    struct Entry<'a> {
-        uuid: Cow<'a, str>,
-        subtype: Cow<'a, str>,
-        timestamp: Cow<'a, str>,
-        message: Message<'a>,
-        attachment: Message<'a>,
-        compaction as "compactMetadata": Compaction<'a>,
-    }
-}
-
-wire_object! {
-    struct Message<'a> {
-        content: Verbatim<'a>,
-    }
-}
-
-wire_object! {
-    struct Compaction<'a> {
-        preserved as "preservedMessages": Kept<'a>,
-    }
-}
-
-wire_object! {
-    struct Kept<'a> {
-        uuids: Ids<'a>,
-    }
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Ids<'a>(Vec<Cow<'a, str>>);
-
-impl<'de> Member<'de> for Ids<'de> {
-    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
-        let mut ids = Vec::new();
-        while let Some(id) = seq.next_element::<Field<Cow<'de, str>>>()? {
-            ids.extend(id.value());
-        }
-        Ok(Some(Ids(ids)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::claude_code::transcript::Parser;
 
     fn scan(lines: &[&str]) -> Vec<String> {
         found(lines).texts
     }
 
     fn found(lines: &[&str]) -> Preserved {
+        let (sought, all) = (Parser::seeking(&Scan::SOUGHT), Parser::of_all());
         let mut scan = Scan::new(Millis(1000));
-        for line in lines.iter().rev() {
-            if scan.line(line.as_bytes()).is_break() {
-                break;
-            }
-        }
+        let _ = lines.iter().rev().try_for_each(|line| {
+            let parser = if scan.is_past_boundary() { &all } else { &sought };
+            scan.line(parser.entry(line.as_bytes()).as_ref())
+        });
         scan.finish()
     }
 

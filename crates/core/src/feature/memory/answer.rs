@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use serde::de::{IgnoredAny, MapAccess, SeqAccess};
-
-use crate::host::claude_code::payload::{Field, Member, read_object, wire_key, wire_object};
+use crate::host::transcript::{Entry, Kind, Part, Sought};
 
 /// A scan of a transcript, line by line from the newest to the oldest.
 #[derive(Debug, Default)]
@@ -29,37 +27,38 @@ pub struct Said {
 const FURTHEST: usize = 200;
 
 impl Scan {
-    /// Takes the next older line; breaks when nothing older can change the result.
-    pub fn line(&mut self, line: &[u8]) -> ControlFlow<()> {
+    /// The entries that matter.
+    pub const SOUGHT: [Sought; 2] = [Sought::Prompts, Sought::Answers];
+
+    /// Takes the next older line, with its entry where that may matter; breaks when nothing older can change the result.
+    pub fn line(&mut self, entry: Option<&Entry<'_>>) -> ControlFlow<()> {
         self.lines += 1;
         if self.lines > FURTHEST {
             return ControlFlow::Break(());
         }
-        let Ok(entry) = read_object::<Entry<'_>>(line) else { return ControlFlow::Continue(()) };
-        let is = |kind: &str| entry.kind.get().is_some_and(|found| found == kind);
-        let aside = |flag: &Field<bool>| flag.get().copied().unwrap_or_default();
-        if aside(&entry.sidechain) {
-            return ControlFlow::Continue(());
-        }
-        if is("user") {
-            // The result of a tool is a part of the turn, and what the host puts in is nobody's word.
-            let is_result = !matches!(entry.result, Field::Missing);
-            self.results |= is_result;
-            let spoken = !is_result && !aside(&entry.meta);
-            return if spoken { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-        }
-        if !is("assistant") {
-            return ControlFlow::Continue(());
-        }
-        let content = entry.message.value().and_then(|message| message.content.value());
-        // An answer is several entries: thoughts, calls, text.
-        match content.map(|content| content.0).filter(|text| !text.is_empty()) {
-            Some(text) => {
-                self.found = Some(Said { text, last: !self.results });
-                ControlFlow::Break(())
+        let Some(entry) = entry.filter(|entry| !entry.is_of_agent) else { return ControlFlow::Continue(()) };
+        match &entry.kind {
+            // The result of a tool is a part of the turn.
+            Kind::Result(_) => {
+                self.results = true;
+                ControlFlow::Continue(())
             }
-            None => ControlFlow::Continue(()),
+            Kind::Prompt(prompt) if !prompt.is_hidden => ControlFlow::Break(()),
+            Kind::Answer(_) => self.answer(entry),
+            _ => ControlFlow::Continue(()),
         }
+    }
+
+    /// An answer is several entries: thoughts, calls, text.
+    fn answer(&mut self, entry: &Entry<'_>) -> ControlFlow<()> {
+        let parts = entry.parts();
+        let texts: Vec<Cow<'_, str>> = parts.iter().filter_map(Part::text).map(|text| text.lossy()).collect();
+        let text = texts.join("\n");
+        if text.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        self.found = Some(Said { text, last: !self.results });
+        ControlFlow::Break(())
     }
 
     /// What was said, if anything was.
@@ -68,56 +67,15 @@ impl Scan {
     }
 }
 
-/// The text of a message: all of its text blocks.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Texts(String);
-
-impl<'de> Member<'de> for Texts {
-    fn text(text: Cow<'de, str>) -> Option<Self> {
-        Some(Texts(text.into_owned()))
-    }
-
-    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
-        let mut texts = Vec::new();
-        while let Some(block) = seq.next_element::<Field<Block<'de>>>()? {
-            let block = block.value().filter(|block| block.kind.get().is_some_and(|kind| kind == "text"));
-            texts.extend(block.and_then(|block| block.text.value()).map(Cow::into_owned));
-        }
-        Ok(Some(Texts(texts.join("\n"))))
-    }
-}
-
-wire_object! {
-    struct Entry<'a> {
-        kind as "type": Cow<'a, str>,
-        sidechain as "isSidechain": bool,
-        meta as "isMeta": bool,
-        // Whatever it is, it is there.
-        result as "toolUseResult": bool,
-        message: Message<'a>,
-    }
-}
-
-wire_object! {
-    struct Message<'a> {
-        content: Texts,
-    }
-}
-
-wire_object! {
-    struct Block<'a> {
-        kind as "type": Cow<'a, str>,
-        text: Cow<'a, str>,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::claude_code::transcript::Parser;
 
     fn last(lines: &[&str]) -> Option<Said> {
+        let parser = Parser::seeking(&Scan::SOUGHT);
         let mut scan = Scan::default();
-        let _ = lines.iter().rev().try_for_each(|line| scan.line(line.as_bytes()));
+        let _ = lines.iter().rev().try_for_each(|line| scan.line(parser.entry(line.as_bytes()).as_ref()));
         scan.finish()
     }
 

@@ -1,25 +1,16 @@
-//! Relays from the lines of a transcript: a person's prompt, and what became of it up to the next one.
+//! Relays from the entries of a transcript: a person's prompt, and what became of it up to the next one.
 //!
-//! The format is the host's own and changes: what does not parse, and what is not known, is passed over. Of everything only so
-//! much is kept as a log holds, so a relay may be of any length. Secrets are taken out before anything is cut: of half a key
+//! Of everything only so much is kept as a log holds, so a relay may be of any length. Secrets are taken out before anything is cut: of half a key
 //! nobody could tell what it is. The rules with examples are in `relay.md`.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-use serde::de::{IgnoredAny, MapAccess, SeqAccess};
-use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
-
-use crate::event::MACHINE;
 use crate::feature::memory::job::Answer;
 use crate::feature::memory::tag as meta_tag;
 use crate::feature::memory::tag::MetaTag;
-use crate::host::claude_code::payload::{Field, LongText, Member, read_object, wire_key, wire_object};
+use crate::host::transcript::{Answer as Message, Call, Content, Entry, Kind, Part, Prompt, Sought};
 use crate::redact::{Found, redact};
 use crate::text::fnv;
-use crate::text::search;
-use crate::text::search::Needle;
 use crate::time::Millis;
 
 /// How much of a prompt and of an answer is kept, from the beginning and from the end.
@@ -70,11 +61,10 @@ pub struct Relay {
     pub redacted: Found,
 }
 
-/// Takes lines, oldest first, and gives relays.
+/// Takes entries, oldest first, and gives relays.
 #[derive(Debug)]
 pub struct Extract {
     current: Option<Building>,
-    of_interest: [Needle; 4],
     expected: Option<Answer>,
     seen: bool,
 }
@@ -99,7 +89,7 @@ struct Building {
 /// A longer answer is not recognised.
 const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
 
-/// What a line did.
+/// What an entry did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It belongs to the relay under way, or to none.
@@ -109,38 +99,34 @@ pub enum Step {
 }
 
 impl Extract {
+    /// The entries that matter.
+    pub const SOUGHT: [Sought; 4] = [Sought::Prompts, Sought::Answers, Sought::Boundaries, Sought::Added];
+
     /// Begins anywhere. What comes before the first prompt belongs to no relay.
     pub fn new(expected: Option<Answer>) -> Extract {
-        let of_interest = ["\"user\"", "\"assistant\"", "compact_boundary", "queued_command"];
-        let of_interest = of_interest.map(|text| Needle::new(text.as_bytes()));
-        Extract { current: None, of_interest, expected, seen: false }
+        Extract { current: None, expected, seen: false }
     }
 
-    /// Takes the next line.
-    pub fn line(&mut self, line: &[u8]) -> Step {
-        if !self.of_interest.iter().any(|needle| needle.is_in(line)) {
+    /// Takes the next entry.
+    pub fn entry(&mut self, entry: &Entry<'_>) -> Step {
+        if entry.is_of_agent {
             return Step::Within;
         }
-        let Ok(entry) = read_object::<Entry<'_>>(line) else { return Step::Within };
-        if entry.sidechain.get() == Some(&true) {
-            return Step::Within;
-        }
-        match entry.kind.get().map(AsRef::as_ref) {
-            Some("user") => match entry.prompt() {
-                Some(prompt) => return self.begin(&entry, line, &prompt),
-                None => self.with(|building| building.user(&entry)),
+        match &entry.kind {
+            Kind::Prompt(prompt) => match prompt.typed() {
+                Some(prompt) => return self.begin(entry, &prompt),
+                None => self.with(|building| building.input(entry)),
             },
-            Some("assistant") => {
-                self.with(|building| building.assistant(&entry));
+            Kind::Result(_) => self.with(|building| building.input(entry)),
+            Kind::Answer(message) => {
+                self.with(|building| building.assistant(entry, message));
                 if let (Some(expected), Some(building)) = (&self.expected, &self.current) {
                     self.seen |= building.is_answer(expected);
                 }
             }
-            Some("attachment") => self.with(|building| building.attachment(&entry)),
-            Some("system") if entry.subtype.get().is_some_and(|kind| kind == "compact_boundary") => {
-                self.with(|building| building.relay.compacted = true);
-            }
-            _ => {}
+            Kind::Added(prompt) => self.with(|building| building.added(entry, prompt)),
+            Kind::Boundary(_) => self.with(|building| building.relay.compacted = true),
+            Kind::Other => {}
         }
         Step::Within
     }
@@ -155,16 +141,16 @@ impl Extract {
         self.current.map(Building::done)
     }
 
-    fn begin(&mut self, entry: &Entry<'_>, line: &[u8], prompt: &str) -> Step {
+    fn begin(&mut self, entry: &Entry<'_>, prompt: &str) -> Step {
         let clean = redact(prompt);
-        let text =
-            |field: &Field<Cow<'_, str>>| field.get().map(|text| shortened(text)).filter(|t| !t.is_empty());
-        let branch = redact(entry.branch.get().map(AsRef::as_ref).unwrap_or_default());
-        let at = entry.at().unwrap_or_default();
+        let name = |name: Option<&str>| name.map(shortened).filter(|name| !name.is_empty());
+        let branch = redact(entry.branch.as_deref().unwrap_or_default());
+        let at = entry.at.unwrap_or_default();
         let relay = Relay {
             // Every prompt has one; should it not, what is in the line is as good a name.
-            uid: text(&entry.uuid).unwrap_or_else(|| format!("{:016x}", fnv::hash(line.iter().copied()))),
-            session: text(&entry.session),
+            uid: name(entry.id.as_deref())
+                .unwrap_or_else(|| format!("{:016x}", fnv::hash(entry.line.iter().copied()))),
+            session: name(entry.session.as_deref()),
             branch: Some(shortened(&branch.text)).filter(|branch| !matches!(branch.as_str(), "" | "HEAD")),
             at,
             ended: at,
@@ -185,70 +171,58 @@ impl Extract {
     }
 }
 
-/// Whether a relay begins at this line.
-pub fn begins(line: &[u8]) -> bool {
-    beginning(line).is_some()
+/// Whether a relay begins with this entry.
+pub fn begins(entry: &Entry<'_>) -> bool {
+    beginning(entry).is_some()
 }
 
-/// When the prompt was given with which a relay begins at this line. Without a time in it that is later than everything.
-pub fn beginning(line: &[u8]) -> Option<Millis> {
-    search::find(line, b"\"user\"")?;
-    let entry = read_object::<Entry<'_>>(line).ok()?;
-    let begins = entry.kind.get().is_some_and(|kind| kind == "user")
-        && entry.sidechain.get() != Some(&true)
-        && entry.prompt().is_some();
-    begins.then(|| entry.at().unwrap_or(Millis(u64::MAX)))
+/// When the prompt was given with which a relay begins. Without a time in it that is later than everything.
+pub fn beginning(entry: &Entry<'_>) -> Option<Millis> {
+    let is_main = !entry.is_of_agent;
+    let begins = matches!(&entry.kind, Kind::Prompt(prompt) if is_main && prompt.typed().is_some());
+    begins.then(|| entry.at.unwrap_or(Millis(u64::MAX)))
 }
 
 impl Building {
     fn touch(&mut self, entry: &Entry<'_>) {
-        self.relay.ended = entry.at().unwrap_or_default().max(self.relay.ended);
+        self.relay.ended = entry.at.unwrap_or_default().max(self.relay.ended);
     }
 
-    /// A line that stands where prompts do: results of tools, above all.
-    fn user(&mut self, entry: &Entry<'_>) {
-        let Some(content) = entry.message.get().and_then(|message| message.content.get()) else { return };
-        match content {
-            Content::Text(text) if is_interruption(&text.head(64)) => self.relay.interrupted = true,
-            Content::Text(_) => {}
-            Content::Blocks(blocks) => {
-                for block in blocks {
-                    let failed = block.failed.get() == Some(&true);
-                    if let Some(call) = block.call.get().filter(|_| failed) {
-                        self.calls.retain(|(id, _)| id != call);
-                    }
-                    let text = block.text.get().map(|text| text.head(64)).unwrap_or_default();
-                    self.relay.interrupted |= is_interruption(&text);
-                }
+    /// Something that stands where prompts do: results of tools, above all.
+    fn input(&mut self, entry: &Entry<'_>) {
+        let Some(parts) = entry.content.and_then(Content::parts) else { return };
+        for part in parts {
+            match part {
+                Part::Result { call: Some(call), failed: true } => self.calls.retain(|(id, _)| *id != call),
+                Part::Interruption => self.relay.interrupted = true,
+                _ => {}
             }
         }
         self.touch(entry);
     }
 
-    fn assistant(&mut self, entry: &Entry<'_>) {
-        let Some(message) = entry.message.get() else { return };
-        let Some(Content::Blocks(blocks)) = message.content.get() else { return };
-        if entry.api_error.get() == Some(&true) {
-            let why = blocks.iter().find_map(|block| block.text.get()).map(|text| text.head(512));
-            self.relay.failed = Some(redact(&why.unwrap_or_default()).text.into_owned());
+    fn assistant(&mut self, entry: &Entry<'_>, message: &Message<'_>) {
+        let Some(parts) = entry.content.and_then(Content::parts) else { return };
+        if entry.is_error {
+            let why = parts.iter().find_map(Part::text).map(|text| text.head(512)).unwrap_or_default();
+            self.relay.failed = Some(redact(&why).text.into_owned());
             self.touch(entry);
             return;
         }
-        if message.model.get().is_some_and(|model| model == "<synthetic>") {
+        if message.is_of_host {
             return;
         }
         self.touch(entry);
-        for block in blocks {
-            match block.kind.get().map(AsRef::as_ref) {
-                Some("text") => {
-                    let text = block.text.get().map(|text| text.lossy()).unwrap_or_default();
+        for part in &parts {
+            match part {
+                Part::Text(text) => {
+                    let text = text.lossy();
                     if !text.trim().is_empty() {
-                        let id = message.id.get().map(AsRef::as_ref).unwrap_or_default();
-                        self.said(id, &text);
+                        self.said(&message.message, &text);
                     }
                 }
-                Some("tool_use") => self.called(block),
-                _ => {}
+                Part::Call(call) => self.called(call),
+                Part::Result { .. } | Part::Interruption => {}
             }
         }
     }
@@ -291,22 +265,22 @@ impl Building {
         self.in_answer = clean.found;
     }
 
-    fn called(&mut self, block: &Block<'_>) {
-        let Some(name) = block.name.get().map(|name| shortened(name)).filter(|name| !name.is_empty()) else {
+    fn called(&mut self, call: &Call<'_>) {
+        let tool = shortened(&call.tool);
+        if tool.is_empty() {
             return;
-        };
-        let writes = matches!(name.as_str(), "Edit" | "Write" | "MultiEdit" | "NotebookEdit");
-        if let Some(count) = self.relay.tools.get_mut(&name) {
+        }
+        if let Some(count) = self.relay.tools.get_mut(&tool) {
             *count = count.saturating_add(1);
         } else if self.relay.tools.len() < TOOLS {
-            self.relay.tools.insert(name, 1);
+            self.relay.tools.insert(tool, 1);
         }
-        let Some(input) = block.input.get().filter(|_| writes) else { return };
-        let Some(path) = input.file_path.get().or(input.notebook_path.get()).filter(|path| !path.is_empty())
-        else {
-            return;
-        };
-        let id = block.id.get().map(|id| shortened(id)).unwrap_or_default();
+        for path in &call.files {
+            self.writes(shortened(&call.id), path);
+        }
+    }
+
+    fn writes(&mut self, id: String, path: &str) {
         let clean = redact(path);
         let path = shortened(&clean.text);
         if !clean.found.is_empty() && !self.calls.iter().any(|(_, known)| *known == path) {
@@ -321,8 +295,8 @@ impl Building {
     }
 
     /// What a person typed while the model worked.
-    fn attachment(&mut self, entry: &Entry<'_>) {
-        let Some(text) = entry.queued_prompt() else { return };
+    fn added(&mut self, entry: &Entry<'_>, prompt: &Prompt<'_>) {
+        let Some(text) = prompt.typed() else { return };
         let clean = redact(&text);
         self.relay.prompt = cut(&format!("{}\n\n{}", self.relay.prompt, clean.text), PROMPT);
         self.in_prompt.merge(&clean.found);
@@ -360,123 +334,6 @@ impl Building {
     }
 }
 
-/// What a person typed, by a line of the transcript of the main thread.
-pub fn typed_prompt(line: &[u8]) -> Option<String> {
-    let entry = read_object::<Entry<'_>>(line).ok()?;
-    if entry.sidechain.get() == Some(&true) {
-        return None;
-    }
-    match entry.kind.get().map(AsRef::as_ref) {
-        Some("user") => entry.prompt(),
-        Some("attachment") => entry.queued_prompt(),
-        _ => None,
-    }
-}
-
-impl Entry<'_> {
-    fn at(&self) -> Option<Millis> {
-        self.timestamp.get().and_then(|text| Millis::from_iso(text))
-    }
-
-    /// What a person typed while the model worked.
-    fn queued_prompt(&self) -> Option<String> {
-        let attachment = self.attachment.get()?;
-        let queued = attachment.kind.get().is_some_and(|kind| kind == "queued_command");
-        let of_person = attachment.human_turn.get() == Some(&true)
-            || attachment
-                .origin
-                .get()
-                .and_then(|origin| origin.kind.get())
-                .is_some_and(|kind| kind == "human");
-        let mode = attachment.mode.get().map(AsRef::as_ref);
-        if !queued || !of_person || !matches!(mode, None | Some("prompt")) {
-            return None;
-        }
-        attachment.prompt.get().map(words).filter(|text| is_of_a_person(text))
-    }
-
-    /// What a person asked here, if a person did.
-    fn prompt(&self) -> Option<String> {
-        let is = |field: &Field<bool>| field.get() == Some(&true);
-        if self.result != Field::Missing || is(&self.meta) || is(&self.summary) || is(&self.visible_only) {
-            return None;
-        }
-        let origin = self.turn_origin.get().map(AsRef::as_ref);
-        let source = self.source.get().map(AsRef::as_ref);
-        if source == Some("system") || !matches!(origin, None | Some("human" | "sdk")) {
-            return None;
-        }
-        let content = self.message.get().and_then(|message| message.content.get())?;
-        let text = words(content);
-        if let Some(command) = typed_command(&text) {
-            // What a person runs in the client alone has no turn, and so no origin of one.
-            return origin.is_some().then_some(command);
-        }
-        if let Some(line) =
-            between(&text, "<bash-input>", "</bash-input>").filter(|_| text.starts_with("<bash-input>"))
-        {
-            return Some(format!("! {}", line.trim()));
-        }
-        is_of_a_person(&text).then_some(text)
-    }
-}
-
-/// The text of a prompt, where images are named; nothing for the results of tools.
-fn words(content: &Content<'_>) -> String {
-    let blocks = match content {
-        Content::Text(text) => return text.lossy().trim().to_owned(),
-        Content::Blocks(blocks) => blocks,
-    };
-    let mut text = String::new();
-    for block in blocks {
-        let part = match block.kind.get().map(AsRef::as_ref) {
-            Some("tool_result") => return String::new(),
-            Some("image") => Cow::Borrowed("[image]"),
-            Some("document") => Cow::Borrowed("[document]"),
-            Some("text") => block.text.get().map(|text| text.lossy()).unwrap_or_default(),
-            _ => continue,
-        };
-        // Reminders of the host's stand beside what was typed.
-        let part = part.trim();
-        if part.is_empty() || blocks.len() > 1 && part.starts_with("<system-reminder>") {
-            continue;
-        }
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(part);
-    }
-    text
-}
-
-fn is_of_a_person(text: &str) -> bool {
-    const OUTPUT: [&str; 2] = ["<bash-stdout>", "<bash-stderr>"];
-    let text = text.trim_start();
-    let machine = MACHINE.iter().chain(&OUTPUT).any(|start| text.starts_with(start));
-    !text.is_empty() && !machine && !is_interruption(text)
-}
-
-fn is_interruption(text: &str) -> bool {
-    text.trim_start().starts_with("[Request interrupted by user")
-}
-
-/// `/name arguments` from the form in which the client writes a command down.
-fn typed_command(text: &str) -> Option<String> {
-    if !text.starts_with("<command-message>") && !text.starts_with("<command-name>") {
-        return None;
-    }
-    let name = between(text, "<command-name>", "</command-name>")
-        .or_else(|| between(text, "<command-message>", "</command-message>"))?;
-    let name = name.trim().trim_start_matches('/');
-    let arguments = between(text, "<command-args>", "</command-args>").unwrap_or_default().trim();
-    Some(format!("/{name} {arguments}").trim_end().to_owned())
-}
-
-fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
-    let (_, rest) = text.split_once(open)?;
-    rest.split_once(close).map(|(inner, _)| inner)
-}
-
 /// A text of at most so many bytes from the beginning and from the end, with `…` where something is missing.
 pub fn cut(text: &str, (head, tail): (usize, usize)) -> String {
     let text = text.trim();
@@ -490,108 +347,4 @@ pub fn cut(text: &str, (head, tail): (usize, usize)) -> String {
 
 fn shortened(text: &str) -> String {
     text[..text.floor_char_boundary(LONGEST_NAME)].to_owned()
-}
-
-wire_object! {
-    /// One line of a transcript.
-    struct Entry<'a> {
-        kind as "type": Cow<'a, str>,
-        subtype: Cow<'a, str>,
-        uuid: Cow<'a, str>,
-        timestamp: Cow<'a, str>,
-        session as "sessionId": Cow<'a, str>,
-        branch as "gitBranch": Cow<'a, str>,
-        sidechain as "isSidechain": bool,
-        meta as "isMeta": bool,
-        summary as "isCompactSummary": bool,
-        visible_only as "isVisibleInTranscriptOnly": bool,
-        api_error as "isApiErrorMessage": bool,
-        source as "promptSource": Cow<'a, str>,
-        turn_origin as "turnOrigin": Cow<'a, str>,
-        // Whether it is there is all that matters.
-        result as "toolUseResult": bool,
-        message: Message<'a>,
-        attachment: Attachment<'a>,
-    }
-}
-
-wire_object! {
-    struct Message<'a> {
-        id: Cow<'a, str>,
-        model: Cow<'a, str>,
-        content: Content<'a>,
-    }
-}
-
-wire_object! {
-    struct Attachment<'a> {
-        kind as "type": Cow<'a, str>,
-        prompt: Content<'a>,
-        mode as "commandMode": Cow<'a, str>,
-        human_turn as "humanTurn": bool,
-        origin: Origin<'a>,
-    }
-}
-
-wire_object! {
-    struct Origin<'a> {
-        kind: Cow<'a, str>,
-    }
-}
-
-wire_object! {
-    struct Block<'a> {
-        kind as "type": Cow<'a, str>,
-        text: LongText<'a>,
-        id: Cow<'a, str>,
-        name: Cow<'a, str>,
-        input: Input<'a>,
-        call as "tool_use_id": Cow<'a, str>,
-        failed as "is_error": bool,
-    }
-}
-
-wire_object! {
-    struct Input<'a> {
-        file_path: Cow<'a, str>,
-        notebook_path: Cow<'a, str>,
-    }
-}
-
-/// What a message says: a text, or a list of blocks of which unknown ones are passed over.
-#[derive(Clone, Debug, PartialEq)]
-enum Content<'a> {
-    Text(LongText<'a>),
-    Blocks(Vec<Block<'a>>),
-}
-
-struct Blocks<'a>(Vec<Block<'a>>);
-
-impl<'de> Member<'de> for Blocks<'de> {
-    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
-        let mut blocks = Vec::new();
-        while let Some(block) = seq.next_element::<Field<Block<'de>>>()? {
-            blocks.extend(block.value());
-        }
-        Ok(Some(Blocks(blocks)))
-    }
-}
-
-impl<'de> Deserialize<'de> for Field<Content<'de>> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = <&'de RawValue>::deserialize(deserializer)?.get();
-        // What stands in a line was read as JSON once, so reading it again does not fail but for odd texts.
-        Ok(match raw.as_bytes().first() {
-            Some(b'"') => {
-                let text = serde_json::from_str::<Field<LongText<'de>>>(raw).ok().and_then(Field::value);
-                text.map_or(Field::WrongType, |text| Field::Value(Content::Text(text)))
-            }
-            Some(b'[') => {
-                let list = serde_json::from_str::<Field<Blocks<'de>>>(raw).ok().and_then(Field::value);
-                list.map_or(Field::WrongType, |blocks| Field::Value(Content::Blocks(blocks.0)))
-            }
-            Some(b'n') => Field::Missing,
-            _ => Field::WrongType,
-        })
-    }
 }

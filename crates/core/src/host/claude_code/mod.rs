@@ -4,4 +4,4 @@ pub mod models;
 pub mod payload;
 pub mod reply;
 pub mod settings_file;
-pub mod usage;
+pub mod transcript;

@@ -11,6 +11,8 @@ use std::path::Path;
 use tidegate_core::feature::memory::job::Part;
 use tidegate_core::feature::memory::relay;
 use tidegate_core::feature::memory::relay::{Extract, Relay, Step};
+use tidegate_core::host::claude_code::transcript::Parser;
+use tidegate_core::host::transcript::Sought;
 use tidegate_core::text::search;
 use tidegate_core::time::Millis;
 
@@ -61,6 +63,7 @@ impl fmt::Display for Gone {
 #[derive(Debug)]
 pub struct Reader {
     file: File,
+    parser: Parser,
     extract: Extract,
     /// Where the part ended when the job was left, and when that was.
     to: u64,
@@ -118,6 +121,7 @@ impl Reader {
         }
         let mut reader = Reader {
             file,
+            parser: Parser::seeking(&Extract::SOUGHT),
             extract: Extract::new(part.answer),
             to: part.to,
             left,
@@ -165,9 +169,9 @@ impl Reader {
     /// The relay under way, as far as it is there.
     pub fn finish(mut self) -> Option<Found> {
         // A last line without its end is half a line, or a whole one.
-        let line = &self.held[self.line..];
-        if !self.over && !self.skipping && !relay::begins(line) {
-            self.extract.line(line);
+        let last = self.parser.entry(&self.held[self.line..]).filter(|_| !self.over && !self.skipping);
+        if let Some(entry) = last.filter(|entry| !relay::begins(entry)) {
+            self.extract.entry(&entry);
         }
         let began = self.began.unwrap_or_default();
         self.extract.finish().map(|relay| Found { relay: Box::new(relay), began })
@@ -180,18 +184,20 @@ impl Reader {
 
     /// Takes the line under way, which ends at `end` of what is held.
     fn take_line(&mut self, end: usize) -> Option<Found> {
-        let line = &self.held[self.line..end];
+        let entry = self.parser.entry(&self.held[self.line..end]).filter(|_| !self.skipping);
+        self.skipping = false;
         let mut whole = None;
-        if self.skipping {
-            self.skipping = false;
-        } else if self.at >= self.to && relay::beginning(line).is_some_and(|given| given > self.left) {
-            // The host writes behind its hooks: what was asked before the job was left may stand after its part, and with a fork all
-            // that was said before it.
-            self.over = true;
-            return None;
-        } else if let Step::Begins(before) = self.extract.line(line) {
-            whole = before.map(|relay| Found { relay, began: self.began.unwrap_or_default() });
-            self.began = Some(self.at);
+        if let Some(entry) = entry {
+            if self.at >= self.to && relay::beginning(&entry).is_some_and(|given| given > self.left) {
+                // The host writes behind its hooks: what was asked before the job was left may stand after its part, and with a
+                // fork all that was said before it.
+                self.over = true;
+                return None;
+            }
+            if let Step::Begins(before) = self.extract.entry(&entry) {
+                whole = before.map(|relay| Found { relay, began: self.began.unwrap_or_default() });
+                self.began = Some(self.at);
+            }
         }
         self.at += (end + 1 - self.line) as u64;
         (self.line, self.looked) = (end + 1, end + 1);
@@ -216,6 +222,8 @@ impl Reader {
 
     /// Where the last prompt before `from` begins; `from` itself, at the beginning of its line, where none is found.
     fn beginning(&mut self, from: u64) -> io::Result<u64> {
+        let prompts = Parser::seeking(&[Sought::Prompts]);
+        let begins = |line: &[u8]| prompts.entry(line).is_some_and(|entry| relay::begins(&entry));
         let stop = from.saturating_sub(FURTHEST);
         let mut start = from;
         let mut step = STEP;
@@ -240,13 +248,13 @@ impl Reader {
                 // What stands before `from` in its own line is half of that: whether it is a prompt shows when it is read.
                 if line_of_from.is_none() {
                     line_of_from = Some(line);
-                } else if relay::begins(&held[end + 1..]) {
+                } else if begins(&held[end + 1..]) {
                     return Ok(line);
                 }
                 held.truncate(end);
             }
         }
-        let first_is_prompt = start == 0 && line_of_from.is_some() && relay::begins(&held);
+        let first_is_prompt = start == 0 && line_of_from.is_some() && begins(&held);
         Ok(if start == 0 && (first_is_prompt || line_of_from.is_none()) {
             0
         } else {

@@ -1,17 +1,13 @@
-//! Context use from the end of a transcript, line by line from the newest to the oldest.
+//! Context use from the end of a transcript, entry by entry from the newest to the oldest.
 //!
 //! The caller reads the file backwards and stops when [`Scan::line`] says so; most of the time the first
-//! step holds the answer. The format is the host's own and changes: what does not parse is skipped.
+//! step holds the answer.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use serde::de::{IgnoredAny, MapAccess, SeqAccess};
-
 use crate::event::{Event, EventKind};
-use crate::host::claude_code::payload::{Field, LongText, Member, Usage, read_object, wire_key, wire_object};
-use crate::text::search;
-use crate::text::search::Needle;
+use crate::host::transcript::{Answer, Entry, Kind, Part, Sought};
 use crate::time::Millis;
 
 /// A longer last message is not compared; the reading then counts as stale.
@@ -67,24 +63,24 @@ pub struct Scan<'a> {
     seen: bool,
     found: Option<(Found, String)>,
     lines_after: usize,
-    of_interest: [Needle; 3],
 }
 
 /// An answer is one line per content block: so many lines further back the event's trace is looked for.
 const BLOCKS: usize = 64;
 
 impl<'a> Scan<'a> {
+    /// The entries that matter.
+    pub const SOUGHT: [Sought; 3] = [Sought::Answers, Sought::Boundaries, Sought::Results];
+
     /// A scan that looks for an event's trace on its way.
     pub fn new(evidence: Evidence<'a>) -> Self {
-        let of_interest =
-            [b"\"assistant\"".as_slice(), b"compact_boundary", b"\"tool_result\""].map(Needle::new);
-        Scan { evidence, seen: false, found: None, lines_after: 0, of_interest }
+        Scan { evidence, seen: false, found: None, lines_after: 0 }
     }
 
-    /// Takes the next older line; breaks when nothing older can change the result.
-    pub fn line(&mut self, line: &[u8]) -> ControlFlow<()> {
-        if self.of_interest.iter().any(|needle| needle.is_in(line)) {
-            self.entry(line)?;
+    /// Takes the next older line, with its entry where that may matter; breaks when nothing older can change the result.
+    pub fn line(&mut self, entry: Option<&Entry<'_>>) -> ControlFlow<()> {
+        if let Some(entry) = entry.filter(|entry| !entry.is_of_agent) {
+            self.entry(entry)?;
         }
         if self.found.is_some() {
             self.lines_after += 1;
@@ -95,28 +91,21 @@ impl<'a> Scan<'a> {
         ControlFlow::Continue(())
     }
 
-    fn entry(&mut self, line: &[u8]) -> ControlFlow<()> {
-        let Ok(entry) = read_object::<Entry<'_>>(line) else { return ControlFlow::Continue(()) };
-        if entry.sidechain.get() == Some(&true) {
-            return ControlFlow::Continue(());
-        }
-        let at = entry.timestamp.get().and_then(|text| Millis::from_iso(text)).unwrap_or_default();
-        match entry.kind.get().map(AsRef::as_ref) {
-            Some("assistant") => self.answer(&entry, line, at),
+    fn entry(&mut self, entry: &Entry<'_>) -> ControlFlow<()> {
+        match &entry.kind {
+            Kind::Answer(answer) => self.answer(entry, answer),
             // A call's result cannot be there before the call.
-            Some("user") if self.found.is_none() => {
-                self.look_for_call(line);
+            Kind::Prompt(_) | Kind::Result(_) if self.found.is_none() => {
+                self.look_for_call(entry);
                 ControlFlow::Continue(())
             }
-            Some("system") if entry.subtype.get().is_some_and(|kind| kind == "compact_boundary") => {
-                if self.found.is_none() {
-                    let left = entry.compaction.get().and_then(|compaction| compaction.left.get().copied());
-                    if let Some(used) = left.filter(|used| *used > 0) {
-                        self.found = Some((
-                            Found { used, answer: 0, boundary: true, model: None, at, current: false },
-                            String::new(),
-                        ));
-                    }
+            Kind::Boundary(boundary) => {
+                if self.found.is_none()
+                    && let Some(used) = boundary.left.filter(|used| *used > 0)
+                {
+                    let at = entry.at.unwrap_or_default();
+                    let found = Found { used, answer: 0, boundary: true, model: None, at, current: false };
+                    self.found = Some((found, String::new()));
                 }
                 ControlFlow::Break(())
             }
@@ -124,46 +113,48 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn answer(&mut self, entry: &Entry<'_>, line: &[u8], at: Millis) -> ControlFlow<()> {
-        let Some(message) = entry.message.get() else { return ControlFlow::Continue(()) };
-        let id = message.id.get().map(ToString::to_string).unwrap_or_default();
+    fn answer(&mut self, entry: &Entry<'_>, answer: &Answer<'_>) -> ControlFlow<()> {
         if let Some((_, newest)) = &self.found {
-            if id.is_empty() || *newest != id {
+            if answer.message.is_empty() || *newest != answer.message {
                 return ControlFlow::Break(());
             }
-            self.look_for_trace(message, line);
+            self.look_for_trace(entry);
             return ControlFlow::Continue(());
         }
-        let synthetic = message.model.get().is_some_and(|model| model == "<synthetic>");
-        let usage = message
-            .usage
-            .get()
-            .and_then(|usage| Some((usage.used().filter(|used| *used > 0)?, usage.answer())));
-        let (false, false, Some((used, answer))) = (synthetic, entry.api_error.get() == Some(&true), usage)
-        else {
+        let tokens = answer.tokens.filter(|tokens| tokens.used > 0);
+        let (false, false, Some(tokens)) = (answer.is_of_host, entry.is_error, tokens) else {
             return ControlFlow::Continue(());
         };
-        let model = entry.requested_model.get().or(message.model.get()).map(ToString::to_string);
-        self.found = Some((Found { used, answer, boundary: false, model, at, current: false }, id));
-        self.look_for_trace(message, line);
+        let found = Found {
+            used: tokens.used,
+            answer: tokens.answer,
+            boundary: false,
+            model: answer.model.as_ref().map(ToString::to_string),
+            at: entry.at.unwrap_or_default(),
+            current: false,
+        };
+        self.found = Some((found, answer.message.to_string()));
+        self.look_for_trace(entry);
         ControlFlow::Continue(())
     }
 
-    fn look_for_call(&mut self, line: &[u8]) {
+    fn look_for_call(&mut self, entry: &Entry<'_>) {
         if let Evidence::ToolUse(id) = &self.evidence {
-            self.seen |= search::find(line, id.as_bytes()).is_some();
+            self.seen |= entry.mentions(id);
         }
     }
 
-    fn look_for_trace(&mut self, message: &Message<'_>, line: &[u8]) {
+    fn look_for_trace(&mut self, entry: &Entry<'_>) {
         match &self.evidence {
-            Evidence::ToolUse(_) => self.look_for_call(line),
+            Evidence::ToolUse(_) => self.look_for_call(entry),
             Evidence::LastMessage(text) => {
-                let texts = message.content.get().map(|content| content.texts.as_slice()).unwrap_or_default();
-                self.seen |= texts
-                    .iter()
-                    .filter_map(|block| block.whole(LONGEST_MESSAGE))
-                    .any(|block| !block.trim().is_empty() && is_end_of(block.trim(), text.trim()));
+                let parts = entry.parts();
+                let mut texts = parts.iter().filter_map(Part::text);
+                self.seen |= texts.any(|block| {
+                    block
+                        .whole(LONGEST_MESSAGE)
+                        .is_some_and(|block| !block.trim().is_empty() && is_end_of(block.trim(), text.trim()))
+                });
             }
             Evidence::None => {}
         }
@@ -181,68 +172,15 @@ fn is_end_of(block: &str, message: &str) -> bool {
     message.strip_suffix(block).is_some_and(|before| before.is_empty() || before.ends_with('\n'))
 }
 
-wire_object! {
-    /// One line of a transcript.
-    struct Entry<'a> {
-        kind as "type": Cow<'a, str>,
-        subtype: Cow<'a, str>,
-        timestamp: Cow<'a, str>,
-        sidechain as "isSidechain": bool,
-        api_error as "isApiErrorMessage": bool,
-        requested_model as "requestedModel": Cow<'a, str>,
-        message: Message<'a>,
-        compaction as "compactMetadata": Compaction<'a>,
-    }
-}
-
-wire_object! {
-    struct Message<'a> {
-        id: Cow<'a, str>,
-        model: Cow<'a, str>,
-        usage: Usage<'a>,
-        content: Content<'a>,
-    }
-}
-
-wire_object! {
-    struct Compaction<'a> {
-        left as "postTokens": u64,
-    }
-}
-
-/// The text blocks of an answer; calls and thoughts are skipped.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Content<'a> {
-    texts: Vec<LongText<'a>>,
-}
-
-impl<'de> Member<'de> for Content<'de> {
-    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
-        let mut texts = Vec::new();
-        while let Some(block) = seq.next_element::<Field<Block<'de>>>()? {
-            texts.extend(block.value().and_then(|block| block.text.value()));
-        }
-        Ok(Some(Content { texts }))
-    }
-}
-
-wire_object! {
-    struct Block<'a> {
-        text: LongText<'a>,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::claude_code::transcript::Parser;
 
     fn scan(lines: &[&str], evidence: Evidence<'_>) -> Option<Found> {
+        let parser = Parser::seeking(&Scan::SOUGHT);
         let mut scan = Scan::new(evidence);
-        for line in lines.iter().rev() {
-            if scan.line(line.as_bytes()).is_break() {
-                break;
-            }
-        }
+        let _ = lines.iter().rev().try_for_each(|line| scan.line(parser.entry(line.as_bytes()).as_ref()));
         scan.finish()
     }
 

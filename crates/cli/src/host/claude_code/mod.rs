@@ -1,0 +1,3 @@
+//! Claude Code's own files, as it writes them.
+
+pub(crate) mod transcript;

@@ -1,0 +1,518 @@
+//! The transcript of Claude Code: one JSON object a line, into neutral entries.
+//!
+//! The format is the client's own and changes: a line that does not parse is passed over, and so is an unknown member or block.
+//! Which lines are prompts of a person is shown by the tables of `feature/memory/relay.md`.
+
+use std::borrow::Cow;
+
+use serde::de::{IgnoredAny, MapAccess, SeqAccess};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use crate::event::MACHINE;
+use crate::host::claude_code::payload::{Field, LongText, Member, Usage, read_object, wire_key, wire_object};
+use crate::host::transcript::{
+    Answer, Boundary, Call, Content, Entry, Kind, Part, Prompt, Sought, Tokens, ToolResult, Typed,
+};
+use crate::text::search;
+use crate::text::search::Needle;
+use crate::time::Millis;
+
+/// The client writes what hooks printed into the conversation after `/compact` (seen with 2.1.325), and neither after an
+/// automatic compaction nor after a summary that was asked for while rewinding.
+const REPEATED_OUTPUT: &str = "<local-command-stdout>Compacted PreCompact [";
+
+const BOUNDARY: &str = "compact_boundary";
+const QUEUED: &str = "queued_command";
+
+/// The model that the client names in answers of its own.
+const NO_MODEL: &str = "<synthetic>";
+
+/// Tools that edit files.
+const EDITORS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
+
+/// Reads lines.
+#[derive(Debug)]
+pub struct Parser {
+    /// A line that holds none of these is not sought. Without any, every line is.
+    needles: Vec<Needle>,
+}
+
+impl Parser {
+    /// Reads lines that may be of a kind that is sought.
+    pub fn seeking(kinds: &[Sought]) -> Parser {
+        let needle = |kind: &Sought| {
+            Needle::new(match kind {
+                Sought::Prompts => b"\"user\"",
+                Sought::Added => QUEUED.as_bytes(),
+                Sought::Answers => b"\"assistant\"",
+                Sought::Results => b"\"tool_result\"",
+                Sought::Boundaries => BOUNDARY.as_bytes(),
+                Sought::RepeatedOutput => REPEATED_OUTPUT.as_bytes(),
+            })
+        };
+        Parser { needles: kinds.iter().map(needle).collect() }
+    }
+
+    /// Reads every line.
+    pub fn of_all() -> Parser {
+        Parser { needles: Vec::new() }
+    }
+
+    /// The entry of a line; `None` where it is not sought, or is not one.
+    pub fn entry<'a>(&self, line: &'a [u8]) -> Option<Entry<'a>> {
+        if !self.needles.is_empty() && !self.needles.iter().any(|needle| needle.is_in(line)) {
+            return None;
+        }
+        read_object::<Line<'a>>(line).ok().map(|wire| wire.entry(line))
+    }
+
+    /// The same for a line that mentions a text of plain letters, in whatever case. Others are not parsed.
+    pub fn entry_that_mentions<'a>(&self, line: &'a [u8], text: &str) -> Option<Entry<'a>> {
+        search::holds_in_any_case(line, text.as_bytes()).then(|| self.entry(line)).flatten()
+    }
+}
+
+impl<'a> Line<'a> {
+    fn entry(self, line: &'a [u8]) -> Entry<'a> {
+        let kind = self.kind.get().map(AsRef::as_ref);
+        let content = match self.message.get() {
+            Some(message) => message.content.get(),
+            None => self.attachment.get().and_then(|attachment| attachment.content.get()),
+        };
+        let is_answer = kind == Some("assistant");
+        let read = if is_answer { answer_parts } else { input_parts };
+        Entry {
+            line,
+            at: self.timestamp.get().and_then(|text| Millis::from_iso(text)),
+            is_of_agent: is(&self.sidechain),
+            is_error: is(&self.api_error),
+            content: content.map(|content| Content { json: content.0, read }),
+            kind: match kind {
+                Some("user") => match self.result.get() {
+                    Some(result) => Kind::Result(ToolResult { output: result.0 }),
+                    None => Kind::Prompt(self.prompt()),
+                },
+                Some("assistant") => self
+                    .message
+                    .value()
+                    .map_or(Kind::Other, |message| Kind::Answer(message.answer(self.requested_model))),
+                Some("attachment") => {
+                    self.attachment.get().and_then(Attachment::queued_prompt).map_or(Kind::Other, Kind::Added)
+                }
+                Some("system") if self.subtype.get().is_some_and(|kind| kind == BOUNDARY) => {
+                    Kind::Boundary(self.compaction.value().unwrap_or_default().boundary())
+                }
+                _ => Kind::Other,
+            },
+            id: self.uuid.value(),
+            session: self.session.value(),
+            branch: self.branch.value(),
+            version: self.version.value(),
+        }
+    }
+
+    fn prompt(&self) -> Prompt<'a> {
+        let content = self.message.get().and_then(|message| message.content.get());
+        let origin = self.turn_origin.get().map(AsRef::as_ref);
+        let source = self.source.get().map(AsRef::as_ref);
+        let is_of_client = is(&self.meta)
+            || is(&self.summary)
+            || is(&self.visible_only)
+            || source == Some("system")
+            || !matches!(origin, None | Some("human" | "sdk"));
+        // A command that a person runs in the client alone has no turn, and so no origin of one.
+        let read = if origin.is_some() { typed_in_turn } else { typed_without_turn };
+        let text = content.and_then(|content| content.0.strip_prefix('"'));
+        Prompt {
+            is_hidden: is(&self.meta),
+            repeats_output: text.is_some_and(|text| text.starts_with(REPEATED_OUTPUT)),
+            typed: content.filter(|_| !is_of_client).map(|content| Typed { json: content.0, read }),
+        }
+    }
+}
+
+fn is(flag: &Field<bool>) -> bool {
+    flag.get() == Some(&true)
+}
+
+impl<'a> Message<'a> {
+    fn answer(self, requested_model: Field<Cow<'a, str>>) -> Answer<'a> {
+        let is_of_host = self.model.get().is_some_and(|model| model == NO_MODEL);
+        let usage = self.usage.get();
+        Answer {
+            tokens: usage.and_then(|usage| Some(Tokens { used: usage.used()?, answer: usage.answer() })),
+            ends_turn: self.stop_reason.get().is_some_and(|reason| reason == "end_turn"),
+            is_of_host,
+            message: self.id.value().unwrap_or_default(),
+            // Only the model that was asked for has the `[1m]` of a long window.
+            model: requested_model.value().or(self.model.value()),
+        }
+    }
+}
+
+impl<'a> Attachment<'a> {
+    /// What a person typed while the model worked.
+    fn queued_prompt(&self) -> Option<Prompt<'a>> {
+        let origin = self.origin.get().and_then(|origin| origin.kind.get());
+        let of_person = is(&self.human_turn) || origin.is_some_and(|kind| kind == "human");
+        let mode = self.mode.get().map(AsRef::as_ref);
+        let is_queued = self.kind.get().is_some_and(|kind| kind == QUEUED);
+        if !is_queued || !of_person || !matches!(mode, None | Some("prompt")) {
+            return None;
+        }
+        let typed = self.prompt.get().map(|prompt| Typed { json: prompt.0, read: typed_meanwhile });
+        Some(Prompt { is_hidden: false, repeats_output: false, typed })
+    }
+}
+
+impl<'a> Compaction<'a> {
+    fn boundary(self) -> Boundary<'a> {
+        let kept = self.preserved.value().and_then(|kept| kept.uuids.value()).unwrap_or_default();
+        Boundary { left: self.left.value(), kept: kept.0 }
+    }
+}
+
+/// The parts of an answer. A text that is not in a list of blocks is not one of a model.
+fn answer_parts(json: &str) -> Option<Vec<Part<'_>>> {
+    match said(json)? {
+        Said::Text(_) => None,
+        Said::Blocks(blocks) => Some(blocks.into_iter().filter_map(Block::part).collect()),
+    }
+}
+
+/// The parts of what a person, a tool or the client gave to the model.
+fn input_parts(json: &str) -> Option<Vec<Part<'_>>> {
+    let parts = match said(json)? {
+        Said::Text(text) => vec![Part::Text(text)],
+        Said::Blocks(blocks) => blocks.into_iter().filter_map(Block::part).collect(),
+    };
+    let note = |part| match part {
+        Part::Text(text) if is_interruption(&text.head(64)) => Part::Interruption,
+        other => other,
+    };
+    Some(parts.into_iter().map(note).collect())
+}
+
+impl<'a> Block<'a> {
+    fn part(self) -> Option<Part<'a>> {
+        Some(match self.kind.get()?.as_ref() {
+            "text" => Part::Text(self.text.value()?),
+            "tool_use" => {
+                let tool = self.name.value().unwrap_or_default();
+                let is_edit = EDITORS.contains(&tool.as_ref());
+                let input = self.input.value().filter(|_| is_edit);
+                let file = input.and_then(|input| input.file_path.value().or(input.notebook_path.value()));
+                let files = file.into_iter().filter(|file| !file.is_empty()).collect();
+                Part::Call(Call { id: self.id.value().unwrap_or_default(), tool, is_edit, files })
+            }
+            "tool_result" => Part::Result { call: self.call.value(), failed: is(&self.failed) },
+            _ => return None,
+        })
+    }
+}
+
+fn typed_in_turn(json: &str) -> Option<String> {
+    let text = words(said(json)?);
+    typed_command(&text).or_else(|| typed(text))
+}
+
+fn typed_without_turn(json: &str) -> Option<String> {
+    let text = words(said(json)?);
+    typed_command(&text).is_none().then(|| typed(text)).flatten()
+}
+
+fn typed_meanwhile(json: &str) -> Option<String> {
+    Some(words(said(json)?)).filter(|text| is_of_a_person(text))
+}
+
+fn typed(text: String) -> Option<String> {
+    let line = between(&text, "<bash-input>", "</bash-input>").filter(|_| text.starts_with("<bash-input>"));
+    match line {
+        Some(line) => Some(format!("! {}", line.trim())),
+        None => is_of_a_person(&text).then_some(text),
+    }
+}
+
+/// The text of a prompt, where images are named; nothing for the results of tools.
+fn words(said: Said<'_>) -> String {
+    let blocks = match said {
+        Said::Text(text) => return text.lossy().trim().to_owned(),
+        Said::Blocks(blocks) => blocks,
+    };
+    let mut text = String::new();
+    for block in &blocks {
+        let part = match block.kind.get().map(AsRef::as_ref) {
+            Some("tool_result") => return String::new(),
+            Some("image") => Cow::Borrowed("[image]"),
+            Some("document") => Cow::Borrowed("[document]"),
+            Some("text") => block.text.get().map(|text| text.lossy()).unwrap_or_default(),
+            _ => continue,
+        };
+        // The client puts its reminders next to the typed text.
+        let part = part.trim();
+        if part.is_empty() || blocks.len() > 1 && part.starts_with("<system-reminder>") {
+            continue;
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(part);
+    }
+    text
+}
+
+fn is_of_a_person(text: &str) -> bool {
+    const OUTPUT: [&str; 2] = ["<bash-stdout>", "<bash-stderr>"];
+    let text = text.trim_start();
+    let machine = MACHINE.iter().chain(&OUTPUT).any(|start| text.starts_with(start));
+    !text.is_empty() && !machine && !is_interruption(text)
+}
+
+fn is_interruption(text: &str) -> bool {
+    text.trim_start().starts_with("[Request interrupted by user")
+}
+
+/// `/name arguments` from the form in which the client writes a command down.
+fn typed_command(text: &str) -> Option<String> {
+    if !text.starts_with("<command-message>") && !text.starts_with("<command-name>") {
+        return None;
+    }
+    let name = between(text, "<command-name>", "</command-name>")
+        .or_else(|| between(text, "<command-message>", "</command-message>"))?;
+    let name = name.trim().trim_start_matches('/');
+    let arguments = between(text, "<command-args>", "</command-args>").unwrap_or_default().trim();
+    Some(format!("/{name} {arguments}").trim_end().to_owned())
+}
+
+fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(open)?;
+    rest.split_once(close).map(|(inner, _)| inner)
+}
+
+wire_object! {
+    struct Line<'a> {
+        kind as "type": Cow<'a, str>,
+        subtype: Cow<'a, str>,
+        uuid: Cow<'a, str>,
+        timestamp: Cow<'a, str>,
+        session as "sessionId": Cow<'a, str>,
+        branch as "gitBranch": Cow<'a, str>,
+        version: Cow<'a, str>,
+        sidechain as "isSidechain": bool,
+        meta as "isMeta": bool,
+        summary as "isCompactSummary": bool,
+        visible_only as "isVisibleInTranscriptOnly": bool,
+        api_error as "isApiErrorMessage": bool,
+        source as "promptSource": Cow<'a, str>,
+        turn_origin as "turnOrigin": Cow<'a, str>,
+        requested_model as "requestedModel": Cow<'a, str>,
+        result as "toolUseResult": Verbatim<'a>,
+        message: Message<'a>,
+        attachment: Attachment<'a>,
+        compaction as "compactMetadata": Compaction<'a>,
+    }
+}
+
+wire_object! {
+    struct Message<'a> {
+        id: Cow<'a, str>,
+        model: Cow<'a, str>,
+        stop_reason: Cow<'a, str>,
+        usage: Usage<'a>,
+        content: Verbatim<'a>,
+    }
+}
+
+wire_object! {
+    struct Attachment<'a> {
+        kind as "type": Cow<'a, str>,
+        prompt: Verbatim<'a>,
+        content: Verbatim<'a>,
+        mode as "commandMode": Cow<'a, str>,
+        human_turn as "humanTurn": bool,
+        origin: Origin<'a>,
+    }
+}
+
+wire_object! {
+    struct Origin<'a> {
+        kind: Cow<'a, str>,
+    }
+}
+
+wire_object! {
+    struct Compaction<'a> {
+        left as "postTokens": u64,
+        preserved as "preservedMessages": Kept<'a>,
+    }
+}
+
+wire_object! {
+    struct Kept<'a> {
+        uuids: Ids<'a>,
+    }
+}
+
+wire_object! {
+    struct Block<'a> {
+        kind as "type": Cow<'a, str>,
+        text: LongText<'a>,
+        id: Cow<'a, str>,
+        name: Cow<'a, str>,
+        input: Input<'a>,
+        call as "tool_use_id": Cow<'a, str>,
+        failed as "is_error": bool,
+    }
+}
+
+wire_object! {
+    struct Input<'a> {
+        file_path: Cow<'a, str>,
+        notebook_path: Cow<'a, str>,
+    }
+}
+
+/// A value as it stands in the line: JSON that is read when it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Verbatim<'a>(&'a str);
+
+impl<'de> Deserialize<'de> for Field<Verbatim<'de>> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&'de RawValue>::deserialize(deserializer)?.get();
+        Ok(if raw == "null" { Field::Missing } else { Field::Value(Verbatim(raw)) })
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Ids<'a>(Vec<Cow<'a, str>>);
+
+impl<'de> Member<'de> for Ids<'de> {
+    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
+        let mut ids = Vec::new();
+        while let Some(id) = seq.next_element::<Field<Cow<'de, str>>>()? {
+            ids.extend(id.value());
+        }
+        Ok(Some(Ids(ids)))
+    }
+}
+
+/// What a message says: a text, or a list of blocks.
+enum Said<'a> {
+    Text(LongText<'a>),
+    Blocks(Vec<Block<'a>>),
+}
+
+/// The JSON was read as such once, so reading it again fails only for odd texts.
+fn said(json: &str) -> Option<Said<'_>> {
+    match json.as_bytes().first()? {
+        b'"' => {
+            let text = serde_json::from_str::<Field<LongText<'_>>>(json).ok()?;
+            text.value().map(Said::Text)
+        }
+        b'[' => {
+            let blocks = serde_json::from_str::<Field<Blocks<'_>>>(json).ok()?;
+            blocks.value().map(|blocks| Said::Blocks(blocks.0))
+        }
+        _ => None,
+    }
+}
+
+struct Blocks<'a>(Vec<Block<'a>>);
+
+impl<'de> Member<'de> for Blocks<'de> {
+    fn list<A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Self>, A::Error> {
+        let mut blocks = Vec::new();
+        while let Some(block) = seq.next_element::<Field<Block<'de>>>()? {
+            blocks.extend(block.value());
+        }
+        Ok(Some(Blocks(blocks)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROMPT: &str = r#"{"type":"user","uuid":"u1","message":{"content":"go"}}"#;
+    const QUEUED_PROMPT: &str = r#"{"type":"attachment","attachment":{"type":"queued_command","prompt":"and more","commandMode":"prompt","humanTurn":true}}"#;
+    const ANSWER: &str = r#"{"type":"assistant","timestamp":"2026-11-15T11:51:30.000Z","message":{"id":"m1","model":"m","stop_reason":"end_turn","usage":{"input_tokens":7,"output_tokens":2},"content":[{"type":"text","text":"so"},{"type":"tool_use","id":"t1","name":"Edit","input":{"file_path":"/p/a"}},{"type":"thinking","thinking":"hm"}]}}"#;
+    const RESULT: &str = r#"{"type":"user","toolUseResult":{"x":1},"message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true}]}}"#;
+    const COMPACTION: &str = r#"{"type":"system","subtype":"compact_boundary","compactMetadata":{"postTokens":9,"preservedMessages":{"uuids":["u1",7]}}}"#;
+    const REPEATED: &str =
+        r#"{"type":"user","message":{"content":"<local-command-stdout>Compacted PreCompact [x] y"}}"#;
+
+    fn entry(line: &str) -> Entry<'_> {
+        Parser::of_all().entry(line.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn only_lines_that_are_sought_are_parsed() {
+        for (kind, line) in [
+            (Sought::Prompts, PROMPT),
+            (Sought::Added, QUEUED_PROMPT),
+            (Sought::Answers, ANSWER),
+            (Sought::Results, RESULT),
+            (Sought::Boundaries, COMPACTION),
+            (Sought::RepeatedOutput, REPEATED),
+        ] {
+            let parser = Parser::seeking(&[kind]);
+            assert!(parser.entry(line.as_bytes()).is_some(), "{kind:?}");
+            assert!(parser.entry(b"{\"type\":\"mode\"}").is_none(), "{kind:?}");
+        }
+        assert!(matches!(entry("{\"type\":\"mode\"}").kind, Kind::Other));
+        let parser = Parser::of_all();
+        for line in ["", "not json", "[]", "null", &ANSWER[..40]] {
+            assert!(parser.entry(line.as_bytes()).is_none(), "{line}");
+        }
+        assert!(parser.entry_that_mentions(PROMPT.as_bytes(), "GO").is_some());
+        assert!(parser.entry_that_mentions(PROMPT.as_bytes(), "stop").is_none());
+    }
+
+    #[test]
+    fn an_answer_with_its_call_and_the_result() {
+        let said = entry(ANSWER);
+        let Kind::Answer(answer) = &said.kind else { panic!("{said:?}") };
+        assert_eq!((answer.message.as_ref(), answer.model.as_deref()), ("m1", Some("m")));
+        assert_eq!(answer.tokens, Some(Tokens { used: 7, answer: 2 }));
+        assert!(answer.ends_turn && !answer.is_of_host && said.at.is_some());
+        let parts = said.parts();
+        let [Part::Text(text), Part::Call(call)] = parts.as_slice() else { panic!("{parts:?}") };
+        assert_eq!(text.lossy(), "so");
+        assert_eq!((call.id.as_ref(), call.tool.as_ref(), call.is_edit), ("t1", "Edit", true));
+        assert_eq!(call.files, ["/p/a"]);
+        let result = entry(RESULT);
+        assert!(matches!(&result.kind, Kind::Result(result) if result.output == "{\"x\":1}"));
+        assert!(
+            matches!(result.parts().as_slice(), [Part::Result { call: Some(id), failed: true }] if id == "t1")
+        );
+    }
+
+    #[test]
+    fn prompts_and_boundaries() {
+        assert_eq!(entry(PROMPT).typed_prompt().as_deref(), Some("go"));
+        assert_eq!(entry(QUEUED_PROMPT).typed_prompt().as_deref(), Some("and more"));
+        for (is, other) in [("\"humanTurn\":true", "\"humanTurn\":false"), ("\"prompt\",", "\"bash\",")] {
+            assert_eq!(entry(&QUEUED_PROMPT.replace(is, other)).typed_prompt(), None, "{other}");
+        }
+        let of_agent = PROMPT.replace("\"uuid\"", "\"isSidechain\":true,\"uuid\"");
+        assert!(entry(&of_agent).is_of_agent && entry(&of_agent).typed_prompt().is_none());
+        let repeated = entry(REPEATED);
+        assert!(matches!(&repeated.kind, Kind::Prompt(prompt) if prompt.repeats_output));
+        assert_eq!(repeated.typed_prompt(), None);
+        let boundary = entry(COMPACTION);
+        assert!(matches!(&boundary.kind, Kind::Boundary(boundary)
+            if boundary.left == Some(9) && boundary.kept == ["u1"]));
+    }
+
+    #[test]
+    fn a_text_that_is_no_text_costs_only_itself() {
+        let odd = ANSWER.replace("\"so\"", "\"so \\ud800\"");
+        assert_eq!(
+            entry(&odd).parts()[0].text().map(|text| text.lossy().into_owned()).unwrap(),
+            "so \u{fffd}"
+        );
+        let odd = RESULT.replace("{\"x\":1}", "\"Error: \\ud800\"");
+        assert!(matches!(entry(&odd).kind, Kind::Result(_)));
+    }
+}
