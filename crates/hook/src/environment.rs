@@ -34,6 +34,8 @@ pub struct Environment {
     pub guard: bool,
     /// Whether a person is there.
     pub person: Person,
+    /// The client itself says that nobody is there. For an approval that counts more than `TIDEGATE_ATTENDED`.
+    pub unattended: bool,
     /// `LC_ALL`, `LC_MESSAGES` or `LANG`.
     pub locale: Option<String>,
     /// `COLUMNS`.
@@ -161,6 +163,7 @@ impl Environment {
             settings: Vec::new(),
             agent: false,
             guard: text("TIDEGATE_GUARD").is_some(),
+            unattended: text("CLAUDE_CODE_SESSION_ATTENDED").is_some_and(|value| value == "0"),
             person: attended.map_or(Person::Unknown, |value| (value != "0").into()),
             locale: text("LC_ALL").or_else(|| text("LC_MESSAGES")).or_else(|| text("LANG")),
             ignored: Vec::new(),

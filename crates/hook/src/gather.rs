@@ -31,6 +31,7 @@ use tidegate_core::file_class::FileClass;
 use tidegate_core::host::claude_code::models::HostSettings;
 use tidegate_core::host::claude_code::payload::{ContextWindow, RawTool};
 use tidegate_core::host::claude_code::usage::Evidence;
+use tidegate_core::host::person::Client;
 use tidegate_core::meter::sources::Sources;
 use tidegate_core::meter::{Meter, Unknown};
 use tidegate_core::pipeline;
@@ -51,6 +52,7 @@ use tidegate_state::project;
 use tidegate_state::project::touched;
 use tidegate_state::session::bridge;
 
+use crate::ancestry::{self, Ancestry};
 use crate::caller;
 use crate::environment::Environment;
 
@@ -235,18 +237,17 @@ impl Gather<'_> {
         } else {
             Worktrees::default()
         };
-        let is_approval_open = marks.value().is_some_and(|marks| !marks.approvals.is_empty());
+        let client = match marks.value() {
+            Some(marks) if !marks.approvals.is_empty() => self.client(event),
+            _ => Client::Unknown,
+        };
         let mut facts = Facts {
             now: self.now,
             event,
             marks,
             meter,
             person: self.env.person,
-            client: if is_approval_open {
-                self.env.client.filter(|client| caller::is(*client))
-            } else {
-                None
-            },
+            client,
             lang,
             tool_input: tool.input,
             tool_response: tool.response,
@@ -608,6 +609,21 @@ impl Gather<'_> {
                 plugin: self.env.plugin.as_deref(),
             },
         )
+    }
+
+    /// The client, at an event that can be a person's answer.
+    fn client(&self, event: &Event<'_>) -> Client {
+        if !matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse) {
+            return Client::Unknown;
+        }
+        match self.env.client.filter(|client| caller::is(*client)) {
+            None => Client::Unknown,
+            Some(_) if self.env.unattended => Client::Unattended,
+            Some(client) => match ancestry::of(client) {
+                Ancestry::Clear => Client::OfPerson(client),
+                Ancestry::OfAgent(_) | Ancestry::Unknown => Client::OfAgent,
+            },
+        }
     }
 
     /// With `wait` the client is given a moment to write down the answer that the event follows.

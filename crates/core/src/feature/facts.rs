@@ -12,7 +12,7 @@ use crate::feature::verification::checks::{Evidence, Project};
 use crate::feature::workflow;
 use crate::feature::worktree::kept::Worktrees;
 use crate::file_class::FileClass;
-use crate::host::person::Person;
+use crate::host::person::{Client, Person};
 use crate::meter::Meter;
 use crate::meter::forecast::{self, Forecast};
 use crate::text::lang::Lang;
@@ -156,8 +156,8 @@ pub struct Facts<'a> {
     pub meter: Meter,
     /// Whether a person is there.
     pub person: Person,
-    /// The process of the client, where it is sure that it called. Only known while an approval is asked for.
-    pub client: Option<u64>,
+    /// The client, where it is sure that it called. Only known at a person's answer while an approval is asked for.
+    pub client: Client,
     /// The language for people.
     pub lang: Lang,
     /// JSON of what the tool was given; empty where nobody needs it.

@@ -74,7 +74,13 @@ pub(super) const WORDS: Words = Words {
     approval_unclear: |code| {
         format!("Nothing was approved. To approve it, type `approve {code}` and nothing else.")
     },
-    approval_waits: |code, command| format!("approve {code}? tidegate {command}"),
+    approval_refused: |what| {
+        format!(
+            "Tidegate did not run {what}: you did not give that yes yourself. A hook answered the question, or a scheduled \
+             prompt sent the code. Nothing was changed."
+        )
+    },
+    approval_waits: |code, what| format!("approve {code}? {what}"),
     approved: |what| format!("Approved, once and for ten minutes: {what}"),
     nothing_to_approve: |code| {
         format!(
@@ -83,7 +89,7 @@ pub(super) const WORDS: Words = Words {
     },
     approval_void: |code, command| {
         format!(
-            "The agent put the approval code {code} into a tool call, so the code is void and `tidegate {command}` was not approved."
+            "The agent put the approval code {code} into a tool call, so the code is void and `{command}` was not approved."
         )
     },
     config_broken: |broken| {

@@ -75,7 +75,13 @@ pub(super) const WORDS: Words = Words {
     approval_unclear: |code| {
         format!("Tidegate: まだ承認されていません。承認する場合は `approve {code}` とだけ入力してください。")
     },
-    approval_waits: |code, command| format!("承認待ち {code}: tidegate {command}"),
+    approval_refused: |what| {
+        format!(
+            "Tidegate: {what} は実行していません。承認はご本人の操作ではありませんでした（フックが質問に答えたか、予約された\
+             プロンプトがコードを送りました）。何も変更されていません。"
+        )
+    },
+    approval_waits: |code, what| format!("承認待ち {code}: {what}"),
     approved: |what| format!("承認しました（1回限り、10分間有効）: {what}"),
     nothing_to_approve: |code| {
         format!(
@@ -84,7 +90,7 @@ pub(super) const WORDS: Words = Words {
     },
     approval_void: |code, command| {
         format!(
-            "エージェントが承認コード {code} をツール呼び出しに使ったため、コードは無効になりました。`tidegate {command}` は承認されていません。"
+            "エージェントが承認コード {code} をツール呼び出しに使ったため、コードは無効になりました。`{command}` は承認されていません。"
         )
     },
     config_broken: |broken| {

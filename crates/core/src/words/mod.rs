@@ -52,7 +52,9 @@ pub struct Words {
     pub approval_asked: fn(&str, &str) -> String,
     /// A prompt names a code and approves nothing.
     pub approval_unclear: fn(&str) -> String,
-    /// Status line: an approval waits (the code, the command).
+    /// A person is told that a yes to this was not theirs.
+    pub approval_refused: fn(&str) -> String,
+    /// Status line: an approval waits (the code, the command and what it means).
     pub approval_waits: fn(&str, &str) -> String,
     /// A person approved this command, and what it means.
     pub approved: fn(&str) -> String,

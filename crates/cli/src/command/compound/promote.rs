@@ -69,7 +69,7 @@ pub(super) fn run(args: &CompoundPromote) -> Outcome {
         json: args.of.json,
     };
     // Before the code is out: whoever approves it must find it.
-    if project.here.env.agent && !args.approved {
+    if approval::is_by_agent(&project.here.env) && !args.approved {
         listed::keep_promotion(&project.private(), &bytes)
             .map_err(|error| CliError::new(format!("what is asked for cannot be kept: {error}")))?;
     }

@@ -1,7 +1,7 @@
 //! Approval: a command that loosens something, called by an agent, waits for a yes that only a person can give.
 //!
 //! The command leaves a mark with a code. Here a person's answer is recognised: `approve CODE` typed as a prompt, or
-//! chosen as the answer to a question that holds the code. Where the model puts the code into any other tool call (a
+//! chosen as the answer to the one question that the command gives out. Where the model puts the code into any other tool call (a
 //! prompt to be sent later, a client of its own), the code is void. The rules are in `approval.md` beside this file.
 
 mod question;
@@ -13,11 +13,12 @@ use crate::feature::marks::{Approval as Request, ApprovalStage, Mark, Marks};
 use crate::feature::memory::relay;
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
-use crate::host::person::Person;
+use crate::host::person::{Client, Person};
 use crate::settings::section::section;
 use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
 use crate::text::search;
+pub use question::to_ask;
 use question::{Answer, Question};
 
 /// The name in records. It cannot be switched off: nothing would be left that a person could say yes with.
@@ -83,8 +84,10 @@ impl Policy for Approval {
     fn needs(&self, event: &Event<'_>, marks: Option<&Marks>) -> Option<Needs> {
         let tool = Needs { tool: true, ..Needs::default() };
         // One that was used or is void is no reason to read a tool's input.
-        let open =
-            |request: &Request| matches!(request.stage, ApprovalStage::Asked | ApprovalStage::Questioned(_));
+        let open = |request: &Request| {
+            matches!(request.stage, ApprovalStage::Asked | ApprovalStage::Questioned(_))
+                || request.is_refusal_unsaid()
+        };
         let requests = marks.is_some_and(|marks| marks.approvals.iter().any(open));
         match event.kind {
             EventKind::UserPromptSubmit if event.main_thread() => {
@@ -140,17 +143,44 @@ fn named<'r>(prompt: &'r str, requests: &'r [Request]) -> impl Iterator<Item = &
     requests.iter().filter(move |request| question::holds(prompt, &request.code))
 }
 
+/// What a line of the transcript says about a yes to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// Nothing.
+    Nothing,
+    /// A person typed it, or answered the question of this call.
+    Yes(Option<String>),
+    /// It is there, and not from a person: a hook answered the question, or the host sent the prompt by itself.
+    NotByAPerson,
+}
+
 /// Whether a line of the transcript is a person's yes to this request: a prompt they typed, or their answer to a question.
-pub fn is_yes(line: &[u8], request: &Request) -> bool {
+pub fn said(line: &[u8], request: &Request) -> Said {
     if !search::holds_in_any_case(line, request.code.as_bytes()) {
-        return false;
+        return Said::Nothing;
     }
-    if relay::typed_prompt(line)
-        .is_some_and(|prompt| typed_code(&prompt).is_some_and(|code| code == request.code))
-    {
-        return true;
+    let is_typed = |prompt: &str| typed_code(prompt).is_some_and(|code| code == request.code);
+    if relay::typed_prompt(line).is_some_and(|prompt| is_typed(&prompt)) {
+        return Said::Yes(None);
     }
-    question::result(line).is_some_and(|result| question::answer(&result, request) == Answer::Approval)
+    if relay::sent_prompt(line).is_some_and(|prompt| is_typed(&prompt)) {
+        return Said::NotByAPerson;
+    }
+    match question::recorded(line) {
+        Some(result) if question::answer(&result.response, request) == Answer::Approval => {
+            if result.by_hook {
+                Said::NotByAPerson
+            } else {
+                Said::Yes(result.call)
+            }
+        }
+        _ => Said::Nothing,
+    }
+}
+
+/// Whether a line of the transcript says that a hook may have answered the question of this call.
+pub fn is_answered_by_hook(line: &[u8], call: &str) -> bool {
+    question::is_changed_by_hook(line, call)
 }
 
 /// A person typed `approve CODE`.
@@ -172,9 +202,7 @@ fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
         return Verdict::silent(why);
     }
     match requests.iter().find(|request| request.code == code && request.waits(facts.now)) {
-        Some(request) if request.client != facts.client => {
-            Verdict::silent("it was typed into another client")
-        }
+        Some(request) if !is_client_of(request, facts) => Verdict::silent("it was typed into another client"),
         Some(request) => give(facts, &[request], "a person typed the approval"),
         None => Verdict {
             says: vec![say(Audience::User, (crate::words::words(facts.lang).nothing_to_approve)(&code))],
@@ -188,9 +216,16 @@ fn nobody_to_approve(facts: &Facts<'_>) -> Option<&'static str> {
     match (facts.person, facts.client) {
         (Person::Absent, _) => Some("nobody is there to approve it"),
         (Person::Unknown, _) => Some("the host does not say whether a person is there"),
-        (Person::There, None) => Some("the hook was not started by the client"),
-        (Person::There, Some(_)) => None,
+        (Person::There, Client::Unknown) => Some("the hook was not started by the client"),
+        (Person::There, Client::Unattended) => Some("the client says that nobody is there"),
+        (Person::There, Client::OfAgent) => Some("an agent started this client"),
+        (Person::There, Client::OfPerson(_)) => None,
     }
+}
+
+/// Whether the client that called is the one that the request came from.
+fn is_client_of(request: &Request, facts: &Facts<'_>) -> bool {
+    matches!(facts.client, Client::OfPerson(client) if request.client == Some(client))
 }
 
 /// The model is about to put a question to the person. It counts only if it does not come with its own answer.
@@ -209,11 +244,11 @@ fn put_to_the_person(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     if question.is_answered() {
         return void(facts, &about, "the question came with its answer");
     }
-    if let Some(request) = about.iter().find(|request| !question.shows(request)) {
+    if let Some(request) = about.iter().find(|request| !question.is_for(request)) {
         let text = format!("{}. {}", HIDES, ask_again(request));
         return Verdict {
             says: vec![say(Audience::Model, text)],
-            ..Verdict::silent("the question hides what it is for")
+            ..Verdict::silent("it is not the question that was given")
         };
     }
     let asked = |request: &&Request| {
@@ -237,7 +272,7 @@ fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     if let Some(why) = nobody_to_approve(facts) {
         return Verdict::silent(why);
     }
-    if about.iter().any(|request| request.client != facts.client) {
+    if !about.iter().all(|request| is_client_of(request, facts)) {
         return Verdict::silent("it was answered in another client");
     }
     let with = |wanted: Answer| {
@@ -275,6 +310,14 @@ fn show(facts: &Facts<'_>, requests: &[Request], mut verdict: Verdict) -> Verdic
     let is_new = |request: &&Request| !request.shown && request.waits(facts.now);
     if !verdict.effects.is_empty() || !facts.event.main_thread() || !facts.person.may_be_there() {
         return verdict;
+    }
+    for request in requests.iter().filter(|request| request.is_refusal_unsaid()) {
+        let said = Request { shown: true, ..request.clone() };
+        verdict.because = "the person is told that a yes was not theirs";
+        verdict.says.push(Say {
+            when_said: vec![Effect::Mark(Mark::Approval(said))],
+            ..say(Audience::User, (crate::words::words(facts.lang).approval_refused)(&request.wording()))
+        });
     }
     for request in requests.iter().filter(is_new) {
         let shown = Request { shown: true, ..request.clone() };
@@ -329,11 +372,12 @@ fn decline(requests: &[&Request]) -> Verdict {
 fn void(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verdict {
     let mut verdict = Verdict::silent(because);
     for request in requests {
-        let (code, command) = (&request.code, &request.command);
+        let code = &request.code;
+        let command = request.terms().next().unwrap_or_default();
         let void = Request { stage: ApprovalStage::Void, ..(*request).clone() };
         verdict
             .says
-            .push(say(Audience::User, (crate::words::words(facts.lang).approval_void)(code, command)));
+            .push(say(Audience::User, (crate::words::words(facts.lang).approval_void)(code, &command)));
         verdict.says.push(say(
             Audience::Model,
             format!("The code {code} was in a tool call, so it is void: only a person can give an approval."),
@@ -343,12 +387,11 @@ fn void(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
     verdict
 }
 
-const HIDES: &str =
-    "That question does not show the person what it is for, so an answer to it approves nothing";
+const HIDES: &str = "That is not the question that Tidegate gave, so an answer to it approves nothing";
 
 /// How the model asks so that an answer counts.
 fn ask_again(request: &Request) -> String {
-    format!("Ask with this text in the question: {} (code {})", request.wording(), request.code)
+    format!("Ask with AskUserQuestion and exactly this input: {}", to_ask(request))
 }
 
 fn say(to: Audience, text: String) -> Say {

@@ -373,6 +373,18 @@ pub fn typed_prompt(line: &[u8]) -> Option<String> {
     }
 }
 
+/// A prompt that the host says it sent by itself, by a line of the transcript of the main thread.
+pub fn sent_prompt(line: &[u8]) -> Option<String> {
+    let entry = read_object::<Entry<'_>>(line).ok()?;
+    let is_prompt = entry.kind.get().is_some_and(|kind| kind == "user")
+        && entry.sidechain.get() != Some(&true)
+        && entry.result == Field::Missing;
+    if !is_prompt || !entry.is_sent() {
+        return None;
+    }
+    entry.message.get().and_then(|message| message.content.get()).map(words)
+}
+
 impl Entry<'_> {
     fn at(&self) -> Option<Millis> {
         self.timestamp.get().and_then(|text| Millis::from_iso(text))
@@ -395,17 +407,23 @@ impl Entry<'_> {
         attachment.prompt.get().map(words).filter(|text| is_of_a_person(text))
     }
 
+    /// Whether the host says that no person sent it.
+    fn is_sent(&self) -> bool {
+        let origin = self.turn_origin.get().map(AsRef::as_ref);
+        let source = self.source.get().map(AsRef::as_ref);
+        source == Some("system") || !matches!(origin, None | Some("human" | "sdk"))
+    }
+
     /// What a person asked here, if a person did.
     fn prompt(&self) -> Option<String> {
         let is = |field: &Field<bool>| field.get() == Some(&true);
         if self.result != Field::Missing || is(&self.meta) || is(&self.summary) || is(&self.visible_only) {
             return None;
         }
-        let origin = self.turn_origin.get().map(AsRef::as_ref);
-        let source = self.source.get().map(AsRef::as_ref);
-        if source == Some("system") || !matches!(origin, None | Some("human" | "sdk")) {
+        if self.is_sent() {
             return None;
         }
+        let origin = self.turn_origin.get();
         let content = self.message.get().and_then(|message| message.content.get())?;
         let text = words(content);
         if let Some(command) = typed_command(&text) {
