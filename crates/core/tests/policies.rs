@@ -263,7 +263,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
         marks: Known::Absent,
         meter: Meter::Unknown(Unknown::NothingYet),
         person: Person::There,
-        client: Some(7),
+        client: Client::OfPerson(7),
         lang: Lang::En,
         tool_input: "",
         tool_response: "",

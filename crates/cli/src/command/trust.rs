@@ -171,7 +171,7 @@ fn would(report: &Report) -> Vec<String> {
 fn sets(report: &Report) -> String {
     let counts = report.values.iter().filter(|value| !value.never);
     let sets: Vec<String> = counts.map(|value| format!("{} = {}", value.key, value.value)).collect();
-    format!("sets {}", sets.join("; "))
+    format!("sets {}", sets.join("\n"))
 }
 
 fn shown(value: &Line) -> String {

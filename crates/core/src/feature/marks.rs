@@ -289,7 +289,7 @@ impl Approval {
     /// not tell.
     pub fn terms(&self) -> impl Iterator<Item = String> {
         // A backtick would end the quoted command, and the rest would read as Tidegate's own words.
-        let plain = |text: &str| text.replace('`', "'");
+        let plain = |text: &str| text.replace('`', "'").replace('\n', "; ");
         std::iter::once(plain(&format!("tidegate {}", self.command))).chain(self.about.as_deref().map(plain))
     }
 
@@ -309,7 +309,8 @@ impl Approval {
 
     /// Whether a person can take in at a glance what they approve.
     pub fn fits_a_glance(&self) -> bool {
-        self.terms().all(|term| term.chars().count() <= LONGEST_TERM && term.lines().count() <= MOST_LINES)
+        let fits = |text: &str| text.chars().count() <= LONGEST_TERM && text.lines().count() <= MOST_LINES;
+        fits(&self.command) && self.about.as_deref().is_none_or(fits)
     }
 
     /// Whether a text could be a code.

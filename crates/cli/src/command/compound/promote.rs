@@ -63,7 +63,7 @@ pub(super) fn run(args: &CompoundPromote) -> Outcome {
     let request = Request {
         name: NAME,
         command: format!("compound promote --project {} --only {digest}", quoted(&project.real())),
-        about: Some(steps.join("; ")),
+        about: Some(steps.join("\n")),
         would: &steps.iter().cloned().chain(changes.iter().flat_map(would)).collect::<Vec<_>>(),
         approved: args.approved,
         json: args.of.json,
