@@ -644,6 +644,11 @@ fn a_person_is_shown_the_request_without_the_model() {
     status["session_id"] = json!(SESSION);
     let line = sandbox.run_with(&["statusline"], status.to_string().as_bytes());
     assert!(line.ok().contains(&format!("approve {code}?")), "{line:?}");
+    // Of several the newest comes first: an old request must not stand for the one that is asked now.
+    let newest = code_of(&by_agent(&sandbox, &["off", "verify-stop"]));
+    let line = sandbox.run_with(&["statusline"], status.to_string().as_bytes());
+    let at = |code: &str| line.ok().find(&format!("approve {code}?"));
+    assert!(at(&newest).is_some() && at(&newest) < at(&code), "{line:?}");
 }
 
 #[test]
@@ -1004,8 +1009,11 @@ fn what_does_not_fit_a_glance_is_not_approved_by_a_code() {
         "own_settings",
     ];
     let off: Vec<String> = names.iter().map(|name| format!("[{name}]\nmode = \"off\"\n")).collect();
-    fs::write(sandbox.project().join(".claude/tidegate.toml"), format!("preset = \"observe\"\n{}", off.concat()))
-        .expect("a new file");
+    fs::write(
+        sandbox.project().join(".claude/tidegate.toml"),
+        format!("preset = \"observe\"\n{}", off.concat()),
+    )
+    .expect("a new file");
     let ran = by_agent(&sandbox, &["trust"]);
     assert!(ran.failed().contains("more than a person can approve at a glance"), "{ran:?}");
     assert!(ran.stderr.contains("in a terminal of their own"), "{ran:?}");

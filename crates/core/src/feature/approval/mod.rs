@@ -30,7 +30,7 @@ const ASKING_TOOL: &str = "AskUserQuestion";
 section! {
     /// Section `[approval]`.
     Settings "approval" {
-        /// Commands that loosen something and may run where no person is there to be asked.
+        /// Commands that loosen something and may run where no person is there to be asked. It counts only in `.config/tidegate/config.toml` in the home that the system's user database names: a config folder that HOME or XDG_CONFIG_HOME moves cannot allow anything.
         unattended: Commands = Commands(Vec::new()), Never;
     }
 }
