@@ -227,7 +227,9 @@ fn a_hook_that_answers_the_question_approves_nothing() {
             .main(Reply::bash(call("off pressure --approved")))
             .main(Reply::text("it did not work"));
         let model = Model::start(script);
-        let terminal = launch(&home, &model);
+        let client =
+            Launch::new(&home, &model).on(OPUS_5_5).argument("--allowedTools").argument("Skill,Bash");
+        let terminal = Terminal::start(&client.argument("--permission-mode").argument("default"));
         terminal.enter("tidy up");
         let screen = terminal.wait_for("it did not work");
         let refused = model.main_requests()[4].last_tool_result();
@@ -255,6 +257,7 @@ fn a_client_that_an_agent_started_is_not_a_persons() {
         )
     };
     let keep = "HOME PATH CLAUDE_CONFIG_DIR CLAUDE_CODE_EXECPATH TIDEGATE_STATE_DIR ANTHROPIC_BASE_URL ANTHROPIC_API_KEY \
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC DISABLE_AUTOUPDATER DISABLE_TELEMETRY DISABLE_ERROR_REPORTING \
         TEST_TIDEGATE_TOP TEST_TIDEGATE_HOME";
     let kept: Vec<String> = keep.split_whitespace().map(|name| format!("{name}=\"${name}\"")).collect();
     let without = format!("exec env -i TIDEGATE_ATTENDED=1 {}", kept.join(" "));
