@@ -144,7 +144,9 @@ impl Environment {
                 matches!(value.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on")
             })
         };
-        let attended = text("TIDEGATE_ATTENDED").or_else(|| text("CLAUDE_CODE_SESSION_ATTENDED"));
+        let by_host = text("CLAUDE_CODE_SESSION_ATTENDED");
+        let unattended = by_host.as_deref() == Some("0");
+        let attended = text("TIDEGATE_ATTENDED").or(by_host);
         Environment {
             place: PlaceEnv {
                 state_dir: path("TIDEGATE_STATE_DIR"),
@@ -163,7 +165,7 @@ impl Environment {
             settings: Vec::new(),
             agent: false,
             guard: text("TIDEGATE_GUARD").is_some(),
-            unattended: text("CLAUDE_CODE_SESSION_ATTENDED").is_some_and(|value| value == "0"),
+            unattended,
             person: attended.map_or(Person::Unknown, |value| (value != "0").into()),
             locale: text("LC_ALL").or_else(|| text("LC_MESSAGES")).or_else(|| text("LANG")),
             ignored: Vec::new(),

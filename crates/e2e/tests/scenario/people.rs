@@ -273,7 +273,7 @@ fn a_client_that_an_agent_started_is_not_a_persons() {
     let terminal = launch(&home, &model);
     for turn in 0..2 {
         terminal.enter("switch it off");
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = Instant::now() + Duration::from_mins(1);
         while model.main_requests().len() < 4 * (turn + 1) {
             assert!(Instant::now() < end, "the second client did not end:\n{}", terminal.screen());
             std::thread::sleep(Duration::from_millis(200));
