@@ -3,6 +3,7 @@
 //! At a terminal it asks. Called by an agent it prints a code and leaves; a hook recognises the person's approval, and
 //! the same command with `--approved` finds it. A flag alone proves nothing: the model can type it.
 
+use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
@@ -11,18 +12,22 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tidegate_core::event::SessionId;
-use tidegate_core::feature::approval::is_yes;
 use tidegate_core::feature::approval::marks::{
     APPROVAL_MS, Approval, ApprovalStage, CODE_LENGTH, CODE_LETTERS, Mark as ApprovalMark,
 };
+use tidegate_core::feature::approval::{Said, said, to_ask};
 use tidegate_core::feature::marks::Marks;
+use tidegate_core::host::claude_code::transcript::is_changed_by_hook;
 use tidegate_core::host::person::Person;
+use tidegate_core::host::transcript::Entry;
 use tidegate_core::pipeline::record::{Deeds, Record};
 use tidegate_core::time::Millis;
+use tidegate_hook::ancestry::{self, Ancestry};
+use tidegate_hook::environment::Environment;
 use tidegate_state::host::claude_code::transcript;
 use tidegate_state::place::StateDir;
 use tidegate_state::session::marks;
-use tidegate_state::{config, journal};
+use tidegate_state::{account, config, journal};
 
 use crate::error::CliError;
 use crate::print;
@@ -81,11 +86,19 @@ struct Waiting<'a> {
     command: &'a str,
     expires: String,
     then_run: String,
+    /// The input of the host's question tool.
+    question: serde_json::Value,
+}
+
+/// Whether an agent called this command: the host says so in its variables, or a process above this one is an agent's. An
+/// agent can clear its variables, and open a terminal to type into.
+pub(crate) fn is_by_agent(env: &Environment) -> bool {
+    env.agent || ancestry::of_this() != Ancestry::Clear
 }
 
 /// Asks whoever can be asked.
 pub(crate) fn consent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
-    if here.env.agent {
+    if is_by_agent(&here.env) {
         return of_agent(here, request);
     }
     if is_at_terminal() {
@@ -102,7 +115,7 @@ pub(crate) fn is_at_terminal() -> bool {
 /// Whether a person agrees to a part of a command that does the rest without them. An agent is never asked: `name` is what
 /// the config may allow where no person is there.
 pub(crate) fn is_agreed(here: &Here, name: &str, would: &[String]) -> Result<bool, CliError> {
-    if here.env.agent {
+    if is_by_agent(&here.env) {
         return Ok(false);
     }
     if is_at_terminal() {
@@ -131,11 +144,10 @@ pub(crate) fn is_yes_at_terminal(would: &[String]) -> Result<bool, CliError> {
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes" | "はい"))
 }
 
-/// Whether the user's own config file said yes before.
+/// Whether the user's own config file said yes before. Variables do not count, also not those that move the config folder:
+/// an agent sets them as it likes. A project's own files cannot say this.
 fn is_allowed_unattended(here: &Here, name: &str) -> bool {
-    let user = here.env.place.config();
-    // Without our variables: whoever called us may have set them. A project's own files cannot say this. (Who moves the
-    // whole config has a shell, and is none that this is for.)
+    let user = account::config();
     let root = here.root.as_deref();
     let own = config::read(&config::Sources { user: user.as_deref(), root, ..config::Sources::default() });
     own.policies.approval.unattended.0.iter().any(|allowed| allowed == name)
@@ -147,14 +159,22 @@ fn nobody_there(here: &Here, request: &Request<'_>, why: &str) -> Result<Consent
         let how = "the user's config allows it unattended".to_owned();
         return Ok(Consent::Given(Given { how, by_person: false }));
     }
-    let file =
-        here.env.place.config().map_or_else(|| "the config".to_owned(), |path| path.display().to_string());
-    Err(CliError::new(format!("`tidegate {}` needs a person's yes, and there is {why}", request.command)).hint(
-        format!(
-            "run it at a terminal; to allow it unattended, write `unattended = [\"{}\"]` under [approval] in {file}",
-            request.name
-        ),
-    ))
+    let error =
+        CliError::new(format!("`tidegate {}` needs a person's yes, and there is {why}", request.command));
+    let Some(file) = account::config() else {
+        return Err(error
+            .hint("run it at a terminal of your own; the system does not say which home this account has"));
+    };
+    let moved = if here.env.place.config().as_ref() == Some(&file) {
+        ""
+    } else {
+        ", the account's own: one that HOME or XDG_CONFIG_HOME leads to allows nothing"
+    };
+    let (name, file) = (request.name, file.display());
+    Err(error.hint(format!(
+        "run it at a terminal of your own; to allow it unattended, write `unattended = [\"{name}\"]` under [approval] in \
+         {file}{moved}"
+    )))
 }
 
 fn is_attended(here: &Here, session: &SessionId) -> bool {
@@ -165,7 +185,7 @@ fn is_attended(here: &Here, session: &SessionId) -> bool {
 /// there.
 pub(crate) fn somebody_there(here: &Here, name: &'static str, command: &str) -> Result<(), CliError> {
     let session = here.env.session.as_deref().and_then(|id| SessionId::parse(id).ok());
-    if !here.env.agent || session.is_some_and(|session| is_attended(here, &session)) {
+    if !is_by_agent(&here.env) || session.is_some_and(|session| is_attended(here, &session)) {
         return Ok(());
     }
     let request =
@@ -178,14 +198,17 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
         return nobody_there(here, request, "no session in which a person could approve it");
     };
     let session = Session { state: &here.state, id, client: here.env.client, now: here.now };
-    if session.client.is_none() {
+    let Some(client) = session.client else {
         return nobody_there(here, request, "no sign of the client that this agent works in (CLAUDE_PID)");
+    };
+    if let Some(why) = not_of_a_person(client) {
+        return nobody_there(here, request, &why);
     }
-    if !is_attended(here, &session.id) {
+    if here.env.unattended || !is_attended(here, &session.id) {
         return nobody_there(here, request, "nobody in this session who could approve it");
     }
     if request.approved {
-        let code = session.take(&request.command, here.env.place.host().as_deref())?.ok_or_else(|| {
+        let code = session.take(request, here.env.place.host().as_deref())?.ok_or_else(|| {
             CliError::new(format!("there is no approval of `tidegate {}` in this session", request.command)).hint(
                 "run it without --approved: it prints a code, which the person can approve once, within ten minutes",
             )
@@ -203,6 +226,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
             command: &request.command,
             expires: Millis(here.now.0 + APPROVAL_MS).iso(),
             then_run,
+            question: serde_json::from_str(&to_ask(&asked)).unwrap_or_default(),
         });
         return Ok(Consent::Waits(ExitCode::from(WAITS)));
     }
@@ -211,13 +235,26 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
     }
     print::line(&format!("This needs a person's yes. Code {code}, for this session and ten minutes."));
     print::line(&format!(
-        "The person can type the prompt `approve {code}`, or answer `approve` to a question asked with"
+        "The person can type the prompt `approve {code}`, or answer AskUserQuestion with exactly this input:"
     ));
-    print::line("AskUserQuestion whose text contains all of this:");
-    print::line(&format!("  {} (code {code})", asked.wording()));
+    print::line(&format!("  {}", to_ask(&asked)));
     print::line("In any other tool call the code becomes void.");
     print::line(&format!("Then run: {then_run}"));
     Ok(Consent::Waits(ExitCode::from(WAITS)))
+}
+
+/// Why a client is not one that a person uses: an agent can start a second one, and type into it.
+fn not_of_a_person(client: u64) -> Option<String> {
+    match ancestry::of(client) {
+        Ancestry::Clear => None,
+        Ancestry::OfAgent(agent) => Some(format!(
+            "a client that an agent started ({} in process {}), so its prompts may be the agent's",
+            agent.sign, agent.process
+        )),
+        Ancestry::Unknown => Some(format!(
+            "no client that can be looked at (process {client}), so an agent may have started it"
+        )),
+    }
 }
 
 /// The session that an agent works in.
@@ -235,7 +272,10 @@ impl Session<'_> {
         let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
         let known = self.marks();
         let same = |request: &&Approval| {
-            request.command == *command && request.client == self.client && request.waits(self.now)
+            request.command == *command
+                && request.about == wanted.about
+                && request.client == self.client
+                && request.waits(self.now)
         };
         if let Some(waiting) = known.approval.requests.iter().find(same) {
             return Ok(waiting.clone());
@@ -249,24 +289,33 @@ impl Session<'_> {
             shown: false,
             stage: ApprovalStage::Asked,
         };
+        if !request.fits_a_glance() {
+            return Err(CliError::new(format!(
+                "`tidegate {command}` is more than a person can approve at a glance (8 lines, 400 characters)"
+            ))
+            .hint("ask for less at once, or have the person run it in a terminal of their own, where all of it is shown"));
+        }
         lock.append(&[ApprovalMark::Approval(request.clone()).into()]).map_err(CliError::new)?;
         Ok(request)
     }
 
     /// Uses up an approval of this command, if the session's transcript in the client's folder holds it, too. Gives its code.
-    fn take(&self, command: &str, client: Option<&Path>) -> Result<Option<String>, CliError> {
-        let is_given = |approval: &&Approval| approval.allows(command, self.now);
+    fn take(&self, wanted: &Request<'_>, host: Option<&Path>) -> Result<Option<String>, CliError> {
+        let command = &wanted.command;
+        let is_given = |approval: &&Approval| approval.allows(command, wanted.about.as_deref(), self.now);
         let known = self.marks();
         let Some(given) = known.approval.requests.iter().find(is_given) else {
             return Ok(None);
         };
-        // Without the lock: it takes a while, and hooks of the session need the lock.
-        if !self.is_in_transcript(given, known.session.transcript.as_deref(), client) {
+        // It may have come from another client than the one that uses it.
+        if let Some(why) = given.client.and_then(not_of_a_person) {
             return Err(CliError::new(format!(
-                "the approval of `tidegate {command}` is not in this session's transcript, so it may not be a person's"
+                "the approval of `tidegate {command}` does not count: there is {why}"
             ))
-            .hint("run the command at a terminal"));
+            .hint("run the command at a terminal of your own"));
         }
+        // Without the lock: it takes a while, and hooks of the session need the lock.
+        let found = self.in_transcript(given, known.session.transcript.as_deref(), host);
         let lock = marks::lock_alone(&self.state.session(&self.id)).map_err(CliError::new)?;
         let known = self.marks();
         let Some(given) =
@@ -274,14 +323,31 @@ impl Session<'_> {
         else {
             return Ok(None);
         };
-        let used = Approval { stage: ApprovalStage::Used, ..given.clone() };
-        lock.append(&[ApprovalMark::Approval(used).into()]).map_err(CliError::new)?;
-        Ok(Some(given.code.clone()))
+        let terminal = "run the command at a terminal of your own";
+        match found {
+            Found::Yes => {
+                let used = Approval { stage: ApprovalStage::Used, ..given.clone() };
+                lock.append(&[ApprovalMark::Approval(used).into()]).map_err(CliError::new)?;
+                Ok(Some(given.code.clone()))
+            }
+            Found::NotByAPerson => {
+                let refused = Approval { stage: ApprovalStage::Refused, shown: false, ..given.clone() };
+                lock.append(&[ApprovalMark::Approval(refused).into()]).map_err(CliError::new)?;
+                Err(CliError::new(format!(
+                    "the approval of `tidegate {command}` is void: a hook or a scheduled prompt gave it, not a person"
+                ))
+                .hint(terminal))
+            }
+            Found::Nothing => Err(CliError::new(format!(
+                "the approval of `tidegate {command}` is not in this session's transcript, so it may not be a person's"
+            ))
+            .hint(terminal)),
+        }
     }
 
     /// Whether the client wrote the person's yes down. It does so with some delay.
-    fn is_in_transcript(&self, given: &Approval, transcript: Option<&str>, client: Option<&Path>) -> bool {
-        let (Some(path), Some(client)) = (transcript.map(Path::new), client) else { return false };
+    fn in_transcript(&self, given: &Approval, transcript: Option<&str>, host: Option<&Path>) -> Found {
+        let (Some(path), Some(host)) = (transcript.map(Path::new), host) else { return Found::Nothing };
         // A payload names the file, and any command can write a payload.
         let folder = |path: &Path| std::fs::canonicalize(path).ok();
         let is_of_client = path.file_stem().is_some_and(|stem| stem.to_str() == Some(self.id.as_str()))
@@ -289,15 +355,59 @@ impl Session<'_> {
                 .parent()
                 .and_then(Path::parent)
                 .and_then(folder)
-                .is_some_and(|found| Some(found) == folder(&client.join("projects")));
-        let holds = || transcript::holds(path, &given.code, &|entry| is_yes(entry, given));
-        let mut patience = (0..TRANSCRIPT_TRIES).map(|_| std::thread::sleep(TRANSCRIPT_PAUSE));
-        is_of_client && (holds() || patience.any(|()| holds()))
+                .is_some_and(|found| Some(found) == folder(&host.join("projects")));
+        if !is_of_client {
+            return Found::Nothing;
+        }
+        for attempt in 0..=TRANSCRIPT_TRIES {
+            if attempt > 0 {
+                std::thread::sleep(TRANSCRIPT_PAUSE);
+            }
+            let found = look(path, given);
+            if found != Found::Nothing {
+                return found;
+            }
+        }
+        Found::Nothing
     }
 
     fn marks(&self) -> Marks {
         marks::read(&self.state.session(&self.id)).value().cloned().unwrap_or_default()
     }
+}
+
+/// What the transcript says about a yes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// A person gave it.
+    Yes,
+    /// Something else did.
+    NotByAPerson,
+    /// Not there yet, or never.
+    Nothing,
+}
+
+fn look(path: &Path, given: &Approval) -> Found {
+    let (call, is_of_others) = (Cell::new(None), Cell::new(false));
+    let is_yes = |entry: &Entry<'_>| match said(entry, given) {
+        Said::Yes(of) => {
+            call.set(of);
+            true
+        }
+        Said::NotByAPerson => {
+            is_of_others.set(true);
+            false
+        }
+        Said::Nothing => false,
+    };
+    if !transcript::holds(path, &given.code, &is_yes) {
+        return if is_of_others.get() { Found::NotByAPerson } else { Found::Nothing };
+    }
+    // Clients that do not write down who decided write down what hooks answered.
+    let is_by_hook = call.take().is_some_and(|call: String| {
+        transcript::holds(path, &call, &|entry| is_changed_by_hook(entry.line, &call))
+    });
+    if is_by_hook { Found::NotByAPerson } else { Found::Yes }
 }
 
 /// Random by the seed that the standard library takes from the system for its hash tables.
@@ -313,7 +423,7 @@ fn new_code() -> String {
 
 /// What makes something stricter needs nobody's yes; whether a person called it is not asked but written down.
 pub(crate) fn tightened(here: &Here, how: &str) -> Given {
-    Given { how: how.to_owned(), by_person: !here.env.agent }
+    Given { how: how.to_owned(), by_person: !is_by_agent(&here.env) }
 }
 
 /// Writes down that a command changed something, on whose word, and what.

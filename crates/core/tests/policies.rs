@@ -32,7 +32,7 @@ use tidegate_core::feature::pressure::effect::Effect as PressureEffect;
 use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, Said};
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::host::claude_code::models::Window;
-use tidegate_core::host::person::Person;
+use tidegate_core::host::person::{Client, Person};
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::Outcome;
@@ -265,7 +265,7 @@ fn facts<'a>(event: &'a Event<'a>) -> Facts<'a> {
     Facts {
         meter: Meter::Unknown(Unknown::NothingYet),
         person: Person::There,
-        client: Some(7),
+        client: Client::OfPerson(7),
         ..Facts::of(event, Millis(0))
     }
 }
@@ -342,8 +342,12 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
     const NOW: Millis = Millis(3_600_000);
     let (name, tool) = row[0].split_once(' ').unwrap_or((row[0], ""));
     let what = row[1].replace('\'', "");
-    let question = |text: &str| format!(r#""questions": [{{"question": "{text}", "options": []}}]"#);
-    let whole = "Run `tidegate off skill-gate`? Code K7QF2M";
+    let question = |text: &str| {
+        format!(
+            r#""questions": [{{"question": "{text}", "options": [{{"label": "approve"}}, {{"label": "refuse"}}]}}]"#
+        )
+    };
+    let whole = "Allow this once? `tidegate off skill-gate` (code K7QF2M)";
     let (input, response) = match what.split_once(' ').unwrap_or((&what, "")) {
         ("asks", text) => match text.strip_prefix("and answers ") {
             Some(code) => {
@@ -391,9 +395,11 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
         marks: Known::Value(marks),
         person: if row[3] == "unknown" { Person::Unknown } else { (row[3] != "no").into() },
         client: match row[3] {
-            "in another client" => Some(8),
-            "not by the client" => None,
-            _ => Some(7),
+            "in another client" => Client::OfPerson(8),
+            "not by the client" => Client::Unknown,
+            "in an agent's client" => Client::OfAgent,
+            "the client says no" => Client::Unattended,
+            _ => Client::OfPerson(7),
         },
         tool_input: &input,
         tool_response: &response,
@@ -408,6 +414,7 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
             ApprovalStage::Given => "given",
             ApprovalStage::Used => "used",
             ApprovalStage::Void => "void",
+            ApprovalStage::Refused => "refused",
         }),
         _ => None,
     });

@@ -116,6 +116,9 @@ impl Home {
             ("XDG_CACHE_HOME", at("home/.cache")),
             ("XDG_DATA_HOME", at("home/.local/share")),
             ("TIDEGATE_STATE_DIR", at("state")),
+            // The account's home, and the process above which no agent is looked for: tests may run below one.
+            ("TEST_TIDEGATE_HOME", at("home")),
+            ("TEST_TIDEGATE_TOP", std::process::id().to_string()),
             ("LANG", "C.UTF-8".to_owned()),
             ("TZ", "UTC".to_owned()),
             ("SHELL", "/bin/sh".to_owned()),

@@ -34,6 +34,8 @@ pub struct Environment {
     pub guard: bool,
     /// Whether a person is there.
     pub person: Person,
+    /// The client itself says that nobody is there. For an approval that counts more than `TIDEGATE_ATTENDED`.
+    pub unattended: bool,
     /// `LC_ALL`, `LC_MESSAGES` or `LANG`.
     pub locale: Option<String>,
     /// `COLUMNS`.
@@ -142,7 +144,9 @@ impl Environment {
                 matches!(value.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on")
             })
         };
-        let attended = text("TIDEGATE_ATTENDED").or_else(|| text("CLAUDE_CODE_SESSION_ATTENDED"));
+        let by_host = text("CLAUDE_CODE_SESSION_ATTENDED");
+        let unattended = by_host.as_deref() == Some("0");
+        let attended = text("TIDEGATE_ATTENDED").or(by_host);
         Environment {
             place: PlaceEnv {
                 state_dir: path("TIDEGATE_STATE_DIR"),
@@ -161,6 +165,7 @@ impl Environment {
             settings: Vec::new(),
             agent: false,
             guard: text("TIDEGATE_GUARD").is_some(),
+            unattended,
             person: attended.map_or(Person::Unknown, |value| (value != "0").into()),
             locale: text("LC_ALL").or_else(|| text("LC_MESSAGES")).or_else(|| text("LANG")),
             ignored: Vec::new(),

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tidegate_core::event::Event;
+use tidegate_core::event::{Event, EventKind};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::host::claude_code::models::HostSettings;
 use tidegate_core::host::claude_code::payload::{ContextWindow, RawTool};
+use tidegate_core::host::person::Client;
 use tidegate_core::meter::Meter;
 use tidegate_core::meter::sources::Sources;
 use tidegate_core::meter::transcript::Evidence;
@@ -19,6 +20,7 @@ use tidegate_state::host::claude_code::{settings as host_settings, transcript};
 use tidegate_state::project;
 use tidegate_state::session::bridge;
 
+use crate::ancestry::{self, Ancestry};
 use crate::caller;
 use crate::environment::Environment;
 
@@ -69,13 +71,28 @@ impl<'a> Gather<'a> {
             (facts.tool_input, facts.tool_response) = (tool.input, tool.response);
         }
         if needs.client {
-            facts.client = env.client.filter(|client| caller::is(*client));
+            facts.client = self.client(event);
         }
         facts.marks = marks;
         feature::read(&mut facts, needs, here);
         let more = pipeline::needs_more(&facts, here.config);
         feature::read(&mut facts, more, here);
         facts
+    }
+
+    /// The client, at an event that can be a person's answer.
+    fn client(&self, event: &Event<'_>) -> Client {
+        if !matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse) {
+            return Client::Unknown;
+        }
+        match self.env.client.filter(|client| caller::is(*client)) {
+            None => Client::Unknown,
+            Some(_) if self.env.unattended => Client::Unattended,
+            Some(client) => match ancestry::of(client) {
+                Ancestry::Clear => Client::OfPerson(client),
+                Ancestry::OfAgent(_) | Ancestry::Unknown => Client::OfAgent,
+            },
+        }
     }
 
     /// With `wait` the client is given a moment to write down the answer that the event follows.

@@ -13,6 +13,7 @@ mod answer;
 mod later;
 mod failure;
 
+pub mod ancestry;
 mod caller;
 mod statusline;
 

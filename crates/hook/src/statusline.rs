@@ -13,6 +13,7 @@ use tidegate_core::event::SessionId;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::knowledge::flow;
 use tidegate_core::feature::knowledge::flow::Progress;
+use tidegate_core::feature::approval::marks::Approval;
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::feature::verification::verify_stop::settings::VerifyMode;
 use tidegate_core::feature::workflow::settings::WorkflowMode;
@@ -43,6 +44,10 @@ use tidegate_state::child;
 /// A status line the host would still wait for; it redraws at most every 300 ms.
 const WRAPPED_LIMIT: Duration = Duration::from_millis(1500);
 const LARGEST: u64 = 1024 * 1024;
+
+/// Columns that the meter takes, and that a request takes in any case.
+const METER: usize = 44;
+const SHORTEST_REQUEST: usize = 32;
 
 /// A flow that is longer is not looked at: the line is drawn all the time.
 const LARGEST_FLOW: u64 = 256 * 1024;
@@ -141,14 +146,24 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
     let unpromoted = root.and_then(|root| unpromoted(&state, &root, now)).filter(|entries| *entries > 0);
     // Before the rest: a person is waited for.
     let requests = known.map(|known| known.approval.requests.as_slice()).unwrap_or_default();
-    let waiting = requests.iter().filter(|request| request.waits(now));
-    let mut armed: Vec<String> =
-        waiting.map(|request| approval::words::waits(lang, &request.code, &request.command)).collect();
+    // The newest first: it is the one that the person is asked for now.
+    let waiting = requests.iter().rev().filter(|request| request.waits(now));
+    let mut armed: Vec<String> = waiting.map(|request| waits(request, lang, env.columns)).collect();
     armed.extend(known.map(|known| self::armed(known, reading, &config, lang)).into_iter().flatten());
     armed.extend(unpromoted.map(|entries| knowledge::words::unpromoted_entries(lang, entries)));
     let config = config_sign(&config, lang);
     let signs: Vec<&str> = config.as_deref().into_iter().chain(sign).collect();
     draw(reading, forecast.as_ref(), &signs, &armed, lang, env.columns)
+}
+
+/// A request that waits, cut to leave room for the meter: a part that does not fit is not drawn at all.
+fn waits(request: &Approval, lang: Lang, columns: Option<usize>) -> String {
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(METER).max(SHORTEST_REQUEST));
+    let whole = approval::words::waits(lang, &request.code, &request.wording());
+    match whole.char_indices().nth(room) {
+        Some((end, _)) => format!("{}…", &whole[..end]),
+        None => whole,
+    }
 }
 
 /// The first config file that cannot be read. Its name and line are enough to find it, and fit.

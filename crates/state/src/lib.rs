@@ -5,6 +5,7 @@
 //! recreate is replaced durably, with `fsync` ([`file::replace`] too).
 
 // How files are read, written and locked, and where they are.
+pub mod account;
 pub mod child;
 pub mod clock;
 pub mod file;

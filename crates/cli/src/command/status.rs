@@ -487,8 +487,9 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
     }
     for request in &status.waiting_for_approval {
         print::line(&format!(
-            "waiting  `tidegate {}`: type `approve {}` in the session",
-            request.command, request.code
+            "waiting  {}: type `approve {}` in the session",
+            request.wording(),
+            request.code
         ));
     }
     if status.unreadable_lines > 0 {

@@ -86,7 +86,7 @@ pub(crate) fn run(args: &args::Trust) -> Outcome {
     let request = Request {
         name: "trust",
         command: format!("trust --project {project} --only {}", report.digest),
-        about: None,
+        about: Some(sets(&report)),
         would: &would(&report),
         approved: args.approved,
         json: args.json,
@@ -165,6 +165,13 @@ fn would(report: &Report) -> Vec<String> {
         changed.map(|file| format!("  note: {} has changed since it was trusted", file.path.display())),
     );
     would
+}
+
+/// What would come into force, for a person who is asked for a code. All that counts once trusted: a digest says nothing.
+fn sets(report: &Report) -> String {
+    let counts = report.values.iter().filter(|value| !value.never);
+    let sets: Vec<String> = counts.map(|value| format!("{} = {}", value.key, value.value)).collect();
+    format!("sets {}", sets.join("\n"))
 }
 
 fn shown(value: &Line) -> String {

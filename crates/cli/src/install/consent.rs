@@ -22,7 +22,7 @@ pub(super) fn to_a_preset(
     report: &args::InstallReport,
     chosen: args::Preset,
 ) -> Result<Option<ExitCode>, CliError> {
-    if !target.env.agent || report.dry_run || matches!(chosen, args::Preset::Strict) {
+    if !approval::is_by_agent(&target.env) || report.dry_run || matches!(chosen, args::Preset::Strict) {
         return Ok(None);
     }
     let (name, place) = (chosen.name(), place(target));
@@ -36,7 +36,7 @@ pub(super) fn to_uninstall(
     args: &args::InstallTarget,
     report: &args::InstallReport,
 ) -> Result<Option<ExitCode>, CliError> {
-    if !target.env.agent || report.dry_run {
+    if !approval::is_by_agent(&target.env) || report.dry_run {
         return Ok(None);
     }
     let shared = if args.shared { " --shared" } else { "" };
@@ -48,7 +48,7 @@ pub(super) fn to_uninstall(
 /// Before anything is written through links that lead out of the project.
 pub(super) fn to_follow(links: &[LinkOut], target: &Target) -> Result<(), CliError> {
     let Some(first) = links.first() else { return Ok(()) };
-    if target.env.agent || !approval::is_at_terminal() {
+    if approval::is_by_agent(&target.env) || !approval::is_at_terminal() {
         return Err(not_followed(first));
     }
     let would: Vec<String> = links.iter().map(LinkOut::said).collect();

@@ -397,7 +397,8 @@ fn what_a_person_approved_is_what_is_written() {
     let told = types(&sandbox, &format!("approve {code}"));
     assert_eq!(
         told.output()["systemMessage"],
-        "Approved, once and for ten minutes: \"Trim last\" → learnings-coding.md",
+        "Approved, once and for ten minutes: \"Trim last\" → learnings-coding.md: archive before ## trim \
+         Context: a killed hook Implication: nothing is lost",
         "by what it is, not by a digest"
     );
     // Another text under the same approval.

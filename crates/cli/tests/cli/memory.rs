@@ -471,6 +471,8 @@ fn an_agent_forgets_only_what_a_person_approved() {
     let sandbox = attended();
     filled(&sandbox);
     let ran = by_agent(&sandbox, &["memory", "forget", "project", "shop"]);
+    // By its name, and with what goes with it: a number says nothing to a person.
+    assert!(ran.stdout.contains("(This deletes project shop ("), "{ran:?}");
     assert!(ran.stdout.contains("This deletes project shop (1) for good"), "{ran:?}");
     let code = code_of(&ran);
     let again = ["memory", "forget", "project", "shop", "--approved"];

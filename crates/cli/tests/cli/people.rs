@@ -66,17 +66,49 @@ pub(crate) fn by_agent_of(sandbox: &Sandbox, args: &[&str], session: &str) -> Ra
     running.end()
 }
 
+/// A process that stands for another client, with these variables.
+fn client(variables: &[(&str, &str)]) -> std::process::Child {
+    let mut client = Command::new("sleep");
+    client.arg("60").env_clear().envs(variables.iter().copied());
+    client.spawn().expect("a process")
+}
+
+fn end(client: &mut std::process::Child) {
+    client.kill().and_then(|()| client.wait()).expect("our own process");
+}
+
+/// A command as the shell tool of another client runs it.
+fn by_agent_in_client(sandbox: &Sandbox, args: &[&str], client: &std::process::Child) -> Ran {
+    let mut command = sandbox.command(args);
+    command
+        .env("CLAUDECODE", "1")
+        .env("CLAUDE_CODE_SESSION_ID", SESSION)
+        .env("CLAUDE_PID", client.id().to_string());
+    let mut running = Running::start(command);
+    running.close();
+    running.end()
+}
+
 /// A command at a terminal of its own, with what the person types.
 #[cfg(target_os = "linux")]
 pub(crate) fn at_terminal(sandbox: &Sandbox, args: &[&str], typed: &str) -> Ran {
+    at_terminal_below(sandbox, args, typed, &[])
+}
+
+/// The same, in a shell with other variables; the command has only the sandbox's.
+#[cfg(target_os = "linux")]
+fn at_terminal_below(sandbox: &Sandbox, args: &[&str], typed: &str, above: &[(&str, &str)]) -> Ran {
     let ours = sandbox.command(args);
     let words: Vec<String> = std::iter::once(ours.get_program())
         .chain(ours.get_args())
         .map(|word| format!("'{}'", word.to_string_lossy()))
         .collect();
     let mut command = Command::new("script");
-    command.args(["-qefc", &words.join(" "), "/dev/null"]).env_clear().current_dir(sandbox.project());
+    let unset: Vec<String> = above.iter().map(|(name, _)| format!("-u {name}")).collect();
+    let line = format!("env {} {}", unset.join(" "), words.join(" "));
+    command.args(["-qefc", &line, "/dev/null"]).env_clear().current_dir(sandbox.project());
     command.envs(ours.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.envs(above.iter().copied());
     let mut running = Running::start(command);
     running.send(typed.as_bytes());
     running.end_with_open_stdin()
@@ -88,10 +120,10 @@ pub(crate) fn code_of(ran: &Ran) -> String {
     after[..6].to_owned()
 }
 
-/// The text that a question has to hold for its answer to count.
-fn wording_of(ran: &Ran) -> String {
-    let (_, after) = ran.stdout.split_once("contains all of this:\n").unwrap_or_else(|| panic!("{ran:?}"));
-    after.lines().next().unwrap_or_default().trim().to_owned()
+/// The question whose answer counts, as the input of the client's tool.
+fn question_of(ran: &Ran) -> Value {
+    let line = ran.stdout.lines().find(|line| line.trim_start().starts_with('{'));
+    serde_json::from_str(line.unwrap_or_else(|| panic!("{ran:?}"))).expect("JSON")
 }
 
 /// A prompt that a person types: into the client, which writes it down and calls the hook.
@@ -213,13 +245,11 @@ fn a_model_cannot_approve_by_itself() {
     wakeup["source"] = json!("schedule_wakeup");
     let _ = sandbox.event(&wakeup);
     refused();
-    let mut second = sandbox.command(&["off", "skill-gate"]);
-    second.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", SESSION).env("CLAUDE_PID", "77");
-    let mut running = Running::start(second);
-    running.close();
-    let code = code_of(&running.end());
-    let _ = types(&sandbox, &format!("approve {code}"));
+    let mut other = client(&[]);
+    let asked = by_agent_in_client(&sandbox, &["off", "skill-gate"], &other);
+    let _ = types(&sandbox, &format!("approve {}", code_of(&asked)));
     refused();
+    end(&mut other);
 
     // Variables and flags are what a model can type.
     let mut command = sandbox.command(&["off", "skill-gate"]);
@@ -237,18 +267,22 @@ fn a_model_cannot_approve_by_itself() {
 }
 
 fn question(sandbox: &Sandbox, event_name: &str, asked: &Ran, answer: Option<&str>) -> Value {
-    let (code, text) = (code_of(asked), format!("Switch skill-gate off? {}", wording_of(asked)));
-    let questions = json!([{
-        "question": text, "header": "Approval", "multiSelect": false,
-        "options": [{ "label": "approve", "description": "yes" }, { "label": "no", "description": "no" }],
-    }]);
+    asking(sandbox, event_name, &code_of(asked), &question_of(asked), answer)
+}
+
+/// Any question, with one answer to all that is asked in it.
+fn asking(sandbox: &Sandbox, event_name: &str, code: &str, input: &Value, answer: Option<&str>) -> Value {
     let mut payload = event(sandbox, "PreToolUse.Bash");
     payload["hook_event_name"] = json!(event_name);
     payload["tool_name"] = json!("AskUserQuestion");
     payload["tool_use_id"] = json!(format!("toolu_{code}"));
-    payload["tool_input"] = json!({ "questions": questions });
+    payload["tool_input"] = input.clone();
     if let Some(answer) = answer {
-        payload["tool_response"] = json!({ "questions": questions, "answers": { text.as_str(): answer } });
+        let questions = input["questions"].as_array().expect("questions");
+        let answered =
+            |question: &Value| (question["question"].as_str().unwrap_or_default().to_owned(), json!(answer));
+        let answers: serde_json::Map<String, Value> = questions.iter().map(answered).collect();
+        payload["tool_response"] = json!({ "questions": questions, "answers": answers });
     }
     payload
 }
@@ -256,10 +290,32 @@ fn question(sandbox: &Sandbox, event_name: &str, asked: &Ran, answer: Option<&st
 /// A captured payload of the client, with our code in place of the one in it.
 fn captured(sandbox: &Sandbox, capture: &str, asked: &Ran) -> Value {
     let code = code_of(asked);
-    let wording = json!(wording_of(asked)).to_string();
-    let text = event(sandbox, capture).to_string().replace("(code ABCD)", wording.trim_matches('"'));
-    let mut payload: Value = serde_json::from_str(&text.replace("ABCD", &code)).expect("JSON");
+    let text = event(sandbox, capture).to_string().replace("ABCD", &code);
+    let mut payload: Value = serde_json::from_str(&text).expect("JSON");
     payload["tool_use_id"] = json!(format!("toolu_{code}"));
+    payload
+}
+
+/// A captured question, worded as ours.
+fn captured_question(sandbox: &Sandbox, capture: &str, asked: &Ran) -> Value {
+    let mut payload = captured(sandbox, capture, asked);
+    let ours = &question_of(asked)["questions"][0];
+    for part in ["tool_input", "tool_response"] {
+        let Some(question) = payload[part]["questions"].get_mut(0) else { continue };
+        let old = question["question"].as_str().expect("a text").to_owned();
+        question["question"] = ours["question"].clone();
+        question["header"] = ours["header"].clone();
+        for at in 0..2 {
+            question["options"][at]["label"] = ours["options"][at]["label"].clone();
+            question["options"][at]["description"] = ours["options"][at]["description"].clone();
+        }
+        if let Some(answer) =
+            payload[part]["answers"].as_object_mut().and_then(|answers| answers.remove(&old))
+        {
+            let answer = answer.as_str().expect("a text").replace("Approve", "approve");
+            payload[part]["answers"][ours["question"].as_str().expect("a text")] = json!(answer);
+        }
+    }
     payload
 }
 
@@ -267,7 +323,8 @@ fn captured(sandbox: &Sandbox, capture: &str, asked: &Ran) -> Value {
 fn what_the_client_really_sends_after_a_question() {
     for (answer, approves) in [
         ("option", true),
-        ("preview", true),
+        // It shows the person more than the question that was given.
+        ("preview", false),
         ("other", false),
         ("multi", false),
         ("unanswered", false),
@@ -277,8 +334,10 @@ fn what_the_client_really_sends_after_a_question() {
     ] {
         let sandbox = attended();
         let asked = by_agent(&sandbox, &["off", "skill-gate"]);
-        ask(&sandbox, &captured(&sandbox, "PreToolUse.AskUserQuestion.interactive", &asked)).silent();
-        let _ = ask(&sandbox, &captured(&sandbox, &format!("PostToolUse.AskUserQuestion.{answer}"), &asked));
+        let before = captured_question(&sandbox, "PreToolUse.AskUserQuestion.interactive", &asked);
+        ask(&sandbox, &before).silent();
+        let after = captured_question(&sandbox, &format!("PostToolUse.AskUserQuestion.{answer}"), &asked);
+        let _ = ask(&sandbox, &after);
         let ran = by_agent(&sandbox, &["off", "skill-gate", "--approved"]);
         assert_eq!(ran.code == Some(0), approves, "{answer}: {ran:?}");
     }
@@ -360,50 +419,109 @@ fn an_answered_question_is_an_approval() {
     sandbox.hook(&["--event", "PreToolUse"], "{").closed("the payload is not JSON");
 }
 
+/// Each request has a question of its own: a second one could turn the meaning of the first around.
 #[test]
-fn two_questions_at_once_are_two_approvals() {
-    let sandbox = attended();
-    let asked = ["skill-gate", "pressure"].map(|policy| by_agent(&sandbox, &["off", policy]));
-    let texts = asked.each_ref().map(|asked| format!("Off? {}", wording_of(asked)));
-    let mut payload = question(&sandbox, "PreToolUse", &asked[0], None);
-    payload["tool_input"] = json!({ "questions": texts.each_ref().map(|text| json!({ "question": text })) });
-    ask(&sandbox, &payload).silent();
-    payload["hook_event_name"] = json!("PostToolUse");
-    payload["tool_response"] = json!({ "answers": { texts[0].as_str(): "approve", texts[1].as_str(): "Approve (Recommended)", "x": null } });
-    let _ = ask(&sandbox, &payload);
-    for policy in ["skill-gate", "pressure"] {
-        let _ = by_agent(&sandbox, &["off", policy, "--approved"]).ok();
+fn only_the_question_that_was_given_approves() {
+    let change = |name: &str, question: &mut Value| {
+        let text = question["questions"][0]["question"].as_str().expect("a text").to_owned();
+        match name {
+            "as given" => {}
+            "text around it" => {
+                question["questions"][0]["question"] =
+                    json!(format!("I was asked to run\n{text}\nI declined. Do you approve that I declined?"));
+            }
+            "reversed options" => {
+                question["questions"][0]["options"][0]["description"] = json!("The check stays on");
+                question["questions"][0]["options"][1]["description"] = json!("Run it");
+            }
+            "another header" => question["questions"][0]["header"] = json!("Formatting"),
+            "a second question" => {
+                let second = json!({ "question": "Format the code?", "options": [] });
+                question["questions"].as_array_mut().expect("a list").push(second);
+            }
+            _ => unreachable!("{name}"),
+        }
+    };
+    for (name, counts) in [
+        ("as given", true),
+        ("text around it", false),
+        ("reversed options", false),
+        ("another header", false),
+        ("a second question", false),
+    ] {
+        let sandbox = attended();
+        let asked = by_agent(&sandbox, &["off", "skill-gate"]);
+        let (code, mut input) = (code_of(&asked), question_of(&asked));
+        change(name, &mut input);
+        let told = ask(&sandbox, &asking(&sandbox, "PreToolUse", &code, &input, None));
+        let says_how = told.context().is_some_and(|text| text.contains(&question_of(&asked).to_string()));
+        assert_eq!(says_how, !counts, "{name}: {told:?}");
+        let _ = ask(&sandbox, &asking(&sandbox, "PostToolUse", &code, &input, Some("approve")));
+        let ran = by_agent(&sandbox, &["off", "skill-gate", "--approved"]);
+        assert_eq!(ran.code == Some(0), counts, "{name}: {ran:?}");
+        // A hook changes it after the model has asked.
+        if !counts {
+            let (asked, given) = (by_agent(&sandbox, &["off", "pressure"]), "PreToolUse");
+            ask(&sandbox, &question(&sandbox, given, &asked, None)).silent();
+            let mut input = question_of(&asked);
+            change(name, &mut input);
+            let _ =
+                ask(&sandbox, &asking(&sandbox, "PostToolUse", &code_of(&asked), &input, Some("approve")));
+            let _ = by_agent(&sandbox, &["off", "pressure", "--approved"]).failed();
+        }
     }
-
-    // One approved, one declined: the declined one is closed, also for a typed yes.
-    let asked = ["own-settings", "pressure"].map(|policy| by_agent(&sandbox, &["off", policy]));
-    let texts = asked.each_ref().map(|asked| format!("Off? {}", wording_of(asked)));
-    payload["hook_event_name"] = json!("PreToolUse");
-    payload["tool_input"] = json!({ "questions": texts.each_ref().map(|text| json!({ "question": text })) });
-    ask(&sandbox, &payload).silent();
-    payload["hook_event_name"] = json!("PostToolUse");
-    payload["tool_response"] =
-        json!({ "answers": { texts[0].as_str(): "approve", texts[1].as_str(): "no" } });
-    let _ = ask(&sandbox, &payload);
-    let _ = types(&sandbox, &format!("approve {}", code_of(&asked[1])));
-    let _ = by_agent(&sandbox, &["off", "own-settings", "--approved"]).ok();
-    let _ = by_agent(&sandbox, &["off", "pressure", "--approved"]).failed();
 }
 
-/// Two questions about one request: both have to be answered with yes.
+/// A hook that an agent wrote answers the question instead of the person.
 #[test]
-fn a_yes_and_a_no_is_a_no() {
-    let sandbox = attended();
-    let asked = by_agent(&sandbox, &["off", "skill-gate"]);
-    let texts = ["Off?", "Really off?"].map(|text| format!("{text} {}", wording_of(&asked)));
-    let mut payload = question(&sandbox, "PreToolUse", &asked, None);
-    payload["tool_input"] = json!({ "questions": texts.each_ref().map(|text| json!({ "question": text })) });
-    ask(&sandbox, &payload).silent();
-    payload["hook_event_name"] = json!("PostToolUse");
-    payload["tool_response"] =
-        json!({ "answers": { texts[0].as_str(): "approve", texts[1].as_str(): "no" } });
-    let _ = ask(&sandbox, &payload);
-    let _ = by_agent(&sandbox, &["off", "skill-gate", "--approved"]).failed();
+fn an_answer_that_a_hook_gave_approves_nothing() {
+    let attachment = |code: &str, event: &str| {
+        let said =
+            json!({ "hookSpecificOutput": { "hookEventName": event, "updatedInput": { "answers": {} } } });
+        json!({ "type": "attachment", "isSidechain": false, "attachment": {
+            "type": "hook_success", "hookEvent": event, "hookName": format!("{event}:AskUserQuestion"),
+            "toolUseID": format!("toolu_{code}"), "stdout": said.to_string(), "command": "python3 answer.py" } })
+    };
+    for sign in ["decision", "PreToolUse", "PermissionRequest", "another call", "none"] {
+        let sandbox = attended();
+        let asked = by_agent(&sandbox, &["off", "skill-gate"]);
+        let code = code_of(&asked);
+        ask(&sandbox, &question(&sandbox, "PreToolUse", &asked, None)).silent();
+        match sign {
+            "another call" => transcribe(&sandbox, &attachment("OTHER2", "PreToolUse")),
+            "PreToolUse" | "PermissionRequest" => transcribe(&sandbox, &attachment(&code, sign)),
+            _ => {}
+        }
+        let answered = question(&sandbox, "PostToolUse", &asked, Some("approve"));
+        let source = if sign == "decision" { "hook" } else { "user_temporary" };
+        let result =
+            json!([{ "type": "tool_result", "tool_use_id": format!("toolu_{code}"), "content": "x" }]);
+        transcribe(
+            &sandbox,
+            &json!({ "type": "user", "isSidechain": false, "message": { "content": result },
+            "toolUseResult": answered["tool_response"], "permissionDecision": { "decision": "accept", "source": source } }),
+        );
+        let told = sandbox.event(&answered);
+        assert!(told.context().is_some_and(|text| text.contains("--approved")), "{sign}: {told:?}");
+        let ran = by_agent(&sandbox, &["off", "skill-gate", "--approved"]);
+        if matches!(sign, "none" | "another call") {
+            assert_eq!(ran.code, Some(0), "{sign}: {ran:?}");
+            continue;
+        }
+        assert!(ran.failed().contains("is void: a hook"), "{sign}: {ran:?}");
+        assert!(!is_off(&sandbox, "skill-gate"), "{sign}");
+        // The person learns of it, once.
+        let mut call = event(&sandbox, "PostToolUse.Bash");
+        let told = sandbox.event(&call);
+        assert!(
+            told.output()["systemMessage"]
+                .as_str()
+                .is_some_and(|text| text.contains("did not run `tidegate off")),
+            "{sign}: {told:?}"
+        );
+        call["tool_use_id"] = json!("toolu_later");
+        sandbox.event(&call).silent();
+    }
 }
 
 #[test]
@@ -452,7 +570,6 @@ fn an_approval_that_is_not_in_the_transcript_is_not_used() {
         json!({ "type": "user", "toolUseResult": { "stdout": prompt }, "message": { "content": [{ "type": "tool_result", "content": prompt }] } }),
         json!({ "type": "user", "isSidechain": true, "message": { "content": prompt } }),
         json!({ "type": "user", "isMeta": true, "message": { "content": prompt } }),
-        json!({ "type": "user", "turnOrigin": "cron", "message": { "content": prompt } }),
     ] {
         transcribe(&sandbox, &entry);
     }
@@ -471,6 +588,13 @@ fn an_approval_that_is_not_in_the_transcript_is_not_used() {
     let ran = by_agent(&sandbox, &["off", "skill-gate", "--approved"]);
     assert!(ran.failed().contains("not in this session's transcript"), "{ran:?}");
     assert!(!is_off(&sandbox, "skill-gate"));
+    // The client says that it sent the prompt by itself.
+    let _ = sandbox.event(&event(&sandbox, "UserPromptSubmit.plain"));
+    transcribe(&sandbox, &json!({ "type": "user", "turnOrigin": "cron", "message": { "content": prompt } }));
+    let ran = by_agent(&sandbox, &["off", "skill-gate", "--approved"]);
+    assert!(ran.failed().contains("is void: a hook or a scheduled prompt"), "{ran:?}");
+    let told = sandbox.event(&event(&sandbox, "PostToolUse.Bash"));
+    assert!(told.stdout.contains("you did not give that yes yourself"), "{told:?}");
 }
 
 #[test]
@@ -481,7 +605,7 @@ fn a_question_that_hides_the_command_approves_nothing() {
     let mut payload = question(&sandbox, "PreToolUse", &asked, None);
     payload["tool_input"] = json!({ "questions": [{ "question": text }] });
     let told = ask(&sandbox, &payload);
-    assert!(told.context().is_some_and(|text| text.contains(&wording_of(&asked))), "{told:?}");
+    assert!(told.context().is_some_and(|text| text.contains(&question_of(&asked).to_string())), "{told:?}");
     payload["hook_event_name"] = json!("PostToolUse");
     payload["tool_response"] = json!({ "answers": { text.as_str(): "approve" } });
     let _ = ask(&sandbox, &payload);
@@ -520,6 +644,11 @@ fn a_person_is_shown_the_request_without_the_model() {
     status["session_id"] = json!(SESSION);
     let line = sandbox.run_with(&["statusline"], status.to_string().as_bytes());
     assert!(line.ok().contains(&format!("approve {code}?")), "{line:?}");
+    // Of several the newest comes first: an old request must not stand for the one that is asked now.
+    let newest = code_of(&by_agent(&sandbox, &["off", "verify-stop"]));
+    let line = sandbox.run_with(&["statusline"], status.to_string().as_bytes());
+    let at = |code: &str| line.ok().find(&format!("approve {code}?"));
+    assert!(at(&newest).is_some() && at(&newest) < at(&code), "{line:?}");
 }
 
 #[test]
@@ -545,6 +674,29 @@ fn unattended_it_is_refused_unless_the_user_said_so_before() {
     assert_eq!(sandbox.one_record()["cause"], "the user's config allows it unattended");
 }
 
+/// An agent brings a config folder of its own.
+#[test]
+fn a_config_folder_that_was_moved_allows_nothing() {
+    let sandbox = Sandbox::new();
+    let evil = sandbox.path().join("evil");
+    for folder in ["tidegate", ".config/tidegate"] {
+        fs::create_dir_all(evil.join(folder)).expect("new folders");
+        let config = "[approval]\nunattended = [\"off\", \"trust\", \"memory import\"]\n";
+        fs::write(evil.join(folder).join("config.toml"), config).expect("a new file");
+    }
+    for variable in ["XDG_CONFIG_HOME", "HOME"] {
+        let mut command = sandbox.command(&["off", "pressure"]);
+        command.env(variable, &evil);
+        let mut running = Running::start(command);
+        running.close();
+        let ran = running.end();
+        assert!(ran.failed().contains("needs a person's yes"), "{variable}: {ran:?}");
+        let own = sandbox.home().join(".config/tidegate/config.toml");
+        assert!(ran.stderr.contains(&format!("{}, the account's own", own.display())), "{variable}: {ran:?}");
+        assert!(!is_off(&sandbox, "pressure"), "{variable}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn at_a_terminal_it_asks() {
@@ -568,6 +720,81 @@ fn a_terminal_that_an_agent_drives_is_not_a_person() {
         assert!(ran.code != Some(0) && ran.stdout.contains("needs a person's yes"), "{variable}: {ran:?}");
         assert!(!is_off(&sandbox, "pressure"), "{variable}");
     }
+}
+
+/// They can also clear the variables of what they start, but not those of the shell they start it from.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_below_an_agent_is_not_a_person() {
+    let sandbox = Sandbox::new();
+    let ran = at_terminal_below(&sandbox, &["off", "pressure"], "y\n", &[("CLAUDECODE", "1")]);
+    assert!(ran.code != Some(0) && ran.stdout.contains("needs a person's yes"), "{ran:?}");
+    assert!(!is_off(&sandbox, "pressure"));
+    // What a script may do, an agent's script may not.
+    assert_eq!(sandbox.run(&["init"]).code, Some(0));
+    let below = Command::new("sh")
+        .args(["-c", "env -u CLAUDECODE \"$0\" uninstall; true", env!("CARGO_BIN_EXE_tidegate")])
+        .env_clear()
+        .envs(sandbox.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .env("CLAUDECODE", "1")
+        .current_dir(sandbox.project())
+        .output()
+        .expect("a shell");
+    assert!(String::from_utf8_lossy(&below.stderr).contains("needs a person's yes"), "{below:?}");
+    assert!(sandbox.project().join(".claude/settings.local.json").exists());
+}
+
+/// An agent starts a second client, and types into it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_client_that_an_agent_started_approves_nothing() {
+    let sandbox = attended();
+    let mut nested = client(&[("CLAUDE_CODE_SESSION_ID", "outer")]);
+    for args in [&["off", "skill-gate"][..], &["off", "skill-gate", "--approved"]] {
+        let ran = by_agent_in_client(&sandbox, args, &nested);
+        assert!(
+            ran.failed().contains("a client that an agent started (CLAUDE_CODE_SESSION_ID in"),
+            "{ran:?}"
+        );
+    }
+    end(&mut nested);
+    let ran = by_agent_in_client(&sandbox, &["off", "skill-gate"], &nested);
+    assert!(ran.failed().contains("no client that can be looked at"), "{ran:?}");
+}
+
+/// The hook, too: the client that types the approval is the one that is looked at.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_prompt_typed_into_an_agents_client_approves_nothing() {
+    // The client of a hook is the process of this test, so that has to be one that an agent started.
+    if std::env::var_os("CLAUDECODE").is_none() {
+        let name = "people::a_prompt_typed_into_an_agents_client_approves_nothing";
+        let mut again = Command::new(std::env::current_exe().expect("this program"));
+        let output = again.args(["--exact", name]).env("CLAUDECODE", "1").output().expect("it starts");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        return;
+    }
+    let sandbox = attended();
+    let code = code_of(&by_agent(&sandbox, &["off", "skill-gate"]));
+    let mut payload = event(&sandbox, "UserPromptSubmit.plain");
+    payload["prompt"] = json!(format!("approve {code}"));
+    let hook = |variables: &[(&str, &str)]| {
+        let mut hook = sandbox.command(&["hook", "--event", "UserPromptSubmit"]);
+        hook.envs(variables.iter().copied());
+        let mut running = Running::start(hook);
+        running.send(payload.to_string().as_bytes());
+        running.close();
+        Answer::of(running.end())
+    };
+    // A variable of ours does not make a person of a client that says that nobody is there.
+    hook(&[("TIDEGATE_ATTENDED", "1"), ("CLAUDE_CODE_SESSION_ATTENDED", "0")]).silent();
+    let because = || sandbox.records().pop().expect("a record").to_string();
+    assert!(because().contains("the client says that nobody is there"), "{}", because());
+    hook(&[("TEST_TIDEGATE_TOP", "1")]).silent();
+    assert!(because().contains("an agent started this client"), "{}", because());
+    let ran = by_agent(&sandbox, &["off", "skill-gate", "--approved"]);
+    assert!(ran.failed().contains("there is no approval"), "{ran:?}");
 }
 
 #[test]
@@ -729,6 +956,14 @@ fn trust_is_for_what_was_shown() {
     let asked = by_agent(&sandbox, &["trust"]);
     assert!(asked.stdout.contains("text_budget = 700  (now 1200)"), "{asked:?}");
     let code = code_of(&asked);
+    // What comes into force, in the question and in the message to the person; a digest says nothing.
+    let sets = "(sets text_budget = 700; pressure.mode = \"advise\")";
+    assert!(
+        question_of(&asked)["questions"][0]["question"].as_str().is_some_and(|text| text.contains(sets)),
+        "{asked:?}"
+    );
+    let told = sandbox.event(&event(&sandbox, "PostToolUse.Bash"));
+    assert!(told.output()["systemMessage"].as_str().is_some_and(|text| text.contains(sets)), "{told:?}");
     let then =
         asked.stdout.lines().last().and_then(|line| line.strip_prefix("Then run: tidegate ")).expect("how");
     let then: Vec<&str> = then.split(' ').collect();
@@ -756,4 +991,30 @@ fn trust_is_for_what_was_shown() {
     // Also while the file is away: it may come back as it was.
     fs::rename(&own, sandbox.path().join("away")).expect("our own");
     assert!(sandbox.run(&["trust", "--revoke"]).ok().starts_with("no longer trusted"));
+}
+
+/// A person who cannot take in all of it approves something else than they think.
+#[test]
+fn what_does_not_fit_a_glance_is_not_approved_by_a_code() {
+    let sandbox = attended();
+    fs::create_dir_all(sandbox.project().join(".claude")).expect("a new folder");
+    let names = [
+        "verify_stop",
+        "skill_gate",
+        "task_gate",
+        "compaction",
+        "pressure",
+        "cycle",
+        "phase",
+        "own_settings",
+    ];
+    let off: Vec<String> = names.iter().map(|name| format!("[{name}]\nmode = \"off\"\n")).collect();
+    fs::write(
+        sandbox.project().join(".claude/tidegate.toml"),
+        format!("preset = \"observe\"\n{}", off.concat()),
+    )
+    .expect("a new file");
+    let ran = by_agent(&sandbox, &["trust"]);
+    assert!(ran.failed().contains("more than a person can approve at a glance"), "{ran:?}");
+    assert!(ran.stderr.contains("in a terminal of their own"), "{ran:?}");
 }

@@ -50,6 +50,9 @@ impl Sandbox {
             ("LANG", "C.UTF-8".into()),
             ("TZ", "UTC".into()),
             ("PATH", "/usr/bin:/bin".into()),
+            // The account's home, and the process above which no agent is looked for: tests may run below one.
+            ("TEST_TIDEGATE_HOME", at("home")),
+            ("TEST_TIDEGATE_TOP", std::process::id().to_string().into()),
         ]);
         Sandbox { folder, variables, journal: Mutex::default() }
     }

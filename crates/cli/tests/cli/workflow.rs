@@ -199,6 +199,28 @@ fn only_a_person_skips_a_gate() {
     assert_eq!(record["cause"], format!("approved with the code {code}: it was one file"));
 }
 
+/// Between the approval and its use another workflow is attached.
+#[test]
+fn an_approval_to_skip_a_gate_is_for_one_manifest() {
+    let play = Play::at_gate();
+    let skip = ["skip", "1", "--reason", "it was one file"];
+    let asked = play.gate(&skip);
+    let named = format!("gate skip 1 --manifest {PATH} --reason 'it was one file'");
+    assert!(asked.stdout.contains(&named) && asked.stdout.contains("(workflow feature"), "{asked:?}");
+    let _ = types(&play.sandbox, &format!("approve {}", code_of(&asked)));
+    let left = code_of(&play.gate(&["detach"]));
+    let _ = types(&play.sandbox, &format!("approve {left}"));
+    play.gate(&["detach", "--approved"]).ok();
+    play.gate(&["start", "larger"]).ok();
+    for phase in ["2", "3", "4"] {
+        let _ = play.gate(&["phase", phase]);
+    }
+    let ran = play.gate(&[&skip[..], &["--approved"]].concat());
+    assert!(ran.failed().contains("there is no approval of"), "{ran:?}");
+    let ran = play.gate(&[&skip[..], &["--manifest", PATH, "--approved"]].concat());
+    assert!(ran.failed().contains("is not the manifest of this session"), "{ran:?}");
+}
+
 #[test]
 fn the_ladder_before_agents() {
     let play = Play::new();

@@ -11,7 +11,7 @@ use crate::feature::{
 };
 use crate::file_class::FileClass;
 use crate::host::claude_code::models::HostSettings;
-use crate::host::person::Person;
+use crate::host::person::{Client, Person};
 use crate::meter::forecast::{self, Forecast};
 use crate::meter::{Meter, Unknown};
 use crate::text::lang::Lang;
@@ -146,8 +146,8 @@ macro_rules! facts {
             pub meter: Meter,
             /// Whether a person is there.
             pub person: Person,
-            /// The process of the client, where it is sure that it called.
-            pub client: Option<u64>,
+            /// The client, where it is sure that it called. Known only at a person's answer while an approval is asked for.
+            pub client: Client,
             /// The language for people.
             pub lang: Lang,
             /// JSON of what the tool was given; empty where no policy needs it.
@@ -171,7 +171,7 @@ macro_rules! facts {
                     host: None,
                     meter: Meter::Unknown(Unknown::NotNeeded),
                     person: Person::default(),
-                    client: None,
+                    client: Client::Unknown,
                     lang: Lang::default(),
                     tool_input: "",
                     tool_response: "",

@@ -59,6 +59,27 @@ pub const AGENT_VARIABLES: [&str; 12] = [
     "OPENCODE",
 ];
 
+/// Programs that run a model's commands, by the names of their executables.
+const AGENT_PROGRAMS: [&str; 8] =
+    ["claude", "codex", "copilot", "cursor-agent", "droid", "gemini", "opencode", "qwen"];
+
+/// The first variable of an agent in a block of `NAME=value` that zero bytes divide.
+pub fn agent_variable(environment: &[u8]) -> Option<&'static str> {
+    let name = |variable: &[u8]| {
+        let name = variable.split(|byte| *byte == b'=').next()?;
+        AGENT_VARIABLES.into_iter().find(|known| known.as_bytes() == name)
+    };
+    environment.split(|byte| *byte == 0).find_map(name)
+}
+
+/// Whether an executable is an agent's, by its path: also one that an update replaced, or that is named by its version.
+pub fn is_agent_program(path: &str) -> bool {
+    let path = path.strip_suffix(" (deleted)").unwrap_or(path);
+    let mut parts = path.rsplit('/');
+    let name = parts.next().unwrap_or_default();
+    AGENT_PROGRAMS.contains(&name) || (parts.next() == Some("versions") && parts.next() == Some("claude"))
+}
+
 wire_object! {
     /// Members that tell hosts apart. Claude Code 2.1.325 sends only the first three.
     struct Signs<'a> {
@@ -169,6 +190,29 @@ fn by_payload(payload: &[u8]) -> Option<Host> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn agents_are_told_by_their_variables_and_programs() {
+        for (environment, found) in [
+            (&b"HOME=/h\0CLAUDECODE=1\0"[..], Some("CLAUDECODE")),
+            (b"AI_AGENT=x_agent", Some("AI_AGENT")),
+            (b"GEMINI_CLI=", Some("GEMINI_CLI")),
+            (b"X=CLAUDECODE=1\0CLAUDECODES=1\0=CLAUDECODE\0\0\xff", None),
+            (b"", None),
+        ] {
+            assert_eq!(agent_variable(environment), found);
+        }
+        for path in
+            ["/usr/bin/claude", "/h/.local/share/claude/versions/2.1.325", "/opt/codex (deleted)", "qwen"]
+        {
+            assert!(is_agent_program(path), "{path}");
+        }
+        for path in
+            ["/usr/bin/bash", "/h/claude/bash", "/h/versions/2", "/usr/bin/claudette", "", " (deleted)"]
+        {
+            assert!(!is_agent_program(path), "{path}");
+        }
+    }
 
     /// One line per payload as hosts send it, shortened to the members that tell.
     #[test]

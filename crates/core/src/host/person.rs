@@ -30,6 +30,20 @@ impl Person {
     }
 }
 
+/// The client that called a hook, as far as an approval depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Client {
+    /// Not looked for, or the client did not call.
+    #[default]
+    Unknown,
+    /// It says itself that its session is unattended, whatever a variable of Tidegate's says.
+    Unattended,
+    /// An agent started it, or it cannot be told: the person at its keyboard may be a program.
+    OfAgent,
+    /// A person's, by its process.
+    OfPerson(u64),
+}
+
 impl From<bool> for Person {
     fn from(there: bool) -> Person {
         if there { Person::There } else { Person::Absent }

@@ -60,6 +60,8 @@ pub struct Prompt<'a> {
     pub repeats_output: bool,
     /// The words of a person, if they are a person's.
     pub typed: Option<Typed<'a>>,
+    /// The words, where the host says that it sent them by itself.
+    pub sent: Option<Typed<'a>>,
 }
 
 /// Words that are decoded when they are asked for. Only then does it show whether a person typed them.
@@ -107,6 +109,8 @@ pub struct Tokens {
 pub struct ToolResult<'a> {
     /// JSON in the tool's own form.
     pub output: &'a str,
+    /// A hook decided about the call instead of a person.
+    pub is_by_hook: bool,
 }
 
 /// One compaction.
@@ -195,6 +199,16 @@ impl<'a> Entry<'a> {
     pub fn typed_prompt(&self) -> Option<String> {
         match &self.kind {
             Kind::Prompt(prompt) | Kind::Added(prompt) if !self.is_of_agent => prompt.typed(),
+            _ => None,
+        }
+    }
+}
+
+impl Entry<'_> {
+    /// What the host sent to the main thread by itself, where a person's prompt would stand.
+    pub fn sent_prompt(&self) -> Option<String> {
+        match &self.kind {
+            Kind::Prompt(prompt) if !self.is_of_agent => prompt.sent.and_then(|sent| (sent.read)(sent.json)),
             _ => None,
         }
     }

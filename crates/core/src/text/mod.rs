@@ -4,6 +4,7 @@ pub mod characters;
 pub mod fnv;
 pub mod glob;
 pub mod lang;
+pub mod passwd;
 pub mod quoted;
 pub mod search;
 pub mod skill_name;

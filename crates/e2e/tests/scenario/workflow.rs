@@ -8,7 +8,7 @@ use tidegate_e2e::prefix::assert_extending;
 use tidegate_e2e::terminal::Terminal;
 use tidegate_e2e::tidegate::{Tidegate, binary};
 
-use super::people::wording;
+use super::people::{REFUSE, ask};
 use super::work::launch;
 
 const MANIFEST: &str = ".claude/.output/features/x/MANIFEST.yaml";
@@ -240,10 +240,12 @@ fn only_a_person_skips_a_gate() {
         .main(gate(&format!("{skip} --approved")).used(26_000))
         .main(Reply::agent("OPEN").used(27_000))
         .subagent("OPEN", Reply::text("here").used(9_000))
-        .main(Reply::text("done").used(28_000));
+        .main(Reply::text("the agent was spawned").used(28_000));
     let model = Model::start(script);
-    let mut session = launch(&home, &model).on(SONNET_4_5).environment("TIDEGATE_ATTENDED", "1").start();
-    session.ask("go through the phases");
+    let client = launch(&home, &model).on(SONNET_4_5).argument("--permission-mode").argument("default");
+    let terminal = Terminal::start(&client);
+    terminal.enter("go through the phases");
+    terminal.wait_for("it needs your yes");
     let requests = model.main_requests();
     let asked = requests[3].last_tool_result().text;
     for risk in ["the context window runs out", "agents work worse", "has to begin again", "Alternative: "] {
@@ -252,8 +254,8 @@ fn only_a_person_skips_a_gate() {
     assert!(requests[4].last_tool_result().text.contains("there is no approval of"));
     assert!(requests[5].last_tool_result().is_error, "the gate holds");
     let code = code(&requests[3]);
-    session.ask(&format!("approve {code}"));
-    session.finish();
+    terminal.enter(&format!("approve {code}"));
+    terminal.wait_for("the agent was spawned");
 
     tidegate.assert_unfailing();
     assert_eq!(spawns(&tidegate), ["a gate was not let through", "there is room for agents"]);
@@ -298,26 +300,17 @@ fn a_person_skips_a_gate_in_a_dialog() {
         .main(gate("start x"))
         .main(phase(4))
         .main(gate(skip))
-        .main_with(|request| {
-            let question = format!("Go on without gate 1? {}", wording(request));
-            let options = json!([
-                { "label": "approve", "description": "go on without it" },
-                { "label": "no", "description": "write the summary first" },
-            ]);
-            let question =
-                json!({ "question": question, "header": "Gate 1", "multiSelect": false, "options": options });
-            Reply::tool("AskUserQuestion", json!({ "questions": [question] }))
-        })
+        .main_with(ask)
         .main(gate(&format!("{skip} --approved")))
         .main(Reply::text("the gate is behind us"));
     let model = Model::start(script);
     let client = Launch::new(&home, &model).on(OPUS_5_5);
     let terminal = Terminal::start(&client.argument("--permission-mode").argument("default"));
     terminal.enter("go through the phases");
-    terminal.wait_for("write the summary first");
+    terminal.wait_for(REFUSE);
     let text = || std::fs::read_to_string(home.in_project(MANIFEST)).expect("the manifest");
     assert!(!text().contains("compaction_skipped"), "{}", text());
-    terminal.dismiss("Enter", "write the summary first");
+    terminal.dismiss("Enter", REFUSE);
     terminal.wait_for("the gate is behind us");
 
     for line in ["compaction_skipped: true", "skip_reason: \"it was one file\"", "skip_timestamp: \"20"] {

@@ -241,7 +241,7 @@ fn done(args: &CompoundDone) -> Outcome {
     let listed = match listed {
         Some(listed) => listed,
         // A person knows what they have seen. An agent is to show it first.
-        None if !project.here.env.agent => {
+        None if !approval::is_by_agent(&project.here.env) => {
             let ids = unpromoted.iter().map(|entry| entry.id).collect();
             Listed { ids, ..Listed::default() }
         }

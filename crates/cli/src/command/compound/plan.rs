@@ -151,7 +151,11 @@ impl Step {
     /// For who is asked to agree, in whatever language they read.
     pub(super) fn text(&self, knowledge: &Knowledge) -> String {
         match self {
-            Step::Learn { to, title, .. } => format!("\"{title}\" → {}", to.shown()),
+            // All that is written: a person approves the text, not its title.
+            Step::Learn { to, title, learning, context, implication, .. } => format!(
+                "\"{title}\" → {}: {learning} Context: {context} Implication: {implication}",
+                to.shown()
+            ),
             Step::Confirm { learning, .. } => format!("{} +1", learning.shown(knowledge)),
             Step::Merge { keep, away } => {
                 format!("{} → {}", away.shown(knowledge), keep.shown(knowledge))

@@ -63,13 +63,13 @@ pub(super) fn run(args: &CompoundPromote) -> Outcome {
     let request = Request {
         name: NAME,
         command: format!("compound promote --project {} --only {digest}", quoted(&project.real())),
-        about: Some(steps.join("; ")),
+        about: Some(steps.join("\n")),
         would: &steps.iter().cloned().chain(changes.iter().flat_map(would)).collect::<Vec<_>>(),
         approved: args.approved,
         json: args.of.json,
     };
     // Before the code is out: whoever approves it must find it.
-    if project.here.env.agent && !args.approved {
+    if approval::is_by_agent(&project.here.env) && !args.approved {
         listed::keep_promotion(&project.private(), &bytes)
             .map_err(|error| CliError::new(format!("what is asked for cannot be kept: {error}")))?;
     }

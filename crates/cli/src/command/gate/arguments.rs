@@ -129,6 +129,9 @@ pub(crate) struct Skip {
     /// Why
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: String,
+    /// Only if this is the manifest that is meant
+    #[arg(long, value_name = "PATH")]
+    pub(crate) manifest: Option<PathBuf>,
     /// A person has approved exactly this
     #[arg(long)]
     pub(crate) approved: bool,
@@ -189,6 +192,9 @@ pub(crate) struct Attach {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Detach {
+    /// Only if this is the manifest that is meant
+    #[arg(long, value_name = "PATH")]
+    pub(crate) manifest: Option<PathBuf>,
     /// A person has approved this
     #[arg(long)]
     pub(crate) approved: bool,

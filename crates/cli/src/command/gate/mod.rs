@@ -408,6 +408,7 @@ fn skip(args: &Skip) -> Outcome {
     let standing = place.standing()?;
     let manifest = usable(&standing)?;
     let gate = gate_of(&manifest.workflow, &manifest.name, args.gate)?;
+    check_named(args.manifest.as_deref(), &standing.path)?;
     let reason = said("the reason", &args.reason)?;
     if let Some(known) = standing.is_let_through(gate.number) {
         return Err(CliError::new(format!(
@@ -419,10 +420,12 @@ fn skip(args: &Skip) -> Outcome {
     }
     let phase = manifest.workflow.phase(gate.after).map(|phase| phase.name.clone()).unwrap_or_default();
     let would = risks(gate, &standing.path);
-    let command = format!("gate skip {} --reason {}", gate.number, quoted(Path::new(&reason)));
+    let (path, why) = (quoted(Path::new(&standing.path)), quoted(Path::new(&reason)));
+    let command = format!("gate skip {} --manifest {path} --reason {why}", gate.number);
     let about = format!(
-        "go on without gate {} after phase {} ({}); risks: the context may run out in a later phase, agents work worse in a full one, the \
+        "workflow {}: go on without gate {} after phase {} ({}); risks: the context may run out in a later phase, agents work worse in a full one, the \
          workflow may have to begin again",
+        titled(manifest),
         gate.number,
         gate.after,
         phase.replace('_', " ")
@@ -453,6 +456,26 @@ fn skip(args: &Skip) -> Outcome {
         ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// An approval is for one manifest: another one may be attached when it is used.
+fn check_named(named: Option<&Path>, meant: &str) -> Result<(), CliError> {
+    match named {
+        Some(named) if named != Path::new(meant) => Err(CliError::new(format!(
+            "{} is not the manifest of this session: that is {meant}",
+            named.display()
+        ))
+        .hint("`tidegate gate attach PATH` takes up another one")),
+        _ => Ok(()),
+    }
+}
+
+/// A workflow by its name, and by that of the feature it is for.
+fn titled(manifest: &Manifest) -> String {
+    match manifest.feature.as_deref() {
+        Some(feature) => format!("{} ({feature})", manifest.name),
+        None => manifest.name.clone(),
+    }
 }
 
 /// What a person is shown before a gate is skipped.
@@ -741,14 +764,16 @@ fn detach(args: &Detach) -> Outcome {
     let Some(attached) = place.attached() else {
         return Err(CliError::new(format!("session {} is in no workflow", session.id)));
     };
+    check_named(args.manifest.as_deref(), &attached.manifest)?;
     let mut given = tightened(&place.project.here, "a workflow was let go");
     if let Some(gate) = held_back(&place) {
         let would = [
             format!("This would let go of {}, whose gate {gate} was not let through.", attached.manifest),
             format!("Alternative: what `tidegate gate check {gate}` lists as missing."),
         ];
-        let about = format!("let go of a workflow whose gate {gate} was not let through");
-        given = match place.consent("gate detach".to_owned(), about, &would, args.approved, args.of.json)? {
+        let about = format!("let go of a workflow whose gate {gate} was not passed");
+        let command = format!("gate detach --manifest {}", quoted(Path::new(&attached.manifest)));
+        given = match place.consent(command, about, &would, args.approved, args.of.json)? {
             Consent::Given(given) => given,
             Consent::Waits(code) => return Ok(code),
         };

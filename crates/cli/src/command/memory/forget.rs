@@ -71,7 +71,7 @@ pub(super) fn run(args: &Forget) -> Outcome {
     let request = Request {
         name: "memory forget",
         command: format!("memory forget {} {}", args.what.name(), line(&args.id, 200)),
-        about: None,
+        about: Some(meant.would.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")),
         would: &meant.would,
         approved: args.approved,
         json: args.json,

@@ -107,7 +107,7 @@ fn lines(imported: &Imported, is_asked: bool) -> Vec<String> {
 
 /// Whether a person was asked here: only at a terminal, and not through an agent.
 fn is_asked(opened: &Opened) -> bool {
-    !opened.here.env.agent && approval::is_at_terminal()
+    !approval::is_by_agent(&opened.here.env) && approval::is_at_terminal()
 }
 
 /// What names a row everywhere.
@@ -120,7 +120,7 @@ fn name(record: &Record) -> Name {
 /// Refuses new rows of other projects if an agent imports them, as every command that writes does. Versions of rows that are
 /// here are left to [`agreed`]: no agent gets a yes there.
 fn check_own(opened: &mut Opened, records: &[Record]) -> Result<(), CliError> {
-    if !opened.here.env.agent {
+    if !approval::is_by_agent(&opened.here.env) {
         return Ok(());
     }
     let own = opened.own.as_ref();

@@ -49,7 +49,7 @@ pub(super) fn run(args: &Migrate) -> Outcome {
     let request = Request {
         name: "memory migrate",
         command: command(args, &address),
-        about: None,
+        about: Some(would.join(" ")),
         would: &would,
         approved: args.approved,
         json: args.json,

@@ -27,6 +27,7 @@ use tidegate_state::feature::memory::spool;
 use tidegate_state::project::memory_project;
 
 use super::Outcome;
+use crate::approval;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
@@ -116,7 +117,7 @@ impl Opened {
 
     /// An agent's command writes only into its own project, as the tools of the MCP server do.
     fn check_own(&mut self, project: i64) -> Result<(), CliError> {
-        if self.here.env.agent {
+        if approval::is_by_agent(&self.here.env) {
             act::check_own(&mut self.memory, self.own.as_ref(), project)?;
         }
         Ok(())

@@ -32,7 +32,9 @@ impl RoomMarks for Marks {
         self.requests.push(new);
         if self.requests.len() > REQUESTS_KEPT {
             // One that can come to nothing any more, else the oldest.
-            let over = |known: &Approval| matches!(known.stage, ApprovalStage::Used | ApprovalStage::Void);
+            let over = |known: &Approval| {
+                matches!(known.stage, ApprovalStage::Used | ApprovalStage::Void | ApprovalStage::Refused)
+            };
             let at = self.requests.iter().position(over).unwrap_or_default();
             self.requests.remove(at);
         }
@@ -79,10 +81,13 @@ pub enum ApprovalStage {
     Used,
     /// It cannot be approved any more.
     Void,
+    /// A yes was there, and turned out not to be a person's.
+    Refused,
 }
 
-/// Characters of what a request means: a plan can be long, and it is read at a glance.
-const LONGEST_ABOUT: usize = 400;
+/// Characters and lines of what a person approves with a code: more is not read at a glance.
+const LONGEST_TERM: usize = 400;
+const MOST_LINES: usize = 8;
 
 /// How long a request waits for its answer, and an approval for its use.
 pub const APPROVAL_MS: u64 = 10 * 60 * 1000;
@@ -99,9 +104,15 @@ impl Approval {
         matches!(self.stage, ApprovalStage::Asked | ApprovalStage::Questioned(_)) && self.in_time(now)
     }
 
-    /// Whether this command may run now.
-    pub fn allows(&self, command: &str, now: Millis) -> bool {
-        self.stage == ApprovalStage::Given && self.command == command && self.in_time(now)
+    /// Whether this command, with this meaning, may run now.
+    pub fn allows(&self, command: &str, about: Option<&str>, now: Millis) -> bool {
+        let is_same = self.command == command && self.about.as_deref() == about;
+        self.stage == ApprovalStage::Given && is_same && self.in_time(now)
+    }
+
+    /// Whether the person has yet to be told that their approval was not used.
+    pub fn is_refusal_unsaid(&self) -> bool {
+        self.stage == ApprovalStage::Refused && !self.shown
     }
 
     fn in_time(&self, now: Millis) -> bool {
@@ -112,11 +123,9 @@ impl Approval {
     /// What a person has to be shown before a yes to it counts: the whole command, and what it means where the command does
     /// not tell.
     pub fn terms(&self) -> impl Iterator<Item = String> {
-        let about = self.about.as_ref().map(|about| match about.char_indices().nth(LONGEST_ABOUT) {
-            Some((end, _)) => format!("{}…", &about[..end]),
-            None => about.clone(),
-        });
-        std::iter::once(format!("tidegate {}", self.command)).chain(about)
+        // A backtick would end the quoted command, and the rest would read as Tidegate's own words.
+        let plain = |text: &str| text.replace('`', "'").replace('\n', "; ");
+        std::iter::once(plain(&format!("tidegate {}", self.command))).chain(self.about.as_deref().map(plain))
     }
 
     /// The same in one line.
@@ -126,6 +135,17 @@ impl Approval {
             [command, about] => format!("`{command}` ({about})"),
             _ => format!("`{}`", terms.concat()),
         }
+    }
+
+    /// The one question whose answer counts. Text around the command could turn its meaning into the opposite.
+    pub fn question(&self) -> String {
+        format!("Allow this once? {} (code {})", self.wording(), self.code)
+    }
+
+    /// Whether a person can take in at a glance what they approve.
+    pub fn fits_a_glance(&self) -> bool {
+        let fits = |text: &str| text.chars().count() <= LONGEST_TERM && text.lines().count() <= MOST_LINES;
+        fits(&self.command) && self.about.as_deref().is_none_or(fits)
     }
 
     /// Whether a text could be a code.

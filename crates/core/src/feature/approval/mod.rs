@@ -1,7 +1,7 @@
 //! Approval: a command that loosens something, called by an agent, waits for a yes that only a person can give.
 //!
 //! The command leaves a mark with a code. Here a person's answer is recognised: `approve CODE` typed as a prompt, or
-//! chosen as the answer to a question that holds the code. Where the model puts the code into any other tool call (a
+//! chosen as the answer to the one question that the command gives out. Where the model puts the code into any other tool call (a
 //! prompt to be sent later, a client of its own), the code is void. The rules are in `approval.md` beside this file.
 
 pub mod marks;
@@ -15,11 +15,12 @@ use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::Marks;
 use crate::feature::verdict::{Audience, Effect, NoEffect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy};
-use crate::host::person::Person;
-use crate::host::transcript::{Entry, Kind};
+use crate::host::person::{Client, Person};
+use crate::host::transcript::{Entry, Kind, Part};
 use crate::settings::section::section;
 use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
+pub use question::to_ask;
 use question::{Answer, Question};
 
 /// The name in records. It cannot be switched off: nothing would be left that a person could say yes with.
@@ -31,7 +32,7 @@ const ASKING_TOOL: &str = "AskUserQuestion";
 section! {
     /// Section `[approval]`.
     Settings "approval" {
-        /// Commands that loosen something and may run where no person is there to be asked.
+        /// Commands that loosen something and may run where no person is there to be asked. It counts only in `.config/tidegate/config.toml` in the home that the system's user database names: a config folder that HOME or XDG_CONFIG_HOME moves cannot allow anything.
         unattended: Commands = Commands(Vec::new()), Never;
     }
 }
@@ -101,8 +102,10 @@ impl Policy for Approval {
         let known = Needs { client, ..Needs::default() };
         let tool = Needs { tool: true, ..known };
         // One that was used or is void is no reason to read a tool's input.
-        let open =
-            |request: &Request| matches!(request.stage, ApprovalStage::Asked | ApprovalStage::Questioned(_));
+        let open = |request: &Request| {
+            matches!(request.stage, ApprovalStage::Asked | ApprovalStage::Questioned(_))
+                || request.is_refusal_unsaid()
+        };
         let requests = marks.is_some_and(|marks| marks.approval.requests.iter().any(open));
         match event.kind {
             EventKind::UserPromptSubmit if event.main_thread() => {
@@ -158,12 +161,40 @@ fn named<'r>(prompt: &'r str, requests: &'r [Request]) -> impl Iterator<Item = &
     requests.iter().filter(move |request| question::holds(prompt, &request.code))
 }
 
+/// What an entry of the transcript says about a yes to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// Nothing.
+    Nothing,
+    /// A person typed it, or answered the question of this call.
+    Yes(Option<String>),
+    /// It is there, and not from a person: a hook answered the question, or the host sent the prompt by itself.
+    NotByAPerson,
+}
+
 /// Whether an entry of the transcript is a person's yes to this request: a prompt they typed, or their answer to a question.
-pub fn is_yes(entry: &Entry<'_>, request: &Request) -> bool {
-    let typed = entry.typed_prompt().and_then(|prompt| typed_code(&prompt));
-    typed.is_some_and(|code| code == request.code)
-        || matches!(&entry.kind, Kind::Result(result)
-            if !entry.is_of_agent && question::answer(result.output, request) == Answer::Approval)
+pub fn said(entry: &Entry<'_>, request: &Request) -> Said {
+    let is_typed = |prompt: String| typed_code(&prompt).is_some_and(|code| code == request.code);
+    if entry.typed_prompt().is_some_and(is_typed) {
+        return Said::Yes(None);
+    }
+    if entry.sent_prompt().is_some_and(is_typed) {
+        return Said::NotByAPerson;
+    }
+    match &entry.kind {
+        Kind::Result(result)
+            if !entry.is_of_agent && question::answer(result.output, request) == Answer::Approval =>
+        {
+            if result.is_by_hook {
+                return Said::NotByAPerson;
+            }
+            Said::Yes(entry.parts().into_iter().find_map(|part| match part {
+                Part::Result { call, .. } => call.map(Into::into),
+                _ => None,
+            }))
+        }
+        _ => Said::Nothing,
+    }
 }
 
 /// A person typed `approve CODE`.
@@ -182,9 +213,7 @@ fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
         return Verdict::silent(why);
     }
     match requests.iter().find(|request| request.code == code && request.waits(facts.now)) {
-        Some(request) if request.client != facts.client => {
-            Verdict::silent("it was typed into another client")
-        }
+        Some(request) if !is_client_of(request, facts) => Verdict::silent("it was typed into another client"),
         Some(request) => give(facts, &[request], "a person typed the approval"),
         None => Verdict {
             says: vec![say(Audience::User, words::nothing_to_approve(facts.lang, &code))],
@@ -198,9 +227,16 @@ fn nobody_to_approve(facts: &Facts<'_>) -> Option<&'static str> {
     match (facts.person, facts.client) {
         (Person::Absent, _) => Some("nobody is there to approve it"),
         (Person::Unknown, _) => Some("the host does not say whether a person is there"),
-        (Person::There, None) => Some("the hook was not started by the client"),
-        (Person::There, Some(_)) => None,
+        (Person::There, Client::Unknown) => Some("the hook was not started by the client"),
+        (Person::There, Client::Unattended) => Some("the client says that nobody is there"),
+        (Person::There, Client::OfAgent) => Some("an agent started this client"),
+        (Person::There, Client::OfPerson(_)) => None,
     }
+}
+
+/// Whether the client that called is the one that the request came from.
+fn is_client_of(request: &Request, facts: &Facts<'_>) -> bool {
+    matches!(facts.client, Client::OfPerson(client) if request.client == Some(client))
 }
 
 /// The model is about to put a question to the person. It counts only if it does not come with its own answer.
@@ -219,11 +255,11 @@ fn put_to_the_person(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     if question.is_answered() {
         return void(facts, &about, "the question came with its answer");
     }
-    if let Some(request) = about.iter().find(|request| !question.shows(request)) {
+    if let Some(request) = about.iter().find(|request| !question.is_for(request)) {
         let text = format!("{}. {}", HIDES, ask_again(request));
         return Verdict {
             says: vec![say(Audience::Model, text)],
-            ..Verdict::silent("the question hides what it is for")
+            ..Verdict::silent("it is not the question that was given")
         };
     }
     let asked = |request: &&Request| {
@@ -247,7 +283,7 @@ fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     if let Some(why) = nobody_to_approve(facts) {
         return Verdict::silent(why);
     }
-    if about.iter().any(|request| request.client != facts.client) {
+    if !about.iter().all(|request| is_client_of(request, facts)) {
         return Verdict::silent("it was answered in another client");
     }
     let with = |wanted: Answer| {
@@ -285,6 +321,14 @@ fn show(facts: &Facts<'_>, requests: &[Request], mut verdict: Verdict) -> Verdic
     let is_new = |request: &&Request| !request.shown && request.waits(facts.now);
     if !verdict.effects.is_empty() || !facts.event.main_thread() || !facts.person.may_be_there() {
         return verdict;
+    }
+    for request in requests.iter().filter(|request| request.is_refusal_unsaid()) {
+        let said = Request { shown: true, ..request.clone() };
+        verdict.because = "the person is told that a yes was not theirs";
+        verdict.says.push(Say {
+            when_said: vec![Effect::mark(Mark::Approval(said))],
+            ..say(Audience::User, words::refused(facts.lang, &request.wording()))
+        });
     }
     for request in requests.iter().filter(is_new) {
         let shown = Request { shown: true, ..request.clone() };
@@ -336,9 +380,10 @@ fn decline(requests: &[&Request]) -> Verdict {
 fn void(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verdict {
     let mut verdict = Verdict::silent(because);
     for request in requests {
-        let (code, command) = (&request.code, &request.command);
+        let code = &request.code;
+        let command = request.terms().next().unwrap_or_default();
         let void = Request { stage: ApprovalStage::Void, ..(*request).clone() };
-        verdict.says.push(say(Audience::User, words::void(facts.lang, code, command)));
+        verdict.says.push(say(Audience::User, words::void(facts.lang, code, &command)));
         verdict.says.push(say(
             Audience::Model,
             format!("The code {code} was in a tool call, so it is void: only a person can give an approval."),
@@ -348,12 +393,11 @@ fn void(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
     verdict
 }
 
-const HIDES: &str =
-    "That question does not show the person what it is for, so an answer to it approves nothing";
+const HIDES: &str = "That is not the question that Tidegate gave, so an answer to it approves nothing";
 
 /// How the model asks so that an answer counts.
 fn ask_again(request: &Request) -> String {
-    format!("Ask with this text in the question: {} (code {})", request.wording(), request.code)
+    format!("Ask with AskUserQuestion and exactly this input: {}", to_ask(request))
 }
 
 fn say(to: Audience, text: String) -> Say {

@@ -3,23 +3,52 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
 use crate::feature::approval::marks::Approval;
 use crate::text::characters::is_plain;
 use crate::text::quoted::quoted_line;
 use crate::text::search;
 
+const HEADER: &str = "Tidegate";
+
+/// The two options, with what the person reads below each.
+const OPTIONS: [(&str, &str); 2] =
+    [("approve", "Allow exactly this command, once."), ("refuse", "Nothing is changed.")];
+
+/// The input of the host's tool for the one question whose answer counts.
+pub fn to_ask(request: &Approval) -> String {
+    let options = OPTIONS.map(|(label, description)| json!({ "label": label, "description": description }));
+    let question = quoted_line(&request.question());
+    let question =
+        json!({ "question": question, "header": HEADER, "multiSelect": false, "options": options });
+    json!({ "questions": [question] }).to_string()
+}
+
 /// What the model asks, and whether it answers itself.
 #[derive(Deserialize)]
 pub(super) struct Question {
-    questions: Vec<Text>,
+    questions: Vec<Value>,
     #[serde(default)]
-    answers: serde_json::Value,
+    answers: Value,
+    #[serde(flatten)]
+    more: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Text {
     question: String,
+    header: Option<String>,
+    multi_select: Option<bool>,
+    options: Vec<Choice>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Choice {
+    label: String,
+    description: Option<String>,
 }
 
 impl Question {
@@ -28,33 +57,64 @@ impl Question {
         serde_json::from_str(input).ok()
     }
 
+    /// Whether the code stands anywhere in what the person sees.
     pub(super) fn holds(&self, code: &str) -> bool {
-        self.questions.iter().any(|text| holds(&text.question, code))
+        self.questions.iter().any(|question| holds(&question.to_string(), code))
     }
 
-    /// Whether each question about this request shows the person what it is for.
-    pub(super) fn shows(&self, request: &Approval) -> bool {
-        let mut about = self.questions.iter().filter(|text| holds(&text.question, &request.code));
-        about.all(|text| shows(&text.question, request))
+    /// Whether it is the one question whose answer counts for this request.
+    pub(super) fn is_for(&self, request: &Approval) -> bool {
+        self.more.is_empty() && is_only(&self.questions, request)
     }
 
     /// Whether it came with an answer. Empty ones are none.
     pub(super) fn is_answered(&self) -> bool {
         match &self.answers {
-            serde_json::Value::Null => false,
-            serde_json::Value::Object(answers) => !answers.is_empty(),
+            Value::Null => false,
+            Value::Object(answers) => !answers.is_empty(),
             _ => true,
         }
     }
 }
 
+/// Whether these are our question and no other: text around it, a second question, or what stands below the options could
+/// say the opposite.
+fn is_only(questions: &[Value], request: &Approval) -> bool {
+    let [question] = questions else { return false };
+    Text::deserialize(question).is_ok_and(|text| text.is_for(request))
+}
+
+impl Text {
+    fn is_for(&self, request: &Approval) -> bool {
+        let is_ours = |choice: &Choice, (label, description): (&str, &str)| {
+            let below = choice.description.as_deref().unwrap_or_default();
+            choice.label == label && (below.is_empty() || below == description)
+        };
+        is_text_for(&self.question, request)
+            && self.header.as_deref().is_none_or(|header| header.is_empty() || header == HEADER)
+            && self.multi_select != Some(true)
+            && self.options.len() == OPTIONS.len()
+            && self.options.iter().zip(OPTIONS).all(|(choice, ours)| is_ours(choice, ours))
+    }
+}
+
+/// However its lines are broken. A character that draws over others is not part of it.
+fn is_text_for(question: &str, request: &Approval) -> bool {
+    let is_visible = question.chars().all(|c| matches!(c, '\n' | '\r' | '\t') || is_plain(c));
+    is_visible
+        && quoted_line(question).split_whitespace().eq(quoted_line(&request.question()).split_whitespace())
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Response {
-    answers: BTreeMap<String, serde_json::Value>,
+    /// As the person saw them: a hook can have changed them on the way.
+    #[serde(default)]
+    questions: Vec<Value>,
+    answers: BTreeMap<String, Value>,
     /// The host went on by itself because nobody answered in time; what was ticked by then is in the answers.
     #[serde(default)]
-    afk_timeout_ms: serde_json::Value,
+    afk_timeout_ms: Value,
 }
 
 /// What the person made of a question about a code.
@@ -70,50 +130,28 @@ pub(super) enum Answer {
 
 /// The answer to the question that holds the code.
 pub(super) fn answer(response: &str, request: &Approval) -> Answer {
-    let code = request.code.as_str();
     let Ok(response) = serde_json::from_str::<Response>(response) else { return Answer::None };
-    if !response.afk_timeout_ms.is_null() {
+    let mut answers = response.answers.iter();
+    if !response.afk_timeout_ms.is_null() || !answers.any(|(question, _)| holds(question, &request.code)) {
         return Answer::None;
     }
-    let about = response.answers.iter().filter(|(question, _)| holds(question, code));
-    let mut yes = about.map(|(question, answer)| {
-        shows(question, request) && answer.as_str().is_some_and(|answer| is_approval(answer, code))
-    });
-    match yes.next() {
-        None => Answer::None,
-        Some(first) if first && yes.all(|also| also) => Answer::Approval,
-        Some(_) => Answer::Other,
+    let is_yes = |(question, answer): (&String, &Value)| {
+        is_text_for(question, request)
+            && answer.as_str().is_some_and(|answer| is_approval(answer, &request.code))
+    };
+    if is_only(&response.questions, request) && response.answers.iter().all(is_yes) {
+        Answer::Approval
+    } else {
+        Answer::Other
     }
 }
 
-/// `approve`, alone or with the code. Models like to add "(Recommended)" to a label.
+/// `approve`, alone or with the code, also where a person typed it instead of choosing it.
 fn is_approval(answer: &str, code: &str) -> bool {
-    let lower = answer.trim().to_lowercase();
-    let plain = ["(recommended)", "(推奨)", "（推奨）"].iter().find_map(|note| lower.strip_suffix(note));
-    let mut words = plain.unwrap_or(&lower).split_whitespace();
+    let mut words = answer.split_whitespace();
     let verb = words.next().is_some_and(|verb| verb.eq_ignore_ascii_case("approve") || verb == "承認");
     let rest = words.next().is_none_or(|word| word.eq_ignore_ascii_case(code));
     verb && rest && words.next().is_none()
-}
-
-/// How much a question may say besides what it is about, in bytes, and how many lines it may have.
-const MOST_MORE: usize = 300;
-const MOST_LINES: usize = 8;
-
-/// Whether a question shows the whole command and what it means, however its lines are broken.
-fn shows(question: &str, request: &Approval) -> bool {
-    // A person reads a few lines, and nothing may draw over them.
-    if question.lines().count() > MOST_LINES || question.chars().any(|c| c != '\n' && !is_plain(c)) {
-        return false;
-    }
-    // As the model was told it: without markup.
-    let question = quoted_line(question);
-    let mut more = question.len();
-    request.terms().all(|term| {
-        let term = quoted_line(&term);
-        more = more.saturating_sub(term.len());
-        question.contains(&term)
-    }) && more <= MOST_MORE
 }
 
 /// Whether the code stands in the text, in capitals or not. Not only as a word: in JSON a line break before it is a letter.
@@ -135,10 +173,10 @@ mod tests {
         }
     }
 
-    fn request(about: Option<&str>) -> Approval {
+    fn request(command: &str, about: Option<&str>) -> Approval {
         Approval {
             code: "K7QF2M".into(),
-            command: "gate skip 1 --reason 'one file'".into(),
+            command: command.into(),
             about: about.map(str::to_owned),
             at: crate::time::Millis(0),
             client: Some(7),
@@ -147,34 +185,106 @@ mod tests {
         }
     }
 
-    const WHOLE: &str = "`tidegate gate skip 1 --reason 'one file'` (risks: the context may run out)";
+    fn skip() -> Approval {
+        request("gate skip 1 --reason 'one file'", Some("risks: the context may run out"))
+    }
+
+    const WHOLE: &str = "Allow this once? `tidegate gate skip 1 --reason 'one file'` (risks: the context may run out) (code K7QF2M)";
 
     #[test]
     fn a_question_shows_the_whole_command_and_its_risks() {
-        let skip = request(Some("risks: the context may run out"));
         for (question, is_shown) in [
-            ("`tidegate gate skip 1 --reason 'one file'` (risks: the context may run out)", true),
-            ("Run tidegate gate skip 1\n  --reason 'one file'?\nrisks: the context\nmay run out.", true),
+            (WHOLE, true),
+            (&WHOLE.replace(' ', "\n  "), true),
             ("Ready to continue? (ticket K7QF2M)", false),
-            (&format!("Which colour? {}{WHOLE}", "bla ".repeat(200)), false),
-            (&format!("Which colour?{}{WHOLE}", "\n".repeat(40)), false),
-            (&format!("Which colour?\u{1b}[8m {WHOLE}"), false),
-            (&format!("Which colour?\u{202e} {WHOLE}"), false),
-            ("`tidegate gate skip 1 --reason 'one file'`?", false),
-            ("tidegate gate skip 1? risks: the context may run out", false),
-            ("tidegate gate skip 12 --reason 'one file', risks: the context may run out", false),
+            (&format!("Which colour? {WHOLE}"), false),
+            (
+                &format!(
+                    "The repository asked me to run\n{WHOLE}\nI declined. Do you approve that I declined?"
+                ),
+                false,
+            ),
+            (&format!("{WHOLE}\u{1b}[8m"), false),
+            (&format!("{WHOLE}\u{202e}"), false),
+            (&WHOLE.replace("one file", "two files"), false),
+            (&WHOLE.replace("skip 1", "skip 12"), false),
+            (&WHOLE.replace("may", "will not"), false),
         ] {
-            assert_eq!(shows(question, &skip), is_shown, "{question}");
+            assert_eq!(is_text_for(question, &skip()), is_shown, "{question}");
         }
-        let plain = request(None);
-        assert!(shows("May I `tidegate gate skip 1 --reason 'one file'`?", &plain));
-        let long = request(Some(&"x".repeat(1000)));
-        assert!(shows(&long.wording(), &long), "a long plan is shortened on both sides");
+        let wide = request("off skill-gate", Some("<b>a</b>"));
+        assert!(
+            Question::asked(&to_ask(&wide)).is_some_and(|asked| asked.is_for(&wide)),
+            "what is said is taken"
+        );
+    }
+
+    /// Each part of what a person sees.
+    #[test]
+    fn only_the_question_that_is_given_counts() {
+        let ours = || serde_json::from_str::<Value>(&to_ask(&skip())).expect("JSON");
+        let counts = |asked: &Value| {
+            let asked = asked.to_string();
+            Question::asked(&asked).expect("a question").is_for(&skip())
+        };
+        let with = |change: &dyn Fn(&mut Value)| {
+            let mut asked = ours();
+            change(&mut asked);
+            counts(&asked)
+        };
+        assert!(counts(&ours()));
+        assert!(with(&|asked| {
+            let question = &mut asked["questions"][0];
+            question["options"] = json!([{ "label": "approve" }, { "label": "refuse" }]);
+            *question = json!({ "question": question["question"], "options": question["options"] });
+        }));
+        assert!(!with(
+            &|asked| asked["questions"][0]["options"][0]["description"] = json!("Keep the check on")
+        ));
+        assert!(!with(&|asked| asked["questions"][0]["options"][1]["description"] = json!("Run it anyway")));
+        assert!(!with(&|asked| asked["questions"][0]["options"][0]["preview"] = json!("nothing is run")));
+        assert!(!with(&|asked| asked["questions"][0]["options"][1]["label"] = json!("approve")));
+        assert!(!with(&|asked| {
+            let options = asked["questions"][0]["options"].as_array_mut().expect("options");
+            options.push(json!({ "label": "later" }));
+        }));
+        assert!(!with(&|asked| asked["questions"][0]["options"].as_array_mut().expect("options").reverse()));
+        assert!(!with(&|asked| asked["questions"][0]["header"] = json!("Formatting")));
+        assert!(!with(&|asked| asked["questions"][0]["multiSelect"] = json!(true)));
+        assert!(!with(&|asked| {
+            let questions = asked["questions"].as_array_mut().expect("questions");
+            questions.insert(0, json!({ "question": "Format the code?", "options": [] }));
+        }));
+        assert!(!with(&|asked| asked["metadata"] = json!({ "source": "x" })));
+    }
+
+    /// A hook can change a question after the model has asked it.
+    #[test]
+    fn an_answer_counts_only_to_the_question_that_was_given() {
+        let ours = serde_json::from_str::<Value>(&to_ask(&skip())).expect("JSON");
+        let answer = |questions: &Value, asked: &str| {
+            let response = json!({ "questions": questions, "answers": { asked: "approve" } });
+            super::answer(&response.to_string(), &skip())
+        };
+        assert_eq!(answer(&ours["questions"], WHOLE), Answer::Approval);
+        let mut reversed = ours["questions"].clone();
+        reversed[0]["options"][0]["description"] = json!("Do not run it");
+        assert_eq!(answer(&reversed, WHOLE), Answer::Other);
+        assert_eq!(answer(&json!([]), WHOLE), Answer::Other);
+        assert_eq!(answer(&ours["questions"], "Format the code? K7QF2M"), Answer::Other);
+        assert_eq!(answer(&ours["questions"], "Format the code?"), Answer::None);
+    }
+
+    /// In the middle of a message of Tidegate's, nothing that an agent wrote ends the quotation.
+    #[test]
+    fn a_backtick_does_not_end_a_quoted_command() {
+        let sly = request("gate skip 1 --reason 'x`. To refuse, type approve. `'", Some("a `b`"));
+        assert_eq!(sly.wording().matches('`').count(), 2, "{}", sly.wording());
     }
 
     #[test]
     fn only_a_plain_yes_is_one() {
-        for answer in ["approve", "Approve K7QF2M", " approve  k7qf2m ", "承認", "Approve (Recommended)"] {
+        for answer in ["approve", "Approve K7QF2M", " approve  k7qf2m ", "承認"] {
             assert!(is_approval(answer, "K7QF2M"), "{answer}");
         }
         for answer in [
@@ -187,7 +297,7 @@ mod tests {
             "yes",
             "no (approve)",
             "approve (not yet)",
-            "approve (recommended) later",
+            "approve (recommended)",
         ] {
             assert!(!is_approval(answer, "K7QF2M"), "{answer}");
         }

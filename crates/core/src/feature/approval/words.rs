@@ -28,11 +28,25 @@ pub(super) fn unclear(lang: Lang, code: &str) -> String {
     }
 }
 
-/// Status line: an approval waits.
-pub fn waits(lang: Lang, code: &str, command: &str) -> String {
+/// A yes to this was not the person's.
+pub(super) fn refused(lang: Lang, what: &str) -> String {
     match lang {
-        Lang::En => format!("approve {code}? tidegate {command}"),
-        Lang::Ja => format!("承認待ち {code}: tidegate {command}"),
+        Lang::En => format!(
+            "Tidegate did not run {what}: you did not give that yes yourself. A hook answered the question, or a scheduled \
+             prompt sent the code. Nothing was changed."
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {what} は実行していません。承認はご本人の操作ではありませんでした（フックが質問に答えたか、予約された\
+             プロンプトがコードを送りました）。何も変更されていません。"
+        ),
+    }
+}
+
+/// Status line: an approval waits; `what` is the command and its meaning.
+pub fn waits(lang: Lang, code: &str, what: &str) -> String {
+    match lang {
+        Lang::En => format!("approve {code}? {what}"),
+        Lang::Ja => format!("承認待ち {code}: {what}"),
     }
 }
 
@@ -60,10 +74,10 @@ pub(super) fn nothing_to_approve(lang: Lang, code: &str) -> String {
 pub(super) fn void(lang: Lang, code: &str, command: &str) -> String {
     match lang {
         Lang::En => format!(
-            "The agent put the approval code {code} into a tool call, so the code is void and `tidegate {command}` was not approved."
+            "The agent put the approval code {code} into a tool call, so the code is void and `{command}` was not approved."
         ),
         Lang::Ja => format!(
-            "エージェントが承認コード {code} をツール呼び出しに使ったため、コードは無効になりました。`tidegate {command}` は承認されていません。"
+            "エージェントが承認コード {code} をツール呼び出しに使ったため、コードは無効になりました。`{command}` は承認されていません。"
         ),
     }
 }

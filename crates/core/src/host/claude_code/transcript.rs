@@ -90,7 +90,9 @@ impl<'a> Line<'a> {
             content: content.map(|content| Content { json: content.0, read }),
             kind: match kind {
                 Some("user") => match self.result.get() {
-                    Some(result) => Kind::Result(ToolResult { output: result.0 }),
+                    Some(result) => {
+                        Kind::Result(ToolResult { output: result.0, is_by_hook: self.decision.is_by_hook() })
+                    }
                     None => Kind::Prompt(self.prompt()),
                 },
                 Some("assistant") => self
@@ -116,11 +118,8 @@ impl<'a> Line<'a> {
         let content = self.message.get().and_then(|message| message.content.get());
         let origin = self.turn_origin.get().map(AsRef::as_ref);
         let source = self.source.get().map(AsRef::as_ref);
-        let is_of_client = is(&self.meta)
-            || is(&self.summary)
-            || is(&self.visible_only)
-            || source == Some("system")
-            || !matches!(origin, None | Some("human" | "sdk"));
+        let is_sent = source == Some("system") || !matches!(origin, None | Some("human" | "sdk"));
+        let is_of_client = is_sent || is(&self.meta) || is(&self.summary) || is(&self.visible_only);
         // A command that a person runs in the client alone has no turn, and so no origin of one.
         let read = if origin.is_some() { typed_in_turn } else { typed_without_turn };
         let text = content.and_then(|content| content.0.strip_prefix('"'));
@@ -128,8 +127,29 @@ impl<'a> Line<'a> {
             is_hidden: is(&self.meta),
             repeats_output: text.is_some_and(|text| text.starts_with(REPEATED_OUTPUT)),
             typed: content.filter(|_| !is_of_client).map(|content| Typed { json: content.0, read }),
+            sent: content.filter(|_| is_sent).map(|content| Typed { json: content.0, read: all_words }),
         }
     }
+}
+
+impl Field<Decision<'_>> {
+    fn is_by_hook(&self) -> bool {
+        let is_hook = |member: &Field<Cow<'_, str>>| member.get().is_some_and(|name| name == "hook");
+        self.get().is_some_and(|decision| is_hook(&decision.source) || is_hook(&decision.reason))
+    }
+}
+
+/// Whether a line says that a hook changed the input of a call, and so perhaps answered the question that it asks.
+pub fn is_changed_by_hook(line: &[u8], call: &str) -> bool {
+    let holds = |text: &[u8]| search::find(line, text).is_some();
+    if !holds(call.as_bytes()) || !holds(b"updatedInput") {
+        return false;
+    }
+    let Ok(entry) = serde_json::from_slice::<serde_json::Value>(line) else { return false };
+    let attachment = &entry["attachment"];
+    attachment["type"].as_str().is_some_and(|kind| kind.contains("hook"))
+        && attachment["toolUseID"] == call
+        && attachment["hookEvent"] != "PostToolUse"
 }
 
 fn is(flag: &Field<bool>) -> bool {
@@ -162,7 +182,7 @@ impl<'a> Attachment<'a> {
             return None;
         }
         let typed = self.prompt.get().map(|prompt| Typed { json: prompt.0, read: typed_meanwhile });
-        Some(Prompt { is_hidden: false, repeats_output: false, typed })
+        Some(Prompt { is_hidden: false, repeats_output: false, typed, sent: None })
     }
 }
 
@@ -210,6 +230,10 @@ impl<'a> Block<'a> {
             _ => return None,
         })
     }
+}
+
+fn all_words(json: &str) -> Option<String> {
+    said(json).map(words)
 }
 
 fn typed_in_turn(json: &str) -> Option<String> {
@@ -308,6 +332,7 @@ wire_object! {
         turn_origin as "turnOrigin": Cow<'a, str>,
         requested_model as "requestedModel": Cow<'a, str>,
         result as "toolUseResult": Verbatim<'a>,
+        decision as "permissionDecision": Decision<'a>,
         message: Message<'a>,
         attachment: Attachment<'a>,
         compaction as "compactMetadata": Compaction<'a>,
@@ -332,6 +357,13 @@ wire_object! {
         mode as "commandMode": Cow<'a, str>,
         human_turn as "humanTurn": bool,
         origin: Origin<'a>,
+    }
+}
+
+wire_object! {
+    struct Decision<'a> {
+        source: Cow<'a, str>,
+        reason as "reasonType": Cow<'a, str>,
     }
 }
 
