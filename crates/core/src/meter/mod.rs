@@ -2,6 +2,7 @@
 
 pub mod forecast;
 pub mod sources;
+pub mod words;
 
 use std::fmt;
 

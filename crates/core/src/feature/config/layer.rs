@@ -168,7 +168,7 @@ impl Config {
         if self.assign(chosen, voice) != Put::Taken {
             return;
         }
-        for (section, key, value) in self.general.preset.values() {
+        for (section, key, value) in self.preset_values(self.general.preset) {
             let Some(found) = self.section_mut(section) else { continue };
             let put = found.put(key, &value, voice);
             self.note_origin(path(section, key), Origin::Preset(Box::new(chosen.origin.clone())), &put);

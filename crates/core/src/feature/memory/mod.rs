@@ -18,3 +18,4 @@ pub mod shown;
 pub mod summary;
 pub mod tag;
 pub mod topic_decision;
+mod words;

@@ -6,4 +6,5 @@ pub mod marks;
 pub mod skill;
 pub mod task_gate;
 pub mod verify_stop;
+pub mod words;
 pub mod work;

@@ -9,6 +9,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::knowledge::facts::Knowledge;
 use crate::feature::knowledge::marks::{Mark, Nudge};
+use crate::feature::knowledge::words;
 use crate::feature::marks::{Marks, Note, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
@@ -20,6 +21,9 @@ section! {
     Settings "compound_nudge" {
         /// Whether it tells the person (`user`), the model at the next prompt, too (`both`), only records (`shadow`), or does not look.
         mode: NudgeMode = NudgeMode::User, Tightens;
+    }
+    presets {
+        mode: NudgeMode::Shadow, NudgeMode::Both;
     }
 }
 
@@ -179,10 +183,8 @@ fn nudge(
     }
     let confidence = knowledge.confidence;
     let doubtful = confidence.unverified >= 3 && confidence.unverified * 2 > confidence.total;
-    let text = (crate::words::words(facts.lang).unpromoted)(
-        entries,
-        doubtful.then_some((confidence.unverified, confidence.total)),
-    );
+    let text =
+        words::unpromoted(facts.lang, entries, doubtful.then_some((confidence.unverified, confidence.total)));
     Verdict {
         because: "entries are not promoted",
         says: vec![Say { to: Audience::User, text, weight: 30, explains: false, when_said }],

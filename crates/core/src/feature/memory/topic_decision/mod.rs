@@ -14,6 +14,7 @@ use crate::feature::memory::catalogue::{Named, OWN, TopicRecord};
 use crate::feature::memory::facts::{held, turn_began, turn_ends};
 use crate::feature::memory::marks::{Mark, TopicOf};
 use crate::feature::memory::shown::shown;
+use crate::feature::memory::words;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
 use crate::settings::section::section;
@@ -25,6 +26,9 @@ section! {
     Settings "topic_decision" {
         /// What happens when a topic is left for which nothing was recorded: nothing, a note to the model at the next prompt (`note`), or the stop is held once (`block`). With `off` a session's start names no topics either.
         mode: TopicMode = TopicMode::Note, Tightens;
+    }
+    presets {
+        mode: TopicMode::Off, TopicMode::Block;
     }
 }
 
@@ -218,7 +222,7 @@ fn hold(facts: &Facts<'_>, marks: &Marks, before: &TopicOf, now: &TopicOf) -> Ve
     if !marks.session.noticed(ID) {
         verdict.says.push(Say {
             to: Audience::User,
-            text: (crate::words::words(facts.lang).topic_undecided)(&left, ID),
+            text: words::topic_undecided(facts.lang, &left),
             weight: 40,
             explains: true,
             when_said: vec![Effect::mark(SessionMark::Notice(ID.to_owned()))],

@@ -18,6 +18,11 @@ section! {
         /// Files whose edits need no verification, by pattern: generated code, scratch folders.
         exempt: Exempted<Glob> = Exempted::default(), Tightens;
     }
+    presets {
+        mode: VerifyMode::Shadow, VerifyMode::Block;
+        blocks: Count::new(1), Count::new(3);
+        wants: Wants::One, Wants::Each;
+    }
     sections {
         /// Section `[verify_stop.commands]`.
         commands: Commands = Commands::default();
