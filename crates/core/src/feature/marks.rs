@@ -160,11 +160,11 @@ impl Marks {
     pub fn fold(bytes: &[u8]) -> Marks {
         let mut marks = Marks::default();
         // Once for the whole file, instead of for every string in it.
-        let text = String::from_utf8_lossy(bytes);
-        let is_whole = matches!(text, Cow::Borrowed(_));
+        let whole = str::from_utf8(bytes);
+        let text = whole.map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
         for line in text.split('\n').filter(|line| !line.trim_ascii().is_empty()) {
             // A line that was not text is not read: its mark would say something else than was written.
-            let is_text = is_whole || !line.contains(char::REPLACEMENT_CHARACTER);
+            let is_text = whole.is_ok() || !line.contains(char::REPLACEMENT_CHARACTER);
             match Some(line).filter(|_| is_text).and_then(Mark::read) {
                 Some(mark) => marks.apply(mark),
                 None if marks.unread.len() < UNREAD_KEPT => marks.unread.push(line.to_owned()),
