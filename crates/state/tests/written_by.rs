@@ -235,7 +235,7 @@ fn person(written: &mut Value) {
 }
 
 fn same_mark(line: &str) -> Mark {
-    let mark = Mark::read(line.as_bytes()).unwrap_or_else(|| panic!("not a mark: {line}"));
+    let mark = Mark::read(line).unwrap_or_else(|| panic!("not a mark: {line}"));
     let mut expected: Value = serde_json::from_str(line).unwrap();
     person(&mut expected);
     assert_eq!(serde_json::to_value(&mark).unwrap(), expected);
