@@ -10,6 +10,7 @@ use std::process::{Command, ExitCode};
 
 use tidegate_core::event::SessionId;
 use tidegate_core::host::claude_code::settings_file::Guard;
+use tidegate_hook::client::{self, OwnVariables};
 use tidegate_hook::environment::Environment;
 use tidegate_hook::gather::running;
 use tidegate_state::host::claude_code::settings::{may_be_of_project, variables_of_project};
@@ -33,8 +34,13 @@ pub(crate) fn start_anew() -> Option<ExitCode> {
     let of_projects: Vec<(Option<Vec<_>>, PathBuf)> = of_projects.collect();
     // Settings that cannot be read may set anything, but only for what the host starts.
     let counting = || of_projects.iter().filter(|(of_project, _)| env.agent || of_project.is_some());
+    // A file may be gone by now, and the client still has what was in it. Also an agent's own word does not count.
+    let of_client =
+        if guarded.is_empty() { None } else { client::above(env.client).and_then(OwnVariables::of) };
+    let roots: Vec<&Path> = of_projects.iter().map(|(_, project)| project.as_path()).collect();
     let is_foreign = |name: &str, value: &OsStr| {
         counting().any(|(of_project, project)| may_be_of_project(project, of_project.as_deref(), name, value))
+            || of_client.as_ref().is_some_and(|own| !own.counts(name, value, &roots))
     };
     let foreign: Vec<_> = guarded.iter().filter(|(name, value, _)| is_foreign(name, value)).collect();
     if foreign.is_empty() {
@@ -45,7 +51,9 @@ pub(crate) fn start_anew() -> Option<ExitCode> {
     let names: Vec<&str> = told.map(|(name, ..)| name.as_str()).collect();
     if !names.is_empty() {
         let names = names.join(", ");
-        print::to_stderr(&format!("note: ignored {names}: the project's settings set it, or cannot be read"));
+        print::to_stderr(&format!(
+            "note: ignored {names}: the project's settings set it, or cannot be read, or the client was not started with it"
+        ));
     }
     let program = match running() {
         Ok(program) => program,

@@ -10,6 +10,11 @@ use tidegate_core::host::{AGENT_VARIABLES, Host, VARIABLES};
 use tidegate_core::text::lang::Lang;
 use tidegate_state::host::claude_code::settings::{may_be_of_project, variables_of_project};
 use tidegate_state::place::PlaceEnv;
+use tidegate_state::project;
+use tidegate_state::session::marks::Elsewhere;
+
+use crate::caller;
+use crate::client::OwnVariables;
 
 /// The variables we look at. Never the whole environment: the host keeps secrets in it.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +27,8 @@ pub struct Environment {
     pub plugin: Option<PathBuf>,
     /// `CLAUDE_PID`: the client's process.
     pub client: Option<u64>,
+    /// `AI_AGENT`, as the client sets it for its shell and not for its hooks.
+    pub in_shell_tool: bool,
     /// `CLAUDE_CODE_SESSION_ID`: set in the host's own shell, for commands.
     pub session: Option<String>,
     /// `TIDEGATE_OFF`.
@@ -36,6 +43,8 @@ pub struct Environment {
     pub person: Person,
     /// `LC_ALL`, `LC_MESSAGES` or `LANG`.
     pub locale: Option<String>,
+    /// `XDG_RUNTIME_DIR`, or where the system keeps temporary files.
+    pub runtime: Option<PathBuf>,
     /// `COLUMNS`.
     pub columns: Option<usize>,
     /// Variables that the project's settings set, and that therefore do not count.
@@ -116,9 +125,13 @@ impl Environment {
             || NOT_SETTINGS.iter().any(|name| variables.get(name).is_some());
         let Some(project) = env.project.as_deref().filter(|_| some) else { return env };
         let of_project = variables_of_project(project);
+        // The file may be gone by now, and the client still has what was in it.
+        let of_client = env.client.filter(|client| caller::is(*client)).and_then(OwnVariables::of);
         let counts = |name: &str| {
-            let value = variables.get(name);
-            !value.is_some_and(|value| may_be_of_project(project, of_project.as_deref(), name, value))
+            variables.get(name).is_none_or(|value| {
+                !may_be_of_project(project, of_project.as_deref(), name, value)
+                    && of_client.as_ref().is_none_or(|own| own.counts(name, value, &[project]))
+            })
         };
         let ours = NOT_SETTINGS.iter().chain(&PLACES).copied();
         let ours =
@@ -156,6 +169,7 @@ impl Environment {
             project: path("CLAUDE_PROJECT_DIR"),
             plugin: path("CLAUDE_PLUGIN_ROOT"),
             client: text("CLAUDE_PID").and_then(|id| id.parse().ok()),
+            in_shell_tool: text("AI_AGENT").is_some_and(|agent| agent.ends_with("_agent")),
             session: text("CLAUDE_CODE_SESSION_ID"),
             off: text("TIDEGATE_OFF"),
             settings: Vec::new(),
@@ -164,6 +178,7 @@ impl Environment {
             person: attended.map_or(Person::Unknown, |value| (value != "0").into()),
             locale: text("LC_ALL").or_else(|| text("LC_MESSAGES")).or_else(|| text("LANG")),
             ignored: Vec::new(),
+            runtime: path("XDG_RUNTIME_DIR").or_else(|| path("TMPDIR")),
             columns: text("COLUMNS").and_then(|value| value.parse().ok()).filter(|columns| *columns > 0),
             compaction: CompactionEnv {
                 off: on("DISABLE_AUTO_COMPACT") || on("DISABLE_COMPACT"),
@@ -196,6 +211,16 @@ impl Environment {
             no_long_context: env.no_long_context || files.no_long_context,
             unknown_window: env.unknown_window.or(files.unknown_window),
         }
+    }
+
+    /// Where a session leaves signs of edits when its own folder cannot be written: elsewhere in the state, and outside of it.
+    pub fn signs_elsewhere(&self, session: &str) -> Elsewhere {
+        let Ok(state) = self.place.state() else { return Elsewhere::default() };
+        let usual = || PathBuf::from("/tmp");
+        let runtime = self.runtime.clone().filter(|folder| folder.is_absolute()).unwrap_or_else(usual);
+        // Of this state: a machine may have several.
+        let name = format!("tidegate-unnoted-{}", project::folder_name(&state));
+        Elsewhere { folders: vec![state.join("unnoted"), runtime.join(name)], file: session.to_owned() }
     }
 
     /// The language for people.

@@ -23,6 +23,7 @@ use tidegate_core::feature::session;
 use tidegate_core::feature::verification::checks;
 use tidegate_core::feature::verification::checks::{Place, Project, Seen, could_check};
 use tidegate_core::feature::verification::evidence;
+use tidegate_core::feature::verification::work::UNNAMED;
 use tidegate_core::feature::workflow::manifest::is_manifest;
 use tidegate_core::feature::workflow::policy::is_same;
 use tidegate_core::feature::workflow::standing as workflow;
@@ -457,7 +458,8 @@ impl Gather<'_> {
             let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
             let edited: Vec<PathBuf> = files.iter().map(|file| home.join(file)).collect();
             // A script that was made for a moment and removed again; with more files than are known by name it is not asked.
-            let all_named = unverified.is_some_and(|changes| changes.count() == files.len());
+            let all_named = unverified.is_some_and(|changes| changes.count() == files.len())
+                && !files.iter().any(|file| file == UNNAMED);
             work.edits_gone = needs.checks && all_named && !edited.iter().any(|file| file.exists());
             let roots = self.roots(root, marks);
             self.checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks);

@@ -43,6 +43,7 @@ use crate::environment::Environment;
 use crate::failure::{Fallback, Seen, record_id};
 use crate::gather::{Gather, Gathered, cycle_root, project_root};
 use crate::later::{self, Answer, Later};
+use crate::{caller, client};
 
 /// A payload beyond this is not a hook's: 32 MiB of tool output is the most that was ever seen.
 const LARGEST_PAYLOAD: u64 = 64 * 1024 * 1024;
@@ -142,19 +143,26 @@ impl Hook {
             agent: owned(&event.payload.agent_id),
             tool: owned(&event.payload.tool_name),
             project: root.as_deref().map(|root| root.to_string_lossy().into_owned()),
+            stops_first: event.kind == EventKind::Stop
+                && event.main_thread()
+                && event.payload.stop_hook_active.get() != Some(&true),
         });
         let mut config = kept(self.config(state.as_ref().ok(), root.as_deref()));
         if let Some((switches, _)) = self.fallback.off.get() {
             let session = Some(event.session.as_str());
             switches.apply(&mut config, self.fallback.now, root.as_deref(), session);
         }
-        let ignored =
-            |name: &String| format!("{name} is ignored: the project's settings set it, or cannot be read");
+        let ignored = |name: &String| {
+            format!(
+                "{name} is ignored: the project's settings set it, or cannot be read, or the client was not started with it"
+            )
+        };
         config.problems.extend(self.env.ignored.iter().map(ignored));
         let _ = self.fallback.closes.set(config.edit_gate_closes());
         let state = match state {
             Ok(state) => state,
             Err(why) => {
+                self.see_edits_without_state(&event, &bytes, &config, root.clone());
                 let closed = self.fail(&FailedStep::State(why), Some(&config), None);
                 let open = closed == Reply::default();
                 return if open {
@@ -171,16 +179,29 @@ impl Hook {
         let folder = state.session(&event.session);
         // What could not be noted when it happened is unverified all the same.
         match event.kind {
-            EventKind::Stop | EventKind::TaskCompleted => drop(marks::take_up_unnoted(&folder)),
+            EventKind::Stop | EventKind::TaskCompleted => {
+                let elsewhere = self.env.signs_elsewhere(event.session.as_str());
+                if let Err(error) = marks::take_up_unnoted(&folder, &elsewhere)
+                    && event.kind == EventKind::Stop
+                {
+                    return self.fail(&FailedStep::Marks(error.to_string()), Some(&config), None).into();
+                }
+            }
             // And what ran now may be its check, which counts only for what is known to be unverified.
             EventKind::PostToolUse
                 if event.payload.tool_name.get().is_some_and(|tool| tool == "Bash" || tool == "Skill") =>
             {
-                drop(marks::try_take_up_unnoted(&folder));
+                let elsewhere = self.env.signs_elsewhere(event.session.as_str());
+                drop(marks::try_take_up_unnoted(&folder, &elsewhere));
             }
             _ => {}
         }
         let marks = self.read_marks(&event, &state, &folder, root.as_deref());
+        let clients = marks.value().map(|marks| marks.clients.as_slice()).unwrap_or_default();
+        let is_shell = self.env.in_shell_tool;
+        let caller = self.env.client.filter(|client| !is_shell && caller::is(*client));
+        let only_answers = !clients.is_empty() && !client::is_of_session(caller, clients);
+        let caller = caller.filter(|caller| !clients.iter().any(|known| known.process == *caller));
         // A gate decides whether an agent is spawned, and the reading it rests on may be worth a wait.
         if event.spawn().is_some() && marks.value().is_some_and(|marks| marks.workflow.is_some()) {
             self.deadline.extend();
@@ -196,8 +217,9 @@ impl Hook {
             self.deadline.extend();
         }
         let prompt = marks.value().and_then(|marks| marks.lang);
-        let run = Run { hook: self, event: &event, payload: &bytes, config: &config, state, folder };
-        run.rule(marks, root).unwrap_or_else(|step| self.fail(&step, Some(&config), prompt).into())
+        let (event, payload, config) = (&event, bytes.as_slice(), &*config);
+        let run = Run { hook: self, event, payload, config, state, folder, caller, only_answers };
+        run.rule(marks, root).unwrap_or_else(|step| self.fail(&step, Some(config), prompt).into())
     }
 
     /// Records a call by another host. It gets no answer: a wrong one could deny every edit there.
@@ -272,6 +294,36 @@ impl Hook {
         reply::reply(event.kind, &outcome)
     }
 
+    /// Keeps the edits of this event at hand: they leave a sign if the event cannot be noted.
+    fn see_edits(&self, facts: &Facts<'_>, config: &Config, folder: &Path) {
+        if matches!(facts.event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure)
+            && !facts.files.is_empty()
+        {
+            let edits = evidence::edit_marks(facts, config);
+            if !edits.is_empty() {
+                let _ = self.fallback.edits.set((folder.to_owned(), edits));
+            }
+        }
+    }
+
+    /// The same where there is no state to read from.
+    fn see_edits_without_state(
+        &self,
+        event: &Event<'_>,
+        payload: &[u8],
+        config: &Config,
+        root: Option<PathBuf>,
+    ) {
+        if !matches!(event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure) {
+            return;
+        }
+        // Nothing is below it.
+        let (env, now, folder) = (&self.env, self.fallback.now, Path::new("/dev/null"));
+        let in_time = || self.deadline.in_time();
+        let gather = Gather { env, config, payload, state: None, folder, now, in_time: &in_time };
+        self.see_edits(&gather.facts(event, Known::Absent, root).facts, config, folder);
+    }
+
     /// The session's marks; a fork that has none yet takes those of the session it copied.
     fn read_marks(
         &self,
@@ -304,6 +356,11 @@ struct Run<'a> {
     state: StateDir,
     /// The session's.
     folder: PathBuf,
+    /// A client that called, and that the session's marks do not know yet.
+    caller: Option<u64>,
+    /// The client of this session did not call: any command can write a payload into a hook. Nothing is changed, and a gate
+    /// answers as always.
+    only_answers: bool,
 }
 
 impl Run<'_> {
@@ -323,15 +380,17 @@ impl Run<'_> {
         let (config, payload, folder) = (self.config, self.payload, self.folder.as_path());
         let gather =
             Gather { env, config, payload, state: Some(&self.state), folder, now, in_time: &in_time };
-        let mut gathered = kept(gather.facts(self.event, marks, root));
-        if matches!(self.event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure)
-            && !gathered.facts.files.is_empty()
+        // Marks that cannot be read would be taken for those of a session without edits.
+        if let (Known::Broken(why), EventKind::Stop) = (&marks, self.event.kind)
+            && config.stop_gate_closes()
         {
-            let edits = evidence::edit_marks(&gathered.facts, config);
-            if !edits.is_empty() {
-                let _ = self.hook.fallback.edits.set((self.folder.clone(), edits));
-            }
+            return Err(FailedStep::Marks(why.clone()));
         }
+        let mut gathered = kept(gather.facts(self.event, marks, root));
+        if self.only_answers {
+            return Ok(self.answer_only(&gathered));
+        }
+        self.hook.see_edits(&gathered.facts, config, folder);
         let (ruling, outcome, lock) = self.decide(&mut gathered, &gather)?;
         if self.is_duplicate() {
             // What the other one wrote down about a stop is why this one would hold it again.
@@ -344,6 +403,36 @@ impl Run<'_> {
             return Ok(reply::reply(self.event.kind, &Outcome { call, reason, ..Outcome::default() }).into());
         }
         self.write_down(&gathered, &kept(ruling), &kept(outcome), lock)
+    }
+
+    /// What a caller gets that is not the session's client.
+    fn answer_only(&self, gathered: &Gathered<'_>) -> Answer {
+        let now = self.hook.fallback.now;
+        let event = self.event;
+        let mut record = Record {
+            id: record_id(now),
+            session: Some(event.session.to_string()),
+            tool: event.payload.tool_name.get().map(ToString::to_string),
+            project: gathered.root.as_deref().map(|root| root.to_string_lossy().into_owned()),
+            person: self.hook.env.person,
+            ruling: "not-from-client".to_owned(),
+            ..Record::begin(&event.name, now)
+        };
+        record.cost.us = self.hook.fallback.micros();
+        let _ = journal::append(&self.state.journal(), now, &mut record);
+        // If this is the client after all, a turn must be able to end.
+        let holds_again = event.payload.stop_hook_active.get() == Some(&true);
+        let answers = match event.kind {
+            EventKind::PreToolUse => true,
+            EventKind::Stop => !holds_again,
+            _ => false,
+        };
+        if !answers {
+            return Answer::default();
+        }
+        let ruling = pipeline::decide(&gathered.facts, self.config, &|| self.hook.fallback.micros());
+        let outcome = ruling.settle(event.kind, event.main_thread(), self.config.text_budget(event));
+        reply::reply(event.kind, &outcome).into()
     }
 
     /// Whether this is a gate that nobody switched off.
@@ -397,6 +486,7 @@ impl Run<'_> {
         let now = self.hook.fallback.now;
         let failed = |error: std::io::Error| FailedStep::Marks(error.to_string());
         let mut new_marks = marks_of(gathered, self.config, outcome);
+        new_marks.extend(self.client_marks(gathered, &new_marks));
         let lock = match lock {
             None if !new_marks.is_empty() => Some(marks::lock_shared(&self.folder).map_err(failed)?),
             lock => lock,
@@ -463,6 +553,14 @@ impl Run<'_> {
             }
         }
         Ok(Answer { reply: reply::reply(self.event.kind, outcome), later })
+    }
+
+    /// The client that called, where the marks do not know it or begin anew.
+    fn client_marks(&self, gathered: &Gathered<'_>, new: &[Mark]) -> Vec<Mark> {
+        let begins = new.iter().any(|mark| matches!(mark, Mark::Began { .. }));
+        let known = gathered.facts.marks.value().map(|marks| marks.clients.as_slice()).unwrap_or_default();
+        let kept = known.iter().copied().filter(|_| begins);
+        kept.chain(self.caller.and_then(client::process)).map(Mark::Client).collect()
     }
 
     /// Leaves the jobs that the ruling has for the worker.

@@ -14,6 +14,7 @@ mod later;
 mod failure;
 
 mod caller;
+pub mod client;
 pub mod child;
 mod statusline;
 

@@ -164,6 +164,17 @@ pub enum Mark {
     TopicsTold(u64),
     /// The client ended the session.
     Detached,
+    /// A client that called the session's hooks, for which the system vouches.
+    Client(ClientProcess),
+}
+
+/// A process of the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientProcess {
+    /// Its number.
+    pub process: u64,
+    /// When it began, as the system counts: numbers are used again.
+    pub since: u64,
 }
 
 /// Unpromoted entries that a person was told of.
@@ -425,6 +436,8 @@ pub struct Marks {
     pub topics_told: Option<u64>,
     /// The client has ended the session, and not begun it again.
     pub detached: bool,
+    /// The clients that called its hooks, newest last. With one of them, calls of others do not count.
+    pub clients: Vec<ClientProcess>,
     /// Lines we could not read: torn, or of a newer version.
     pub unread: Vec<String>,
 }
@@ -437,6 +450,9 @@ pub const WORKFLOW_NOTICE: &str = "workflow ";
 
 /// More than there are kinds of them, topics aside.
 const NOTES_KEPT: usize = 8;
+
+/// More clients than are in one session at once.
+const CLIENTS_KEPT: usize = 4;
 
 /// More than anybody adds.
 const DIRECTORIES_KEPT: usize = 8;
@@ -472,6 +488,13 @@ impl Marks {
                 self.detached = false;
             }
             Mark::Detached => self.detached = true,
+            Mark::Client(client) => {
+                self.clients.retain(|known| *known != client);
+                self.clients.push(client);
+                if self.clients.len() > CLIENTS_KEPT {
+                    self.clients.remove(0);
+                }
+            }
             Mark::Attended(person) => self.person = Some(person),
             Mark::Root(path) => self.root = Some(path),
             Mark::Transcript(path) => {
@@ -700,6 +723,7 @@ impl Marks {
         marks.extend(self.decisions_told.map(Mark::DecisionsTold));
         marks.extend(self.topics_told.map(Mark::TopicsTold));
         marks.extend(self.detached.then_some(Mark::Detached));
+        marks.extend(self.clients.iter().copied().map(Mark::Client));
         let mut lines = write_lines(&marks);
         for line in &self.unread {
             lines.push_str(line);
@@ -848,6 +872,7 @@ mod tests {
             Just(Mark::Notice("workflow 80".into())),
             Just(Mark::WorkflowLeft),
             Just(Mark::Detached),
+            (0u64..8, 0u64..4).prop_map(|(process, since)| Mark::Client(ClientProcess { process, since })),
             (0u64..1 << 40, 0u64..1 << 40).prop_map(|(to, at)| Mark::Spooled(Spooled {
                 to,
                 at: Millis(at),

@@ -39,6 +39,20 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
                 ),
                 anew,
             ),
+            // The right program now, by a way that others may lead elsewhere.
+            Target::File(_)
+                if *calls == Calls::Us
+                    && !commands[0].selected
+                    && seen
+                        .link
+                        .as_deref()
+                        .is_some_and(|link| link.exists() && Path::new(program) != link) =>
+            {
+                found.warning(
+                    format!("{}: {entries} of ours call {program}, not the stable link", file.display()),
+                    anew,
+                );
+            }
             Target::File(_) | Target::Unclear => {}
         }
     }
