@@ -30,7 +30,7 @@ pub struct OwnVariables {
 impl OwnVariables {
     /// Of this client.
     pub fn of(client: u64) -> Option<OwnVariables> {
-        let block = read(client, "environ")?;
+        let block = initial(client)?;
         let variables = block.split(|byte| *byte == 0).filter_map(|variable| {
             let at = variable.iter().position(|byte| *byte == b'=')?;
             Some((text(&variable[..at]), text(&variable[at + 1..])))
@@ -124,6 +124,17 @@ fn ancestors(process: u64) -> impl Iterator<Item = u64> {
     std::iter::successors(parent(&process), parent).take(MOST)
 }
 
+/// The variables that a process was started with. Tests are clients that were started with other ones; a build for use has no
+/// such variable.
+fn initial(process: u64) -> Option<Vec<u8>> {
+    if cfg!(debug_assertions)
+        && let Some(file) = std::env::var_os("TEST_TIDEGATE_CLIENT_ENVIRON")
+    {
+        return std::fs::read(file).ok();
+    }
+    read(process, "environ")
+}
+
 struct Stat {
     parent: u64,
     since: u64,
@@ -137,15 +148,15 @@ fn stat(process: u64) -> Option<Stat> {
     Some(Stat { parent: fields.get(1)?.parse().ok()?, since: fields.get(19)?.parse().ok()? })
 }
 
-/// Where the system shows processes. Tests have their own; a build for use has no such variable.
-fn processes() -> PathBuf {
-    let own = if cfg!(debug_assertions) { std::env::var_os("TEST_TIDEGATE_PROC") } else { None };
-    own.map_or_else(|| PathBuf::from("/proc"), PathBuf::from)
+/// Where the system shows a process.
+#[cfg(target_os = "linux")]
+fn folder(process: u64) -> PathBuf {
+    Path::new("/proc").join(process.to_string())
 }
 
 #[cfg(target_os = "linux")]
 fn program(process: u64) -> Option<PathBuf> {
-    let path = std::fs::read_link(processes().join(process.to_string()).join("exe")).ok()?;
+    let path = std::fs::read_link(folder(process).join("exe")).ok()?;
     // An update may have replaced it.
     let text = path.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);
     Some(text.unwrap_or(path))
@@ -154,7 +165,7 @@ fn program(process: u64) -> Option<PathBuf> {
 #[cfg(target_os = "linux")]
 fn read(process: u64, name: &str) -> Option<Vec<u8>> {
     use std::io::Read;
-    let file = std::fs::File::open(processes().join(process.to_string()).join(name)).ok()?;
+    let file = std::fs::File::open(folder(process).join(name)).ok()?;
     let mut bytes = Vec::new();
     file.take(LARGEST).read_to_end(&mut bytes).ok()?;
     Some(bytes)

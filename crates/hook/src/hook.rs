@@ -415,7 +415,7 @@ impl Run<'_> {
             tool: event.payload.tool_name.get().map(ToString::to_string),
             project: gathered.root.as_deref().map(|root| root.to_string_lossy().into_owned()),
             person: self.hook.env.person,
-            ruling: "not-from-client".to_owned(),
+            ruling: "not-client".to_owned(),
             ..Record::begin(&event.name, now)
         };
         record.cost.us = self.hook.fallback.micros();
