@@ -391,6 +391,9 @@ impl Run<'_> {
             return Ok(self.answer_only(&gathered));
         }
         self.hook.see_edits(&gathered.facts, config, folder);
+        if let (Known::Broken(why), Some(_)) = (&gathered.facts.marks, self.hook.fallback.edits.get()) {
+            return Err(FailedStep::Marks(why.clone()));
+        }
         let (ruling, outcome, lock) = self.decide(&mut gathered, &gather)?;
         if self.is_duplicate() {
             // What the other one wrote down about a stop is why this one would hold it again.

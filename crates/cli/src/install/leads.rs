@@ -13,7 +13,7 @@ use super::settings::line_of;
 use super::status_line;
 use super::step::Act;
 use super::target::Target;
-use crate::program::is_program;
+use crate::program::{is_program, real_place};
 
 /// A change to where hooks lead.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +72,9 @@ fn of_link(link: &Path, to: &Path, program: &Path) -> Option<Detour> {
     (!is_same).then(|| Detour::Link { link: link.to_owned(), from, to: to.to_owned() })
 }
 
+/// Stands for the event of the entry that is no hook.
+const STATUS_LINE: &str = "the status line";
+
 /// One of our entries: where it leads, and whether it holds a call back.
 struct Entry {
     event: String,
@@ -83,20 +86,16 @@ struct Entry {
 fn of_texts(file: &Path, old: &str, new: &str, program: &str) -> Vec<Detour> {
     let (old_entries, new_entries) = (entries(old, program), entries(new, program));
     let mut detours = Vec::new();
-    for old in &old_entries {
+    for old in old_entries.iter().filter(|old| old.starts_something()) {
         let same = |new: &&Entry| new.event == old.event && new.gates == old.gates;
         let known: Vec<&Entry> = new_entries.iter().filter(same).collect();
         let is_weaker = |new: &&Entry| old.blocks && !new.blocks;
         let detour = if known.is_empty() || known.iter().all(is_weaker) {
             Detour::Weaker { file: file.to_owned(), event: old.event.clone() }
-        } else if known.iter().any(|new| new.starts == old.starts) {
+        } else if known.iter().any(|new| is_same(&new.starts, &old.starts)) {
             continue;
         } else {
             let (from, to) = (named(&old.starts), named(&known[0].starts));
-            // A program that is not there starts nothing now.
-            if matches!(&old.starts, Starts::Program(path) if is_program(Path::new(path)).is_err()) {
-                continue;
-            }
             Detour::Entries { file: file.to_owned(), from, to }
         };
         if !detours.contains(&detour) {
@@ -104,6 +103,25 @@ fn of_texts(file: &Path, old: &str, new: &str, program: &str) -> Vec<Detour> {
         }
     }
     detours
+}
+
+impl Entry {
+    /// Not one of an event that nothing listens to, nor of a program that is gone.
+    fn starts_something(&self) -> bool {
+        let is_known = || registrations::REGISTRATIONS.iter().any(|known| known.event.name() == self.event);
+        let is_there = match &self.starts {
+            Starts::Program(path) if Path::new(path).is_absolute() => is_program(Path::new(path)).is_ok(),
+            _ => true,
+        };
+        is_there && (self.event == STATUS_LINE || is_known())
+    }
+}
+
+fn is_same(a: &Starts, b: &Starts) -> bool {
+    match (a, b) {
+        (Starts::Program(a), Starts::Program(b)) => real_place(Path::new(a)) == real_place(Path::new(b)),
+        _ => a == b,
+    }
 }
 
 fn named(starts: &Starts) -> String {
@@ -134,7 +152,7 @@ fn entries(text: &str, program: &str) -> Vec<Entry> {
         }
     }
     if let Some(called) = line_of(&document.root).and_then(status_line::called) {
-        let (event, starts) = ("the status line".to_owned(), Starts::Program(called));
+        let (event, starts) = (STATUS_LINE.to_owned(), Starts::Program(called));
         entries.push(Entry { event, starts, gates: false, blocks: false });
     }
     entries

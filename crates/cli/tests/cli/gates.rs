@@ -162,20 +162,21 @@ fn a_check_that_fails_closes_only_a_gate_that_denies() {
 }
 
 #[test]
-fn marks_that_cannot_be_read_close_the_edit_and_let_the_stop_pass() {
+fn marks_that_cannot_be_read_close_the_edit_and_hold_the_stop_once() {
     let work = Work::new();
     work.edits("src/main.rs");
     let marks = work.sandbox.session("s-1").join("marks");
     fs::remove_file(&marks).expect("the marks");
     fs::create_dir(&marks).expect("a folder in their place");
     work.asks_to_edit("src/main.rs").closed("the session's marks cannot be used");
-    work.stop().silent();
+    assert!(work.is_held());
+    work.stop_with(json!({ "stop_hook_active": true })).silent();
 }
 
-/// A stop that is held without being counted would be held for ever.
+/// A stop that is held without being counted would be held for ever: the host says whether it was held in this turn.
 #[cfg(unix)]
 #[test]
-fn a_stop_that_cannot_be_counted_passes() {
+fn a_stop_that_cannot_be_counted_is_held_once() {
     use std::os::unix::fs::PermissionsExt;
     let work = Work::new();
     work.edits("src/main.rs");
@@ -191,7 +192,8 @@ fn a_stop_that_cannot_be_counted_passes() {
     } else {
         allow(0o400);
     }
-    work.stop().silent();
+    assert!(work.is_held());
+    work.stop_with(json!({ "stop_hook_active": true })).silent();
 }
 
 #[test]
