@@ -49,9 +49,12 @@ pub(super) fn detours(plan: &Plan, target: &Target) -> Vec<Detour> {
     for step in &plan.steps {
         let file = &step.place.file;
         let found = match &step.act {
-            Act::Text { old: Some(old), new } => {
-                of_texts(file, old, new.as_deref().unwrap_or_default(), &target.call)
-            }
+            Act::Text { old: Some(old), new } => of_texts(
+                file,
+                old,
+                new.as_deref().unwrap_or_default(),
+                &Calling { program: &target.call, home: target.env.place.home.as_deref() },
+            ),
             Act::Link(to) => of_link(file, to, &target.program).into_iter().collect(),
             _ => Vec::new(),
         };
@@ -81,12 +84,20 @@ struct Entry {
     starts: Starts,
     gates: bool,
     blocks: bool,
+    is_misread: bool,
 }
 
-fn of_texts(file: &Path, old: &str, new: &str, program: &str) -> Vec<Detour> {
-    let (old_entries, new_entries) = (entries(old, program), entries(new, program));
+/// What is needed to tell where an entry leads.
+struct Calling<'a> {
+    /// The path by which settings call us.
+    program: &'a str,
+    home: Option<&'a Path>,
+}
+
+fn of_texts(file: &Path, old: &str, new: &str, calling: &Calling<'_>) -> Vec<Detour> {
+    let (old_entries, new_entries) = (entries(old, calling.program), entries(new, calling.program));
     let mut detours = Vec::new();
-    for old in old_entries.iter().filter(|old| old.starts_something()) {
+    for old in old_entries.iter().filter(|old| old.starts_something(calling.home)) {
         let same = |new: &&Entry| new.event == old.event && new.gates == old.gates;
         let known: Vec<&Entry> = new_entries.iter().filter(same).collect();
         let is_weaker = |new: &&Entry| old.blocks && !new.blocks;
@@ -106,14 +117,22 @@ fn of_texts(file: &Path, old: &str, new: &str, program: &str) -> Vec<Detour> {
 }
 
 impl Entry {
-    /// Not one of an event that nothing listens to, nor of a program that is gone.
-    fn starts_something(&self) -> bool {
+    /// Not one of an event that nothing listens to, nor of a program that is gone, nor one that other agents misread: to
+    /// replace that is worth more.
+    fn starts_something(&self, home: Option<&Path>) -> bool {
+        let in_home = |path: &str| {
+            let below = path.strip_prefix("$HOME/").or_else(|| path.strip_prefix("~/"))?;
+            Some(home?.join(below))
+        };
         let is_known = || registrations::REGISTRATIONS.iter().any(|known| known.event.name() == self.event);
         let is_there = match &self.starts {
-            Starts::Program(path) if Path::new(path).is_absolute() => is_program(Path::new(path)).is_ok(),
+            Starts::Program(path) => {
+                let path = in_home(path).unwrap_or_else(|| PathBuf::from(path));
+                !path.is_absolute() || is_program(&path).is_ok()
+            }
             _ => true,
         };
-        is_there && (self.event == STATUS_LINE || is_known())
+        is_there && !self.is_misread && (self.event == STATUS_LINE || is_known())
     }
 }
 
@@ -146,14 +165,15 @@ fn entries(text: &str, program: &str) -> Vec<Entry> {
                 {
                     let blocks = handler.get("onFailure").and_then(Value::as_str) == Some("block");
                     let gates = !entry.is_advice();
-                    entries.push(Entry { event: event.key.clone(), starts: entry.starts, gates, blocks });
+                    let (event, is_misread) = (event.key.clone(), entry.runs_payload);
+                    entries.push(Entry { event, starts: entry.starts, gates, blocks, is_misread });
                 }
             }
         }
     }
     if let Some(called) = line_of(&document.root).and_then(status_line::called) {
         let (event, starts) = (STATUS_LINE.to_owned(), Starts::Program(called));
-        entries.push(Entry { event, starts, gates: false, blocks: false });
+        entries.push(Entry { event, starts, gates: false, blocks: false, is_misread: false });
     }
     entries
 }
@@ -176,7 +196,9 @@ mod tests {
         let gate: &[&str] = &["hook", "--event", "PreToolUse"];
         let advice: &[&str] = &["hook", "--event", "PreToolUse", "--advice"];
         let (ours, gone) = ("/bin/sh", "/no/such/tidegate");
-        let of = |old: &str, new: &str| of_texts(Path::new("/f"), old, new, ours).len();
+        let of = |old: &str, new: &str| {
+            of_texts(Path::new("/f"), old, new, &Calling { program: ours, home: None }).len()
+        };
         let now = settings(ours, gate, true);
         assert_eq!(of(&now, &now), 0);
         assert_eq!(of("{}", &now), 0, "a first install");
