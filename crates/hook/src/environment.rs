@@ -27,8 +27,6 @@ pub struct Environment {
     pub plugin: Option<PathBuf>,
     /// `CLAUDE_PID`: the client's process.
     pub client: Option<u64>,
-    /// `AI_AGENT`, as the client sets it for its shell and not for its hooks.
-    pub in_shell_tool: bool,
     /// `CLAUDE_CODE_SESSION_ID`: set in the host's own shell, for commands.
     pub session: Option<String>,
     /// `TIDEGATE_OFF`.
@@ -43,8 +41,6 @@ pub struct Environment {
     pub person: Person,
     /// `LC_ALL`, `LC_MESSAGES` or `LANG`.
     pub locale: Option<String>,
-    /// `XDG_RUNTIME_DIR`, or where the system keeps temporary files.
-    pub runtime: Option<PathBuf>,
     /// `COLUMNS`.
     pub columns: Option<usize>,
     /// Variables that the project's settings set, and that therefore do not count.
@@ -169,7 +165,6 @@ impl Environment {
             project: path("CLAUDE_PROJECT_DIR"),
             plugin: path("CLAUDE_PLUGIN_ROOT"),
             client: text("CLAUDE_PID").and_then(|id| id.parse().ok()),
-            in_shell_tool: text("AI_AGENT").is_some_and(|agent| agent.ends_with("_agent")),
             session: text("CLAUDE_CODE_SESSION_ID"),
             off: text("TIDEGATE_OFF"),
             settings: Vec::new(),
@@ -178,7 +173,6 @@ impl Environment {
             person: attended.map_or(Person::Unknown, |value| (value != "0").into()),
             locale: text("LC_ALL").or_else(|| text("LC_MESSAGES")).or_else(|| text("LANG")),
             ignored: Vec::new(),
-            runtime: path("XDG_RUNTIME_DIR").or_else(|| path("TMPDIR")),
             columns: text("COLUMNS").and_then(|value| value.parse().ok()).filter(|columns| *columns > 0),
             compaction: CompactionEnv {
                 off: on("DISABLE_AUTO_COMPACT") || on("DISABLE_COMPACT"),
@@ -196,6 +190,11 @@ impl Environment {
     /// Claude Code never need it.
     pub fn other_host() -> Option<Host> {
         VARIABLES.into_iter().find_map(|(name, host)| std::env::var_os(name).map(|_| host))
+    }
+
+    /// Whether this process has the variable that the client sets for its shell tool and not for its hooks.
+    pub(crate) fn is_of_shell_tool() -> bool {
+        std::env::var("AI_AGENT").is_ok_and(|agent| agent.ends_with("_agent"))
     }
 
     /// The host's settings as its environment leaves them.
@@ -216,8 +215,9 @@ impl Environment {
     /// Where a session leaves signs of edits when its own folder cannot be written: elsewhere in the state, and outside of it.
     pub fn signs_elsewhere(&self, session: &str) -> Elsewhere {
         let Ok(state) = self.place.state() else { return Elsewhere::default() };
+        let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
         let usual = || PathBuf::from("/tmp");
-        let runtime = self.runtime.clone().filter(|folder| folder.is_absolute()).unwrap_or_else(usual);
+        let runtime = runtime.filter(|folder| folder.is_absolute()).unwrap_or_else(usual);
         // Of this state: a machine may have several.
         let name = format!("tidegate-unnoted-{}", project::folder_name(&state));
         Elsewhere { folders: vec![state.join("unnoted"), runtime.join(name)], file: session.to_owned() }

@@ -198,8 +198,8 @@ impl Hook {
         }
         let marks = self.read_marks(&event, &state, &folder, root.as_deref());
         let clients = marks.value().map(|marks| marks.clients.as_slice()).unwrap_or_default();
-        let is_shell = self.env.in_shell_tool;
-        let caller = self.env.client.filter(|client| !is_shell && caller::is(*client));
+        let vouches = |client: &u64| caller::is(*client) && !Environment::is_of_shell_tool();
+        let caller = self.env.client.filter(vouches);
         let only_answers = !clients.is_empty() && !client::is_of_session(caller, clients);
         let caller = caller.filter(|caller| !clients.iter().any(|known| known.process == *caller));
         // A gate decides whether an agent is spawned, and the reading it rests on may be worth a wait.
