@@ -138,7 +138,8 @@ fn a_turn_whose_state_cannot_be_written_is_held_once() {
     let model = Model::start(script);
     let run = launch(&home, &model).ask("add a class");
 
-    let texts = model.last_main().texts();
+    let last = model.last_main();
+    let texts = last.texts();
     let held = texts
         .iter()
         .filter(|text| text.contains("Stop hook feedback") && text.contains("cannot use its state"));
