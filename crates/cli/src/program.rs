@@ -30,6 +30,12 @@ pub(crate) fn is_in(program: &Path, folder: &Path) -> bool {
     place.starts_with(&folder) || real(program).starts_with(&folder)
 }
 
+/// A path behind the links of its folders, and not behind its own: where it can be led elsewhere.
+pub(crate) fn real_place(path: &Path) -> PathBuf {
+    let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
+    folder.zip(path.file_name()).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name))
+}
+
 /// The first of this name in these folders.
 pub(crate) fn find_on_path(folders: &[PathBuf], name: &str) -> Option<PathBuf> {
     let file = if cfg!(windows) && !name.contains('.') { format!("{name}.exe") } else { name.to_owned() };

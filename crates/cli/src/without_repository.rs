@@ -10,6 +10,7 @@ use std::process::{Command, ExitCode};
 
 use tidegate_core::event::SessionId;
 use tidegate_core::host::claude_code::settings_file::Guard;
+use tidegate_hook::client::{self, OwnVariables};
 use tidegate_hook::environment::Environment;
 use tidegate_state::host::claude_code::settings::{may_be_of_project, variables_of_project};
 use tidegate_state::place::PlaceEnv;
@@ -33,19 +34,36 @@ pub(crate) fn start_anew() -> Option<ExitCode> {
     let of_projects: Vec<(Option<Vec<_>>, PathBuf)> = of_projects.collect();
     // Settings that cannot be read may set anything, but only for what the host starts.
     let counting = || of_projects.iter().filter(|(of_project, _)| env.agent || of_project.is_some());
-    let is_foreign = |name: &str, value: &OsStr| {
+    // A file may be gone by now, and the client still has what was in it. Also an agent's own word does not count.
+    let of_client =
+        if guarded.is_empty() { None } else { client::above(env.client).and_then(OwnVariables::of) };
+    let is_project = |folder: &&Path| folder.join(".git").exists() || folder.join(".claude").exists();
+    let roots: Vec<&Path> =
+        of_projects.iter().map(|(_, project)| project.as_path()).filter(is_project).collect();
+    let is_of_project = |name: &str, value: &OsStr| {
         counting().any(|(of_project, project)| may_be_of_project(project, of_project.as_deref(), name, value))
     };
+    let is_unknown_to_client =
+        |name: &str, value: &OsStr| of_client.as_ref().is_some_and(|own| !own.counts(name, value, &roots));
+    let is_foreign =
+        |name: &str, value: &OsStr| is_of_project(name, value) || is_unknown_to_client(name, value);
     let foreign: Vec<_> = guarded.iter().filter(|(name, value, _)| is_foreign(name, value)).collect();
     if foreign.is_empty() {
         return None;
     }
     // A team's proxy is no news to anybody; it only does not reach what we start.
     let told = foreign.iter().filter(|(_, _, guard)| *guard != Guard::Programs);
-    let names: Vec<&str> = told.map(|(name, ..)| name.as_str()).collect();
-    if !names.is_empty() {
-        let names = names.join(", ");
-        print::to_stderr(&format!("note: ignored {names}: the project's settings set it, or cannot be read"));
+    let (theirs, unknown): (Vec<_>, Vec<_>) = told
+        .map(|(name, value, _)| (name.as_str(), value))
+        .partition(|(name, value)| is_of_project(name, value));
+    for (variables, why) in [
+        (theirs, "the project's settings set it, or cannot be read"),
+        (unknown, "the client was not started with it"),
+    ] {
+        let names: Vec<&str> = variables.into_iter().map(|(name, _)| name).collect();
+        if !names.is_empty() {
+            print::to_stderr(&format!("note: ignored {}: {why}", names.join(", ")));
+        }
     }
     let program = match running() {
         Ok(program) => program,

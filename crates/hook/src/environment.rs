@@ -10,6 +10,11 @@ use tidegate_core::host::{AGENT_VARIABLES, Host, VARIABLES};
 use tidegate_core::text::lang::Lang;
 use tidegate_state::host::claude_code::settings::{may_be_of_project, variables_of_project};
 use tidegate_state::place::PlaceEnv;
+use tidegate_state::project;
+use tidegate_state::session::marks::Elsewhere;
+
+use crate::caller;
+use crate::client::OwnVariables;
 
 /// The variables we look at. Never the whole environment: the host keeps secrets in it.
 #[derive(Clone, Debug, Default)]
@@ -118,9 +123,13 @@ impl Environment {
             || NOT_SETTINGS.iter().any(|name| variables.get(name).is_some());
         let Some(project) = env.project.as_deref().filter(|_| some) else { return env };
         let of_project = variables_of_project(project);
+        // The file may be gone by now, and the client still has what was in it.
+        let of_client = env.client.filter(|client| caller::is(*client)).and_then(OwnVariables::of);
         let counts = |name: &str| {
-            let value = variables.get(name);
-            !value.is_some_and(|value| may_be_of_project(project, of_project.as_deref(), name, value))
+            variables.get(name).is_none_or(|value| {
+                !may_be_of_project(project, of_project.as_deref(), name, value)
+                    && of_client.as_ref().is_none_or(|own| own.counts(name, value, &[project]))
+            })
         };
         let ours = NOT_SETTINGS.iter().chain(&PLACES).copied();
         let ours =
@@ -188,6 +197,11 @@ impl Environment {
         VARIABLES.into_iter().find_map(|(name, host)| std::env::var_os(name).map(|_| host))
     }
 
+    /// Whether this process has the variable that the client sets for its shell tool and not for its hooks.
+    pub(crate) fn is_of_shell_tool() -> bool {
+        std::env::var("AI_AGENT").is_ok_and(|agent| agent.ends_with("_agent"))
+    }
+
     /// The host's settings as its environment leaves them.
     pub fn host_settings(&self, files: &HostSettings) -> HostSettings {
         let env = &self.compaction;
@@ -201,6 +215,17 @@ impl Environment {
             no_long_context: env.no_long_context || files.no_long_context,
             unknown_window: env.unknown_window.or(files.unknown_window),
         }
+    }
+
+    /// Where a session leaves signs of edits when its own folder cannot be written: elsewhere in the state, and outside of it.
+    pub fn signs_elsewhere(&self, session: &str) -> Elsewhere {
+        let Ok(state) = self.place.state() else { return Elsewhere::default() };
+        let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        let usual = || PathBuf::from("/tmp");
+        let runtime = runtime.filter(|folder| folder.is_absolute()).unwrap_or_else(usual);
+        // Of this state: a machine may have several.
+        let name = format!("tidegate-unnoted-{}", project::folder_name(&state));
+        Elsewhere { folders: vec![state.join("unnoted"), runtime.join(name)], file: session.to_owned() }
     }
 
     /// The language for people.

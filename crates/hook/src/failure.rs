@@ -51,6 +51,9 @@ pub(crate) struct Seen {
     pub agent: Option<String>,
     pub tool: Option<String>,
     pub project: Option<String>,
+    /// It is the end of the main thread's turn, which no hook has held yet. One that cannot be checked is held once: a full
+    /// disk must not keep a turn from ever ending.
+    pub stops_first: bool,
 }
 
 /// How long a record may take when the answer has been given already.
@@ -64,7 +67,12 @@ impl Fallback {
         config: Option<&Config>,
         prompt: Option<Lang>,
     ) -> (Reply, Record) {
-        let closed = self.closes(config).then(|| Closed::because(step, self.lang(config, prompt)));
+        let holds = self.holds_stop(step, config);
+        let closed = if holds {
+            Some(Closed::at_stop(step, self.lang(config, prompt)))
+        } else {
+            self.closes(config).then(|| Closed::because(step, self.lang(config, prompt)))
+        };
         let seen = self.seen.get().cloned().unwrap_or_default();
         let registered = self.registration.event.map_or("", EventKind::name);
         let name = if seen.name.is_empty() { registered } else { &seen.name };
@@ -93,7 +101,7 @@ impl Fallback {
         match closed {
             None => (Reply::default(), record),
             Some(closed) => {
-                let reply = closed.reply();
+                let reply = if holds { closed.stop_reply() } else { closed.reply() };
                 let said = Said { model: Some(closed.model), user: Some(closed.user), dropped: 0 };
                 (reply, Record { said, ..record })
             }
@@ -104,11 +112,21 @@ impl Fallback {
     /// leaves a sign, or the turn would end as if there had been none.
     pub(crate) fn write_down(&self, record: &mut Record) {
         if let Some((session, edits)) = self.edits.get() {
-            let _ = marks::leave_unnoted(session, edits);
+            let id = self.seen.get().and_then(|seen| seen.session.as_deref()).unwrap_or_default();
+            let elsewhere = self.env.get().map(|env| env.signs_elsewhere(id)).unwrap_or_default();
+            let _ = marks::leave_unnoted(session, &elsewhere, edits);
         }
         if let Some(state) = self.state.get() {
             let _ = journal::append(&state.journal(), self.now, record);
         }
+    }
+
+    /// Whether the end of a turn is held because what is known of the session cannot be used.
+    fn holds_stop(&self, step: &FailedStep, config: Option<&Config>) -> bool {
+        let ends = self.seen.get().is_some_and(|seen| seen.stops_first);
+        ends && step.is_of_state()
+            && config.is_some_and(Config::stop_gate_closes)
+            && !self.env.get().is_some_and(|env| env.guard)
     }
 
     /// Whether a gate stays closed by a failure: one that nobody switched off, as far as that is known.

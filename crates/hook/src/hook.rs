@@ -12,7 +12,7 @@ use std::time::Instant;
 use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
-use tidegate_core::feature::marks::{Marks, SessionMark};
+use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
 use tidegate_core::feature::verdict::{AsStep, Call, Carried, Effect, When};
 use tidegate_core::host::Host;
 use tidegate_core::host::claude_code::payload::Field;
@@ -38,6 +38,7 @@ use crate::environment::Environment;
 use crate::failure::{Fallback, Seen, record_id};
 use crate::gather::{Gather, project_root};
 use crate::later::{Answer, Later};
+use crate::{caller, client};
 
 /// A payload beyond this is not a hook's: 32 MiB of tool output is the most that was ever seen.
 const LARGEST_PAYLOAD: u64 = 64 * 1024 * 1024;
@@ -140,6 +141,9 @@ impl Hook {
             agent: owned(&event.payload.agent_id),
             tool: owned(&event.payload.tool_name),
             project: root.as_deref().map(|root| root.to_string_lossy().into_owned()),
+            stops_first: event.kind == EventKind::Stop
+                && event.main_thread()
+                && event.payload.stop_hook_active.get() != Some(&true),
         });
         let root = root.as_deref();
         let mut config = kept(self.config(state.as_ref().ok(), root));
@@ -147,13 +151,17 @@ impl Hook {
             let session = Some(event.session.as_str());
             switches.apply(&mut config, self.fallback.now, root, session);
         }
-        let ignored =
-            |name: &String| format!("{name} is ignored: the project's settings set it, or cannot be read");
+        let ignored = |name: &String| {
+            format!(
+                "{name} is ignored: the project's settings set it, or cannot be read, or the client was not started with it"
+            )
+        };
         config.problems.extend(self.env.ignored.iter().map(ignored));
         let _ = self.fallback.closes.set(config.edit_gate_closes());
         let state = match state {
             Ok(state) => state,
             Err(why) => {
+                self.see_edits_without_state(&event, &bytes, &config, root);
                 let closed = self.fail(&FailedStep::State(why), Some(&config), None);
                 let open = closed == Reply::default();
                 return give(&if open { self.without_state(&event, &bytes, &config, root) } else { closed });
@@ -166,27 +174,41 @@ impl Hook {
         let folder = state.session(&event.session);
         // What could not be noted when it happened is unverified all the same.
         match event.kind {
-            EventKind::Stop | EventKind::TaskCompleted => drop(marks::take_up_unnoted(&folder)),
+            EventKind::Stop | EventKind::TaskCompleted => {
+                let elsewhere = self.env.signs_elsewhere(event.session.as_str());
+                if let Err(error) = marks::take_up_unnoted(&folder, &elsewhere)
+                    && event.kind == EventKind::Stop
+                {
+                    return give(&self.fail(&FailedStep::Marks(error.to_string()), Some(&config), None));
+                }
+            }
             // And what ran now may be its check, which counts only for what is known to be unverified.
             EventKind::PostToolUse
                 if event.payload.tool_name.get().is_some_and(|tool| tool == "Bash" || tool == "Skill") =>
             {
-                drop(marks::try_take_up_unnoted(&folder));
+                let elsewhere = self.env.signs_elsewhere(event.session.as_str());
+                drop(marks::try_take_up_unnoted(&folder, &elsewhere));
             }
             _ => {}
         }
         let marks = self.read_marks(&event, &state, &folder, root);
+        let clients = marks.value().map(|marks| marks.session.clients.as_slice()).unwrap_or_default();
+        let vouches = |client: &u64| caller::is(*client) && !Environment::is_of_shell_tool();
+        let caller = self.env.client.filter(vouches);
+        let only_answers = !clients.is_empty() && !client::is_of_session(caller, clients);
+        let caller = caller.filter(|caller| !clients.iter().any(|known| known.process == *caller));
         if marks.value().is_some_and(|marks| pipeline::deserves_time(&event, marks)) {
             self.deadline.extend();
         }
         let prompt = marks.value().and_then(|marks| marks.session.lang);
         let in_time = || self.deadline.in_time();
         let here = self.here(&event, &config, Some(&state), &folder, root, &in_time);
-        let run = Run { hook: self, event: &event, payload: &bytes, state: &state, here: &here };
+        let (event, payload, state) = (&event, bytes.as_slice(), &state);
+        let run = Run { hook: self, event, payload, state, here: &here, caller, only_answers };
         let answer = run.rule(marks).unwrap_or_else(|step| self.fail(&step, Some(&config), prompt).into());
         let answer = kept(answer);
         let exit = give(&answer.reply);
-        answer.later.carry_out(&state, &here);
+        answer.later.carry_out(state, &here);
         exit
     }
 
@@ -280,6 +302,32 @@ impl Hook {
         reply::reply(event.kind, &outcome)
     }
 
+    /// Keeps the edits of this event at hand: they leave a sign if the event cannot be noted.
+    fn see_edits(&self, facts: &Facts<'_>, config: &Config, folder: &Path) {
+        let edits = pipeline::must_note(facts, config);
+        if !edits.is_empty() {
+            let _ = self.fallback.edits.set((folder.to_owned(), edits));
+        }
+    }
+
+    /// The same where there is no state to read from.
+    fn see_edits_without_state(
+        &self,
+        event: &Event<'_>,
+        payload: &[u8],
+        config: &Config,
+        root: Option<&Path>,
+    ) {
+        if !matches!(event.kind, EventKind::PostToolUse | EventKind::PostToolUseFailure) {
+            return;
+        }
+        let in_time = || self.deadline.in_time();
+        // Nothing is below it.
+        let here = self.here(event, config, None, Path::new("/dev/null"), root, &in_time);
+        let facts = Gather { env: &self.env, payload, here: &here }.facts(event, Known::Absent);
+        self.see_edits(&facts, config, here.folder);
+    }
+
     /// The session's marks; a fork that has none yet takes those of the session it copied.
     fn read_marks(
         &self,
@@ -310,6 +358,11 @@ struct Run<'a> {
     payload: &'a [u8],
     state: &'a StateDir,
     here: &'a Where<'a>,
+    /// A client that called, and that the session's marks do not know yet.
+    caller: Option<u64>,
+    /// The client of this session did not call: any command can write a payload into a hook. Nothing is changed, and a gate
+    /// answers as always.
+    only_answers: bool,
 }
 
 impl Run<'_> {
@@ -324,11 +377,20 @@ impl Run<'_> {
                 return Err(FailedStep::MemberMissing("cwd"));
             }
         }
+        // Marks that cannot be read would be taken for those of a session without edits.
+        if let (Known::Broken(why), EventKind::Stop) = (&marks, self.event.kind)
+            && self.here.config.stop_gate_closes()
+        {
+            return Err(FailedStep::Marks(why.clone()));
+        }
         let gather = Gather { env: &self.hook.env, payload: self.payload, here: self.here };
         let mut facts = kept(gather.facts(self.event, marks));
-        let edits = pipeline::must_note(&facts, self.here.config);
-        if !edits.is_empty() {
-            let _ = self.hook.fallback.edits.set((self.here.folder.to_owned(), edits));
+        if self.only_answers {
+            return Ok(self.answer_only(&facts));
+        }
+        self.hook.see_edits(&facts, self.here.config, self.here.folder);
+        if let (Known::Broken(why), Some(_)) = (&facts.marks, self.hook.fallback.edits.get()) {
+            return Err(FailedStep::Marks(why.clone()));
         }
         let (ruling, outcome, lock) = self.decide(&mut facts)?;
         if self.is_duplicate() {
@@ -342,6 +404,37 @@ impl Run<'_> {
             return Ok(reply::reply(self.event.kind, &Outcome { call, reason, ..Outcome::default() }).into());
         }
         self.write_down(&facts, &kept(ruling), &mut kept(outcome), lock)
+    }
+
+    /// What a caller gets that is not the session's client.
+    fn answer_only(&self, facts: &Facts<'_>) -> Answer {
+        let now = self.hook.fallback.now;
+        let event = self.event;
+        let mut record = Record {
+            id: record_id(now),
+            session: Some(event.session.to_string()),
+            tool: event.payload.tool_name.get().map(ToString::to_string),
+            project: facts.root.as_deref().map(str::to_owned),
+            person: self.hook.env.person,
+            ruling: "not-client".to_owned(),
+            ..Record::begin(&event.name, now)
+        };
+        record.cost.us = self.hook.fallback.micros();
+        let _ = journal::append(&self.state.journal(), now, &mut record);
+        // If this is the client after all, a turn must be able to end.
+        let holds_again = event.payload.stop_hook_active.get() == Some(&true);
+        let answers = match event.kind {
+            EventKind::PreToolUse => true,
+            EventKind::Stop => !holds_again,
+            _ => false,
+        };
+        if !answers {
+            return Answer::default();
+        }
+        let config = self.here.config;
+        let ruling = pipeline::decide(facts, config, &|| self.hook.fallback.micros());
+        let outcome = ruling.settle(event.kind, event.main_thread(), config.text_budget(event));
+        reply::reply(event.kind, &outcome).into()
     }
 
     /// Whether this is a gate that nobody switched off.
@@ -383,6 +476,7 @@ impl Run<'_> {
         let (now, config) = (self.here.now, self.here.config);
         let failed = |error: std::io::Error| FailedStep::Marks(error.to_string());
         let mut new_marks = pipeline::observe(facts, config);
+        new_marks.extend(self.client_marks(facts, &new_marks));
         let observed = new_marks.len();
         new_marks.extend(outcome.effects.iter().filter_map(Effect::leaves));
         let lock = match lock {
@@ -438,6 +532,15 @@ impl Run<'_> {
         let reply = reply::reply(self.event.kind, outcome);
         later.effects = std::mem::take(&mut outcome.effects);
         Ok(Answer { reply, later })
+    }
+
+    /// The client that called, where the marks do not know it or begin anew.
+    fn client_marks(&self, facts: &Facts<'_>, new: &[Mark]) -> Vec<Mark> {
+        let begins = new.iter().any(|mark| matches!(mark, Mark::Session(SessionMark::Began { .. })));
+        let known = facts.marks.value().map(|marks| marks.session.clients.as_slice()).unwrap_or_default();
+        let kept = known.iter().copied().filter(|_| begins);
+        let clients = kept.chain(self.caller.and_then(client::process));
+        clients.map(|client| SessionMark::Client(client).into()).collect()
     }
 
     /// Carries out the effects of one time, in their order, as far as none fails.

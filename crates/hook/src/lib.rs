@@ -15,6 +15,7 @@ mod failure;
 
 pub mod ancestry;
 mod caller;
+pub mod client;
 mod statusline;
 
 pub use hook::{run as hook, run_bare as bare_hook};

@@ -10,10 +10,10 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use tidegate_core::event::SessionId;
+use tidegate_core::feature::approval::marks::Approval;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::knowledge::flow;
 use tidegate_core::feature::knowledge::flow::Progress;
-use tidegate_core::feature::approval::marks::Approval;
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::feature::verification::verify_stop::settings::VerifyMode;
 use tidegate_core::feature::workflow::settings::WorkflowMode;

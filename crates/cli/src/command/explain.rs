@@ -207,6 +207,13 @@ pub(crate) fn explain(record: &Record) -> Vec<String> {
         ));
         return lines;
     }
+    if record.ruling == "not-client" {
+        lines.push(
+            "  the session's client did not call: nothing was changed, and a gate answered as always"
+                .to_owned(),
+        );
+        return lines;
+    }
     let of_hook = !matches!(record.ruling.as_str(), "unguarded" | "command");
     if record.verdicts.is_empty() && record.failure.is_none() && of_hook {
         lines.push("  no policy took part in this event".to_owned());

@@ -89,6 +89,7 @@ pub(crate) fn summary(record: &Record) -> String {
     let agent = if record.agent.is_some() { " in a subagent" } else { "" };
     let said = match (&record.failure, &record.said.model, &record.said.user) {
         _ if record.ruling == "foreign" => format!("  {}: not checked", Host::title(&record.host)),
+        _ if record.ruling == "not-client" => "  not called by the client: nothing was changed".to_owned(),
         _ if record.backend.is_some() => record.backend.as_ref().map(asked).unwrap_or_default(),
         (Some(failure), _, _) => format!(
             "  could not check: {}{}",

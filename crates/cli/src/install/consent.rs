@@ -1,10 +1,11 @@
-//! What an agent may not do without a person: take our hooks out, or choose a preset that is not the strictest. And what nothing
-//! but a person at a terminal may agree to: writing through a link out of the project.
+//! What an agent may not do without a person: take our hooks out, lead them elsewhere, or choose a preset that is not the
+//! strictest. And what nothing but a person at a terminal may agree to: writing through a link out of the project.
 //!
 //! A person or a script may: only who works under the hooks has a reason to be rid of them.
 
 use std::process::ExitCode;
 
+use super::leads::Detour;
 use super::links_out::LinkOut;
 use super::shell::quoted;
 use super::target::Target;
@@ -27,7 +28,7 @@ pub(super) fn to_a_preset(
     }
     let (name, place) = (chosen.name(), place(target));
     let would = format!("This would write the preset `{name}` into your config.");
-    ask(&Here::find()?, "init", format!("init {place} --preset {name}"), would, report)
+    ask(&Here::find()?, "init", format!("init {place} --preset {name}"), None, &[would], report)
 }
 
 /// Before our hooks go.
@@ -42,7 +43,7 @@ pub(super) fn to_uninstall(
     let shared = if args.shared { " --shared" } else { "" };
     let command = format!("uninstall {}{shared}", place(target));
     let would = "This would take Tidegate's hooks and status line out.".to_owned();
-    ask(&Here::find()?, "uninstall", command, would, report)
+    ask(&Here::find()?, "uninstall", command, None, &[would], report)
 }
 
 /// Before anything is written through links that lead out of the project.
@@ -53,6 +54,35 @@ pub(super) fn to_follow(links: &[LinkOut], target: &Target) -> Result<(), CliErr
     }
     let would: Vec<String> = links.iter().map(LinkOut::said).collect();
     if approval::is_yes_at_terminal(&would)? { Ok(()) } else { Err(CliError::new("nothing was changed")) }
+}
+
+/// Before hooks that are there lead elsewhere, or block less. A person at a terminal of their own asked for it by the command
+/// itself. `Some`: not yet, and with which exit code.
+pub(super) fn to_lead_elsewhere(
+    detours: &[Detour],
+    target: &Target,
+    args: &args::Init,
+) -> Result<Option<ExitCode>, CliError> {
+    let Some(first) = detours.first() else { return Ok(None) };
+    if !target.env.agent && approval::is_at_terminal() {
+        return Ok(None);
+    }
+    // Variables decide where things lead, and a command does not show them.
+    let about = match detours.len() {
+        1 => first.said(),
+        more => format!("{}; {} more changes of this kind", first.said(), more - 1),
+    };
+    let shared = if args.target.shared { " --shared" } else { "" };
+    let preset = args.preset.map(|preset| format!(" --preset {}", preset.name())).unwrap_or_default();
+    let command = format!("init {}{shared}{preset}", place(target));
+    let mut would = vec!["This would change where Tidegate's hooks lead:".to_owned()];
+    would.extend(detours.iter().map(|detour| format!("  {}", detour.said())));
+    ask(&Here::find()?, "init", command, Some(about), &would, &args.report)
+}
+
+/// Without a person's yes.
+pub(super) fn not_led_elsewhere(detour: &Detour) -> CliError {
+    CliError::new(detour.said()).hint("it came up in the meantime: run this again; nothing was changed")
 }
 
 /// Without a person's yes.
@@ -70,11 +100,12 @@ fn ask(
     here: &Here,
     name: &'static str,
     command: String,
-    would: String,
+    about: Option<String>,
+    would: &[String],
     report: &args::InstallReport,
 ) -> Result<Option<ExitCode>, CliError> {
-    let request =
-        Request { name, command, about: None, would: &[would], approved: report.approved, json: report.json };
+    let (approved, json) = (report.approved, report.json);
+    let request = Request { name, command, about, would, approved, json };
     match approval::consent(here, &request)? {
         Consent::Given(given) => {
             approval::record(here, &request.command, &given, Deeds::default());

@@ -17,6 +17,7 @@ pub(crate) mod shipped;
 // Where, what for, and how it is done.
 mod link;
 mod links_out;
+mod leads;
 mod consent;
 mod target;
 pub(crate) mod record;
@@ -61,17 +62,24 @@ pub(crate) fn init(args: &args::Init) -> Outcome {
     }
     let planned = plan::init(&target, preset, &look(&target)?)?;
     let links = links_out::of_plan(&planned, &target);
+    let detours = leads::detours(&planned, &target);
     if !args.report.dry_run {
         consent::to_follow(&links, &target)?;
+        if let Some(code) = consent::to_lead_elsewhere(&detours, &target, args)? {
+            return Ok(code);
+        }
     }
     warnings.extend(links.iter().map(LinkOut::said));
     warnings.extend(warnings::left_by(&planned, &target));
     carry_out(&target, &args.report, &warnings, Some(&next), |records| {
         let plan = plan::init(&target, preset, records)?;
-        // A link that came after the question was not agreed to.
-        match links_out::of_plan(&plan, &target).iter().find(|link| !links.contains(link)) {
-            Some(link) => Err(consent::not_followed(link)),
-            None => Ok(plan),
+        // What came after the question was not agreed to.
+        if let Some(link) = links_out::of_plan(&plan, &target).iter().find(|link| !links.contains(link)) {
+            return Err(consent::not_followed(link));
+        }
+        match leads::detours(&plan, &target).iter().find(|detour| !detours.contains(detour)) {
+            Some(detour) if !args.report.dry_run => Err(consent::not_led_elsewhere(detour)),
+            _ => Ok(plan),
         }
     })
 }

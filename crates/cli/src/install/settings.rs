@@ -170,7 +170,7 @@ fn check(document: &Document<'_>, entries: &Entries<'_>) -> Result<(), Refusal> 
     }
 }
 
-fn line_of(root: &Node) -> Option<&str> {
+pub(super) fn line_of(root: &Node) -> Option<&str> {
     root.get("statusLine")?.get("command")?.string()
 }
 

@@ -162,20 +162,21 @@ fn a_check_that_fails_closes_only_a_gate_that_denies() {
 }
 
 #[test]
-fn marks_that_cannot_be_read_close_the_edit_and_let_the_stop_pass() {
+fn marks_that_cannot_be_read_close_the_edit_and_hold_the_stop_once() {
     let work = Work::new();
     work.edits("src/main.rs");
     let marks = work.sandbox.session("s-1").join("marks");
     fs::remove_file(&marks).expect("the marks");
     fs::create_dir(&marks).expect("a folder in their place");
     work.asks_to_edit("src/main.rs").closed("the session's marks cannot be used");
-    work.stop().silent();
+    assert!(work.is_held());
+    work.stop_with(json!({ "stop_hook_active": true })).silent();
 }
 
-/// A stop that is held without being counted would be held for ever.
+/// A stop that is held without being counted would be held for ever: the host says whether it was held in this turn.
 #[cfg(unix)]
 #[test]
-fn a_stop_that_cannot_be_counted_passes() {
+fn a_stop_that_cannot_be_counted_is_held_once() {
     use std::os::unix::fs::PermissionsExt;
     let work = Work::new();
     work.edits("src/main.rs");
@@ -191,7 +192,8 @@ fn a_stop_that_cannot_be_counted_passes() {
     } else {
         allow(0o400);
     }
-    work.stop().silent();
+    assert!(work.is_held());
+    work.stop_with(json!({ "stop_hook_active": true })).silent();
 }
 
 #[test]
@@ -680,6 +682,99 @@ fn an_edit_that_could_not_be_noted_holds_the_next_stop() {
     work.bash("cargo test");
     assert!(!work.is_held());
     assert!(!work.is_held(), "the sign is used up");
+}
+
+/// Only the session's own folder cannot be written, during one edit.
+#[test]
+fn an_edit_that_the_session_could_not_hold_holds_the_next_stop() {
+    for tool in ["Write", "Bash"] {
+        let work = Work::new();
+        work.skill("code-quality-rules");
+        let folder = work.sandbox.session(work.session);
+        let aside = work.sandbox.path().join("aside");
+        fs::rename(&folder, &aside).expect("its own");
+        fs::write(&folder, "not a folder").expect("a new file");
+        let path = work.sandbox.project().join("src/a.rs");
+        fs::write(&path, "").expect("a new file");
+        let input = match tool {
+            "Write" => json!({ "file_path": path, "content": "" }),
+            _ => json!({ "command": "echo >> src/a.rs" }),
+        };
+        let wrote = json!({ "tool_name": tool, "tool_input": input, "tool_response": {}, "duration_ms": 5 });
+        work.event("PostToolUse", wrote).silent();
+        fs::remove_file(&folder).expect("its own");
+        fs::rename(&aside, &folder).expect("its own");
+        let held = work.stop();
+        assert_eq!(held.output()["decision"], "block", "{tool}: {held:?}");
+        assert!(held.stdout.contains("src/a.rs"), "{held:?}");
+        work.bash("cargo test");
+        assert!(!work.is_held());
+        assert!(!work.sandbox.state().join("unnoted").exists(), "the sign is used up");
+    }
+}
+
+/// There is no state at all during one edit.
+#[test]
+fn an_edit_without_a_state_holds_the_next_stop() {
+    let work = Work::new();
+    work.skill("code-quality-rules");
+    let (state, aside) = (work.sandbox.state(), work.sandbox.path().join("aside"));
+    fs::rename(&state, &aside).expect("its own");
+    fs::write(&state, "not a folder").expect("a new file");
+    work.edits("src/a.rs");
+    fs::remove_file(&state).expect("its own");
+    fs::rename(&aside, &state).expect("its own");
+    let held = work.stop();
+    assert_eq!(held.output()["decision"], "block", "{held:?}");
+    assert!(held.stdout.contains("src/a.rs"), "{held:?}");
+    work.bash("cargo test");
+    assert!(!work.is_held());
+}
+
+/// As on a full disk: whether something was edited, and verified since, is not known. Once in a turn, or it would never end.
+#[test]
+fn a_turn_that_cannot_be_checked_is_held_once() {
+    let breaks: [(&str, fn(&Work)); 3] = [
+        ("journal", |work| {
+            let journal = work.sandbox.state().join("journal");
+            let _ = fs::remove_dir_all(&journal);
+            fs::write(journal, "").expect("a new file");
+        }),
+        ("marks", |work| {
+            let marks = work.sandbox.session(work.session).join("marks");
+            fs::remove_file(&marks).expect("its own");
+            fs::create_dir(marks).expect("a new folder");
+        }),
+        ("state", |work| {
+            fs::remove_dir_all(work.sandbox.state()).expect("its own");
+            fs::write(work.sandbox.state(), "").expect("a new file");
+        }),
+    ];
+    for (what, breaks) in breaks {
+        let work = Work::new();
+        work.skill("code-quality-rules");
+        breaks(&work);
+        for _ in 0..2 {
+            let stop = |active: bool, off: Option<&str>| {
+                let payload = work.payload("Stop", json!({ "stop_hook_active": active })).to_string();
+                let mut hook = work.sandbox.command(&["hook", "--event", "Stop"]);
+                hook.envs(off.map(|off| ("TIDEGATE_OFF", off)));
+                let mut hook = crate::sandbox::Running::start(hook);
+                hook.send(payload.as_bytes());
+                hook.close();
+                let answer = Answer::of(hook.end());
+                answer.check("Stop");
+                answer
+            };
+            let held = stop(false, None);
+            assert_eq!(held.output()["decision"], "block", "{what}: {held:?}");
+            let message = held.output()["systemMessage"].to_string();
+            assert!(message.contains("TIDEGATE_OFF=verify-stop"), "{what}: {message}");
+            assert!(!held.output()["reason"].to_string().contains("TIDEGATE_OFF"), "{what}: {held:?}");
+            stop(true, None).silent();
+            stop(false, Some("verify-stop")).silent();
+        }
+    }
 }
 
 /// A check that ran after such an edit speaks of it, although the marks did not know of it when the check ran.

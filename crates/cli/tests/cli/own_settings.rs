@@ -75,6 +75,26 @@ fn where_the_client_would_ask_nobody_it_is_denied() {
     }
 }
 
+/// By a link in the project, the client takes them for files of the project.
+#[test]
+fn no_own_file_is_edited_by_a_link_where_the_client_would_ask_nobody() {
+    let sandbox = Sandbox::new();
+    sandbox.config("");
+    let link = sandbox.project().join("link");
+    std::os::unix::fs::symlink(sandbox.home().join(".config/tidegate"), &link).expect("a link");
+    for mode in ["bypassPermissions", "dontAsk", "auto"] {
+        for path in [link.join("config.toml"), sandbox.home().join(".config/tidegate/config.toml")] {
+            let mut payload = fixtures::hook("PreToolUse.Write");
+            payload["cwd"] = json!(sandbox.project());
+            payload["permission_mode"] = json!(mode);
+            payload["tool_input"]["file_path"] = json!(path);
+            let answer = sandbox.event(&payload);
+            let decision = &answer.output()["hookSpecificOutput"]["permissionDecision"];
+            assert_eq!(decision, "deny", "{mode} {}: {answer:?}", path.display());
+        }
+    }
+}
+
 #[test]
 fn also_where_the_state_fails_and_the_other_gate_is_off() {
     let sandbox = Sandbox::new().with("TIDEGATE_OFF", "skill-gate").with("TIDEGATE_STATE_DIR", "relative");

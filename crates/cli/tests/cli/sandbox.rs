@@ -47,6 +47,9 @@ impl Sandbox {
             ("HOME", at("home")),
             ("TIDEGATE_STATE_DIR", at("state")),
             ("CLAUDE_PROJECT_DIR", at("project")),
+            ("XDG_RUNTIME_DIR", at("run")),
+            // The test is the client, and was started with other variables. Without the file, nothing is known of them.
+            ("TEST_TIDEGATE_CLIENT_ENVIRON", at("client-environ")),
             ("LANG", "C.UTF-8".into()),
             ("TZ", "UTC".into()),
             ("PATH", "/usr/bin:/bin".into()),

@@ -1,4 +1,4 @@
-//! A state directory that cannot be used: gates close, advice is silent, nobody waits.
+//! A state directory that cannot be used: gates close, the end of a turn is held once, advice is silent, nobody waits.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{chown, lchown, symlink};
@@ -54,15 +54,18 @@ fn gate_closed_advice_silent(sandbox: Sandbox, step: &str, journal: Journal) {
             "{record}"
         );
     }
-    for capture in [
-        "PostToolUse.Write",
-        "UserPromptSubmit.plain",
-        "Stop.first",
-        "SessionStart.startup",
-        "PreCompact.auto",
-    ] {
+    for capture in ["PostToolUse.Write", "UserPromptSubmit.plain", "SessionStart.startup", "PreCompact.auto"]
+    {
         sandbox.event(&payload(capture)).silent();
         records(capture);
+    }
+    // Edits are not known: the turn is held, but not twice.
+    for active in [false, true] {
+        let mut stop = payload("Stop.first");
+        stop["stop_hook_active"] = json!(active);
+        let answer = sandbox.event(&stop);
+        assert_eq!(answer.stdout.contains("\"decision\":\"block\""), !active, "{step}: {answer:?}");
+        records("Stop");
     }
     sandbox.hook(&["--event", "PreToolUse", "--advice"], write.to_string()).silent();
     records("advice");

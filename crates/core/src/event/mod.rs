@@ -156,6 +156,11 @@ impl fmt::Display for FailedStep {
 }
 
 impl FailedStep {
+    /// Whether the state, or what is known of the session in it, cannot be used. A full disk is of this kind, a slow one not.
+    pub fn is_of_state(&self) -> bool {
+        matches!(self, FailedStep::State(_) | FailedStep::Marks(_) | FailedStep::Record(_))
+    }
+
     /// One word for the journal.
     pub fn class(&self) -> &'static str {
         match self {

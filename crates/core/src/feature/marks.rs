@@ -10,7 +10,9 @@ use serde::Serialize;
 
 use crate::feature::mark_names::has_variant;
 
-pub use crate::feature::session::marks::{Mark as SessionMark, Marks as SessionMarks, Note, UNTIL_BOUNDARY};
+pub use crate::feature::session::marks::{
+    ClientProcess, Mark as SessionMark, Marks as SessionMarks, Note, UNTIL_BOUNDARY,
+};
 
 /// The marks of one room, folded.
 pub trait RoomMarks {

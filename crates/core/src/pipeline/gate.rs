@@ -3,7 +3,9 @@
 //! A failure never looks like a policy's verdict: it has its own class in the record and its own sentence.
 
 use crate::event::{Event, EventKind, FailedStep};
-use crate::host::claude_code::reply::Reply;
+use crate::feature::verdict::Call;
+use crate::host::claude_code::reply::{self, Reply};
+use crate::pipeline::ruling::Outcome;
 use crate::pipeline::words;
 use crate::text::lang::Lang;
 use crate::text::quoted::quoted_line;
@@ -56,6 +58,21 @@ impl Closed {
             model: quoted_line(&format!("tidegate could not check: {step}. The call was not let through.")),
             user: quoted_line(&words::gate_closed(lang, step)),
         }
+    }
+
+    /// At the end of a turn: without the session's marks, edits that were not verified are not known.
+    pub fn at_stop(step: &FailedStep, lang: Lang) -> Closed {
+        let model = format!(
+            "Run the project's checks now if code was edited in this turn, and tell the person that Tidegate cannot use its \
+             state: {step}. Tidegate cannot tell whether edits were verified, and holds this turn once."
+        );
+        Closed { model: quoted_line(&model), user: quoted_line(&words::stop_unchecked(lang, step)) }
+    }
+
+    /// As it goes over the wire at the end of a turn.
+    pub fn stop_reply(&self) -> Reply {
+        let (reason, user) = (self.model.clone(), self.user.clone());
+        reply::reply(EventKind::Stop, &Outcome { call: Call::Deny, reason, user, ..Outcome::default() })
     }
 
     /// As it goes over the wire.

@@ -3,6 +3,7 @@
 use super::gate::EDIT_GATE;
 use crate::event::FailedStep;
 use crate::feature::config::{BrokenFile, Owner};
+use crate::feature::verification::verify_stop;
 use crate::host::claude_code::payload::NotAnObject;
 use crate::text::lang::Lang;
 
@@ -39,6 +40,23 @@ pub(super) fn gate_closed(lang: Lang, step: &FailedStep) -> String {
                 failed_step_in_japanese(step),
             )
         }
+    }
+}
+
+/// The end of a turn could not be checked, and is held once.
+pub(super) fn stop_unchecked(lang: Lang, step: &FailedStep) -> String {
+    match lang {
+        Lang::En => format!(
+            "Tidegate held this turn once: it cannot tell whether edits were verified, because {step}. Free disk space or make \
+             the folder writable; `tidegate doctor` names it. Skip: start the client with TIDEGATE_OFF={}.",
+            verify_stop::ID
+        ),
+        Lang::Ja => format!(
+            "Tidegate: {}。編集が検証されたか分からないため、このターンを一度だけ止めました。ディスクの空きを増やすか、フォルダを書き込み可能にしてください（場所は `tidegate doctor` で分かります）。\
+             このチェックなしで作業するには TIDEGATE_OFF={} を付けてクライアントを起動してください。",
+            failed_step_in_japanese(step),
+            verify_stop::ID
+        ),
     }
 }
 

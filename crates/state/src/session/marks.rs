@@ -7,10 +7,13 @@ use std::path::{Path, PathBuf};
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::{Mark, Marks, write_lines};
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
+use tidegate_core::feature::verification::work::{Edit, UNNAMED};
 
+use crate::clock;
 use crate::file::lock;
 use crate::file::lock::Keeps;
 use crate::file::{append, bounded, private};
+use crate::place::{make_private, refuse_foreign};
 
 const FILE: &str = "marks";
 
@@ -110,14 +113,36 @@ impl Lock {
     }
 }
 
-/// Leaves edits that cannot be put into the marks: the lock is held, or time is up. Takes no lock.
-pub fn leave_unnoted(session: &Path, edits: &[Mark]) -> io::Result<()> {
-    let path = session.join(UNNOTED);
+/// Other places for edits that could not be noted: the session's own folder may be the one that cannot be written.
+#[derive(Clone, Debug, Default)]
+pub struct Elsewhere {
+    /// The folders, each there only as long as something is in it.
+    pub folders: Vec<PathBuf>,
+    /// The session's file in each.
+    pub file: String,
+}
+
+/// Leaves edits that cannot be put into the marks: the lock is held, time is up, or the file cannot be written. Takes no lock.
+/// On a full disk a file can often be made and not be written: an empty one is a sign, too.
+pub fn leave_unnoted(session: &Path, elsewhere: &Elsewhere, edits: &[Mark]) -> io::Result<()> {
+    let mut left = leave_at(&session.join(UNNOTED), edits);
+    for folder in &elsewhere.folders {
+        if left.is_ok() {
+            break;
+        }
+        left = make_private(folder)
+            .and_then(|()| refuse_foreign(folder).map_err(io::Error::other))
+            .and_then(|()| leave_at(&folder.join(&elsewhere.file), edits));
+    }
+    left
+}
+
+fn leave_at(path: &Path, edits: &[Mark]) -> io::Result<()> {
     loop {
-        let mut file = append::open(&path)?;
+        let mut file = append::open(path)?;
         append::lines(&mut file, &format!("\n{}", write_lines(edits)))?;
         // What was taken up after it was opened may have been read before this was in it. Twice does no harm.
-        if is_still_at(&file, &path)? {
+        if is_still_at(&file, path)? {
             return Ok(());
         }
     }
@@ -137,42 +162,74 @@ fn is_still_at(_: &File, _: &Path) -> io::Result<bool> {
 }
 
 /// Puts edits that were left into the marks, for an event whose gate rests on them.
-pub fn take_up_unnoted(session: &Path) -> io::Result<()> {
-    take_up(session, lock_alone)
+pub fn take_up_unnoted(session: &Path, elsewhere: &Elsewhere) -> io::Result<()> {
+    take_up(session, elsewhere, lock_alone)
 }
 
 /// The same where it is of use only if it takes no time: not while another has the lock.
-pub fn try_take_up_unnoted(session: &Path) -> io::Result<()> {
-    take_up(session, |session| {
+pub fn try_take_up_unnoted(session: &Path, elsewhere: &Elsewhere) -> io::Result<()> {
+    take_up(session, elsewhere, |session| {
         let file = private::to_lock(&session.join("lock"))?;
         file.try_lock()?;
         Ok(Lock { file, session: session.to_owned(), alone: true })
     })
 }
 
-fn take_up(session: &Path, lock_alone: impl Fn(&Path) -> io::Result<Lock>) -> io::Result<()> {
-    let (left, taking) = (session.join(UNNOTED), session.join(TAKING));
+fn take_up(
+    session: &Path,
+    elsewhere: &Elsewhere,
+    lock_alone: impl Fn(&Path) -> io::Result<Lock>,
+) -> io::Result<()> {
+    take_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock_alone)?;
+    for folder in elsewhere.folders.iter().filter(|folder| folder.exists()) {
+        // Another user's signs are none.
+        if refuse_foreign(folder).is_err() {
+            continue;
+        }
+        let left = folder.join(&elsewhere.file);
+        let taking = folder.join(format!("{}.taking", elsewhere.file));
+        take_from(session, &left, &taking, &lock_alone)?;
+        // Where others are left it stays.
+        let _ = fs::remove_dir(folder);
+    }
+    Ok(())
+}
+
+fn take_from(
+    session: &Path,
+    left: &Path,
+    taking: &Path,
+    lock_alone: &impl Fn(&Path) -> io::Result<Lock>,
+) -> io::Result<()> {
     while left.exists() || taking.exists() {
         let lock = lock_alone(session)?;
         // Under another name, since others append to it without the lock. It may have been left by a process that was killed.
         if !taking.exists() {
-            match fs::rename(&left, &taking) {
+            match fs::rename(left, taking) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => break,
                 renamed => renamed?,
             }
         }
-        let lines = bounded::read_end(&taking, MOST_TAKEN)?;
-        // What was verified since it was edited is not to be verified again.
-        let verified = read(session).value().and_then(|marks| marks.verification.verified);
+        let lines = bounded::read_end(taking, MOST_TAKEN)?;
         let edit = |line: &[u8]| match serde_json::from_slice(line) {
-            Ok(VerificationMark::Edit(edit)) if verified.is_none_or(|at| edit.at > at) => {
-                Some(VerificationMark::Edit(edit).into())
-            }
+            Ok(VerificationMark::Edit(edit)) => Some(edit),
             _ => None,
         };
-        let edits: Vec<Mark> = lines.split(|b| *b == b'\n').filter_map(edit).collect();
-        lock.append(&edits)?;
-        fs::remove_file(&taking)?;
+        let mut edits: Vec<Edit> = lines.split(|b| *b == b'\n').filter_map(edit).collect();
+        let known = read(session);
+        let work = known.value().map(|marks| &marks.verification);
+        // The disk was full: that there was an edit is all that is known, if it is not known from elsewhere.
+        if edits.is_empty() && work.is_none_or(|work| work.changes.is_none()) {
+            let at = fs::metadata(taking).and_then(|found| found.modified()).map(clock::millis);
+            let (file, at) = (UNNAMED.to_owned(), at.unwrap_or_else(|_| clock::now()));
+            edits.push(Edit { file, at, shell: true });
+        }
+        // What was verified since it was edited is not to be verified again.
+        let verified = work.and_then(|work| work.verified);
+        edits.retain(|edit| verified.is_none_or(|at| edit.at > at));
+        let marks: Vec<Mark> = edits.into_iter().map(|edit| VerificationMark::Edit(edit).into()).collect();
+        lock.append(&marks)?;
+        fs::remove_file(taking)?;
     }
     Ok(())
 }
@@ -183,7 +240,7 @@ mod tests {
     use tidegate_core::feature::marks::SessionMark;
     use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, Said};
     use tidegate_core::feature::verification::checks::Kinds;
-    use tidegate_core::feature::verification::work::{Checked, Edit};
+    use tidegate_core::feature::verification::work::Checked;
     use tidegate_core::time::Millis;
 
     fn append(session: &Path, marks: &[Mark]) -> io::Result<()> {
@@ -211,11 +268,11 @@ mod tests {
     fn edits_that_were_left_are_taken_up_once() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
-        leave_unnoted(session, &[edit("a.rs", 1)]).unwrap();
+        leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap();
         // As one leaves it that is killed while it takes them up; meanwhile another edit was left.
         fs::rename(session.join(UNNOTED), session.join(TAKING)).unwrap();
-        leave_unnoted(session, &[edit("b.rs", 2)]).unwrap();
-        take_up_unnoted(session).unwrap();
+        leave_unnoted(session, &Elsewhere::default(), &[edit("b.rs", 2)]).unwrap();
+        take_up_unnoted(session, &Elsewhere::default()).unwrap();
         assert_eq!(unverified(session), ["a.rs", "b.rs"]);
         assert!(!session.join(UNNOTED).exists() && !session.join(TAKING).exists());
     }
@@ -229,14 +286,15 @@ mod tests {
             std::thread::scope(|scope| {
                 let leaving = scope.spawn(|| {
                     for at in 0..60 {
-                        leave_unnoted(session, &[edit(&format!("{at}.rs"), at)]).unwrap();
+                        leave_unnoted(session, &Elsewhere::default(), &[edit(&format!("{at}.rs"), at)])
+                            .unwrap();
                     }
                 });
                 while !leaving.is_finished() {
-                    take_up_unnoted(session).unwrap();
+                    take_up_unnoted(session, &Elsewhere::default()).unwrap();
                 }
             });
-            take_up_unnoted(session).unwrap();
+            take_up_unnoted(session, &Elsewhere::default()).unwrap();
             let marks = read(session);
             assert_eq!(marks.value().unwrap().verification.changes.as_ref().unwrap().count(), 60);
             fs::remove_file(session.join(FILE)).unwrap();
@@ -250,11 +308,11 @@ mod tests {
         append(session, &[edit("a.rs", 1)]).unwrap();
         let checked = Checked { kinds: Kinds::TEST, at: Millis(5), seen: Millis(6), verified: true };
         append(session, &[VerificationMark::Checked(checked).into()]).unwrap();
-        leave_unnoted(session, &[edit("b.rs", 5)]).unwrap();
-        take_up_unnoted(session).unwrap();
+        leave_unnoted(session, &Elsewhere::default(), &[edit("b.rs", 5)]).unwrap();
+        take_up_unnoted(session, &Elsewhere::default()).unwrap();
         assert_eq!(unverified(session), Vec::<String>::new());
-        leave_unnoted(session, &[edit("c.rs", 6)]).unwrap();
-        take_up_unnoted(session).unwrap();
+        leave_unnoted(session, &Elsewhere::default(), &[edit("c.rs", 6)]).unwrap();
+        take_up_unnoted(session, &Elsewhere::default()).unwrap();
         assert_eq!(unverified(session), ["c.rs"]);
     }
 
@@ -264,9 +322,9 @@ mod tests {
         let session = folder.path();
         let long = "x".repeat(60);
         let many: Vec<Mark> = (0..60_000).map(|at| edit(&format!("{long}{at}.rs"), at)).collect();
-        leave_unnoted(session, &many).unwrap();
+        leave_unnoted(session, &Elsewhere::default(), &many).unwrap();
         assert!(fs::metadata(session.join(UNNOTED)).unwrap().len() > LARGEST);
-        take_up_unnoted(session).unwrap();
+        take_up_unnoted(session, &Elsewhere::default()).unwrap();
         assert!(!unverified(session).is_empty() && !session.join(TAKING).exists());
         assert!(fs::metadata(session.join(FILE)).unwrap().len() <= LONG);
     }
@@ -275,12 +333,46 @@ mod tests {
     fn without_the_lock_nothing_is_taken_up_in_passing() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
-        leave_unnoted(session, &[edit("a.rs", 1)]).unwrap();
+        leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap();
         let lock = lock_shared(session).unwrap();
-        assert_eq!(try_take_up_unnoted(session).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(
+            try_take_up_unnoted(session, &Elsewhere::default()).unwrap_err().kind(),
+            io::ErrorKind::WouldBlock
+        );
         drop(lock);
-        try_take_up_unnoted(session).unwrap();
+        try_take_up_unnoted(session, &Elsewhere::default()).unwrap();
         assert_eq!(unverified(session), ["a.rs"]);
+    }
+
+    /// The session's folder cannot be written, and later it can.
+    #[test]
+    fn an_edit_is_left_elsewhere_where_the_session_cannot_hold_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (session, sign) = (folder.path().join("s"), folder.path().join("signs"));
+        let blocked = folder.path().join("a file");
+        fs::write(&blocked, "").unwrap();
+        let elsewhere = Elsewhere { folders: vec![blocked, sign.clone()], file: "s".to_owned() };
+        fs::write(&session, "no folder").unwrap();
+        leave_unnoted(&session, &elsewhere, &[edit("a.rs", 1)]).unwrap();
+        assert!(sign.join("s").exists());
+        take_up_unnoted(&session, &elsewhere).unwrap_err();
+        fs::remove_file(&session).unwrap();
+        take_up_unnoted(&session, &elsewhere).unwrap();
+        assert_eq!(unverified(&session), ["a.rs"]);
+        assert!(!sign.exists());
+    }
+
+    /// A full disk lets a file be made and not be written.
+    #[test]
+    fn a_sign_without_a_name_is_an_edit() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path();
+        for torn in ["", "\n{\"edit\":{\"fi"] {
+            fs::write(session.join(UNNOTED), torn).unwrap();
+            take_up_unnoted(session, &Elsewhere::default()).unwrap();
+            assert_eq!(unverified(session), [UNNAMED]);
+            fs::remove_file(session.join(FILE)).unwrap();
+        }
     }
 
     #[test]

@@ -9,7 +9,12 @@ use super::super::gathered::Gathered;
 use super::super::registration::{Command, Target};
 use crate::install::registrations::Calls;
 use crate::install::shell::quoted;
-use crate::program::is_program;
+use crate::program::{is_program, real_place};
+
+/// Whether a path is another than the link's. A bare name is looked for on `PATH`, which is a person's.
+fn is_elsewhere(program: &Path, link: &Path) -> bool {
+    program.is_absolute() && real_place(program) != real_place(link)
+}
 
 pub(super) fn check(seen: &Gathered, found: &mut Findings) {
     let mut ours: BTreeMap<(&Path, &str, Calls), Vec<&Command>> = BTreeMap::new();
@@ -39,6 +44,20 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
                 ),
                 anew,
             ),
+            // The right program now, by a way that others may lead elsewhere.
+            Target::File(_)
+                if *calls == Calls::Us
+                    && !commands[0].selected
+                    && seen
+                        .link
+                        .as_deref()
+                        .is_some_and(|link| link.exists() && is_elsewhere(Path::new(program), link)) =>
+            {
+                found.warning(
+                    format!("{}: {entries} of ours call {program}, not the stable link", file.display()),
+                    anew,
+                );
+            }
             Target::File(_) | Target::Unclear => {}
         }
     }

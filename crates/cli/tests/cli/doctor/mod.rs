@@ -274,6 +274,19 @@ fn paths() {
     assert_eq!(wrong(&sandbox), [""; 0], "found on PATH");
 }
 
+/// The right program now, by a way that another can lead elsewhere.
+#[test]
+fn an_entry_that_does_not_call_the_stable_link_is_named() {
+    let sandbox = healthy();
+    let folder = sandbox.path().join("elsewhere");
+    fs::create_dir(&folder).expect("a new folder");
+    let other = folder.join("tidegate");
+    let link = sandbox.home().join(".local/share/tidegate/bin/tidegate");
+    std::os::unix::fs::symlink(fs::read_link(link).expect("a link"), &other).expect("a link");
+    call(&local(&sandbox), &other.to_string_lossy());
+    only(&sandbox, "paths warning", &["entries of ours call", "elsewhere/tidegate, not the stable link"]);
+}
+
 #[test]
 fn paths_into_the_plugin_cache() {
     let sandbox = healthy();

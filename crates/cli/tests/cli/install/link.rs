@@ -109,6 +109,72 @@ fn a_build_is_warned_of_in_one_line() {
     init(&sandbox, &[]);
 }
 
+/// An `init` that moves hooks to another link, or the link to another program, is an uninstall by another name.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_init_that_leads_hooks_elsewhere_needs_a_person() {
+    use crate::people::{SESSION, attended};
+    use crate::sandbox::Running;
+
+    let sandbox = attended();
+    let copy = sandbox.path().join("copy/tidegate");
+    fs::create_dir(copy.parent().expect("a folder")).expect("a new folder");
+    fs::copy(program(), &copy).expect("a copy");
+    let (data, home) = (sandbox.path().join("data"), sandbox.path().join("home2"));
+    let links = sandbox.path().join("links");
+    for folder in [&data, &home, &links] {
+        fs::create_dir(folder).expect("a new folder");
+    }
+    symlink(program(), links.join("tidegate")).expect("a link");
+    let start = |program: &std::path::Path, by_agent: bool, variable: Option<(&str, PathBuf)>| {
+        let plain = sandbox.command(&[]);
+        let mut command = std::process::Command::new(program);
+        command.args(["init", "--project", "."]).env_clear().current_dir(sandbox.project());
+        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        if by_agent {
+            command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", SESSION);
+        }
+        command.envs(variable);
+        let mut running = Running::start(command);
+        running.close();
+        running.end()
+    };
+    // A first install, and one that changes nothing.
+    for _ in 0..2 {
+        let ran = start(&program(), true, None);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+    let before = tree(&sandbox);
+    let path = std::env::join_paths([&links, &PathBuf::from("/usr/bin")]).expect("a path");
+    for (program, variable) in [
+        (program(), Some(("XDG_DATA_HOME", data))),
+        (program(), Some(("PATH", path.into()))),
+        (program(), Some(("HOME", home))),
+        (copy.clone(), None),
+    ] {
+        let ran = start(&program, true, variable.clone());
+        assert_eq!(ran.code, Some(4), "{variable:?}: {ran:?}");
+        assert!(ran.stdout.contains("approve") && ran.stdout.contains("instead of"), "{ran:?}");
+        let ran = start(&program, false, variable.clone());
+        assert!(ran.failed().contains("needs a person's yes"), "{variable:?}: {ran:?}");
+        assert_eq!(tree(&sandbox), before, "{variable:?}");
+    }
+}
+
+/// At a terminal of their own a person asks for it by the command itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn at_a_terminal_init_leads_hooks_elsewhere() {
+    let sandbox = Sandbox::new();
+    Scope::Project.init(&sandbox);
+    let data = sandbox.path().join("data");
+    let sandbox = sandbox.with("XDG_DATA_HOME", &data);
+    let ran = crate::people::at_terminal(&sandbox, &["init"], "");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let settings = Scope::Project.read(&sandbox);
+    assert!(settings.contains(&*data.join("tidegate/bin/tidegate").to_string_lossy()), "{settings}");
+}
+
 /// Whoever may still call it would be passed over without a word.
 #[test]
 fn it_stays_where_others_may_call_it() {

@@ -13,6 +13,8 @@ use crate::event::{Event, EventKind};
 use crate::feature::PolicySettings;
 use crate::feature::memory::settings::MemorySettings;
 use crate::feature::skill_gate::settings::SkillGateMode;
+use crate::feature::verification::verify_stop;
+use crate::feature::verification::verify_stop::settings::VerifyMode;
 use crate::pipeline::gate::EDIT_GATE;
 use crate::settings::list::{Required, Tool};
 use crate::settings::preset::Preset;
@@ -216,6 +218,12 @@ impl Config {
     pub fn edit_gate_closes(&self) -> bool {
         let denies = self.policies.skill_gate.mode == SkillGateMode::Deny;
         denies && !self.switched_off(EDIT_GATE) && !self.stepped_down(EDIT_GATE)
+    }
+
+    /// Whether a turn that cannot be checked is held at its end.
+    pub fn stop_gate_closes(&self) -> bool {
+        let blocks = self.policies.verify_stop.mode == VerifyMode::Block;
+        blocks && !self.switched_off(verify_stop::ID) && !self.stepped_down(verify_stop::ID)
     }
 
     /// Whether a person switched this policy off.

@@ -108,7 +108,7 @@ impl Policy for OwnSettings {
             return tell(facts, file);
         }
         let path = &quoted_line(facts.event.edit_target().and_then(Result::ok).unwrap_or_default());
-        match asks_nobody(facts.event, file) {
+        match asks_nobody(facts.event) {
             None => Verdict {
                 call: Call::Ask,
                 reason: Some(words::edit_asked(facts.lang, file, path)),
@@ -141,12 +141,11 @@ fn tell(facts: &Facts<'_>, file: OwnFile) -> Verdict {
     Verdict { because: "a command line changed one of our files", says: vec![say], ..Verdict::pass() }
 }
 
-/// The mode in which the host asks nobody about this file, whatever we answer: for files in its own folder it lets its own
-/// rule decide, which in one mode is yes and in the other is up to a model (seen with 2.1.325).
-fn asks_nobody<'a>(event: &'a Event<'_>, file: OwnFile) -> Option<&'a str> {
+/// The mode in which the host asks no person, whatever we answer. It lets its own rules decide: for files in its own folder,
+/// and for whatever a path in the project leads to, also by a link (seen with 2.1.325).
+fn asks_nobody<'a>(event: &'a Event<'_>) -> Option<&'a str> {
     let mode = event.payload.permission_mode.get().map(AsRef::as_ref)?;
-    let in_its_folder = matches!(file, OwnFile::Host | OwnFile::ProjectConfig | OwnFile::Plugin);
-    (in_its_folder && matches!(mode, "bypassPermissions" | "auto")).then_some(mode)
+    matches!(mode, "bypassPermissions" | "dontAsk" | "auto").then_some(mode)
 }
 
 fn because(file: OwnFile) -> &'static str {

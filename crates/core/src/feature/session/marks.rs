@@ -64,6 +64,17 @@ pub enum Mark {
     Promoted(Millis),
     /// The client ended the session.
     Detached,
+    /// A client that called the session's hooks, for which the system vouches.
+    Client(ClientProcess),
+}
+
+/// A process of the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientProcess {
+    /// Its number.
+    pub process: u64,
+    /// When it began, as the system counts: numbers are used again.
+    pub since: u64,
 }
 
 impl Mark {
@@ -124,6 +135,8 @@ pub struct Marks {
     pub notes: Vec<Note>,
     /// The client has ended the session, and not begun it again.
     pub detached: bool,
+    /// The clients that called its hooks, newest last. With one of them, calls of others do not count.
+    pub clients: Vec<ClientProcess>,
 }
 
 /// Notices that begin so hold until the next boundary: what was said of a full context may be true again.
@@ -137,6 +150,9 @@ const NOTICES_KEPT: usize = 64;
 
 /// More than there are kinds of them, topics aside.
 const NOTES_KEPT: usize = 8;
+
+/// More clients than are in one session at once.
+const CLIENTS_KEPT: usize = 4;
 
 /// More than anybody adds.
 const DIRECTORIES_KEPT: usize = 8;
@@ -152,6 +168,13 @@ impl RoomMarks for Marks {
                 self.detached = false;
             }
             Mark::Detached => self.detached = true,
+            Mark::Client(client) => {
+                self.clients.retain(|known| *known != client);
+                self.clients.push(client);
+                if self.clients.len() > CLIENTS_KEPT {
+                    self.clients.remove(0);
+                }
+            }
             Mark::Attended(person) => self.person = Some(person),
             Mark::Root(path) => self.root = Some(path),
             Mark::Transcript(path) => self.transcript = Some(path),
@@ -204,6 +227,7 @@ impl RoomMarks for Marks {
         marks.extend(self.cwd.clone().map(Mark::Cwd));
         marks.extend(self.notes.iter().copied().map(Mark::Note));
         marks.extend(self.detached.then_some(Mark::Detached));
+        marks.extend(self.clients.iter().copied().map(Mark::Client));
         marks
     }
 }
@@ -273,6 +297,7 @@ pub(in crate::feature) mod tests {
             note().prop_map(Mark::NoteGiven),
             (0u64..1 << 40).prop_map(|at| Mark::Promoted(Millis(at))),
             Just(Mark::Detached),
+            (0u64..8, 0u64..4).prop_map(|(process, since)| Mark::Client(ClientProcess { process, since })),
         ]
     }
 

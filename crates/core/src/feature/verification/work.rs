@@ -91,6 +91,9 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
+/// Stands for a file whose name could not be written down.
+pub const UNNAMED: &str = "(a file that could not be noted)";
+
 /// So many files are kept by name: a message lists no more.
 pub const FILES_NAMED: usize = 5;
 

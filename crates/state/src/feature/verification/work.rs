@@ -10,6 +10,7 @@ use tidegate_core::feature::verification::checks::{Place, Seen, could_check};
 use tidegate_core::feature::verification::evidence;
 use tidegate_core::feature::verification::facts as own;
 use tidegate_core::feature::verification::facts::Needs;
+use tidegate_core::feature::verification::work::UNNAMED;
 use tidegate_core::file_class::FileClass;
 use tidegate_core::redact::redact;
 use tidegate_core::shell::{self, Script, Spot, Surroundings};
@@ -122,7 +123,8 @@ fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>
         let files = unverified.map(|changes| changes.files.as_slice()).unwrap_or_default();
         let edited: Vec<PathBuf> = files.iter().map(|file| home.join(file)).collect();
         // A script that was made for a moment and removed again; with more files than are known by name it is not asked.
-        let all_named = unverified.is_some_and(|changes| changes.count() == files.len());
+        let all_named = unverified.is_some_and(|changes| changes.count() == files.len())
+            && !files.iter().any(|file| file == UNNAMED);
         work.edits_gone = needs.checks && all_named && !edited.iter().any(|file| file.exists());
         let roots = roots_of(root, marks, here);
         let hides = checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks, here);

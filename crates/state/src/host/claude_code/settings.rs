@@ -45,13 +45,24 @@ pub fn read(project: Option<&Path>, user: Option<&Path>) -> HostSettings {
 pub fn variables_of_project(project: &Path) -> Option<Vec<GuardedVariable>> {
     let mut variables = Vec::new();
     for name in ["settings.json", "settings.local.json"] {
-        match bounded::read(&project.join(".claude").join(name), LARGEST) {
-            Ok(bytes) => variables.extend(HostFile::read(&bytes).ok()?.env.value().unwrap_or_default().0),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
-            Err(_) => return None,
-        }
+        let found = variables_of_file(&project.join(".claude").join(name)).ok()?;
+        variables.extend(found.unwrap_or_default());
     }
     Some(variables)
+}
+
+/// Which guarded variables a settings file puts into the environment; `None` without one.
+pub fn variables_of_file(path: &Path) -> io::Result<Option<Vec<GuardedVariable>>> {
+    match bounded::read(path, LARGEST) {
+        Ok(bytes) => match HostFile::read(&bytes) {
+            Ok(file) => Ok(Some(file.env.value().unwrap_or_default().0)),
+            Err(_) => Err(io::Error::from(io::ErrorKind::InvalidData)),
+        },
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether a variable with this value may come from the project whose settings these are.
@@ -76,7 +87,7 @@ pub fn may_be_of_project(
 
 /// Whether a place is in the project, or elsewhere in its repository. Settings for a container may well name the home directory
 /// that a person has there.
-fn is_in_repository(project: &Path, name: &str, place: &OsStr) -> bool {
+pub fn is_in_repository(project: &Path, name: &str, place: &OsStr) -> bool {
     let place = without_dots(&project.join(place));
     let real_place = real(&place).unwrap_or_else(|| place.clone());
     let real_project = real(project).unwrap_or_else(|| project.to_owned());
