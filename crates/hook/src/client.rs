@@ -8,6 +8,8 @@ use tidegate_core::feature::marks::ClientProcess;
 use tidegate_core::host::claude_code::settings_file::Guard;
 use tidegate_state::host::claude_code::settings::{is_in_repository, variables_of_file};
 
+use crate::environment::SELECTOR;
+
 /// More than the system lets the variables of a process be.
 const LARGEST: u64 = 8 * 1024 * 1024;
 
@@ -45,7 +47,8 @@ impl OwnVariables {
     /// Whether a person gave it this variable, or nothing depends on who did.
     pub fn counts(&self, name: &str, value: &OsStr, projects: &[&Path]) -> bool {
         let is_guarded = match Guard::of(name) {
-            Some(Guard::Ours) => true,
+            // The plugin's selector is below the client, and decides nothing by this.
+            Some(Guard::Ours) => name != SELECTOR,
             Some(Guard::Place) => projects.iter().any(|project| is_in_repository(project, name, value)),
             // The client sets some of them itself, for its own sandbox.
             Some(Guard::Programs) | None => false,
@@ -204,6 +207,7 @@ mod tests {
         assert!(own.get("PATH").is_some());
         assert!(!own.counts("TIDEGATE_OFF", OsStr::new("x"), &[]));
         assert!(own.counts("https_proxy", OsStr::new("x"), &[]));
+        assert!(own.counts(SELECTOR, OsStr::new("x"), &[]));
     }
 
     #[test]

@@ -58,7 +58,7 @@ const NOT_SETTINGS: [&str; 5] =
 const PLACES: [&str; 4] = ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR"];
 
 /// Left behind by the plugin's selector.
-const SELECTOR: &str = "TIDEGATE_SELECTOR";
+pub(crate) const SELECTOR: &str = "TIDEGATE_SELECTOR";
 
 /// All variables, read once: looking each of two dozen up in the environment takes longer.
 struct Variables(Vec<(OsString, OsString)>);

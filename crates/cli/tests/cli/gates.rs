@@ -734,7 +734,8 @@ fn an_edit_without_a_state_holds_the_next_stop() {
 /// As on a full disk: whether something was edited, and verified since, is not known. Once in a turn, or it would never end.
 #[test]
 fn a_turn_that_cannot_be_checked_is_held_once() {
-    let breaks: [(&str, fn(&Work)); 3] = [
+    type Break = fn(&Work);
+    let breaks: [(&str, Break); 3] = [
         ("journal", |work| {
             let journal = work.sandbox.state().join("journal");
             let _ = fs::remove_dir_all(&journal);

@@ -290,14 +290,40 @@ fn a_person_is_asked_before_settings_change() {
     let home = Home::new();
     let tidegate = Tidegate::init(&home);
     let (other, own) = (home.in_project("notes.txt"), home.in_project(".claude/tidegate.toml"));
-    let config = home.config().join("tidegate/config.toml");
+    let script = Script::new()
+        .main(Reply::write(&other, "text\n"))
+        .main(Reply::write(&own, "preset = \"observe\"\n"))
+        .main(Reply::text("that is all"));
+    let model = Model::start(script);
+    let launch = Launch::new(&home, &model).on(OPUS_5_5);
+    let terminal = Terminal::start(&launch.argument("--permission-mode").argument("acceptEdits"));
+    terminal.wait_for("accept edits on");
+    terminal.enter("change it");
+    terminal.wait_for("Do you want to create tidegate.toml?");
+    assert!(other.exists(), "nobody is asked about other files");
+    terminal.dismiss("Escape", "Do you want to create");
+    assert!(!own.exists(), "the person said no");
+    assert_eq!(rulings(&tidegate), ["pass", "ask"]);
+}
+
+/// A mode in which the client asks for nothing by itself. What leads out of the project by a link it takes for a file of the
+/// project.
+#[test]
+fn own_files_are_closed_where_the_client_asks_nobody() {
+    let home = Home::new();
+    let tidegate = Tidegate::init(&home);
+    let (other, own) = (home.in_project("notes.txt"), home.in_project(".claude/tidegate.toml"));
+    let folder = home.config().join("tidegate");
+    let config = folder.join("config.toml");
+    std::fs::create_dir_all(&folder).expect("a new folder");
+    std::os::unix::fs::symlink(&folder, home.in_project("link")).expect("a link");
     let script = Script::new()
         .main(Reply::write(&other, "text\n"))
         .main(Reply::write(&own, "preset = \"observe\"\n"))
         .main(Reply::write(&config, "preset = \"observe\"\n"))
+        .main(Reply::write(home.in_project("link/config.toml"), "preset = \"observe\"\n"))
         .main(Reply::text("that is all"));
     let model = Model::start(script);
-    // A mode in which the client asks for nothing by itself.
     let launch = Launch::new(&home, &model).on(OPUS_5_5).environment("IS_SANDBOX", "1");
     let terminal = Terminal::start(&launch.argument("--permission-mode").argument("bypassPermissions"));
     terminal.wait_for("Yes, I accept");
@@ -306,18 +332,21 @@ fn a_person_is_asked_before_settings_change() {
     terminal.press("Enter");
     terminal.wait_for("bypass permissions on");
     terminal.enter("change it");
-    let screen = terminal.wait_for("Do you want to create config.toml?");
-    assert!(other.exists(), "nobody is asked about other files");
-    assert!(!own.exists() && !config.exists(), "the one is denied, the other asked for");
+    let screen = terminal.wait_for("that is all");
+    assert!(other.exists(), "other files are open");
+    assert!(!own.exists() && !config.exists(), "{screen}");
     assert!(screen.contains("own-settings --for 10m"), "the person is told how:\n{screen}");
-    let denied = model.main_requests()[2].last_tool_result();
-    assert!(denied.is_error && denied.text.contains("a person has to agree"), "{denied:?}");
-    assert!(!model.main_requests()[2].mentions("tidegate off"), "the way past it is the person's");
-    terminal.dismiss("Escape", "Do you want to create");
-    assert!(!config.exists(), "the person said no");
-    let rulings: Vec<Value> =
-        tidegate.records_of("PreToolUse").iter().map(|record| record["ruling"].clone()).collect();
-    assert_eq!(rulings, ["pass", "deny", "ask"]);
+    let requests = model.main_requests();
+    for request in &requests[2..5] {
+        let denied = request.last_tool_result();
+        assert!(denied.is_error && denied.text.contains("a person has to agree"), "{denied:?}");
+        assert!(!request.mentions("tidegate off"), "the way past it is the person's");
+    }
+    assert_eq!(rulings(&tidegate), ["pass", "deny", "deny", "deny"]);
+}
+
+fn rulings(tidegate: &Tidegate<'_>) -> Vec<Value> {
+    tidegate.records_of("PreToolUse").iter().map(|record| record["ruling"].clone()).collect()
 }
 
 #[test]
