@@ -106,7 +106,7 @@ const TABLES: [(&str, Runner); 58] = [
 
 /// The file of this name, anywhere below the folder.
 fn find_file(folder: &Path, name: &str) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = entries.partition(|path| path.is_dir());
     let here = files.into_iter().find(|path| path.file_name().is_some_and(|found| found == name));
     here.or_else(|| folders.iter().find_map(|folder| find_file(folder, name)))

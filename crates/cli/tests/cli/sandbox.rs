@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use crate::answer::{Answer, Ran};
 
 /// Far beyond any deadline of ours: only a hang gets here.
-const HANGS: Duration = Duration::from_secs(60);
+const HANGS: Duration = Duration::from_mins(1);
 
 pub(crate) struct Sandbox {
     folder: TempDir,

@@ -61,6 +61,11 @@ impl RoomMarks for Marks {
 }
 
 impl Marks {
+    /// Where it stands, for what a summary has to keep.
+    pub fn key_fact(&self) -> Option<String> {
+        self.stage.as_ref().map(ActiveStage::key_fact)
+    }
+
     fn change(&mut self, how: impl FnOnce(&mut ActiveStage)) {
         if let Some(stage) = &mut self.stage {
             how(stage);
