@@ -4,11 +4,8 @@
 use std::borrow::Cow;
 
 use crate::event::Event;
+use crate::feature::Feature;
 use crate::feature::marks::Marks;
-use crate::feature::{
-    Feature, activity, approval, cycle, friction, knowledge, memory, own_settings, pressure, session,
-    skill_gate, verification, workflow, worktree,
-};
 use crate::file_class::FileClass;
 use crate::host::claude_code::models::HostSettings;
 use crate::host::person::{Client, Person};
@@ -110,7 +107,7 @@ macro_rules! facts {
             pub client: bool,
             $(
                 #[doc = concat!("Questions of the room `", stringify!($room), "`.")]
-                pub $room: <$room::Room as Feature>::Needs,
+                pub $room: <crate::feature::$room::Room as Feature>::Needs,
             )*
         }
 
@@ -156,7 +153,7 @@ macro_rules! facts {
             pub tool_response: &'a str,
             $(
                 #[doc = concat!("What the room `", stringify!($room), "` looked for.")]
-                pub $room: <$room::Room as Feature>::Facts,
+                pub $room: <crate::feature::$room::Room as Feature>::Facts,
             )*
         }
 

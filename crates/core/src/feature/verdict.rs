@@ -3,11 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::FailedStep;
+use crate::feature::Feature;
 use crate::feature::marks::Mark;
-use crate::feature::{
-    Feature, activity, approval, cycle, friction, knowledge, memory, own_settings, pressure, session,
-    skill_gate, verification, workflow, worktree,
-};
 
 /// Ordered: the strictest wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -109,7 +106,7 @@ macro_rules! effects {
             Mark(Mark),
             $(
                 #[doc = concat!("An effect of the room `", stringify!($room), "`.")]
-                $variant(<$room::Room as Feature>::Effect),
+                $variant(<crate::feature::$room::Room as Feature>::Effect),
             )*
         }
 
