@@ -123,7 +123,7 @@ pub struct Elsewhere {
 }
 
 /// Leaves edits that cannot be put into the marks: the lock is held, time is up, or the file cannot be written. Takes no lock.
-/// On a full disk a file can often be made and not be written: an empty one is a sign, too.
+/// On a full disk a file can often be made and not be written: then one without contents says that there was an edit.
 pub fn leave_unnoted(session: &Path, elsewhere: &Elsewhere, edits: &[Mark]) -> io::Result<()> {
     let mut left = leave_at(&session.join(UNNOTED), edits);
     for folder in &elsewhere.folders {
@@ -137,10 +137,16 @@ pub fn leave_unnoted(session: &Path, elsewhere: &Elsewhere, edits: &[Mark]) -> i
     left
 }
 
+/// The sign of an edit that could not be written down. Not the empty file itself: that is about to be written.
+fn unnamed(path: &Path) -> PathBuf {
+    path.with_added_extension("unnamed")
+}
+
 fn leave_at(path: &Path, edits: &[Mark]) -> io::Result<()> {
     loop {
         let mut file = append::open(path)?;
-        append::lines(&mut file, &format!("\n{}", write_lines(edits)))?;
+        append::lines(&mut file, &format!("\n{}", write_lines(edits)))
+            .inspect_err(|_| drop(append::open(&unnamed(path))))?;
         // What was taken up after it was opened may have been read before this was in it. Twice does no harm.
         if is_still_at(&file, path)? {
             return Ok(());
@@ -180,19 +186,43 @@ fn take_up(
     elsewhere: &Elsewhere,
     lock_alone: impl Fn(&Path) -> io::Result<Lock>,
 ) -> io::Result<()> {
-    take_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock_alone)?;
-    for folder in elsewhere.folders.iter().filter(|folder| folder.exists()) {
-        // Another user's signs are none.
-        if refuse_foreign(folder).is_err() {
-            continue;
-        }
-        let left = folder.join(&elsewhere.file);
-        let taking = folder.join(format!("{}.taking", elsewhere.file));
-        take_from(session, &left, &taking, &lock_alone)?;
+    let own = session.join(UNNOTED);
+    take_from(session, &own, &session.join(TAKING), &lock_alone)?;
+    // Another user's signs are none.
+    let is_own = |folder: &&PathBuf| folder.exists() && refuse_foreign(folder).is_ok();
+    let folders: Vec<&PathBuf> = elsewhere.folders.iter().filter(is_own).collect();
+    let left = |folder: &&PathBuf| folder.join(&elsewhere.file);
+    for left in folders.iter().map(left) {
+        take_from(session, &left, &left.with_added_extension("taking"), &lock_alone)?;
+    }
+    // After all that have a name.
+    for sign in std::iter::once(own).chain(folders.iter().map(left)).map(|left| unnamed(&left)) {
+        take_unnamed(session, &sign, &lock_alone)?;
+    }
+    for folder in folders {
         // Where others are left it stays.
         let _ = fs::remove_dir(folder);
     }
     Ok(())
+}
+
+/// That there was an edit is all that is known. Where others are known to be unverified it says nothing new.
+fn take_unnamed(
+    session: &Path,
+    sign: &Path,
+    lock_alone: &impl Fn(&Path) -> io::Result<Lock>,
+) -> io::Result<()> {
+    let Ok(found) = fs::metadata(sign) else { return Ok(()) };
+    let lock = lock_alone(session)?;
+    let known = read(session);
+    let work = known.value().map(|marks| &marks.verification);
+    let at = found.modified().map(clock::millis).unwrap_or_else(|_| clock::now());
+    let is_verified = work.and_then(|work| work.verified).is_some_and(|verified| at <= verified);
+    if !is_verified && work.is_none_or(|work| work.changes.is_none()) {
+        let edit = Edit { file: UNNAMED.to_owned(), at, shell: true };
+        lock.append(&[VerificationMark::Edit(edit).into()])?;
+    }
+    fs::remove_file(sign)
 }
 
 fn take_from(
@@ -211,24 +241,16 @@ fn take_from(
             }
         }
         let lines = bounded::read_end(taking, MOST_TAKEN)?;
+        // What was verified since it was edited is not to be verified again.
+        let verified = read(session).value().and_then(|marks| marks.verification.verified);
         let edit = |line: &[u8]| match serde_json::from_slice(line) {
-            Ok(VerificationMark::Edit(edit)) => Some(edit),
+            Ok(VerificationMark::Edit(edit)) if verified.is_none_or(|at| edit.at > at) => {
+                Some(VerificationMark::Edit(edit).into())
+            }
             _ => None,
         };
-        let mut edits: Vec<Edit> = lines.split(|b| *b == b'\n').filter_map(edit).collect();
-        let known = read(session);
-        let work = known.value().map(|marks| &marks.verification);
-        // The disk was full: that there was an edit is all that is known, if it is not known from elsewhere.
-        if edits.is_empty() && work.is_none_or(|work| work.changes.is_none()) {
-            let at = fs::metadata(taking).and_then(|found| found.modified()).map(clock::millis);
-            let (file, at) = (UNNAMED.to_owned(), at.unwrap_or_else(|_| clock::now()));
-            edits.push(Edit { file, at, shell: true });
-        }
-        // What was verified since it was edited is not to be verified again.
-        let verified = work.and_then(|work| work.verified);
-        edits.retain(|edit| verified.is_none_or(|at| edit.at > at));
-        let marks: Vec<Mark> = edits.into_iter().map(|edit| VerificationMark::Edit(edit).into()).collect();
-        lock.append(&marks)?;
+        let edits: Vec<Mark> = lines.split(|b| *b == b'\n').filter_map(edit).collect();
+        lock.append(&edits)?;
         fs::remove_file(taking)?;
     }
     Ok(())
@@ -367,12 +389,31 @@ mod tests {
     fn a_sign_without_a_name_is_an_edit() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path();
-        for torn in ["", "\n{\"edit\":{\"fi"] {
-            fs::write(session.join(UNNOTED), torn).unwrap();
-            take_up_unnoted(session, &Elsewhere::default()).unwrap();
-            assert_eq!(unverified(session), [UNNAMED]);
-            fs::remove_file(session.join(FILE)).unwrap();
-        }
+        fs::write(unnamed(&session.join(UNNOTED)), "").unwrap();
+        // It is torn, too, if the disk became full in the middle of it.
+        fs::write(session.join(UNNOTED), "\n{\"edit\":{\"fi").unwrap();
+        take_up_unnoted(session, &Elsewhere::default()).unwrap();
+        assert_eq!(unverified(session), [UNNAMED]);
+        assert!(!unnamed(&session.join(UNNOTED)).exists());
+        // One that is known by name is enough.
+        fs::remove_file(session.join(FILE)).unwrap();
+        fs::write(unnamed(&session.join(UNNOTED)), "").unwrap();
+        leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap();
+        take_up_unnoted(session, &Elsewhere::default()).unwrap();
+        assert_eq!(unverified(session), ["a.rs"]);
+    }
+
+    /// A device that is always full.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn on_a_full_disk_a_sign_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path();
+        std::os::unix::fs::symlink("/dev/full", session.join(UNNOTED)).unwrap();
+        leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap_err();
+        fs::remove_file(session.join(UNNOTED)).unwrap();
+        take_up_unnoted(session, &Elsewhere::default()).unwrap();
+        assert_eq!(unverified(session), [UNNAMED]);
     }
 
     #[test]
