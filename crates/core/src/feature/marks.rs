@@ -75,7 +75,7 @@ macro_rules! aggregate {
 
         impl Mark {
             /// Reads a line, as the room that knows its name does.
-            fn read(line: &str) -> Option<Mark> {
+            pub fn read(line: &str) -> Option<Mark> {
                 let name = name(line)?;
                 if has_variant::<SessionMark>(name) {
                     return serde_json::from_str(line).ok().map(Mark::Session);
