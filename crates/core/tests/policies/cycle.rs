@@ -90,7 +90,7 @@ fn becomes(part: Option<&Part>) -> String {
             format!("{} {}", state.status.name(), state.stage)
         }
         (Some(state), None) => {
-            assert_eq!(step.mark, CycleMark::StageLeft.into());
+            assert_eq!(step.mark, CycleMark::StageLeft);
             assert_eq!(state.stopped_reason.as_deref(), Some("context_budget"));
             let remaining = state.remaining_pct.map(|left| format!(" at {left}%")).unwrap_or_default();
             format!(

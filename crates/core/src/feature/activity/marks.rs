@@ -89,7 +89,9 @@ pub(in crate::feature) mod tests {
     fn a_late_answer_counts_for_its_prompt_and_until_something_newer() {
         let fold = |new: &[marks::Mark]| {
             let mut all = marks::Marks::default();
-            new.iter().for_each(|mark| all.apply(mark.clone()));
+            for mark in new {
+                all.apply(mark.clone());
+            }
             all.activity.late
         };
         let answer = |prompt| Mark::LatePhase { phase: Phase::Plan, prompt: Millis(prompt) }.into();

@@ -61,6 +61,11 @@ impl RoomMarks for Marks {
 }
 
 impl Marks {
+    /// What must not be lost of it.
+    pub fn key_fact(&self) -> Option<String> {
+        self.stage.as_ref().map(ActiveStage::key_fact)
+    }
+
     fn change(&mut self, how: impl FnOnce(&mut ActiveStage)) {
         if let Some(stage) = &mut self.stage {
             how(stage);

@@ -62,6 +62,11 @@ impl RoomMarks for Marks {
 }
 
 impl Marks {
+    /// What must not be lost of it.
+    pub fn key_fact(&self) -> Option<String> {
+        self.attached.as_ref().map(Attached::key_fact)
+    }
+
     fn change(&mut self, how: impl FnOnce(&mut Attached)) {
         if let Some(workflow) = &mut self.attached {
             how(workflow);

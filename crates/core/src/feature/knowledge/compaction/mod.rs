@@ -230,8 +230,7 @@ fn collect(facts: &Facts<'_>, knowledge: &Knowledge, owed: &[KeyFact]) -> Vec<Ke
     let unverified =
         marks.verification.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
     // What a prompt was taken to ask for is a guess, and no stage of anything.
-    let phase = || marks.workflow.attached.as_ref().map(|workflow| workflow.key_fact());
-    let stage = marks.cycle.stage.as_ref().map(|stage| stage.key_fact()).or_else(phase);
+    let stage = marks.cycle.key_fact().or_else(|| marks.workflow.key_fact());
     key_facts(&FactSources {
         constraints: texts(&knowledge.constraints),
         decisions: texts(&knowledge.decisions),
