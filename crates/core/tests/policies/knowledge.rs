@@ -180,7 +180,7 @@ pub(super) fn flow_notes(row: &Row<'_>) -> Vec<String> {
         "this set" => marks.push(KnowledgeMark::FlowNoted(EDITED).into()),
         "an older set" => marks.push(KnowledgeMark::FlowNoted(Millis(1)).into()),
         "an older set, by a clock that was ahead" => {
-            marks.push(KnowledgeMark::FlowNoted(Millis(EDITED.0 + 1)).into())
+            marks.push(KnowledgeMark::FlowNoted(Millis(EDITED.0 + 1)).into());
         }
         _ => {}
     }
@@ -222,10 +222,10 @@ pub(super) fn holds(row: &Row<'_>) -> Vec<String> {
     match row[3] {
         "now" => marks.push(KnowledgeMark::CompactionHeld(SET + 1).into()),
         "these" => {
-            marks.extend([KnowledgeMark::CompactionHeld(SET).into(), SessionMark::Boundary(NOW).into()])
+            marks.extend([KnowledgeMark::CompactionHeld(SET).into(), SessionMark::Boundary(NOW).into()]);
         }
         "others" => {
-            marks.extend([KnowledgeMark::CompactionHeld(SET + 1).into(), SessionMark::Boundary(NOW).into()])
+            marks.extend([KnowledgeMark::CompactionHeld(SET + 1).into(), SessionMark::Boundary(NOW).into()]);
         }
         _ => {}
     }

@@ -357,10 +357,10 @@ pub(super) fn topic_changes(row: &Row<'_>) -> Vec<String> {
                 leaves.push(format!("topic {}", topic.topic.id));
             }
             Effect::Mark(Mark::Memory(MemoryMark::TopicLeft(topic))) => {
-                leaves.push(format!("note of {}", topic.topic.id))
+                leaves.push(format!("note of {}", topic.topic.id));
             }
             Effect::Mark(Mark::Session(SessionMark::Note(Note::UnknownTopic(id)))) => {
-                leaves.push(format!("note of {id}"))
+                leaves.push(format!("note of {id}"));
             }
             _ => {}
         }
