@@ -106,8 +106,9 @@ fn registers_plugin(real: &Path, places: &Places<'_>) -> bool {
         return false;
     }
     let in_host = |folder: &str| places.host.is_some_and(|host| is_below(real, &host.join(folder)));
-    // Copies of several versions and marketplaces lie there; the folder of each of ours is named after us.
-    let names_us = || real.to_string_lossy().contains("tidegate");
+    // Copies of several versions and marketplaces lie there; the folder of each of ours is named after us. A home may be, too.
+    let below = || real.iter().rev().take_while(|name| *name != "plugins" && *name != "skills");
+    let names_us = || below().any(|name| name.to_string_lossy().contains("tidegate"));
     if is_ours {
         places.plugin.is_some_and(|plugin| is_below(real, plugin))
             || names_us() && (in_host("plugins") || in_host("skills"))
