@@ -10,7 +10,6 @@ use tidegate_core::host::{AGENT_VARIABLES, Host, VARIABLES};
 use tidegate_core::text::lang::Lang;
 use tidegate_state::host::claude_code::settings::{may_be_of_project, variables_of_project};
 use tidegate_state::place::PlaceEnv;
-use tidegate_state::project;
 use tidegate_state::session::marks::Elsewhere;
 
 use crate::caller;
@@ -218,9 +217,7 @@ impl Environment {
         let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
         let usual = || PathBuf::from("/tmp");
         let runtime = runtime.filter(|folder| folder.is_absolute()).unwrap_or_else(usual);
-        // Of this state: a machine may have several.
-        let name = format!("tidegate-unnoted-{}", project::folder_name(&state));
-        Elsewhere { folders: vec![state.join("unnoted"), runtime.join(name)], file: session.to_owned() }
+        Elsewhere::of(session, &state, &runtime)
     }
 
     /// The language for people.

@@ -191,8 +191,7 @@ impl Hook {
             EventKind::PostToolUse
                 if event.payload.tool_name.get().is_some_and(|tool| tool == "Bash" || tool == "Skill") =>
             {
-                let elsewhere = self.env.signs_elsewhere(event.session.as_str());
-                drop(marks::try_take_up_unnoted(&folder, &elsewhere));
+                drop(marks::try_take_up_unnoted(&folder));
             }
             _ => {}
         }
