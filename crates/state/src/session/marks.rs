@@ -118,15 +118,24 @@ pub struct Elsewhere {
 }
 
 impl Elsewhere {
-    /// In the state, and in a folder that the system keeps for a user or, by the user's number, for everybody.
-    pub fn of(session: &str, state: &Path, runtime: &Path) -> Elsewhere {
-        #[cfg(unix)]
-        let user = rustix::process::geteuid().as_raw();
-        #[cfg(not(unix))]
-        let user = 0;
-        let folders = vec![state.join("unnoted"), runtime.join(format!("tidegate-unnoted-{user}"))];
-        Elsewhere { folders, file: session.to_owned() }
+    /// In the state, and in a folder that the system keeps for the user or, by the user's number, for everybody.
+    pub fn of(session: &str, state: &Path, runtime: Option<&Path>) -> Elsewhere {
+        let outside = match runtime {
+            Some(runtime) => runtime.join("tidegate-unnoted"),
+            None => for_everybody(),
+        };
+        Elsewhere { folders: vec![state.join("unnoted"), outside], file: session.to_owned() }
     }
+}
+
+#[cfg(unix)]
+fn for_everybody() -> PathBuf {
+    PathBuf::from(format!("/tmp/tidegate-unnoted-{}", rustix::process::geteuid().as_raw()))
+}
+
+#[cfg(not(unix))]
+fn for_everybody() -> PathBuf {
+    std::env::temp_dir().join("tidegate-unnoted")
 }
 
 /// Leaves edits that cannot be put into the marks: the lock is held, time is up, or the file cannot be written. Takes no lock.
@@ -176,22 +185,19 @@ fn is_still_at(_: &File, _: &Path) -> io::Result<bool> {
 
 /// Puts edits that were left into the marks, for an event whose gate rests on them.
 pub fn take_up_unnoted(session: &Path, elsewhere: &Elsewhere) -> io::Result<()> {
-    // Those with a name first.
-    let mut signs = vec![take_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock_alone)?];
-    // Another user's signs are none.
-    let is_own = |folder: &&PathBuf| folder.exists() && refuse_foreign(folder).is_ok();
-    let folders: Vec<&PathBuf> = elsewhere.folders.iter().filter(is_own).collect();
-    for left in folders.iter().map(|folder| folder.join(&elsewhere.file)) {
-        signs.push(take_from(session, &left, &left.with_added_extension("taking"), &lock_alone)?);
+    let own = take_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock_alone)?;
+    // Hardly ever is one of them there. Another user's signs are none.
+    for folder in elsewhere.folders.iter().filter(|folder| folder.exists()) {
+        if refuse_foreign(folder).is_ok() {
+            let left = folder.join(&elsewhere.file);
+            let taken = take_from(session, &left, &left.with_added_extension("taking"), &lock_alone)?;
+            taken.map_or(Ok(()), |sign| take_unnamed(session, &sign))?;
+            // Where others are left it stays.
+            let _ = fs::remove_dir(folder);
+        }
     }
-    for sign in signs.into_iter().flatten() {
-        take_unnamed(session, &sign)?;
-    }
-    for folder in folders {
-        // Where others are left it stays.
-        let _ = fs::remove_dir(folder);
-    }
-    Ok(())
+    // Last: the same edit may have its name elsewhere.
+    own.map_or(Ok(()), |sign| take_unnamed(session, &sign))
 }
 
 /// Takes up those in the session's own folder, if that takes no time: not while another has the lock. What is left then is
