@@ -218,7 +218,7 @@ fn take_unnamed(session: &Path, sign: &Path) -> io::Result<()> {
     let lock = lock_alone(session)?;
     let known = read(session);
     let work = known.value().map(|marks| &marks.work);
-    let at = found.modified().map(clock::millis).unwrap_or_else(|_| clock::now());
+    let at = found.modified().map_or_else(|_| clock::now(), clock::millis);
     let is_verified = work.and_then(|work| work.verified).is_some_and(|verified| at <= verified);
     if !is_verified && work.is_none_or(|work| work.changes.is_none()) {
         lock.append(&[Mark::Edit(Edit { file: UNNAMED.to_owned(), at, shell: true })])?;
