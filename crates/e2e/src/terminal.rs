@@ -64,6 +64,12 @@ impl<'a> Terminal<'a> {
         self.wait_until(&format!("{text:?} on the screen"), |screen| screen.contains(text))
     }
 
+    /// Waits until the screen contains `sentence`, wherever the client broke its lines; returns the screen as one line.
+    pub fn wait_for_sentence(&self, sentence: &str) -> String {
+        let what = format!("{sentence:?} on the screen, in one line or in several");
+        unbroken(&self.wait_until(&what, |screen| unbroken(screen).contains(sentence)))
+    }
+
     /// Waits until the screen satisfies a condition; returns the screen.
     pub fn wait_until(&self, what: &str, condition: impl Fn(&str) -> bool) -> String {
         let end = Instant::now() + LIMIT;
@@ -123,6 +129,10 @@ impl Drop for Terminal<'_> {
         }
         let _ = self.tmux().arg("kill-server").output();
     }
+}
+
+fn unbroken(screen: &str) -> String {
+    screen.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn run(command: &mut Command) -> String {

@@ -1,7 +1,7 @@
 //! The environment, read once, as data.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tidegate_core::host::claude_code::models::{AutoCompactWindow, HostSettings};
 use tidegate_core::host::claude_code::settings_file::parse_tokens;
@@ -10,7 +10,6 @@ use tidegate_core::host::{AGENT_VARIABLES, Host, VARIABLES};
 use tidegate_core::text::lang::Lang;
 use tidegate_state::host::claude_code::settings::{may_be_of_project, variables_of_project};
 use tidegate_state::place::PlaceEnv;
-use tidegate_state::project;
 use tidegate_state::session::marks::Elsewhere;
 
 use crate::caller;
@@ -218,14 +217,9 @@ impl Environment {
     }
 
     /// Where a session leaves signs of edits when its own folder cannot be written: elsewhere in the state, and outside of it.
-    pub fn signs_elsewhere(&self, session: &str) -> Elsewhere {
-        let Ok(state) = self.place.state() else { return Elsewhere::default() };
+    pub(crate) fn signs_elsewhere(session: &str, state: &Path) -> Elsewhere {
         let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-        let usual = || PathBuf::from("/tmp");
-        let runtime = runtime.filter(|folder| folder.is_absolute()).unwrap_or_else(usual);
-        // Of this state: a machine may have several.
-        let name = format!("tidegate-unnoted-{}", project::folder_name(&state));
-        Elsewhere { folders: vec![state.join("unnoted"), runtime.join(name)], file: session.to_owned() }
+        Elsewhere::of(session, state, runtime.as_deref().filter(|folder| folder.is_absolute()))
     }
 
     /// The language for people.

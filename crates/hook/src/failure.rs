@@ -113,7 +113,8 @@ impl Fallback {
     pub(crate) fn write_down(&self, record: &mut Record) {
         if let Some((session, edits)) = self.edits.get() {
             let id = self.seen.get().and_then(|seen| seen.session.as_deref()).unwrap_or_default();
-            let elsewhere = self.env.get().map(|env| env.signs_elsewhere(id)).unwrap_or_default();
+            let state = self.env.get().and_then(|env| env.place.state().ok());
+            let elsewhere = state.map(|state| Environment::signs_elsewhere(id, &state)).unwrap_or_default();
             let _ = marks::leave_unnoted(session, &elsewhere, edits);
         }
         if let Some(state) = self.state.get() {

@@ -175,7 +175,7 @@ impl Hook {
         // What could not be noted when it happened is unverified all the same.
         match event.kind {
             EventKind::Stop | EventKind::TaskCompleted => {
-                let elsewhere = self.env.signs_elsewhere(event.session.as_str());
+                let elsewhere = Environment::signs_elsewhere(event.session.as_str(), state.root());
                 if let Err(error) = marks::take_up_unnoted(&folder, &elsewhere)
                     && event.kind == EventKind::Stop
                 {
@@ -186,8 +186,7 @@ impl Hook {
             EventKind::PostToolUse
                 if event.payload.tool_name.get().is_some_and(|tool| tool == "Bash" || tool == "Skill") =>
             {
-                let elsewhere = self.env.signs_elsewhere(event.session.as_str());
-                drop(marks::try_take_up_unnoted(&folder, &elsewhere));
+                drop(marks::try_take_up_unnoted(&folder));
             }
             _ => {}
         }

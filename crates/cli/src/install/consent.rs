@@ -64,7 +64,7 @@ pub(super) fn to_lead_elsewhere(
     args: &args::Init,
 ) -> Result<Option<ExitCode>, CliError> {
     let Some(first) = detours.first() else { return Ok(None) };
-    if !target.env.agent && approval::is_at_terminal() {
+    if !approval::is_by_agent(&target.env) && approval::is_at_terminal() {
         return Ok(None);
     }
     // Variables decide where things lead, and a command does not show them.

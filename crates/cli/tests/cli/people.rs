@@ -97,7 +97,12 @@ pub(crate) fn at_terminal(sandbox: &Sandbox, args: &[&str], typed: &str) -> Ran 
 
 /// The same, in a shell with other variables; the command has only the sandbox's.
 #[cfg(target_os = "linux")]
-fn at_terminal_below(sandbox: &Sandbox, args: &[&str], typed: &str, above: &[(&str, &str)]) -> Ran {
+pub(crate) fn at_terminal_below(
+    sandbox: &Sandbox,
+    args: &[&str],
+    typed: &str,
+    above: &[(&str, &str)],
+) -> Ran {
     let ours = sandbox.command(args);
     let words: Vec<String> = std::iter::once(ours.get_program())
         .chain(ours.get_args())

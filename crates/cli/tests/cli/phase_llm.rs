@@ -370,6 +370,8 @@ fn let_answer(bench: &Bench) {
 fn something_newer_makes_an_answer_void() {
     let bench = slow("debug");
     bench.prompt("s", PROMPT);
+    // Before that it would not be asked at all.
+    await_some("the question", || bench.bin("asked").exists().then_some(()));
     let skill = json!({ "tool_name": "Skill", "tool_input": { "skill": "code-quality-rules" },
         "tool_response": { "success": true } });
     assert_eq!(bench.event("s", "PostToolUse", skill).exit, 0);

@@ -177,10 +177,7 @@ fn without_a_binary_the_person_reads_it_on_the_screen() {
     let model = Model::start(Script::new());
     install(&home, &model);
     let terminal = Terminal::start(&Launch::new(&home, &model));
-    terminal.wait_until("the message about the missing binary", |screen| {
-        let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-        words.contains("no tidegate program was found: nothing is metered or gated in this session")
-    });
+    terminal.wait_for_sentence("no tidegate program was found: nothing is metered or gated in this session");
     model.finish();
 }
 

@@ -122,6 +122,27 @@ pub struct Elsewhere {
     pub file: String,
 }
 
+impl Elsewhere {
+    /// In the state, and in a folder that the system keeps for the user or, by the user's number, for everybody.
+    pub fn of(session: &str, state: &Path, runtime: Option<&Path>) -> Elsewhere {
+        let outside = match runtime {
+            Some(runtime) => runtime.join("tidegate-unnoted"),
+            None => for_everybody(),
+        };
+        Elsewhere { folders: vec![state.join("unnoted"), outside], file: session.to_owned() }
+    }
+}
+
+#[cfg(unix)]
+fn for_everybody() -> PathBuf {
+    PathBuf::from(format!("/tmp/tidegate-unnoted-{}", rustix::process::geteuid().as_raw()))
+}
+
+#[cfg(not(unix))]
+fn for_everybody() -> PathBuf {
+    std::env::temp_dir().join("tidegate-unnoted")
+}
+
 /// Leaves edits that cannot be put into the marks: the lock is held, time is up, or the file cannot be written. Takes no lock.
 /// On a full disk a file can often be made and not be written: then one without contents says that there was an edit.
 pub fn leave_unnoted(session: &Path, elsewhere: &Elsewhere, edits: &[Mark]) -> io::Result<()> {
@@ -169,49 +190,35 @@ fn is_still_at(_: &File, _: &Path) -> io::Result<bool> {
 
 /// Puts edits that were left into the marks, for an event whose gate rests on them.
 pub fn take_up_unnoted(session: &Path, elsewhere: &Elsewhere) -> io::Result<()> {
-    take_up(session, elsewhere, lock_alone)
+    let own = take_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock_alone)?;
+    // Hardly ever is one of them there. Another user's signs are none.
+    for folder in elsewhere.folders.iter().filter(|folder| folder.exists()) {
+        if refuse_foreign(folder).is_ok() {
+            let left = folder.join(&elsewhere.file);
+            let taken = take_from(session, &left, &left.with_added_extension("taking"), &lock_alone)?;
+            taken.map_or(Ok(()), |sign| take_unnamed(session, &sign))?;
+            // Where others are left it stays.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+    // Last: the same edit may have its name elsewhere.
+    own.map_or(Ok(()), |sign| take_unnamed(session, &sign))
 }
 
-/// The same where it is of use only if it takes no time: not while another has the lock.
-pub fn try_take_up_unnoted(session: &Path, elsewhere: &Elsewhere) -> io::Result<()> {
-    take_up(session, elsewhere, |session| {
+/// Takes up those in the session's own folder, if that takes no time: not while another has the lock. What is left then is
+/// taken up at the end of the turn.
+pub fn try_take_up_unnoted(session: &Path) -> io::Result<()> {
+    let lock = |session: &Path| {
         let file = private::to_lock(&session.join("lock"))?;
         file.try_lock()?;
         Ok(Lock { file, session: session.to_owned(), alone: true })
-    })
-}
-
-fn take_up(
-    session: &Path,
-    elsewhere: &Elsewhere,
-    lock_alone: impl Fn(&Path) -> io::Result<Lock>,
-) -> io::Result<()> {
-    let own = session.join(UNNOTED);
-    take_from(session, &own, &session.join(TAKING), &lock_alone)?;
-    // Another user's signs are none.
-    let is_own = |folder: &&PathBuf| folder.exists() && refuse_foreign(folder).is_ok();
-    let folders: Vec<&PathBuf> = elsewhere.folders.iter().filter(is_own).collect();
-    let left = |folder: &&PathBuf| folder.join(&elsewhere.file);
-    for left in folders.iter().map(left) {
-        take_from(session, &left, &left.with_added_extension("taking"), &lock_alone)?;
-    }
-    // After all that have a name.
-    for sign in std::iter::once(own).chain(folders.iter().map(left)).map(|left| unnamed(&left)) {
-        take_unnamed(session, &sign, &lock_alone)?;
-    }
-    for folder in folders {
-        // Where others are left it stays.
-        let _ = fs::remove_dir(folder);
-    }
-    Ok(())
+    };
+    take_from(session, &session.join(UNNOTED), &session.join(TAKING), &lock)?
+        .map_or(Ok(()), |sign| take_unnamed(session, &sign))
 }
 
 /// That there was an edit is all that is known. Where others are known to be unverified it says nothing new.
-fn take_unnamed(
-    session: &Path,
-    sign: &Path,
-    lock_alone: &impl Fn(&Path) -> io::Result<Lock>,
-) -> io::Result<()> {
+fn take_unnamed(session: &Path, sign: &Path) -> io::Result<()> {
     let Ok(found) = fs::metadata(sign) else { return Ok(()) };
     let lock = lock_alone(session)?;
     let known = read(session);
@@ -225,14 +232,17 @@ fn take_unnamed(
     fs::remove_file(sign)
 }
 
+/// Takes up one file; gives the place of its sign without a name, if there was a file at all.
 fn take_from(
     session: &Path,
     left: &Path,
     taking: &Path,
     lock_alone: &impl Fn(&Path) -> io::Result<Lock>,
-) -> io::Result<()> {
+) -> io::Result<Option<PathBuf>> {
+    let mut sign = None;
     while left.exists() || taking.exists() {
         let lock = lock_alone(session)?;
+        sign = Some(unnamed(left));
         // Under another name, since others append to it without the lock. It may have been left by a process that was killed.
         if !taking.exists() {
             match fs::rename(left, taking) {
@@ -253,7 +263,7 @@ fn take_from(
         lock.append(&edits)?;
         fs::remove_file(taking)?;
     }
-    Ok(())
+    Ok(sign)
 }
 
 #[cfg(test)]
@@ -357,12 +367,9 @@ mod tests {
         let session = folder.path();
         leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap();
         let lock = lock_shared(session).unwrap();
-        assert_eq!(
-            try_take_up_unnoted(session, &Elsewhere::default()).unwrap_err().kind(),
-            io::ErrorKind::WouldBlock
-        );
+        assert_eq!(try_take_up_unnoted(session).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         drop(lock);
-        try_take_up_unnoted(session, &Elsewhere::default()).unwrap();
+        try_take_up_unnoted(session).unwrap();
         assert_eq!(unverified(session), ["a.rs"]);
     }
 
@@ -412,6 +419,7 @@ mod tests {
         std::os::unix::fs::symlink("/dev/full", session.join(UNNOTED)).unwrap();
         leave_unnoted(session, &Elsewhere::default(), &[edit("a.rs", 1)]).unwrap_err();
         fs::remove_file(session.join(UNNOTED)).unwrap();
+        fs::write(session.join(UNNOTED), "").unwrap();
         take_up_unnoted(session, &Elsewhere::default()).unwrap();
         assert_eq!(unverified(session), [UNNAMED]);
     }

@@ -161,7 +161,7 @@ fn an_init_that_leads_hooks_elsewhere_needs_a_person() {
     }
 }
 
-/// At a terminal of their own a person asks for it by the command itself.
+/// At a terminal of their own a person asks for it by the command itself; nobody else does.
 #[cfg(target_os = "linux")]
 #[test]
 fn at_a_terminal_init_leads_hooks_elsewhere() {
@@ -169,6 +169,11 @@ fn at_a_terminal_init_leads_hooks_elsewhere() {
     Scope::Project.init(&sandbox);
     let data = sandbox.path().join("data");
     let sandbox = sandbox.with("XDG_DATA_HOME", &data);
+    // An agent drives a terminal, and clears the variables of what it starts there.
+    let before = tree(&sandbox);
+    let ran = crate::people::at_terminal_below(&sandbox, &["init"], "", &[("CLAUDECODE", "1")]);
+    assert!(ran.code != Some(0) && ran.stdout.contains("needs a person's yes"), "{ran:?}");
+    assert_eq!(tree(&sandbox), before);
     let ran = crate::people::at_terminal(&sandbox, &["init"], "");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let settings = Scope::Project.read(&sandbox);

@@ -127,12 +127,9 @@ fn a_person_sees_what_has_stopped_and_goes_on() {
         .main(Reply::text("now the retrospective?"));
     let model = Model::start(script);
     let terminal = start(launch(&home, &model));
-    terminal.wait_until("what has stopped", |screen| {
-        let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-        words.contains(
-            "A dev-cycle of this project has stopped. Done: sprint. Not begun: audit, ship, retrospective.",
-        )
-    });
+    terminal.wait_for_sentence(
+        "A dev-cycle of this project has stopped. Done: sprint. Not begun: audit, ship, retrospective.",
+    );
     terminal.enter("/dev-cycle");
     terminal.wait_for("shall I go on with audit?");
     let first = &model.main_requests()[0];
