@@ -175,7 +175,8 @@ impl Here {
             payload: None,
             bridge: session.and_then(|session| bridge::read(&self.state.session(&session.id))),
             transcript,
-            marks: known,
+            boundary: known.and_then(|known| known.boundary),
+            model: known.and_then(|known| known.model.as_ref()).map(|(id, at)| (id.as_str(), *at)),
             window: self.config.meter.window.map(Whole::get),
             host: &host,
         }

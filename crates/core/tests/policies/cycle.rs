@@ -1,6 +1,7 @@
 //! The tables of stages inside a budget.
 
-use tidegate_core::event::{self, Event};
+use tidegate_core::event::Event;
+use tidegate_core::host::claude_code::event;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::history::Took;
 use tidegate_core::feature::cycle::policy::ID;
@@ -309,7 +310,7 @@ pub(super) fn with_others(row: &Row<'_>) -> Vec<String> {
         ..facts(&event)
     };
     let ruling = tidegate_core::pipeline::decide(&facts, &config, &|| 0);
-    let outcome = ruling.settle(event.kind, true, 1200);
+    let outcome = ruling.settle(event.host, event.kind, true, 1200);
     let advanced = outcome.effects.iter().any(|effect| matches!(effect, Effect::Cycle(_)));
     let part = ruling.parts.into_iter().find(|part| part.policy == ID);
     let (call, because) = call_of(part.as_ref());

@@ -1,6 +1,7 @@
 //! The tables of the gates.
 
-use tidegate_core::event::{self, Event};
+use tidegate_core::event::Event;
+use tidegate_core::host::claude_code::event;
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::config::layer::{Assignment, Layer, Origin};

@@ -1,6 +1,7 @@
 //! The tables of gates between phases.
 
-use tidegate_core::event::{self, Event};
+use tidegate_core::event::Event;
+use tidegate_core::host::claude_code::event;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks};

@@ -8,7 +8,7 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::host::claude_code::payload::{Field, Member, read_object, wire_key, wire_object};
+use crate::text::json::{Field, Member, read_object, wire_key, wire_object};
 use crate::text::search;
 use crate::time::Millis;
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
-use crate::host::claude_code::payload::{Field, Member, read_object, wire_key, wire_object};
+use crate::text::json::{Field, Member, read_object, wire_key, wire_object};
 
 /// A scan of a transcript, line by line from the newest to the oldest.
 #[derive(Debug, Default)]

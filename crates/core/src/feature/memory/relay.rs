@@ -11,11 +11,11 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::event::MACHINE;
+use crate::host::claude_code::MACHINE;
 use crate::feature::memory::job::Answer;
 use crate::feature::memory::tag as meta_tag;
 use crate::feature::memory::tag::MetaTag;
-use crate::host::claude_code::payload::{Field, LongText, Member, read_object, wire_key, wire_object};
+use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
 use crate::redact::{Found, redact};
 use crate::text::fnv;
 use crate::text::search;

@@ -34,13 +34,22 @@ impl Policy for SkillGate {
     }
 
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
-        let edits = event.kind == EventKind::PreToolUse && event.edit_target().is_some();
+        let edits = event.kind == EventKind::PreToolUse && event.edit_paths().is_some();
         edits.then_some(Needs { files: true, ..Needs::default() })
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        let judged = |file| self.of_file(facts, config, file);
+        // One call may edit several files: the first that is held back holds all of them.
+        let speaks = |verdict: &Verdict| verdict.call != Call::Pass || !verdict.says.is_empty();
+        let held = facts.files.iter().map(judged).find(speaks);
+        held.or_else(|| facts.files.first().map(judged)).unwrap_or_else(|| Verdict::silent("no file"))
+    }
+}
+
+impl SkillGate {
+    fn of_file(&self, facts: &Facts<'_>, config: &Config, file: &Touched) -> Verdict {
         let settings = &config.policies.skill_gate;
-        let Some(file) = facts.files.first() else { return Verdict::silent("no file") };
         let Some(inside) = file.inside.as_deref() else { return Verdict::silent("outside the project") };
         if is_knowledge(&file.below) {
             return Verdict::silent("flow and stock are never gated");

@@ -9,7 +9,8 @@ use std::ops::ControlFlow;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
 use crate::event::{Event, EventKind};
-use crate::host::claude_code::payload::{Field, LongText, Member, Usage, read_object, wire_key, wire_object};
+use super::payload::Usage;
+use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
 use crate::text::search;
 use crate::text::search::Needle;
 use crate::time::Millis;
@@ -31,11 +32,10 @@ pub enum Evidence<'a> {
 impl<'a> Evidence<'a> {
     /// What to look for at this event.
     pub fn of(event: &'a Event<'_>) -> Evidence<'a> {
-        let payload = &event.payload;
-        if let Some(id) = payload.tool_use_id.get().filter(|id| !id.is_empty()) {
+        if let Some(id) = event.call.as_deref().filter(|id| !id.is_empty()) {
             return Evidence::ToolUse(id);
         }
-        let message = payload.last_assistant_message.get().filter(|_| event.kind == EventKind::Stop);
+        let message = event.last_message.filter(|_| event.kind == EventKind::Stop);
         match message.and_then(|message| message.whole(LONGEST_MESSAGE)) {
             Some(text) if !text.trim().is_empty() => Evidence::LastMessage(text),
             _ => Evidence::None,
