@@ -18,7 +18,6 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::event::Event;
-use tidegate_core::host::claude_code::event;
 use tidegate_core::feature as policy;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known, OwnFile, Proof};
@@ -28,6 +27,7 @@ use tidegate_core::feature::marks::{Approval, ApprovalStage, Mark, Marks, Pressu
 use tidegate_core::feature::memory::facts::Remembered;
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::feature::worktree::kept::Worktrees;
+use tidegate_core::host::claude_code::event;
 use tidegate_core::host::claude_code::models::Window;
 use tidegate_core::host::person::Person;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
@@ -449,5 +449,10 @@ fn decide(row: &Row<'_>, marks: Known<Marks>, knowledge: Option<Knowledge>) -> O
         None => Meter::Unknown(Unknown::NothingYet),
     };
     let facts = Facts { marks, meter, knowledge, ..facts(&event) };
-    pipeline::decide(&facts, &Config::default(), &|| 0).settle(event.host, event.kind, event.main_thread(), 1200)
+    pipeline::decide(&facts, &Config::default(), &|| 0).settle(
+        event.host,
+        event.kind,
+        event.main_thread(),
+        1200,
+    )
 }

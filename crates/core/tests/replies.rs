@@ -17,7 +17,12 @@ fn outcome(kind: EventKind, call: Call, says: bool) -> Outcome {
         if says { vec![say(Audience::Model, "CONTEXT"), say(Audience::User, "MESSAGE")] } else { Vec::new() };
     let reason = (call != Call::Pass).then(|| "REASON".to_owned());
     let verdict = Verdict { call, reason, says, ..Verdict::pass() };
-    Ruling::of(Part { policy: "p", verdict, shadow: false, micros: 0 }).settle(Host::ClaudeCode, kind, true, 1200)
+    Ruling::of(Part { policy: "p", verdict, shadow: false, micros: 0 }).settle(
+        Host::ClaudeCode,
+        kind,
+        true,
+        1200,
+    )
 }
 
 fn shown(reply: &Reply) -> String {
@@ -38,7 +43,12 @@ fn every_event_with_every_call() {
         for call in [Call::Pass, Call::Ask, Call::Deny, Call::Halt] {
             for says in [false, true] {
                 let label = format!("{}{}", call.name(), if says { " + texts" } else { "" });
-                writeln!(all, "  {label:<13} {}", shown(&Host::ClaudeCode.reply(*kind, &outcome(*kind, call, says).answer()))).unwrap();
+                writeln!(
+                    all,
+                    "  {label:<13} {}",
+                    shown(&Host::ClaudeCode.reply(*kind, &outcome(*kind, call, says).answer()))
+                )
+                .unwrap();
             }
         }
     }
@@ -102,7 +112,10 @@ fn a_denial_is_never_silent_where_the_host_listens() {
 #[test]
 fn a_gate_that_could_not_check() {
     let closed = |lang: Lang| {
-        shown(&Closed::because(&FailedStep::SessionMissing, tidegate_core::words::words(lang)).reply(Host::ClaudeCode))
+        shown(
+            &Closed::because(&FailedStep::SessionMissing, tidegate_core::words::words(lang))
+                .reply(Host::ClaudeCode),
+        )
     };
     insta::assert_snapshot!("gate_closed", format!("{}\n{}", closed(Lang::En), closed(Lang::Ja)));
 }

@@ -228,9 +228,9 @@ impl Gather<'_> {
             .filter(|_| matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse));
         let lost =
             lost.filter(|boundary| boundary.survival.as_ref().is_some_and(|found| !found.lost.is_empty()));
-        let preserved = lost.zip(event.transcript.as_deref()).map(|(boundary, path)| {
-            transcript::preserved(Path::new(path), boundary.noted, self.in_time)
-        });
+        let preserved = lost
+            .zip(event.transcript.as_deref())
+            .map(|(boundary, path)| transcript::preserved(Path::new(path), boundary.noted, self.in_time));
         let worktrees = if needs.worktrees {
             self.worktrees(event, marks.value(), root.as_deref())
         } else {

@@ -17,8 +17,8 @@ use tidegate_core::feature::memory::job::Job;
 use tidegate_core::feature::session;
 use tidegate_core::feature::verdict::{Call, CycleStep, Effect};
 use tidegate_core::feature::verification::evidence;
-use tidegate_core::host::{self, Host};
 use tidegate_core::host::answer::Reply;
+use tidegate_core::host::{self, Host};
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::gate;
 use tidegate_core::pipeline::record::{Failure, Record};
@@ -171,9 +171,7 @@ impl Hook {
         match event.kind {
             EventKind::Stop | EventKind::TaskCompleted => drop(marks::take_up_unnoted(&folder)),
             // And what ran now may be its check, which counts only for what is known to be unverified.
-            EventKind::PostToolUse
-                if matches!(event.action, Action::Command(_) | Action::Skill { .. }) =>
-            {
+            EventKind::PostToolUse if matches!(event.action, Action::Command(_) | Action::Skill { .. }) => {
                 drop(marks::try_take_up_unnoted(&folder));
             }
             _ => {}
@@ -478,7 +476,8 @@ impl Run<'_> {
 
     /// Whether another registration of this event was here first. Without a name it is told by the program it calls.
     fn is_duplicate(&self) -> bool {
-        let id = [&self.event.call, &self.event.turn, &self.event.cause].into_iter().find_map(Option::as_deref);
+        let id =
+            [&self.event.call, &self.event.turn, &self.event.cause].into_iter().find_map(Option::as_deref);
         let program = || std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
         let via = self.hook.via.clone().unwrap_or_else(program);
         let (id, now) = (id.unwrap_or_default(), self.hook.fallback.now);

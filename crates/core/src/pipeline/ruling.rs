@@ -263,7 +263,10 @@ mod tests {
             micros: 0,
         };
         let ruling = Ruling::of(with(Call::Pass, 1)).merge(Ruling::of(with(Call::Deny, 2)));
-        assert_eq!(ruling.settle(Host::ClaudeCode, EventKind::Stop, true, 1200).effects, [Effect::Mark(Mark::Relay(2))]);
+        assert_eq!(
+            ruling.settle(Host::ClaudeCode, EventKind::Stop, true, 1200).effects,
+            [Effect::Mark(Mark::Relay(2))]
+        );
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The tables of stages inside a budget.
 
 use tidegate_core::event::Event;
-use tidegate_core::host::claude_code::event;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::history::Took;
 use tidegate_core::feature::cycle::policy::ID;
@@ -12,6 +11,7 @@ use tidegate_core::feature::marks::{Mark, Marks};
 use tidegate_core::feature::verdict::{Audience, CycleStep, Effect};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::work::Background;
+use tidegate_core::host::claude_code::event;
 use tidegate_core::host::claude_code::models::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
 use tidegate_core::pipeline::ruling::Part;

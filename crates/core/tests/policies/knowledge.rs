@@ -1,6 +1,5 @@
 //! The tables of what is kept through compaction.
 
-use tidegate_core::host::claude_code::event;
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
@@ -16,6 +15,7 @@ use tidegate_core::feature::verdict::{Audience, Effect, Verdict};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::work::{Checked, Edit};
 use tidegate_core::feature::worktree::kept::{Kept, Worktrees};
+use tidegate_core::host::claude_code::event;
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::text::lang::Lang;

@@ -148,7 +148,8 @@ pub fn is_yes(line: &[u8], request: &Request) -> bool {
     {
         return true;
     }
-    question::result(line).is_some_and(|result| question::answer(Host::ClaudeCode, &result, request) == Answer::Approval)
+    question::result(line)
+        .is_some_and(|result| question::answer(Host::ClaudeCode, &result, request) == Answer::Approval)
 }
 
 /// A person typed `approve CODE`.
@@ -199,7 +200,9 @@ fn put_to_the_person(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
     let Some(id) = facts.event.call.as_deref() else {
         return Verdict::silent("a call without an id");
     };
-    let about = requests.iter().filter(|request| request.waits(facts.now) && question::is_about(&question, &request.code));
+    let about = requests
+        .iter()
+        .filter(|request| request.waits(facts.now) && question::is_about(&question, &request.code));
     let about: Vec<&Request> = about.collect();
     if about.is_empty() {
         return Verdict::silent("no code in the question");
@@ -239,8 +242,9 @@ fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
         return Verdict::silent("it was answered in another client");
     }
     let with = |wanted: Answer| {
-        let answered =
-            about.iter().filter(|request| question::answer(facts.event.host, facts.tool_response, request) == wanted);
+        let answered = about
+            .iter()
+            .filter(|request| question::answer(facts.event.host, facts.tool_response, request) == wanted);
         answered.copied().collect::<Vec<&Request>>()
     };
     let (approved, declined) = (with(Answer::Approval), with(Answer::Other));

@@ -11,13 +11,13 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::host::claude_code::MACHINE;
 use crate::feature::memory::job::Answer;
 use crate::feature::memory::tag as meta_tag;
 use crate::feature::memory::tag::MetaTag;
-use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
+use crate::host::claude_code::MACHINE;
 use crate::redact::{Found, redact};
 use crate::text::fnv;
+use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
 use crate::text::search;
 use crate::text::search::Needle;
 use crate::time::Millis;

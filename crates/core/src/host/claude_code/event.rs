@@ -31,8 +31,7 @@ pub(crate) const MACHINE: [&str; 8] = [
 
 /// Reads a payload; see [`HostWing::read`](crate::host::HostWing::read).
 pub fn parse(bytes: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>> {
-    let mut payload: Payload<'_> =
-        read_object(bytes).map_err(|why| head::broken(bytes, registered, why))?;
+    let mut payload: Payload<'_> = read_object(bytes).map_err(|why| head::broken(bytes, registered, why))?;
     let name = std::mem::take(&mut payload.hook_event_name);
     let begun = head::begin(Host::ClaudeCode, name, &payload.session_id, registered)?;
     let kind = begun.kind;

@@ -99,8 +99,7 @@ pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
     }
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let mut context = some(answer.context).filter(|_| form.text == Text::Context);
-    let mut output =
-        Output { system_message: some(answer.user).filter(|_| form.user), ..Output::default() };
+    let mut output = Output { system_message: some(answer.user).filter(|_| form.user), ..Output::default() };
     let mut specific = Specific { hook_event_name: kind.name(), ..Specific::default() };
     let reason = some(answer.reason).unwrap_or_else(|| "not now".to_owned());
     let (mut exit, mut stderr) = (0, String::new());

@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 
-use crate::event::{Event, EventKind};
 use super::payload::Usage;
+use crate::event::{Event, EventKind};
 use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
 use crate::text::search;
 use crate::text::search::Needle;

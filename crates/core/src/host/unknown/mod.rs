@@ -47,11 +47,15 @@ mod tests {
 
     #[test]
     fn an_unknown_host_is_recorded_and_answered_with_nothing() {
-        let payload = br#"{"session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "Edit",
+        let payload =
+            br#"{"session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "Edit",
             "tool_input": {"file_path": "a.rs"}}"#;
         for host in [Host::Unknown, Host::Codex] {
             let event = host.read(payload, None).unwrap();
-            assert_eq!((event.host, event.kind, event.tool_name()), (host, EventKind::PreToolUse, Some("Edit")));
+            assert_eq!(
+                (event.host, event.kind, event.tool_name()),
+                (host, EventKind::PreToolUse, Some("Edit"))
+            );
             assert_eq!((event.cwd.as_deref(), &event.action), (Some("/p"), &Action::Other));
             for kind in EventKind::ALL {
                 let answer = Answer { call: Call::Halt, reason: "r", context: "c", user: "u" };

@@ -10,10 +10,10 @@ use crate::feature::memory::facts::{Spooled, turn_ends};
 use crate::feature::memory::job::{Answer, Because, Part, Work};
 use crate::feature::verdict::{Effect, Verdict};
 use crate::feature::{Mode, Policy};
-use crate::text::json::LongText;
 use crate::settings::section::section;
 use crate::settings::setting::choices;
 use crate::text::fnv;
+use crate::text::json::LongText;
 
 section! {
     /// Section `[relay_log]`.
