@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tidegate_core::event::action::RawTool;
 use tidegate_core::event::{Event, EventKind};
+use tidegate_core::feature::CONTEXT_FOLDER;
 use tidegate_core::feature::activity::classifier as phase;
 use tidegate_core::feature::activity::classifier::Phase;
 use tidegate_core::feature::config::Config;
@@ -30,8 +31,8 @@ use tidegate_core::feature::workflow::policy::is_same;
 use tidegate_core::feature::workflow::standing as workflow;
 use tidegate_core::feature::worktree::kept::{Kept, Worktrees};
 use tidegate_core::file_class::FileClass;
-use tidegate_core::host::claude_code::models::HostSettings;
 use tidegate_core::host::claude_code::usage::Evidence;
+use tidegate_core::host::window::HostSettings;
 use tidegate_core::meter::sources::Sources;
 use tidegate_core::meter::{Meter, Unknown};
 use tidegate_core::pipeline;
@@ -141,7 +142,7 @@ fn start(event: &Event<'_>, marks: Option<&Marks>, root: &Path) -> String {
 
 /// The stock that a phase may name and that is there.
 fn stock(root: Option<&Path>) -> Vec<String> {
-    let Some(folder) = root.map(|root| root.join(".claude/context")) else { return Vec::new() };
+    let Some(folder) = root.map(|root| root.join(CONTEXT_FOLDER)) else { return Vec::new() };
     let all = tidegate_core::feature::activity::stock(Phase::Research).iter();
     all.filter(|name| folder.join(name).is_file()).map(ToString::to_string).collect()
 }
@@ -629,7 +630,7 @@ impl Gather<'_> {
         }
     }
 
-    fn meter_now(&self, event: &Event<'_>, marks: Option<&Marks>, host: &HostSettings) -> Meter {
+    fn meter_now(&self, event: &Event<'_>, marks: Option<&Marks>, settings: &HostSettings) -> Meter {
         let path = event.transcript.as_deref().map(Path::new);
         let read = |path| transcript::last_reading(path, Evidence::of(event), self.in_time);
         Sources {
@@ -640,7 +641,8 @@ impl Gather<'_> {
             boundary: marks.and_then(|marks| marks.boundary),
             model: marks.and_then(|marks| marks.model.as_ref()).map(|(id, at)| (id.as_str(), *at)),
             window: self.config.meter.window.map(Whole::get),
-            host,
+            host: event.host,
+            settings,
         }
         .meter()
     }

@@ -19,7 +19,7 @@ use tidegate_core::feature::marks::Marks;
 use tidegate_core::feature::verification::verify_stop::settings::VerifyMode;
 use tidegate_core::feature::workflow::settings::WorkflowMode;
 use tidegate_core::host::Host;
-use tidegate_core::host::claude_code::models::HostSettings;
+use tidegate_core::host::window::HostSettings;
 use tidegate_core::meter::forecast::{self, Forecast};
 use tidegate_core::meter::sources::{Bridge, Sources};
 use tidegate_core::meter::{Reading, short_tokens};
@@ -121,7 +121,8 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
         boundary: None,
         model: None,
         window: config.meter.window.map(Whole::get),
-        host: &host,
+        host: Host::ClaudeCode,
+        settings: &host,
     };
     let meter = sources.meter();
     let Some(reading) = meter.reading() else {
@@ -327,7 +328,7 @@ fn shell(command: &str) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_core::host::claude_code::models::Window;
+    use tidegate_core::host::window::Window;
     use tidegate_core::meter::Source;
     use tidegate_core::text::lang::Lang;
 

@@ -10,7 +10,7 @@ use crate::feature::marks::Mark;
 use crate::feature::memory::facts as memory;
 use crate::feature::memory::relay_log;
 use crate::feature::verification::evidence;
-use crate::host::claude_code::models::HostSettings;
+use crate::host::window::HostSettings;
 use crate::text::lang::Lang;
 
 /// Whether this event is a reason to read the host's settings files again.

@@ -9,16 +9,23 @@ pub mod detect;
 mod head;
 pub mod person;
 pub mod unknown;
+pub mod variables;
+pub mod window;
 
 use crate::event::action::{Question, QuestionAnswer, RawTool};
 use crate::event::status::Status;
 use crate::event::{Event, EventKind, Unreadable};
 use answer::{Answer, Channels, Reply};
+use variables::{HostVariables, Lookup};
+use window::{HostSettings, Window};
 
 pub use detect::{AGENT_VARIABLES, VARIABLES};
 
 /// What a host's folder provides. A host that is only recorded needs no more than the first function.
 pub trait HostWing {
+    /// A path to one of the host's settings files holds one of these.
+    const SETTINGS_NAMES: &'static [&'static str] = &[];
+
     /// Reads a payload. `registered` is the event the hook was registered for, if it says so: the payload's own name counts
     /// more, but a broken payload may have none.
     fn read<'a>(
@@ -60,6 +67,17 @@ pub trait HostWing {
     /// Reads the payload of a status line.
     fn status(_: &[u8]) -> Option<Status<'_>> {
         None
+    }
+
+    /// The window of a model, as the host was asked for it. `told` is a size that somebody knows better than the host's
+    /// folder: the config or the host itself.
+    fn window(_: &str, told: Option<u64>, _: &HostSettings) -> Option<Window> {
+        told.map(|tokens| Window { tokens, compact_at: None })
+    }
+
+    /// Reads the variables that the host sets for its hooks, and those that people set for it.
+    fn variables(_: Lookup<'_>) -> HostVariables {
+        HostVariables::default()
     }
 }
 
@@ -122,6 +140,21 @@ macro_rules! hosts {
             /// [`HostWing::question_answers`].
             pub fn question_answers(self, response: &str) -> Option<Vec<QuestionAnswer>> {
                 match self { $(Host::$host => $folder::Wing::question_answers(response),)* }
+            }
+
+            /// [`HostWing::window`].
+            pub fn window(self, model: &str, told: Option<u64>, settings: &HostSettings) -> Option<Window> {
+                match self { $(Host::$host => $folder::Wing::window(model, told, settings),)* }
+            }
+
+            /// [`HostWing::variables`].
+            pub fn variables(self, get: Lookup<'_>) -> HostVariables {
+                match self { $(Host::$host => $folder::Wing::variables(get),)* }
+            }
+
+            /// [`HostWing::SETTINGS_NAMES`].
+            pub fn settings_names(self) -> &'static [&'static str] {
+                match self { $(Host::$host => $folder::Wing::SETTINGS_NAMES,)* }
             }
 
             /// [`HostWing::status`].

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::claude_code::models;
-use crate::host::claude_code::models::{HostSettings, Window};
+use crate::host::Host;
 use crate::host::claude_code::usage::Found;
+use crate::host::window::{HostSettings, Window};
 use crate::meter::{Meter, Reading, Source, Unknown};
 use crate::time::Millis;
 
@@ -55,8 +55,10 @@ pub struct Sources<'a> {
     pub model: Option<(&'a str, Millis)>,
     /// `[meter] window` of the config.
     pub window: Option<u64>,
-    /// The host's settings and environment.
-    pub host: &'a HostSettings,
+    /// The host, which knows its models.
+    pub host: Host,
+    /// Its settings and environment.
+    pub settings: &'a HostSettings,
 }
 
 impl Sources<'_> {
@@ -108,7 +110,7 @@ impl Sources<'_> {
             .or(found.and_then(|found| found.model.as_deref()));
         match (model, told) {
             (None, None) => None,
-            (model, told) => Some(models::window(model.unwrap_or_default(), told, self.host)),
+            (model, told) => self.host.window(model.unwrap_or_default(), told, self.settings),
         }
     }
 }
@@ -149,7 +151,8 @@ mod tests {
             boundary: None,
             model: None,
             window: None,
-            host: &host,
+            host: Host::ClaudeCode,
+            settings: &host,
         }
         .meter()
     }
@@ -192,7 +195,8 @@ mod tests {
             boundary: None,
             model: None,
             window: None,
-            host: &host,
+            host: Host::ClaudeCode,
+            settings: &host,
         };
         assert_eq!(sources.meter(), Meter::Unknown(Unknown::TimedOut));
         let told = Bridge { window: Some(300_000), ..bridge(50, 99_999) };
@@ -218,7 +222,8 @@ mod tests {
             boundary: boundary.map(Millis),
             model: model.map(|(id, at)| (id, Millis(at))),
             window: None,
-            host: &host,
+            host: Host::ClaudeCode,
+            settings: &host,
         }
         .meter()
     }

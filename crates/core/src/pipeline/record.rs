@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::EventKind;
+use crate::feature::CONTEXT_FOLDER;
 use crate::feature::activity::classifier::Phase;
 use crate::feature::facts::{Facts, Touched};
 use crate::feature::knowledge::boundary::Boundary;
@@ -244,11 +245,13 @@ impl Deeds {
 
 /// A file of flow or stock.
 fn is_knowledge(path: &str) -> bool {
-    path.contains("/.claude/context/")
+    let mut found = path.match_indices(CONTEXT_FOLDER);
+    found.any(|(at, folder)| path[..at].ends_with('/') && path[at + folder.len()..].starts_with('/'))
 }
 
 fn is_progress(file: &Touched) -> bool {
-    file.inside.as_deref() == Some(".claude/context/progress.md")
+    let name = file.inside.as_deref().and_then(|path| path.strip_prefix(CONTEXT_FOLDER));
+    name == Some("/progress.md")
 }
 
 /// Texts, by who was meant.

@@ -12,7 +12,7 @@ use tidegate_core::feature::verdict::{Audience, CycleStep, Effect};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::work::Background;
 use tidegate_core::host::claude_code::event;
-use tidegate_core::host::claude_code::models::Window;
+use tidegate_core::host::window::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::settings::section::Voice;

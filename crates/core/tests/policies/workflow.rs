@@ -10,7 +10,7 @@ use tidegate_core::feature::workflow::policy::ID;
 use tidegate_core::feature::workflow::standing::{LetThrough, Standing};
 use tidegate_core::feature::workflow::{Attached, Manifest, PhaseBegan, Workflow, work_id};
 use tidegate_core::host::claude_code::event;
-use tidegate_core::host::claude_code::models::Window;
+use tidegate_core::host::window::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::time::Millis;

@@ -38,8 +38,9 @@ choices!(OwnSettingsMode {
     "ask" => OwnSettingsMode::Ask,
 });
 
-/// A command line that writes one of our files has one of these in it: their names, or the folder it goes to first.
-const OWN_NAMES: [&str; 4] = ["tidegate", "settings", ".claude", "memory.db"];
+/// A command line that writes one of our files has one of these in it, or one of the names of the host's settings: their
+/// names, or the folder it goes to first.
+const OWN_NAMES: [&str; 2] = ["tidegate", "memory.db"];
 
 /// The policy.
 pub struct OwnSettings;
@@ -59,7 +60,8 @@ impl Policy for OwnSettings {
 
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
         let edits = event.kind == EventKind::PreToolUse && event.edit_paths().is_some();
-        let names_one = |line: &str| OWN_NAMES.iter().any(|name| line.contains(name));
+        let names_one =
+            |line: &str| OWN_NAMES.iter().chain(event.host.settings_names()).any(|name| line.contains(name));
         let may_write = event.command().is_some_and(names_one);
         (edits || may_write).then_some(Needs { own_file: true, ..Needs::default() })
     }

@@ -8,7 +8,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs, Touched};
 use crate::feature::marks::{Mark, Marks};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
-use crate::feature::{Mode, Policy, listed};
+use crate::feature::{CONTEXT_FOLDER, Mode, Policy, listed};
 use crate::pipeline::gate::EDIT_GATE;
 use crate::text::quoted::quoted_line;
 use settings::{SkillGateMode, Subagents};
@@ -101,7 +101,8 @@ impl SkillGate {
 
 /// Flow and stock: what an agent writes down has to get through whatever else is going on.
 fn is_knowledge(below: &str) -> bool {
-    let Some(name) = below.strip_prefix(".claude/context/") else { return false };
+    let below = below.strip_prefix(CONTEXT_FOLDER).and_then(|below| below.strip_prefix('/'));
+    let Some(name) = below else { return false };
     let stock = name.strip_suffix(".md").is_some_and(|name| name.starts_with("learnings"));
     stock || matches!(name, "progress.md" | "progress.archive.md" | "task_plan.md" | "handoff.md")
 }

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use super::settings::WorkflowMode;
 use crate::event::{Event, EventKind};
+use crate::feature::CONTEXT_FOLDER;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::knowledge::handoff;
@@ -329,7 +330,7 @@ impl Spawn<'_> {
             let steps = self.phase.and_then(|(_, standing)| standing.steps());
             effects.push(Effect::WriteHandoff(steps.into_iter().collect()));
             effects.push(Effect::Mark(Mark::Notice(notice(&LAST.to_string()))));
-            let _ = write!(reason, " From {LAST}% on .claude/context/{} is written.", handoff::FILE);
+            let _ = write!(reason, " From {LAST}% on {CONTEXT_FOLDER}/{} is written.", handoff::FILE);
             once(LAST.to_string(), (words.handoff_written)(LAST));
         }
         let mut asks = if level >= BLOCKED { Asks::compacted() } else { Asks::default() };

@@ -1,7 +1,7 @@
 //! Claude Code: its payloads, tools, replies, models, settings files and transcripts.
 
 pub mod event;
-pub mod models;
+mod models;
 mod payload;
 mod question;
 mod reply;
@@ -9,11 +9,14 @@ pub mod settings_file;
 mod status;
 mod tools;
 pub mod usage;
+mod variables;
 
 use crate::event::action::{Question, QuestionAnswer, RawTool};
 use crate::event::status::Status;
 use crate::event::{Event, EventKind, Unreadable};
 use crate::host::answer::{Answer, Channels, Reply};
+use crate::host::variables::{HostVariables, Lookup};
+use crate::host::window::{HostSettings, Window};
 use crate::host::{Host, HostWing};
 
 pub(crate) use event::MACHINE;
@@ -22,6 +25,8 @@ pub(crate) use event::MACHINE;
 pub struct Wing;
 
 impl HostWing for Wing {
+    const SETTINGS_NAMES: &'static [&'static str] = &["settings", ".claude"];
+
     fn read<'a>(
         _: Host,
         payload: &'a [u8],
@@ -56,5 +61,13 @@ impl HostWing for Wing {
 
     fn status(payload: &[u8]) -> Option<Status<'_>> {
         status::read(payload)
+    }
+
+    fn window(model: &str, told: Option<u64>, settings: &HostSettings) -> Option<Window> {
+        Some(models::window(model, told, settings))
+    }
+
+    fn variables(get: Lookup<'_>) -> HostVariables {
+        variables::read(get)
     }
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::de::{IgnoredAny, MapAccess};
 
-use crate::host::claude_code::models::AutoCompactWindow;
+use crate::host::window::AutoCompactWindow;
 use crate::text::json::{Field, Member, NotAnObject, read_object, wire_key, wire_object};
 
 wire_object! {

@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::event::{Event, EventKind, Start};
+use crate::feature::CONTEXT_FOLDER;
 use crate::feature::config::Config;
 use crate::feature::cycle::ActiveStage;
 use crate::feature::facts::{Facts, Known, Needs};
@@ -310,7 +311,7 @@ fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
     }
     let age = facts.now.since(at);
     let to_model = format!(
-        "The file .claude/context/{} is a handoff dated {}. It says what the goal is, where the work stands, what was decided, what \
+        "The file {CONTEXT_FOLDER}/{} is a handoff dated {}. It says what the goal is, where the work stands, what was decided, what \
          is not verified and what comes next. Files that were changed since are newer than it.",
         handoff::FILE,
         tracked::age(age)
