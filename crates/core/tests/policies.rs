@@ -17,7 +17,7 @@ mod workflow;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::event::{self, Event};
+use tidegate_core::event::Event;
 use tidegate_core::feature as policy;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known, OwnFile, Proof};
@@ -27,8 +27,9 @@ use tidegate_core::feature::marks::{Approval, ApprovalStage, Mark, Marks, Pressu
 use tidegate_core::feature::memory::facts::Remembered;
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::feature::worktree::kept::Worktrees;
-use tidegate_core::host::claude_code::models::Window;
+use tidegate_core::host::claude_code::event;
 use tidegate_core::host::person::Person;
+use tidegate_core::host::window::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::Outcome;
@@ -307,7 +308,7 @@ fn step_downs(row: &Row<'_>) -> Vec<String> {
     let names = row[1].split(' ').filter(|name| *name != "-").map(str::to_owned);
     let config = Config { step_downs_to_tell: names.collect(), ..Config::default() };
     let ruling = pipeline::decide(&Facts { person: attended.into(), ..facts(&event) }, &config, &|| 0);
-    let outcome = ruling.settle(event.kind, event.main_thread(), 1200);
+    let outcome = ruling.settle(event.host, event.kind, event.main_thread(), 1200);
     assert_eq!(outcome.context, "", "the model is told nothing: {row:?}");
     let told = outcome.effects.iter().filter_map(|effect| match effect {
         Effect::StepDownTold(policy) => Some(policy.as_str()),
@@ -448,5 +449,10 @@ fn decide(row: &Row<'_>, marks: Known<Marks>, knowledge: Option<Knowledge>) -> O
         None => Meter::Unknown(Unknown::NothingYet),
     };
     let facts = Facts { marks, meter, knowledge, ..facts(&event) };
-    pipeline::decide(&facts, &Config::default(), &|| 0).settle(event.kind, event.main_thread(), 1200)
+    pipeline::decide(&facts, &Config::default(), &|| 0).settle(
+        event.host,
+        event.kind,
+        event.main_thread(),
+        1200,
+    )
 }

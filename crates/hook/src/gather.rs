@@ -1,10 +1,13 @@
 //! Facts: what the policies need to know, read from where it stands. Each read is bounded.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use tidegate_core::event::action::RawTool;
 use tidegate_core::event::{Event, EventKind};
+use tidegate_core::feature::CONTEXT_FOLDER;
 use tidegate_core::feature::activity::classifier as phase;
 use tidegate_core::feature::activity::classifier::Phase;
 use tidegate_core::feature::config::Config;
@@ -28,8 +31,7 @@ use tidegate_core::feature::workflow::policy::is_same;
 use tidegate_core::feature::workflow::standing as workflow;
 use tidegate_core::feature::worktree::kept::{Kept, Worktrees};
 use tidegate_core::file_class::FileClass;
-use tidegate_core::host::claude_code::models::HostSettings;
-use tidegate_core::host::claude_code::payload::{ContextWindow, RawTool};
+use tidegate_core::host::window::HostSettings;
 use tidegate_core::meter::sources::Sources;
 use tidegate_core::meter::transcript::Evidence;
 use tidegate_core::meter::{Meter, Unknown};
@@ -113,7 +115,7 @@ struct Line<'a> {
 }
 
 fn in_background(event: &Event<'_>) -> bool {
-    event.payload.tool_response.get().is_some_and(|response| response.background_task.get().is_some())
+    event.ran().is_some_and(|command| command.background.is_some())
 }
 
 /// Enough of a command line to know it again.
@@ -133,14 +135,14 @@ fn one_line(line: &str) -> String {
 
 /// The folder that a command line started in. The payload's own is where it ended; only a subagent is always put back.
 fn start(event: &Event<'_>, marks: Option<&Marks>, root: &Path) -> String {
-    let ended = event.payload.cwd.get().map(ToString::to_string);
+    let ended = event.cwd.as_deref().map(str::to_owned);
     let before = marks.and_then(|marks| marks.cwd.clone()).filter(|_| event.main_thread());
     before.or(ended).unwrap_or_else(|| root.to_string_lossy().into_owned())
 }
 
 /// The stock that a phase may name and that is there.
 fn stock(root: Option<&Path>) -> Vec<String> {
-    let Some(folder) = root.map(|root| root.join(".claude/context")) else { return Vec::new() };
+    let Some(folder) = root.map(|root| root.join(CONTEXT_FOLDER)) else { return Vec::new() };
     let all = tidegate_core::feature::activity::stock(Phase::Research).iter();
     all.filter(|name| folder.join(name).is_file()).map(ToString::to_string).collect()
 }
@@ -158,7 +160,7 @@ fn touched(path: &Path, named: &str, roots: &[PathBuf], home: &Path, step: Optio
 
 /// The project this event belongs to.
 pub fn project_root(event: &Event<'_>, env: &Environment) -> Option<PathBuf> {
-    let cwd = event.payload.cwd.get().map(|cwd| Path::new(cwd.as_ref()));
+    let cwd = event.cwd.as_deref().map(Path::new);
     project::root(env.project.as_deref(), cwd)
 }
 
@@ -213,8 +215,8 @@ impl Gather<'_> {
             Meter::Unknown(Unknown::NotNeeded)
         };
         let lang = self.env.lang(self.config.general.lang, marks.value().and_then(|marks| marks.lang));
-        let tool = if needs.tool { RawTool::read(self.payload) } else { RawTool::default() };
-        let target = event.edit_target().and_then(Result::ok).filter(|_| needs.own_file);
+        let tool = if needs.tool { event.host.raw_tool(self.payload) } else { RawTool::default() };
+        let targets = event.edit_paths().and_then(Result::ok).filter(|_| needs.own_file).unwrap_or_default();
         let work = self.work(event, marks.value(), root.as_deref(), needs);
         let guess = event.free_prompt().filter(|_| needs.phase).map(|prompt| phase::classify(&prompt));
         // Most prompts go on with what the session is about; nothing is named then.
@@ -227,9 +229,9 @@ impl Gather<'_> {
             .filter(|_| matches!(event.kind, EventKind::UserPromptSubmit | EventKind::PostToolUse));
         let lost =
             lost.filter(|boundary| boundary.survival.as_ref().is_some_and(|found| !found.lost.is_empty()));
-        let preserved = lost.zip(event.payload.transcript_path.get()).map(|(boundary, path)| {
-            transcript::preserved(Path::new(path.as_ref()), boundary.noted, self.in_time)
-        });
+        let preserved = lost
+            .zip(event.transcript.as_deref())
+            .map(|(boundary, path)| transcript::preserved(Path::new(path), boundary.noted, self.in_time));
         let worktrees = if needs.worktrees {
             self.worktrees(event, marks.value(), root.as_deref())
         } else {
@@ -250,8 +252,9 @@ impl Gather<'_> {
             lang,
             tool_input: tool.input,
             tool_response: tool.response,
-            own_file: target
-                .and_then(|target| self.own_file(Path::new(target), root.as_deref()))
+            own_file: targets
+                .iter()
+                .find_map(|target| self.own_file(Path::new(target.as_ref()), root.as_deref()))
                 .or(work.own_file),
             files: work.files,
             proof: work.proof,
@@ -290,7 +293,7 @@ impl Gather<'_> {
     /// What is remembered, as far as it is asked for.
     fn remembered(&self, facts: &Facts<'_>, root: Option<&Path>, needs: Needs) -> Remembered {
         let mut memory = Remembered::default();
-        let transcript = facts.event.payload.transcript_path.get().map(|path| Path::new(path.as_ref()));
+        let transcript = facts.event.transcript.as_deref().map(Path::new);
         if needs.transcript {
             let found = transcript.and_then(|path| std::fs::metadata(path).ok());
             memory.length = found.filter(std::fs::Metadata::is_file).map(|found| found.len());
@@ -329,7 +332,7 @@ impl Gather<'_> {
 
     /// What a turn says last: the host tells it, and where it does not, the transcript may.
     fn last_answer(&self, event: &Event<'_>, transcript: Option<&Path>) -> Option<Answer> {
-        let text = match event.payload.last_assistant_message.get().filter(|text| !text.is_empty()) {
+        let text = match event.last_message.filter(|text| !text.is_empty()) {
             // Nothing has to be decoded to see that there is no tag.
             Some(text) if !text.mentions(b"[meta]") => return Some(Answer { tag: None }),
             Some(text) => text.tail(LONGEST_ANSWER).into_owned(),
@@ -380,10 +383,11 @@ impl Gather<'_> {
 
     /// The manifest that a call has written.
     fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {
-        if let Some(path) = facts.event.written(|_| false) {
-            return Some(path.to_owned());
-        }
         let ours = |path: &str| is_manifest(path) || bound.is_some_and(|bound| is_same(path, bound));
+        let paths = facts.event.written(|_| false);
+        if let Some(path) = paths.iter().find(|path| ours(path)).or(paths.first()) {
+            return Some(path.to_string());
+        }
         let written = facts.files.iter().filter_map(|file| file.inside.clone()).find(|path| ours(path));
         // Not every program says what it writes; the manifest itself shows whether something changed.
         written.or_else(|| bound.map(str::to_owned))
@@ -397,7 +401,7 @@ impl Gather<'_> {
                 |kept: &&Kept| !Path::new(&kept.worktree).exists() && Path::new(&kept.copy).is_dir();
             return Worktrees { gone: known.iter().filter(is_gone).cloned().collect(), leaving: None };
         }
-        let named = event.payload.worktree_path.get().map(|path| Path::new(path.as_ref()));
+        let named = event.worktree.as_deref().map(Path::new);
         let linked = root.filter(|root| project::main_worktree(root).is_some());
         let leaving = self.state.zip(named.filter(|path| path.is_absolute()).or(linked));
         let leaving = leaving.filter(|(_, path)| !worktree::news(path).is_empty()).map(|(state, path)| {
@@ -424,7 +428,7 @@ impl Gather<'_> {
         let mut work = Work::default();
         let Some(root) = root else { return work };
         let start = start(event, marks, root);
-        let ended = event.payload.cwd.get().filter(|_| event.main_thread()).map(AsRef::as_ref);
+        let ended = event.cwd.as_deref().filter(|_| event.main_thread());
         let line = Line {
             start: &start,
             end: ended.filter(|end| Path::new(end) != Path::new(&start)),
@@ -434,12 +438,15 @@ impl Gather<'_> {
         let home = self.env.project.as_deref().filter(|_| !event.main_thread()).unwrap_or(root);
         let mut script = None;
         if needs.files {
-            let target =
-                evidence::written(event, self.config).or_else(|| event.edit_target().and_then(Result::ok));
+            let written = evidence::written(event, self.config);
+            let edited = || event.edit_paths().and_then(Result::ok).unwrap_or_default();
+            let targets = if written.is_empty() { edited() } else { written };
             let roots = self.roots(root, marks);
-            if let Some(target) = target {
-                work.files.push(touched(&root.join(target), target, &roots, home, None));
-            } else if let Some(parsed) = event.command().and_then(|text| self.parse(&text, &start)) {
+            if !targets.is_empty() {
+                let touch =
+                    |path: &Cow<'_, str>| touched(&root.join(path.as_ref()), path, &roots, home, None);
+                work.files = targets.iter().map(touch).collect();
+            } else if let Some(parsed) = event.command().and_then(|text| self.parse(text, &start)) {
                 let written = self.written(event, &parsed, line, root, marks);
                 let touch = |path: &str, step| touched(Path::new(path), path, &roots, home, Some(step));
                 work.files = written.iter().map(|(path, step)| touch(path, *step)).collect();
@@ -463,7 +470,7 @@ impl Gather<'_> {
             self.checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks);
         }
         if work.hides {
-            work.proof.hidden = event.command().map(|line| one_line(&line));
+            work.proof.hidden = event.command().map(one_line);
         }
         work
     }
@@ -477,7 +484,7 @@ impl Gather<'_> {
         root: &Path,
         marks: Option<&Marks>,
     ) -> Vec<(String, usize)> {
-        let ran = event.payload.duration_ms.get().copied().unwrap_or(LONGEST_CALL_MS);
+        let ran = event.ran().and_then(|command| command.duration).unwrap_or(LONGEST_CALL_MS);
         let began = self.now.before(ran + START_SLACK_MS);
         // What was seen before is not this line's: what was verified since, and the edits that are known.
         let work = marks.map(|marks| &marks.work);
@@ -623,21 +630,19 @@ impl Gather<'_> {
         }
     }
 
-    fn meter_now(&self, event: &Event<'_>, marks: Option<&Marks>, host: &HostSettings) -> Meter {
-        let payload = &event.payload;
-        let path = payload.transcript_path.get().map(|path| Path::new(path.as_ref()));
+    fn meter_now(&self, event: &Event<'_>, marks: Option<&Marks>, settings: &HostSettings) -> Meter {
+        let path = event.transcript.as_deref().map(Path::new);
         let read = |path| transcript::last_reading(path, Evidence::of(event), self.in_time);
         Sources {
             now: self.now,
-            payload: payload
-                .context_window
-                .get()
-                .map(|window| (ContextWindow::used(window), ContextWindow::window(window))),
+            payload: event.context.map(|context| (context.used, context.window)),
             bridge: bridge::read(self.folder),
             transcript: path.map_or(Ok(None), read),
-            marks,
+            boundary: marks.and_then(|marks| marks.boundary),
+            model: marks.and_then(|marks| marks.model.as_ref()).map(|(id, at)| (id.as_str(), *at)),
             window: self.config.meter.window.map(Whole::get),
-            host,
+            host: event.host,
+            settings,
         }
         .meter()
     }

@@ -1,6 +1,5 @@
 //! `tidegate hook`: event in, facts gathered, policies decide, verdicts merge, record, reply.
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Read;
 use std::mem::ManuallyDrop;
@@ -9,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
+use tidegate_core::event::{Action, Event, EventKind, FailedStep, Unreadable};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks, Note};
@@ -18,10 +17,8 @@ use tidegate_core::feature::memory::job::Job;
 use tidegate_core::feature::session;
 use tidegate_core::feature::verdict::{Call, CycleStep, Effect};
 use tidegate_core::feature::verification::evidence;
-use tidegate_core::host::Host;
-use tidegate_core::host::claude_code::payload::Field;
-use tidegate_core::host::claude_code::reply;
-use tidegate_core::host::claude_code::reply::Reply;
+use tidegate_core::host::answer::Reply;
+use tidegate_core::host::{self, Host};
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::gate;
 use tidegate_core::pipeline::record::{Failure, Record};
@@ -108,7 +105,8 @@ impl Hook {
             Ok(bytes) => bytes,
             Err(why) => return self.fail_unread(state.as_ref().ok(), &FailedStep::Stdin(why)),
         };
-        let parsed = event::parse(&bytes, self.fallback.registration.event);
+        let registered = self.fallback.registration.event;
+        let parsed = Host::ClaudeCode.read(&bytes, registered);
         // Claude Code puts the session's id into a variable, which no other host knows.
         let is_vouched_for = match (&parsed, self.env.session.as_deref()) {
             (Ok(event), Some(session)) => event.session.as_str() == session,
@@ -118,7 +116,7 @@ impl Hook {
         if !is_vouched_for {
             let host = Host::detect(&bytes, Environment::other_host());
             if host != Host::ClaudeCode {
-                return self.foreign(host, parsed, state.ok());
+                return self.foreign(host, host.read(&bytes, registered), state.ok());
             }
         }
         let event = match parsed {
@@ -134,13 +132,13 @@ impl Hook {
             self.deadline.extend();
         }
         let root = project_root(&event, &self.env);
-        let owned = |field: &Field<Cow<'_, str>>| field.get().map(ToString::to_string);
         let _ = self.fallback.seen.set(Seen {
+            host: event.host,
             kind: Some(event.kind),
             name: event.name.to_string(),
             session: Some(event.session.to_string()),
-            agent: owned(&event.payload.agent_id),
-            tool: owned(&event.payload.tool_name),
+            agent: event.agent_id().map(str::to_owned),
+            tool: event.tool_name().map(str::to_owned),
             project: root.as_deref().map(|root| root.to_string_lossy().into_owned()),
         });
         let mut config = kept(self.config(state.as_ref().ok(), root.as_deref()));
@@ -173,9 +171,7 @@ impl Hook {
         match event.kind {
             EventKind::Stop | EventKind::TaskCompleted => drop(marks::take_up_unnoted(&folder)),
             // And what ran now may be its check, which counts only for what is known to be unverified.
-            EventKind::PostToolUse
-                if event.payload.tool_name.get().is_some_and(|tool| tool == "Bash" || tool == "Skill") =>
-            {
+            EventKind::PostToolUse if matches!(event.action, Action::Command(_) | Action::Skill { .. }) => {
                 drop(marks::try_take_up_unnoted(&folder));
             }
             _ => {}
@@ -210,7 +206,7 @@ impl Hook {
         let (name, session, tool, root) = match parsed {
             Ok(event) => {
                 let root = project_root(&event, &self.env);
-                let tool = event.payload.tool_name.get().map(ToString::to_string);
+                let tool = event.tool_name().map(str::to_owned);
                 (event.name.to_string(), Some(event.session.to_string()), tool, root)
             }
             Err(unreadable) => (unreadable.name.into_owned(), None, None, None),
@@ -268,8 +264,8 @@ impl Hook {
         let gather = Gather { env, config, payload, state: None, folder, now, in_time: &in_time };
         let gathered = gather.facts(event, Known::Absent, root);
         let ruling = pipeline::decide(&gathered.facts, config, &|| self.fallback.micros());
-        let outcome = ruling.settle(event.kind, event.main_thread(), config.text_budget(event));
-        reply::reply(event.kind, &outcome)
+        let outcome = ruling.settle(event.host, event.kind, event.main_thread(), config.text_budget(event));
+        event.host.reply(event.kind, &outcome.answer())
     }
 
     /// The session's marks; a fork that has none yet takes those of the session it copied.
@@ -281,7 +277,7 @@ impl Hook {
         root: Option<&Path>,
     ) -> Known<Marks> {
         let in_time = || self.deadline.in_time();
-        match (marks::read(folder), event.forked_with()) {
+        match (marks::read(folder), event.copied_tokens) {
             (Known::Absent, Some(tokens)) => fork::inherit(state, &event.session, root, tokens, &in_time)
                 .map_or(Known::Absent, Known::Value),
             (marks, _) => marks,
@@ -313,7 +309,7 @@ impl Run<'_> {
                 return Err(FailedStep::Marks(why.clone()));
             }
             gate::check_members(self.event)?;
-            if root.is_none() && self.event.edit_target().is_some() {
+            if root.is_none() && self.event.edit_paths().is_some() {
                 // What belongs to the project cannot be told without one.
                 return Err(FailedStep::MemberMissing("cwd"));
             }
@@ -340,8 +336,8 @@ impl Run<'_> {
             }
             // The other registration says it and writes it down. A denial stands in both: if that one died,
             // this one still holds.
-            let Outcome { call, reason, .. } = outcome;
-            return Ok(reply::reply(self.event.kind, &Outcome { call, reason, ..Outcome::default() }).into());
+            let answer = host::answer::Answer { context: "", user: "", ..outcome.answer() };
+            return Ok(self.event.host.reply(self.event.kind, &answer).into());
         }
         self.write_down(&gathered, &kept(ruling), &kept(outcome), lock)
     }
@@ -361,7 +357,7 @@ impl Run<'_> {
         let decide = |facts: &Facts<'_>| {
             let ruling = pipeline::decide(facts, self.config, &|| self.hook.fallback.micros());
             let budget = self.config.text_budget(self.event);
-            let outcome = ruling.settle(self.event.kind, self.event.main_thread(), budget);
+            let outcome = ruling.settle(self.event.host, self.event.kind, self.event.main_thread(), budget);
             (ruling, outcome)
         };
         let (ruling, outcome) = decide(&gathered.facts);
@@ -462,7 +458,7 @@ impl Run<'_> {
                 later.push(Later::StepDown { state, config: Box::new(config), root, now });
             }
         }
-        Ok(Answer { reply: reply::reply(self.event.kind, outcome), later })
+        Ok(Answer { reply: self.event.host.reply(self.event.kind, &outcome.answer()), later })
     }
 
     /// Leaves the jobs that the ruling has for the worker.
@@ -480,13 +476,11 @@ impl Run<'_> {
 
     /// Whether another registration of this event was here first. Without a name it is told by the program it calls.
     fn is_duplicate(&self) -> bool {
-        let payload = &self.event.payload;
-        let id = [&payload.tool_use_id, &payload.prompt_id, &payload.source]
-            .into_iter()
-            .find_map(|field| field.get());
+        let id =
+            [&self.event.call, &self.event.turn, &self.event.cause].into_iter().find_map(Option::as_deref);
         let program = || std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
         let via = self.hook.via.clone().unwrap_or_else(program);
-        let (id, now) = (id.map_or("", AsRef::as_ref), self.hook.fallback.now);
+        let (id, now) = (id.unwrap_or_default(), self.hook.fallback.now);
         claims::is_duplicate(&self.folder, &self.event.name, id, &via, now).unwrap_or(false)
     }
 }

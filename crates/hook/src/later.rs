@@ -13,7 +13,7 @@ use tidegate_core::feature::marks::{Mark, PressureLevel};
 use tidegate_core::feature::verdict::Effect;
 use tidegate_core::feature::workflow::standing::Owned;
 use tidegate_core::feature::worktree::kept::Kept;
-use tidegate_core::host::claude_code::reply::Reply;
+use tidegate_core::host::answer::Reply;
 use tidegate_core::meter::Reading;
 use tidegate_core::pipeline::ruling::Outcome;
 use tidegate_core::time::Millis;

@@ -1,7 +1,8 @@
 //! Every capture with every member gone, null or of another type, against a second opinion on what that means.
 
 use serde_json::{Map, Value, json};
-use tidegate_core::event::{self, EventKind};
+use tidegate_core::event::EventKind;
+use tidegate_core::host::claude_code::event;
 use tidegate_core::pipeline::gate;
 
 use crate::fixtures::{self, Capture};

@@ -13,8 +13,8 @@ use crate::feature::verification::work::{Background, ChangeSet, Checked, Edit, W
 use crate::feature::workflow::check::SKILL;
 use crate::feature::workflow::{Attached, PhaseBegan};
 use crate::feature::worktree::kept::Kept;
-use crate::host::claude_code::models::HostSettings;
 use crate::host::person::Person;
+use crate::host::window::HostSettings;
 use crate::meter::forecast::SAMPLES;
 use crate::text::lang::Lang;
 use crate::time::Millis;

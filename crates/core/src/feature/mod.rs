@@ -28,6 +28,9 @@ use crate::feature::marks::Marks;
 use crate::feature::verdict::Verdict;
 use crate::settings::section::Section;
 
+/// The folder of a project in which flow and stock stand.
+pub const CONTEXT_FOLDER: &str = ".claude/context";
+
 /// A pure function from event, facts and config to a verdict.
 pub trait Policy: Sync {
     /// The name in config, `TIDEGATE_OFF`, journal and report.

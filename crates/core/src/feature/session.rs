@@ -1,6 +1,6 @@
 //! What every event leaves in a session's marks, whatever the policies think of it.
 
-use crate::event::EventKind;
+use crate::event::{EventKind, Start};
 use crate::feature::activity::classifier::Phase;
 use crate::feature::activity::settings::PhaseMode;
 use crate::feature::activity::told as phase;
@@ -10,7 +10,7 @@ use crate::feature::marks::Mark;
 use crate::feature::memory::facts as memory;
 use crate::feature::memory::relay_log;
 use crate::feature::verification::evidence;
-use crate::host::claude_code::models::HostSettings;
+use crate::host::window::HostSettings;
 use crate::text::lang::Lang;
 
 /// Whether this event is a reason to read the host's settings files again.
@@ -26,12 +26,11 @@ pub fn marks(
     root: Option<&str>,
     host: Option<&HostSettings>,
 ) -> Vec<Mark> {
-    let payload = &facts.event.payload;
+    let event = facts.event;
     let mut marks = Vec::new();
-    let source = payload.source.get().map(AsRef::as_ref);
-    let starts = facts.event.kind == EventKind::SessionStart;
+    let starts = event.kind == EventKind::SessionStart;
     // A session that goes on keeps its marks: `resume`, `compact`, `fork`, and one we meet in the middle.
-    let begins = starts && matches!(source, Some("startup" | "clear"));
+    let begins = event.start.is_some_and(Start::is_new);
     let known = match &facts.marks {
         // Whatever is in that file, adding to it would not make it readable.
         Known::Broken(_) => return marks,
@@ -41,11 +40,11 @@ pub fn marks(
     if begins {
         marks.push(Mark::Began { at: facts.now });
     }
-    if starts && source != Some("compact") || known.is_none() {
+    if starts && !event.compacted() || known.is_none() {
         marks.push(Mark::Attached(facts.now));
     }
     // A client that starts anew has none of the old one's tasks.
-    if starts && source != Some("compact") {
+    if starts && !event.compacted() {
         let tasks = known.map(|known| known.work.background.as_slice()).unwrap_or_default();
         marks.extend(tasks.iter().map(|check| Mark::Ended(check.task.clone())));
     }
@@ -62,22 +61,17 @@ pub fn marks(
     let changed =
         |old: Option<&str>, new: Option<&str>| new.filter(|new| old != Some(*new)).map(str::to_owned);
     marks.extend(changed(known.and_then(|known| known.root.as_deref()), root).map(Mark::Root));
-    let transcript = payload.transcript_path.get().map(AsRef::as_ref);
+    let transcript = event.transcript.as_deref();
     marks.extend(
         changed(known.and_then(|known| known.transcript.as_deref()), transcript).map(Mark::Transcript),
     );
-    let cwd = payload.cwd.get().map(AsRef::as_ref);
+    let cwd = event.cwd.as_deref();
     marks.extend(changed(known.and_then(|known| known.cwd.as_deref()), cwd).map(Mark::Cwd));
     if let Some(host) = host.filter(|host| known.and_then(|known| known.host.as_ref()) != Some(*host)) {
         marks.push(Mark::Host(host.clone()));
     }
-    let model = match facts.event.kind {
-        EventKind::SessionStart => payload.model.get(),
-        EventKind::PostModelSwitch => payload.to_model.get(),
-        _ => None,
-    };
-    marks.extend(model.map(|id| Mark::Model { id: id.to_string(), at: facts.now }));
-    if starts && source == Some("compact") {
+    marks.extend(event.model.as_ref().map(|id| Mark::Model { id: id.to_string(), at: facts.now }));
+    if event.compacted() {
         marks.push(Mark::Boundary(facts.now));
     }
     marks.extend(memory::chosen(facts).map(Mark::TopicSet));

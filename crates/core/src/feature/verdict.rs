@@ -8,32 +8,7 @@ use crate::feature::knowledge::handoff::Steps;
 use crate::feature::marks::{Mark, PressureLevel};
 use crate::feature::memory::job::Work;
 use crate::feature::worktree::kept::Kept;
-
-/// Ordered: the strictest wins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Call {
-    /// No objection.
-    #[default]
-    Pass,
-    /// A person should decide.
-    Ask,
-    /// Not now: deny the call, block the stop.
-    Deny,
-    /// End the turn.
-    Halt,
-}
-
-impl Call {
-    /// The name in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Call::Pass => "pass",
-            Call::Ask => "ask",
-            Call::Deny => "deny",
-            Call::Halt => "halt",
-        }
-    }
-}
+pub use crate::host::answer::Call;
 
 /// Who is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::claude_code::models::Window;
+use crate::host::window::Window;
 use crate::time::Millis;
 use forecast::Forecast;
 

@@ -3,7 +3,8 @@
 //! A failure never looks like a policy's verdict: it has its own class in the record and its own sentence.
 
 use crate::event::{Event, EventKind, FailedStep};
-use crate::host::claude_code::reply::Reply;
+use crate::host::Host;
+use crate::host::answer::Reply;
 use crate::text::quoted::quoted_line;
 use crate::words::Words;
 
@@ -29,13 +30,10 @@ impl Registration {
 
 /// Whether the members that the gates need can be used.
 pub fn check_members(event: &Event<'_>) -> Result<(), FailedStep> {
-    use crate::host::claude_code::payload::Field;
-    match &event.payload.tool_name {
-        Field::Missing => return Err(FailedStep::MemberMissing("tool_name")),
-        Field::WrongType => return Err(FailedStep::MemberType("tool_name")),
-        Field::Value(_) => {}
+    if let Err(step) = &event.tool {
+        return Err(step.clone());
     }
-    event.edit_target().transpose().map(|_| ())
+    event.edit_paths().transpose().map(|_| ()).map_err(Clone::clone)
 }
 
 /// What a gate says that could not check.
@@ -58,11 +56,7 @@ impl Closed {
     }
 
     /// As it goes over the wire.
-    pub fn reply(&self) -> Reply {
-        Reply {
-            exit: 2,
-            stdout: crate::host::claude_code::reply::user_message(&self.user),
-            stderr: self.model.clone(),
-        }
+    pub fn reply(&self, host: Host) -> Reply {
+        host.refuse(&self.model, &self.user)
     }
 }

@@ -8,8 +8,8 @@ use crate::feature::cycle::{ActiveStage, Damage};
 use crate::feature::facts::OwnFile;
 use crate::feature::knowledge::handoff;
 use crate::feature::verification::work::{ChangeSet, OTHERS_KEPT};
-use crate::host::claude_code::payload::NotAnObject;
 use crate::meter::short_tokens;
+use crate::text::json::NotAnObject;
 use crate::words::{ContextUse, Words};
 
 pub(super) const WORDS: Words = Words {

@@ -1,6 +1,6 @@
 //! The tables of stages inside a budget.
 
-use tidegate_core::event::{self, Event};
+use tidegate_core::event::Event;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::history::Took;
 use tidegate_core::feature::cycle::policy::ID;
@@ -11,7 +11,8 @@ use tidegate_core::feature::marks::{Mark, Marks};
 use tidegate_core::feature::verdict::{Audience, CycleStep, Effect};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::work::Background;
-use tidegate_core::host::claude_code::models::Window;
+use tidegate_core::host::claude_code::event;
+use tidegate_core::host::window::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::settings::section::Voice;
@@ -309,7 +310,7 @@ pub(super) fn with_others(row: &Row<'_>) -> Vec<String> {
         ..facts(&event)
     };
     let ruling = tidegate_core::pipeline::decide(&facts, &config, &|| 0);
-    let outcome = ruling.settle(event.kind, true, 1200);
+    let outcome = ruling.settle(event.host, event.kind, true, 1200);
     let advanced = outcome.effects.iter().any(|effect| matches!(effect, Effect::Cycle(_)));
     let part = ruling.parts.into_iter().find(|part| part.policy == ID);
     let (call, because) = call_of(part.as_ref());

@@ -1,6 +1,6 @@
 //! The tables of the gates.
 
-use tidegate_core::event::{self, Event};
+use tidegate_core::event::Event;
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::config::layer::{Assignment, Layer, Origin};
@@ -14,6 +14,7 @@ use tidegate_core::feature::verification::skill as verification;
 use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::feature::verification::work::{Background, Checked, Edit};
 use tidegate_core::file_class::FileClass;
+use tidegate_core::host::claude_code::event;
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::settings::section::Voice;

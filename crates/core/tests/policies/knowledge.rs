@@ -1,6 +1,5 @@
 //! The tables of what is kept through compaction.
 
-use tidegate_core::event;
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
@@ -16,6 +15,7 @@ use tidegate_core::feature::verdict::{Audience, Effect, Verdict};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::work::{Checked, Edit};
 use tidegate_core::feature::worktree::kept::{Kept, Worktrees};
+use tidegate_core::host::claude_code::event;
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::text::lang::Lang;
@@ -451,7 +451,7 @@ pub(super) fn worktrees(row: &Row<'_>) -> Vec<String> {
     };
     let facts = Facts { marks: Known::Value(marks), worktrees, ..facts(&event) };
     let ruling = pipeline::decide(&facts, &Config::default(), &|| 0);
-    let outcome = ruling.settle(event.kind, event.main_thread(), 1200);
+    let outcome = ruling.settle(event.host, event.kind, event.main_thread(), 1200);
     let copies = outcome.effects.iter().any(|effect| matches!(effect, Effect::KeepWorktree(_)));
     let told = outcome.effects.iter().find_map(|effect| match effect {
         Effect::Mark(Mark::WorktreeTold(path)) => path.strip_prefix("/w/"),
@@ -478,7 +478,7 @@ fn what_must_survive_always_fits() {
         let facts = Facts { now: NOW, marks: Known::Value(Marks::default()), knowledge, ..facts(&event) };
         let config = config("guide", &[]);
         let ruling = pipeline::decide(&facts, &config, &|| 0);
-        let outcome = ruling.settle(event.kind, true, config.text_budget(&event));
+        let outcome = ruling.settle(event.host, event.kind, true, config.text_budget(&event));
         assert_eq!(outcome.dropped, 0, "{trigger}, {length}");
         assert!(outcome.context.contains("Decisions in the file progress.md:"), "{trigger}, {length}");
     }

@@ -1,6 +1,6 @@
 //! The tables of what is remembered.
 
-use tidegate_core::event::{self, Event};
+use tidegate_core::event::Event;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks, Note};
@@ -13,6 +13,7 @@ use tidegate_core::feature::memory::tag as meta_tag;
 use tidegate_core::feature::memory::tag::MetaTag;
 use tidegate_core::feature::session;
 use tidegate_core::feature::verdict::Effect;
+use tidegate_core::host::claude_code::event;
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::settings::value::Value;
 use tidegate_core::text::fnv;

@@ -1,6 +1,6 @@
 //! The tables of gates between phases.
 
-use tidegate_core::event::{self, Event};
+use tidegate_core::event::Event;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks};
@@ -9,7 +9,8 @@ use tidegate_core::feature::workflow::check::{Found, Named};
 use tidegate_core::feature::workflow::policy::ID;
 use tidegate_core::feature::workflow::standing::{LetThrough, Standing};
 use tidegate_core::feature::workflow::{Attached, Manifest, PhaseBegan, Workflow, work_id};
-use tidegate_core::host::claude_code::models::Window;
+use tidegate_core::host::claude_code::event;
+use tidegate_core::host::window::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::time::Millis;

@@ -6,24 +6,22 @@
 
 mod question;
 
-use crate::event::{Event, EventKind};
+use crate::event::{Action, Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::{Approval as Request, ApprovalStage, Mark, Marks};
 use crate::feature::verdict::{Audience, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
+use crate::host::Host;
 use crate::host::person::Person;
 use crate::host::transcript::{Entry, Kind};
 use crate::settings::section::section;
 use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
-use question::{Answer, Question};
+use question::Answer;
 
 /// The name in records. It cannot be switched off: nothing would be left that a person could say yes with.
 pub const ID: &str = "approval";
-
-/// The host's tool that puts a question to the person.
-const ASKING_TOOL: &str = "AskUserQuestion";
 
 section! {
     /// Section `[approval]`.
@@ -112,7 +110,7 @@ impl Policy for Approval {
 }
 
 fn asks(event: &Event<'_>) -> bool {
-    event.payload.tool_name.get().is_some_and(|name| name == ASKING_TOOL)
+    event.action == Action::Question
 }
 
 /// Words that people put around an approval.
@@ -144,7 +142,7 @@ pub fn is_yes(entry: &Entry<'_>, request: &Request) -> bool {
     let typed = entry.typed_prompt().and_then(|prompt| typed_code(&prompt));
     typed.is_some_and(|code| code == request.code)
         || matches!(&entry.kind, Kind::Result(result)
-            if !entry.is_of_agent && question::answer(result.output, request) == Answer::Approval)
+            if !entry.is_of_agent && question::answer(Host::ClaudeCode, result.output, request) == Answer::Approval)
 }
 
 /// A person typed `approve CODE`.
@@ -189,21 +187,23 @@ fn nobody_to_approve(facts: &Facts<'_>) -> Option<&'static str> {
 
 /// The model is about to put a question to the person. It counts only if it does not come with its own answer.
 fn put_to_the_person(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
-    let Some(question) = Question::asked(facts.tool_input) else {
+    let Some(question) = facts.event.host.question(facts.tool_input) else {
         return Verdict::silent("no question to read");
     };
-    let Some(id) = facts.event.payload.tool_use_id.get() else {
+    let Some(id) = facts.event.call.as_deref() else {
         return Verdict::silent("a call without an id");
     };
-    let about = requests.iter().filter(|request| request.waits(facts.now) && question.holds(&request.code));
+    let about = requests
+        .iter()
+        .filter(|request| request.waits(facts.now) && question::is_about(&question, &request.code));
     let about: Vec<&Request> = about.collect();
     if about.is_empty() {
         return Verdict::silent("no code in the question");
     }
-    if question.is_answered() {
+    if question.is_answered {
         return void(facts, &about, "the question came with its answer");
     }
-    if let Some(request) = about.iter().find(|request| !question.shows(request)) {
+    if let Some(request) = about.iter().find(|request| !question::is_open(&question, request)) {
         let text = format!("{}. {}", HIDES, ask_again(request));
         return Verdict {
             says: vec![say(Audience::Model, text)],
@@ -219,7 +219,7 @@ fn put_to_the_person(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
 
 /// The person has answered.
 fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
-    let id = facts.event.payload.tool_use_id.get().map(AsRef::as_ref);
+    let id = facts.event.call.as_deref();
     let asked = |request: &&Request| match &request.stage {
         ApprovalStage::Questioned(call) => request.waits(facts.now) && Some(call.as_str()) == id,
         _ => false,
@@ -235,8 +235,9 @@ fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
         return Verdict::silent("it was answered in another client");
     }
     let with = |wanted: Answer| {
-        let answered =
-            about.iter().filter(|request| question::answer(facts.tool_response, request) == wanted);
+        let answered = about
+            .iter()
+            .filter(|request| question::answer(facts.event.host, facts.tool_response, request) == wanted);
         answered.copied().collect::<Vec<&Request>>()
     };
     let (approved, declined) = (with(Answer::Approval), with(Answer::Other));

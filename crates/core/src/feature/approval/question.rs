@@ -1,60 +1,21 @@
 //! The host's question to the person, as far as an approval depends on it.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
-
+use crate::event::action::Question;
 use crate::feature::marks::Approval;
+use crate::host::Host;
 use crate::text::characters::is_plain;
 use crate::text::quoted::quoted_line;
 use crate::text::search;
 
-/// What the model asks, and whether it answers itself.
-#[derive(Deserialize)]
-pub(super) struct Question {
-    questions: Vec<Text>,
-    #[serde(default)]
-    answers: serde_json::Value,
+/// Whether a question is about the request with this code.
+pub(super) fn is_about(question: &Question, code: &str) -> bool {
+    question.texts.iter().any(|text| holds(text, code))
 }
 
-#[derive(Deserialize)]
-struct Text {
-    question: String,
-}
-
-impl Question {
-    /// Reads the tool's input.
-    pub(super) fn asked(input: &str) -> Option<Question> {
-        serde_json::from_str(input).ok()
-    }
-
-    pub(super) fn holds(&self, code: &str) -> bool {
-        self.questions.iter().any(|text| holds(&text.question, code))
-    }
-
-    /// Whether each question about this request shows the person what it is for.
-    pub(super) fn shows(&self, request: &Approval) -> bool {
-        let mut about = self.questions.iter().filter(|text| holds(&text.question, &request.code));
-        about.all(|text| shows(&text.question, request))
-    }
-
-    /// Whether it came with an answer. Empty ones are none.
-    pub(super) fn is_answered(&self) -> bool {
-        match &self.answers {
-            serde_json::Value::Null => false,
-            serde_json::Value::Object(answers) => !answers.is_empty(),
-            _ => true,
-        }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Response {
-    answers: BTreeMap<String, serde_json::Value>,
-    /// The host went on by itself because nobody answered in time; what was ticked by then is in the answers.
-    #[serde(default)]
-    afk_timeout_ms: serde_json::Value,
+/// Whether each question about this request shows the person what it is for.
+pub(super) fn is_open(question: &Question, request: &Approval) -> bool {
+    let mut about = question.texts.iter().filter(|text| holds(text, &request.code));
+    about.all(|text| shows(text, request))
 }
 
 /// What the person made of a question about a code.
@@ -69,15 +30,12 @@ pub(super) enum Answer {
 }
 
 /// The answer to the question that holds the code.
-pub(super) fn answer(response: &str, request: &Approval) -> Answer {
+pub(super) fn answer(host: Host, response: &str, request: &Approval) -> Answer {
     let code = request.code.as_str();
-    let Ok(response) = serde_json::from_str::<Response>(response) else { return Answer::None };
-    if !response.afk_timeout_ms.is_null() {
-        return Answer::None;
-    }
-    let about = response.answers.iter().filter(|(question, _)| holds(question, code));
-    let mut yes = about.map(|(question, answer)| {
-        shows(question, request) && answer.as_str().is_some_and(|answer| is_approval(answer, code))
+    let Some(answers) = host.question_answers(response) else { return Answer::None };
+    let about = answers.iter().filter(|answer| holds(&answer.question, code));
+    let mut yes = about.map(|answer| {
+        shows(&answer.question, request) && answer.text.as_deref().is_some_and(|text| is_approval(text, code))
     });
     match yes.next() {
         None => Answer::None,

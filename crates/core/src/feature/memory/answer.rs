@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use crate::host::transcript::{Entry, Kind, Part, Sought};
+use crate::host::transcript::{Entry, Kind, Sought};
 
 /// A scan of a transcript, line by line from the newest to the oldest.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl Scan {
     /// An answer is several entries: thoughts, calls, text.
     fn answer(&mut self, entry: &Entry<'_>) -> ControlFlow<()> {
         let parts = entry.parts();
-        let texts: Vec<Cow<'_, str>> = parts.iter().filter_map(Part::text).map(|text| text.lossy()).collect();
+        let texts: Vec<Cow<'_, str>> = parts.iter().filter_map(|part| Some(part.text()?.lossy())).collect();
         let text = texts.join("\n");
         if text.is_empty() {
             return ControlFlow::Continue(());

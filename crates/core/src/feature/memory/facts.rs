@@ -111,16 +111,16 @@ impl Marks {
     /// Whether a stop was held for the memory's sake in this turn. Where the host does not name its turns, whoever held the
     /// stop before may have been us.
     pub fn memory_holds(&self, event: &Event<'_>) -> bool {
-        match event.payload.prompt_id.get() {
-            Some(turn) => self.memory_held.as_deref() == Some(turn.as_ref()),
-            None => event.payload.stop_hook_active.get().copied().unwrap_or_default(),
+        match event.turn.as_deref() {
+            Some(turn) => self.memory_held.as_deref() == Some(turn),
+            None => event.held_before,
         }
     }
 }
 
 /// The mark of a stop that is held.
 pub fn held(event: &Event<'_>) -> Mark {
-    Mark::MemoryHeld(event.payload.prompt_id.get().map(ToString::to_string).unwrap_or_default())
+    Mark::MemoryHeld(event.turn.as_deref().unwrap_or_default().to_owned())
 }
 
 /// What has to be known to tell which topic a call has chosen.

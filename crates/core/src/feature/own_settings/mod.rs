@@ -3,8 +3,6 @@
 //!
 //! The rules, case by case, are in `own_settings.md` beside this file.
 
-use std::borrow::Cow;
-
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs, OwnFile};
@@ -40,8 +38,9 @@ choices!(OwnSettingsMode {
     "ask" => OwnSettingsMode::Ask,
 });
 
-/// A command line that writes one of our files has one of these in it: their names, or the folder it goes to first.
-const OWN_NAMES: [&str; 4] = ["tidegate", "settings", ".claude", "memory.db"];
+/// A command line that writes one of our files has one of these in it, or one of the names of the host's settings: their
+/// names, or the folder it goes to first.
+const OWN_NAMES: [&str; 2] = ["tidegate", "memory.db"];
 
 /// The policy.
 pub struct OwnSettings;
@@ -60,8 +59,9 @@ impl Policy for OwnSettings {
     }
 
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
-        let edits = event.kind == EventKind::PreToolUse && event.edit_target().is_some();
-        let names_one = |line: Cow<'_, str>| OWN_NAMES.iter().any(|name| line.contains(name));
+        let edits = event.kind == EventKind::PreToolUse && event.edit_paths().is_some();
+        let names_one =
+            |line: &str| OWN_NAMES.iter().chain(event.host.settings_names()).any(|name| line.contains(name));
         let may_write = event.command().is_some_and(names_one);
         (edits || may_write).then_some(Needs { own_file: true, ..Needs::default() })
     }
@@ -71,7 +71,8 @@ impl Policy for OwnSettings {
         if facts.event.kind != EventKind::PreToolUse {
             return tell(facts, file);
         }
-        let path = &quoted_line(facts.event.edit_target().and_then(Result::ok).unwrap_or_default());
+        let paths = facts.event.edit_paths().and_then(Result::ok).unwrap_or_default();
+        let path = &quoted_line(&paths.join(", "));
         let words = crate::words::words(facts.lang);
         match asks_nobody(facts.event, file) {
             None => Verdict {
@@ -106,12 +107,12 @@ fn tell(facts: &Facts<'_>, file: OwnFile) -> Verdict {
     Verdict { because: "a command line changed one of our files", says: vec![say], ..Verdict::pass() }
 }
 
-/// The mode in which the host asks nobody about this file, whatever we answer: for files in its own folder it lets its own
-/// rule decide, which in one mode is yes and in the other is up to a model (seen with 2.1.325).
+/// The mode in which the host asks nobody about this file, whatever we answer: for files in its own folder its own rule
+/// decides.
 fn asks_nobody<'a>(event: &'a Event<'_>, file: OwnFile) -> Option<&'a str> {
-    let mode = event.payload.permission_mode.get().map(AsRef::as_ref)?;
+    let permission = event.permission.as_ref().filter(|permission| permission.skips_own_files)?;
     let in_its_folder = matches!(file, OwnFile::Host | OwnFile::ProjectConfig | OwnFile::Plugin);
-    (in_its_folder && matches!(mode, "bypassPermissions" | "auto")).then_some(mode)
+    in_its_folder.then_some(permission.mode.as_ref())
 }
 
 fn because(file: OwnFile) -> &'static str {
