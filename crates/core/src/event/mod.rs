@@ -2,6 +2,7 @@
 //! cannot.
 
 pub mod action;
+pub mod host;
 pub mod kind;
 pub mod prompt;
 pub mod status;
@@ -12,9 +13,9 @@ use std::fmt;
 pub use action::{Action, Exit};
 pub use kind::EventKind;
 
-use crate::host::Host;
 use crate::text::json::{LongText, NotAnObject};
 use action::{Command, McpCall};
+use host::Host;
 use prompt::{Author, EndedTask, Prompt};
 use status::ContextUse;
 
