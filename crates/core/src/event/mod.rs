@@ -307,7 +307,7 @@ impl<'a> Event<'a> {
 
     /// Whether this is the main thread. What we say inside a subagent reaches nobody else.
     pub fn main_thread(&self) -> bool {
-        self.thread == Thread::Main
+        matches!(self.thread, Thread::Main)
     }
 
     /// The subagent that this event comes from.
@@ -338,7 +338,7 @@ impl<'a> Event<'a> {
         match self.kind {
             EventKind::SubagentStop => !self.main_thread(),
             EventKind::WorktreeRemove => true,
-            EventKind::PreToolUse => self.action == Action::LeaveWorktree,
+            EventKind::PreToolUse => matches!(self.action, Action::LeaveWorktree),
             _ => false,
         }
     }

@@ -112,7 +112,7 @@ impl Policy for Approval {
 }
 
 fn asks(event: &Event<'_>) -> bool {
-    event.action == Action::Question
+    matches!(event.action, Action::Question)
 }
 
 /// Words that people put around an approval.
