@@ -30,11 +30,7 @@ pub trait HostWing {
 
     /// Reads a payload. `registered` is the event the hook was registered for, if it says so: the payload's own name counts
     /// more, but a broken payload may have none.
-    fn read<'a>(
-        host: Host,
-        payload: &'a [u8],
-        registered: Option<EventKind>,
-    ) -> Result<Event<'a>, Unreadable<'a>>;
+    fn read(host: Host, payload: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>>;
 
     /// What an event can carry to the model and the person.
     fn channels(_: EventKind) -> Channels {
@@ -87,11 +83,11 @@ macro_rules! dispatch {
     ($($(#[$meta:meta])* $host:ident, $name:literal, $title:literal => $folder:ident;)*) => {
         impl Host {
             /// [`HostWing::read`].
-            pub fn read<'a>(
+            pub fn read(
                 self,
-                payload: &'a [u8],
+                payload: &[u8],
                 registered: Option<EventKind>,
-            ) -> Result<Event<'a>, Unreadable<'a>> {
+            ) -> Result<Event<'_>, Unreadable<'_>> {
                 match self { $(Host::$host => $folder::Wing::read(self, payload, registered),)* }
             }
 
