@@ -11,6 +11,7 @@ mod e2e;
 mod failure;
 mod hook_path;
 mod hosts;
+mod layers;
 mod notices;
 mod package;
 mod phase;
@@ -33,6 +34,7 @@ Usage: cargo xtask COMMAND
   test                       everything that CI checks; installs what the tests need
   e2e [--client V] [FILTER]  the scenarios on the real client (V: a version, or latest) and on other hosts
   deps [--write]             what the hook depends on, against crates/hook/dependencies.txt
+  layers                     modules of the core use only those above them in lib.rs
   supply                     licences, sources and advisories of all locked packages, against deny.toml
   notices [--write]          licences of what the program contains: THIRD-PARTY-NOTICES.md
   docs [--write]             generated files: docs/, the plugin's hooks
@@ -77,6 +79,7 @@ fn dispatch(arguments: &[String]) -> Done {
         ["e2e", rest @ ..] => e2e::run(rest),
         ["deps"] => deps::check(),
         ["deps", "--write"] => deps::write(),
+        ["layers"] => layers::check(),
         ["supply"] => supply::check().map(drop),
         ["notices"] => notices::check(),
         ["notices", "--write"] => notices::write(),

@@ -31,7 +31,6 @@ pub mod language_model;
 
 // 3. Features: one room each, and one list.
 pub mod feature;
-pub mod words;
 
 // 4. The pipeline: from an event to its answer and its record.
 pub mod pipeline;

@@ -111,11 +111,7 @@ fn a_denial_is_never_silent_where_the_host_listens() {
 
 #[test]
 fn a_gate_that_could_not_check() {
-    let closed = |lang: Lang| {
-        shown(
-            &Closed::because(&FailedStep::SessionMissing, tidegate_core::words::words(lang))
-                .reply(Host::ClaudeCode),
-        )
-    };
+    let closed =
+        |lang: Lang| shown(&Closed::because(&FailedStep::SessionMissing, lang).reply(Host::ClaudeCode));
     insta::assert_snapshot!("gate_closed", format!("{}\n{}", closed(Lang::En), closed(Lang::Ja)));
 }

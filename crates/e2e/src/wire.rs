@@ -27,5 +27,5 @@ pub fn ruling(event: EventKind, call: Call, reason: &str, user: &str) -> Reply {
 
 /// A gate that could not check.
 pub fn could_not_check(step: &FailedStep) -> Reply {
-    Closed::because(step, tidegate_core::words::words(Lang::En)).reply(Host::ClaudeCode)
+    Closed::because(step, Lang::En).reply(Host::ClaudeCode)
 }

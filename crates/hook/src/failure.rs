@@ -66,9 +66,7 @@ impl Fallback {
         config: Option<&Config>,
         prompt: Option<Lang>,
     ) -> (Reply, Record) {
-        let closed = self
-            .closes(config)
-            .then(|| Closed::because(step, tidegate_core::words::words(self.lang(config, prompt))));
+        let closed = self.closes(config).then(|| Closed::because(step, self.lang(config, prompt)));
         let seen = self.seen.get().cloned().unwrap_or_default();
         let registered = self.registration.event.map_or("", EventKind::name);
         let name = if seen.name.is_empty() { registered } else { &seen.name };

@@ -18,15 +18,17 @@ use tidegate_core::feature::knowledge::flow::Progress;
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::feature::verification::verify_stop::settings::VerifyMode;
 use tidegate_core::feature::workflow::settings::WorkflowMode;
+use tidegate_core::feature::{approval, cycle, knowledge, verification, workflow};
 use tidegate_core::host::Host;
 use tidegate_core::host::window::HostSettings;
 use tidegate_core::meter::forecast::{self, Forecast};
 use tidegate_core::meter::sources::{Bridge, Sources};
-use tidegate_core::meter::{Reading, short_tokens};
+use tidegate_core::meter::{self, Reading, short_tokens};
+use tidegate_core::pipeline;
 use tidegate_core::settings::setting::Whole;
 use tidegate_core::text::characters;
+use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_core::words::{Words, words};
 use tidegate_state::feature::knowledge::memory;
 use tidegate_state::feature::knowledge::read::Folder;
 use tidegate_state::feature::pressure as pressure_file;
@@ -88,11 +90,11 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
         variables: &env.settings,
         off: None,
     });
-    let plain_words = words(env.lang(config.general.lang, None));
+    let plain_lang = env.lang(config.general.lang, None);
     let session = status.as_ref().and_then(|status| status.session.as_deref());
     let session = session.and_then(|id| SessionId::parse(id).ok());
     let (Some(status), Some(session), Some(state)) = (status, session, state) else {
-        return with_config(&config, plain_words, plain_words.no_reading.to_owned());
+        return with_config(&config, plain_lang, meter::words::no_reading(plain_lang).to_owned());
     };
     let folder = state.session(&session);
     let ContextUse { used, window } = status.context;
@@ -110,7 +112,7 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
 
     let known = marks::read(&folder);
     let known = known.value();
-    let words = words(env.lang(config.general.lang, known.and_then(|known| known.lang)));
+    let lang = env.lang(config.general.lang, known.and_then(|known| known.lang));
     let marked = known.and_then(|known| known.host.clone());
     let host = marked.unwrap_or_else(|| env.host_settings(&HostSettings::default()));
     let sources = Sources {
@@ -126,7 +128,7 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
     };
     let meter = sources.meter();
     let Some(reading) = meter.reading() else {
-        return with_config(&config, words, words.no_reading.to_owned());
+        return with_config(&config, lang, meter::words::no_reading(lang).to_owned());
     };
     // Brings the public copy up to date, with the level that was said.
     if let Some(root) = root.as_deref().filter(|_| written.changed) {
@@ -135,33 +137,33 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
     }
     let forecast = reading.left().and_then(|left| forecast::forecast(&known?.relays, left));
     let sign = match known {
-        None => Some(words.hooks_silent),
+        None => Some(pipeline::words::hooks_silent(lang)),
         // In a host that we started ourselves the hooks keep out of the way on purpose.
-        Some(_) => (written.unheard >= STOPPED && !env.guard).then_some(words.hooks_stopped),
+        Some(_) => (written.unheard >= STOPPED && !env.guard).then_some(pipeline::words::hooks_stopped(lang)),
     };
     let unpromoted = root.and_then(|root| unpromoted(&state, &root, now)).filter(|entries| *entries > 0);
     // Before the rest: a person is waited for.
     let requests = known.map(|known| known.approvals.as_slice()).unwrap_or_default();
     let waiting = requests.iter().filter(|request| request.waits(now));
     let mut armed: Vec<String> =
-        waiting.map(|request| (words.approval_waits)(&request.code, &request.command)).collect();
-    armed.extend(known.map(|known| self::armed(known, reading, &config, words)).into_iter().flatten());
-    armed.extend(unpromoted.map(words.unpromoted_entries));
-    let config = config_sign(&config, words);
+        waiting.map(|request| approval::words::waits(lang, &request.code, &request.command)).collect();
+    armed.extend(known.map(|known| self::armed(known, reading, &config, lang)).into_iter().flatten());
+    armed.extend(unpromoted.map(|entries| knowledge::words::unpromoted_entries(lang, entries)));
+    let config = config_sign(&config, lang);
     let signs: Vec<&str> = config.as_deref().into_iter().chain(sign).collect();
-    draw(reading, forecast.as_ref(), &signs, &armed, words, env.columns)
+    draw(reading, forecast.as_ref(), &signs, &armed, lang, env.columns)
 }
 
 /// The first config file that cannot be read. Its name and line are enough to find it, and fit.
-fn config_sign(config: &Config, words: &Words) -> Option<String> {
+fn config_sign(config: &Config, lang: Lang) -> Option<String> {
     let broken = config.broken.first()?;
     let place = broken.place();
     let name = Path::new(&place).file_name().map(|name| name.to_string_lossy().into_owned());
-    Some((words.config_sign)(&name.unwrap_or(place)))
+    Some(pipeline::words::config_sign(lang, &name.unwrap_or(place)))
 }
 
-fn with_config(config: &Config, words: &Words, line: String) -> String {
-    match config_sign(config, words) {
+fn with_config(config: &Config, lang: Lang, line: String) -> String {
+    match config_sign(config, lang) {
         Some(sign) => format!("{line} · {sign}"),
         None => line,
     }
@@ -175,23 +177,24 @@ fn root_of(status: &Status<'_>, env: &Environment) -> Option<PathBuf> {
 }
 
 /// What a gate is waiting for, and what the session is about.
-fn armed(marks: &Marks, reading: &Reading, config: &Config, words: &Words) -> Vec<String> {
+fn armed(marks: &Marks, reading: &Reading, config: &Config, lang: Lang) -> Vec<String> {
     let looks = matches!(config.policies.workflow_gate.mode, WorkflowMode::On | WorkflowMode::Strict);
     let holds = config.policies.verify_stop.mode == VerifyMode::Block;
     let changes = marks.work.changes.as_ref().filter(|_| holds);
-    let unverified = changes.map(|changes| (words.unverified_files)(changes.count()));
+    let unverified = changes.map(|changes| verification::words::unverified_files(lang, changes.count()));
     // A stage says more than what a prompt was taken to ask for.
-    let stage = marks.stage.as_ref().map(|stage| (words.stage)(&stage.stage, stage.number, stage.of));
+    let stage =
+        marks.stage.as_ref().map(|stage| cycle::words::stage(lang, &stage.stage, stage.number, stage.of));
     let workflow = || {
         let workflow = marks.workflow.as_ref().filter(|_| looks)?;
         let number = workflow.current().map(|current| current.number)?;
-        Some((words.workflow_phase)(&workflow.name.replace(['_', '-'], " "), number, workflow.of))
+        Some(workflow::words::phase(lang, &workflow.name.replace(['_', '-'], " "), number, workflow.of))
     };
     let phase = || marks.phase.map(|phase| phase.name().to_owned());
     // The first level of a workflow's ladder is only shown.
     let level = || config.policies.workflow_gate.level(reading).unwrap_or_default();
     let plan = marks.workflow.is_some() && looks && level() >= 60;
-    let plan = plan.then(|| words.plan_compaction.to_owned());
+    let plan = plan.then(|| workflow::words::plan_compaction(lang).to_owned());
     unverified.into_iter().chain(stage.or_else(workflow).or_else(phase)).chain(plan).collect()
 }
 
@@ -214,19 +217,19 @@ fn draw(
     forecast: Option<&Forecast>,
     signs: &[&str],
     armed: &[String],
-    words: &Words,
+    lang: Lang,
     columns: Option<usize>,
 ) -> String {
     let mut pieces = Vec::new();
     match (reading.window, reading.used_pct(), reading.left()) {
         (Some(window), Some(percent), Some(left)) => {
-            pieces.push((words.used)(percent.round() as u64));
-            pieces.push((words.left)(&short_tokens(left), window.compact_at.is_some()));
+            pieces.push(meter::words::used(lang, percent.round() as u64));
+            pieces.push(meter::words::left(lang, &short_tokens(left), window.compact_at.is_some()));
         }
         _ => pieces.push(short_tokens(reading.used)),
     }
     pieces.splice(1..1, signs.iter().map(ToString::to_string));
-    pieces.extend(forecast.map(|forecast| (words.turns)(forecast.turns)));
+    pieces.extend(forecast.map(|forecast| meter::words::turns(lang, forecast.turns)));
     pieces.extend_from_slice(armed);
     let room = columns.unwrap_or(usize::MAX);
     let mut line = String::new();
@@ -330,14 +333,13 @@ mod tests {
     use super::*;
     use tidegate_core::host::window::Window;
     use tidegate_core::meter::Source;
-    use tidegate_core::text::lang::Lang;
 
     fn drawn(columns: usize, lang: Lang) -> String {
         let window = Some(Window { tokens: 200_000, compact_at: Some(167_000) });
         let reading = Reading { used: 124_000, window, source: Source::Payload, at: Millis(0) };
         let forecast = Forecast { turns: 6, fewest: 4, most: 9 };
-        let armed = [(tidegate_core::words::words(lang).unverified_files)(2)];
-        draw(&reading, Some(&forecast), &[], &armed, tidegate_core::words::words(lang), Some(columns))
+        let armed = [verification::words::unverified_files(lang, 2)];
+        draw(&reading, Some(&forecast), &[], &armed, lang, Some(columns))
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
-use tidegate_core::feature::config::layer::{key_text, path};
+use tidegate_core::feature::config::layer::path;
 use tidegate_core::feature::config::schema;
 use tidegate_core::settings::value;
+use tidegate_core::settings::value::key_text;
 
 use super::Outcome;
 use crate::args;

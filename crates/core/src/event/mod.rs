@@ -2,6 +2,7 @@
 //! cannot.
 
 pub mod action;
+pub mod host;
 pub mod kind;
 pub mod prompt;
 pub mod status;
@@ -12,9 +13,9 @@ use std::fmt;
 pub use action::{Action, Exit};
 pub use kind::EventKind;
 
-use crate::host::Host;
 use crate::text::json::{LongText, NotAnObject};
 use action::{Command, McpCall};
+use host::Host;
 use prompt::{Author, EndedTask, Prompt};
 use status::ContextUse;
 
@@ -306,7 +307,7 @@ impl<'a> Event<'a> {
 
     /// Whether this is the main thread. What we say inside a subagent reaches nobody else.
     pub fn main_thread(&self) -> bool {
-        self.thread == Thread::Main
+        matches!(self.thread, Thread::Main)
     }
 
     /// The subagent that this event comes from.
@@ -337,7 +338,7 @@ impl<'a> Event<'a> {
         match self.kind {
             EventKind::SubagentStop => !self.main_thread(),
             EventKind::WorktreeRemove => true,
-            EventKind::PreToolUse => self.action == Action::LeaveWorktree,
+            EventKind::PreToolUse => matches!(self.action, Action::LeaveWorktree),
             _ => false,
         }
     }

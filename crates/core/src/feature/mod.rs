@@ -21,6 +21,8 @@ pub mod verification;
 pub mod workflow;
 pub mod worktree;
 
+use std::collections::BTreeSet;
+
 use crate::event::Event;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
@@ -46,6 +48,10 @@ pub trait Policy: Sync {
     /// Whether it has nothing to say to what another policy before it holds back.
     fn yields(&self) -> bool {
         false
+    }
+    /// The skills that it may ask for.
+    fn skills<'c>(&self, _: &'c Config) -> Vec<&'c str> {
+        Vec::new()
     }
     /// What it thinks. Called only where it listens.
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict;
@@ -115,25 +121,11 @@ pub fn switchable() -> impl Iterator<Item = &'static str> {
     POLICIES.iter().map(|policy| policy.id()).filter(move |id| !ours.contains(id))
 }
 
-impl PolicySettings {
-    /// Every skill that something here asks for, each once.
-    pub fn skills(&self) -> Vec<&str> {
-        let require = &self.skill_gate.require;
-        let of_paths = require.paths.0.iter().map(|(_, skills)| skills);
-        let of_classes = [&require.code, &require.document, &require.config, &require.other];
-        let mut names: Vec<&str> = Vec::new();
-        names.extend(
-            of_classes.into_iter().chain(of_paths).flat_map(|skills| &skills.0).map(|skill| skill.0.as_str()),
-        );
-        names.push(verification::skill::SKILL);
-        if self.workflow_gate.mode == workflow::settings::WorkflowMode::Strict {
-            names.push(crate::feature::workflow::check::SKILL);
-        }
-        names.extend(self.phase.labels().into_iter().flat_map(activity::settings::Label::names));
-        let mut seen = std::collections::BTreeSet::new();
-        names.retain(|name| seen.insert(*name));
-        names
-    }
+/// Every skill that a policy may ask for, each once.
+pub fn skills(config: &Config) -> Vec<&str> {
+    let mut seen = BTreeSet::new();
+    let all = POLICIES.iter().flat_map(|policy| policy.skills(config));
+    all.filter(|name| seen.insert(*name)).collect()
 }
 
 /// Names in a text: the first few, and how many more there are.

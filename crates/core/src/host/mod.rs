@@ -1,7 +1,7 @@
 //! Hosts: one folder each, and one list.
 //!
 //! A folder holds all that is particular to a host, behind the functions of [`HostWing`]; everything else knows only the values
-//! that these take and give. To add a host: make its folder, add its line to `hosts!` below.
+//! that these take and give. To add a host: make its folder, add its line to the list in `event/host.rs`.
 
 pub mod answer;
 pub mod claude_code;
@@ -14,6 +14,8 @@ pub mod variables;
 pub mod window;
 
 use crate::event::action::{Question, QuestionAnswer, RawTool};
+pub use crate::event::host::Host;
+use crate::event::host::hosts;
 use crate::event::status::Status;
 use crate::event::{Event, EventKind, Unreadable};
 use answer::{Answer, Channels, Reply};
@@ -29,11 +31,7 @@ pub trait HostWing {
 
     /// Reads a payload. `registered` is the event the hook was registered for, if it says so: the payload's own name counts
     /// more, but a broken payload may have none.
-    fn read<'a>(
-        host: Host,
-        payload: &'a [u8],
-        registered: Option<EventKind>,
-    ) -> Result<Event<'a>, Unreadable<'a>>;
+    fn read(host: Host, payload: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>>;
 
     /// What an event can carry to the model and the person.
     fn channels(_: EventKind) -> Channels {
@@ -82,34 +80,15 @@ pub trait HostWing {
     }
 }
 
-macro_rules! hosts {
+macro_rules! dispatch {
     ($($(#[$meta:meta])* $host:ident, $name:literal, $title:literal => $folder:ident;)*) => {
-        /// A host.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub enum Host {
-            $($(#[$meta])* $host,)*
-        }
-
         impl Host {
-            /// The name in records.
-            pub fn name(self) -> &'static str {
-                match self { $(Host::$host => $name,)* }
-            }
-
-            /// How people call a host, by its name in records.
-            pub fn title(name: &str) -> &str {
-                match name {
-                    $($name => $title,)*
-                    _ => Host::title(Host::Unknown.name()),
-                }
-            }
-
             /// [`HostWing::read`].
-            pub fn read<'a>(
+            pub fn read(
                 self,
-                payload: &'a [u8],
+                payload: &[u8],
                 registered: Option<EventKind>,
-            ) -> Result<Event<'a>, Unreadable<'a>> {
+            ) -> Result<Event<'_>, Unreadable<'_>> {
                 match self { $(Host::$host => $folder::Wing::read(self, payload, registered),)* }
             }
 
@@ -166,24 +145,4 @@ macro_rules! hosts {
     };
 }
 
-// The name in records, the name for people, the folder. A hook that is called by a host of `unknown` records the call and
-// answers nothing.
-hosts! {
-    /// Claude Code.
-    #[default]
-    ClaudeCode, "claude-code", "Claude Code" => claude_code;
-    /// OpenAI's Codex.
-    Codex, "codex", "Codex" => unknown;
-    /// GitHub's Copilot CLI.
-    Copilot, "copilot", "Copilot CLI" => unknown;
-    /// Cursor.
-    Cursor, "cursor", "Cursor" => unknown;
-    /// Factory's droid.
-    Factory, "factory", "Factory's droid" => unknown;
-    /// Google's Gemini CLI.
-    Gemini, "gemini", "Gemini CLI" => unknown;
-    /// Qwen Code.
-    Qwen, "qwen", "Qwen Code" => unknown;
-    /// Not Claude Code, by its payload, which tells no more.
-    Unknown, "unknown", "An unknown agent" => unknown;
-}
+hosts!(dispatch);

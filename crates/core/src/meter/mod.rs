@@ -3,12 +3,15 @@
 pub mod forecast;
 pub mod sources;
 pub mod transcript;
+pub mod words;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::host::window::Window;
+use crate::settings::setting::{Setting, Shape};
+use crate::settings::value::Value;
 use crate::time::Millis;
 use forecast::Forecast;
 
@@ -214,6 +217,22 @@ impl Threshold {
 }
 
 /// As it is written in the config.
+impl Setting for Threshold {
+    const SHAPE: Shape = Shape::Text {
+        pattern: "^ *[0-9]+(\\.[0-9]+)? *(%|k|K|turns?)? *$",
+        example: "\"75%\" (a level), \"30k\" (tokens left) or \"4 turns\"",
+    };
+
+    fn taken(value: &Value) -> Option<Self> {
+        let Value::Text(text) = value else { return None };
+        Threshold::parse(text)
+    }
+
+    fn show(&self) -> Value {
+        Value::Text(self.to_string())
+    }
+}
+
 impl fmt::Display for Threshold {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -5,8 +5,9 @@
 use crate::event::{Event, EventKind, FailedStep};
 use crate::host::Host;
 use crate::host::answer::Reply;
+use crate::pipeline::words;
+use crate::text::lang::Lang;
 use crate::text::quoted::quoted_line;
-use crate::words::Words;
 
 /// The policy whose registration closes when it cannot check. `TIDEGATE_OFF` with this id opens it.
 pub const EDIT_GATE: &str = "skill-gate";
@@ -47,11 +48,11 @@ pub struct Closed {
 
 impl Closed {
     /// Says it.
-    pub fn because(step: &FailedStep, words: &Words) -> Closed {
+    pub fn because(step: &FailedStep, lang: Lang) -> Closed {
         Closed {
             // A step may name a path.
             model: quoted_line(&format!("tidegate could not check: {step}. The call was not let through.")),
-            user: quoted_line(&(words.gate_closed)(step, EDIT_GATE)),
+            user: quoted_line(&words::gate_closed(lang, step)),
         }
     }
 

@@ -4,6 +4,7 @@ pub mod friction;
 pub mod gate;
 pub mod record;
 pub mod ruling;
+pub mod words;
 
 use std::borrow::Cow;
 
@@ -65,7 +66,7 @@ fn broken_config(facts: &Facts<'_>, config: &Config) -> Ruling {
     }
     let say = |broken: &BrokenFile| Say {
         to: Audience::User,
-        text: (crate::words::words(facts.lang).config_broken)(broken),
+        text: words::config_broken(facts.lang, broken),
         weight: u8::MAX,
         explains: true,
         when_said: Vec::new(),

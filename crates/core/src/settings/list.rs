@@ -1,6 +1,5 @@
 //! Lists of free text, and which of two is the stricter: of what is required the longer, of what is exempt the shorter.
 
-use crate::feature::verification::checks::command;
 use crate::settings::section::Put;
 use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
@@ -63,24 +62,6 @@ texts! {
     TeamProject: "names or paths of projects", "~/src/harbour", one_line;
 }
 
-/// A command line: one simple command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommandLine(pub String);
-
-impl Item for CommandLine {
-    const OF: &'static str = "command lines";
-    const EXAMPLE: &'static str = "make check";
-
-    fn read(text: &str) -> Result<Self, String> {
-        one_line(text)?;
-        command(text).map(|_| CommandLine(text.to_owned()))
-    }
-
-    fn text(&self) -> &str {
-        &self.0
-    }
-}
-
 impl Item for Glob {
     const OF: &'static str = "path patterns";
     const EXAMPLE: &'static str = "generated/**/*.rs";
@@ -111,7 +92,7 @@ fn mcp_tool(text: &str) -> Result<(), String> {
     if text.starts_with("mcp__") { Ok(()) } else { Err("it does not begin with `mcp__`".to_owned()) }
 }
 
-fn one_line(text: &str) -> Result<(), String> {
+pub(crate) fn one_line(text: &str) -> Result<(), String> {
     if text.trim().is_empty() {
         return Err("it is empty".to_owned());
     }
@@ -295,43 +276,6 @@ mod tests {
         }
         let why = Exempted::<Glob>::read(&list(&["src/[ab"])).unwrap_err();
         assert_eq!(why, "\"src/[ab\" is none of the path patterns: a `[` is not closed");
-        for (line, why) in [
-            (
-                "cd tools && ./check.sh",
-                "it is more than one simple command; write the one that checks, such as \"tools/check.sh\", or a script \
-                 that runs them all",
-            ),
-            (
-                "make check | tee log",
-                "it is more than one simple command; write the one that checks, such as \"make check\", or a script that \
-                 runs them all",
-            ),
-            (
-                "cd web && npm test",
-                "it is more than one simple command; write the one that checks, or a script that runs them all",
-            ),
-            (
-                "make check &",
-                "it is more than one simple command; write the one that checks, such as \"make check\", or a script that \
-                 runs them all",
-            ),
-            ("$CHECK --all", "what `$CHECK` is shows only when it runs; write it out"),
-            ("~/bin/check", "what `~/bin/check` is shows only when it runs; write it out"),
-            ("CI=1", "it runs no command"),
-            ("make 'check", "it is not understood as a command line"),
-        ] {
-            let refused = Listed::<CommandLine>::read(&list(&[line])).unwrap_err();
-            assert_eq!(refused, format!("{} is none of the command lines: {why}", Value::from(line)));
-        }
-        for line in [
-            "make check",
-            "./scripts/check.sh --all",
-            "CI=1 npm test",
-            "bash tools/check.sh",
-            "make check > log",
-        ] {
-            assert_eq!(Listed::<CommandLine>::read(&list(&[line])).unwrap().show(), list(&[line]));
-        }
         for fits in ["team:a_b/c.d-e@1", "品質規則", "règles", &"n".repeat(64)] {
             assert!(Skill::read(fits).is_ok() && AgentType::read(fits).is_ok(), "{fits}");
         }

@@ -1,6 +1,7 @@
 //! Sections: each is declared once, with its keys, their defaults and what a project may do with them. Reading, the
 //! schema, the reference and `config show` all come from that declaration.
 
+use crate::settings::preset::Preset;
 use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
 use crate::text::glob;
@@ -125,6 +126,10 @@ pub trait Section {
     fn nested_mut(&mut self) -> Vec<&mut dyn Section> {
         Vec::new()
     }
+    /// The keys that a preset sets, with their values. In `guide` those are the defaults.
+    fn preset(&self, _: Preset) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
     /// A key's value.
     fn get(&self, key: &str) -> Value;
     /// A value that somebody wrote for a key, as it may be shown.
@@ -152,7 +157,8 @@ pub fn put<T: Setting>(slot: &mut T, value: &Value, project: Project, voice: Voi
     Put::Taken
 }
 
-/// Declares a section: its keys, then the keys that are path patterns, then the sections within it.
+/// Declares a section: its keys, then the values of keys in the presets `observe` and `strict` (in `guide` it is the default),
+/// then the keys that are path patterns, then the sections within it.
 macro_rules! section {
     (
         $(#[doc = $section_doc:literal])*
@@ -162,6 +168,9 @@ macro_rules! section {
                 $key:ident: $setting:ty = $default:expr, $project:ident;
             )+
         }
+        $(presets {
+            $($preset_key:ident: $observe:expr, $strict:expr;)+
+        })?
         $(patterns {
             $(#[doc = $patterns_doc:literal])+
             $patterns:ident: $patterns_setting:ty, $patterns_project:ident;
@@ -229,6 +238,29 @@ macro_rules! section {
 
                 fn nested_mut(&mut self) -> Vec<&mut dyn $crate::settings::section::Section> {
                     vec![$(&mut self.$nested,)+]
+                }
+            )?
+
+            $(
+                fn preset(
+                    &self,
+                    preset: $crate::settings::preset::Preset,
+                ) -> Vec<(&'static str, $crate::settings::value::Value)> {
+                    use $crate::settings::preset::Preset;
+                    let mut section = $type::default();
+                    match preset {
+                        Preset::Observe => {
+                            $(section.$preset_key = $observe;)+
+                        }
+                        Preset::Guide => {}
+                        Preset::Strict => {
+                            $(section.$preset_key = $strict;)+
+                        }
+                    }
+                    vec![$((
+                        stringify!($preset_key),
+                        $crate::settings::setting::Setting::show(&section.$preset_key),
+                    ),)+]
                 }
             )?
 

@@ -1,6 +1,5 @@
 //! The types a setting can have: how each is read, shown, described and compared.
 
-use crate::meter::Threshold;
 use crate::settings::section::Put;
 use crate::settings::value::Value;
 use crate::text::lang::Lang;
@@ -300,22 +299,6 @@ impl Setting for Lang {
             Lang::En => "en".into(),
             Lang::Ja => "ja".into(),
         }
-    }
-}
-
-impl Setting for Threshold {
-    const SHAPE: Shape = Shape::Text {
-        pattern: "^ *[0-9]+(\\.[0-9]+)? *(%|k|K|turns?)? *$",
-        example: "\"75%\" (a level), \"30k\" (tokens left) or \"4 turns\"",
-    };
-
-    fn taken(value: &Value) -> Option<Self> {
-        let Value::Text(text) = value else { return None };
-        Threshold::parse(text)
-    }
-
-    fn show(&self) -> Value {
-        Value::Text(self.to_string())
     }
 }
 

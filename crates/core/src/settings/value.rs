@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::feature::config::layer::key_text;
 use crate::text::characters::is_plain;
+use std::borrow::Cow;
 
 /// One value.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,6 +126,12 @@ impl From<&str> for Value {
     fn from(text: &str) -> Value {
         Value::Text(text.to_owned())
     }
+}
+
+/// A key as it would stand in a TOML file: in quotes unless it is a plain word.
+pub fn key_text(key: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !key.is_empty() && key.chars().all(plain) { key.into() } else { Value::from(key).to_string().into() }
 }
 
 #[cfg(test)]

@@ -512,10 +512,10 @@ fn of_project(projects: Vec<(String, Vec<Assignment>)>, root: Option<&Path>) -> 
 mod tests {
     use super::*;
     use crate::place::PlaceEnv;
-    use tidegate_core::feature::config::preset::Preset;
     use tidegate_core::feature::pressure::PressureMode;
     use tidegate_core::feature::skill_gate::settings::SkillGateMode;
     use tidegate_core::meter::Threshold;
+    use tidegate_core::settings::preset::Preset;
     use tidegate_core::settings::setting::Whole;
     use tidegate_core::text::lang::Lang;
 
@@ -987,7 +987,7 @@ mod tests {
         assert_eq!(gates.phase.label("ship").unwrap().names().collect::<Vec<_>>(), ["release"]);
         assert_eq!(gates.verify_stop.commands.test.0[0].0, "make check");
         assert_eq!(
-            gates.skills(),
+            tidegate_core::feature::skills(&config),
             ["a", "b", "sql", "verification-before-completion", "code-quality-rules", "release"]
         );
         let origin = config.origin("skill_gate.require.\"migrations/**/*.sql\"").to_string();

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use tidegate_core::feature;
 use tidegate_core::feature::cycle::policy::ID;
 use tidegate_core::feature::cycle::settings::CycleMode;
 use tidegate_core::feature::facts::Known;
@@ -85,7 +86,7 @@ struct Wanted {
 
 /// Each once.
 fn wanted(seen: &Gathered) -> Vec<Wanted> {
-    let gates = seen.config.policies.skills().into_iter();
+    let gates = feature::skills(&seen.config).into_iter();
     let gates = gates.map(|name| Wanted { name: name.to_owned(), stage: None });
     let mut wanted: Vec<Wanted> = gates.chain(of_stages(seen)).collect();
     let mut known = BTreeSet::new();

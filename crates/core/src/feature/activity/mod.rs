@@ -13,7 +13,7 @@ use crate::feature::marks::{Mark, Marks};
 use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy, listed};
 use crate::language_model::backend::Kind;
-use settings::PhaseMode;
+use settings::{Label, PhaseMode};
 
 pub mod classifier;
 pub mod question;
@@ -42,6 +42,10 @@ impl Policy for PhaseAdvice {
         let told = || event.is_free_prompt() || event.skill().is_some();
         let begins = event.main_thread() && (late(event, marks).is_some() || told());
         begins.then_some(Needs { phase: true, ..Needs::default() })
+    }
+
+    fn skills<'c>(&self, config: &'c Config) -> Vec<&'c str> {
+        config.policies.phase.labels().into_iter().flat_map(Label::names).collect()
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {

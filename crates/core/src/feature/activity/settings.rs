@@ -14,6 +14,9 @@ section! {
         /// How sure the classifier has to be, in per cent.
         confidence: Whole<0, 100> = Whole::new(80), WithTrust;
     }
+    presets {
+        mode: PhaseMode::Shadow, PhaseMode::Advise;
+    }
     sections {
         /// Section `[phase.research]`.
         research: Label = Label::new("phase.research", &[]);

@@ -5,6 +5,7 @@
 //! prompt to be sent later, a client of its own), the code is void. The rules are in `approval.md` beside this file.
 
 mod question;
+pub mod words;
 
 use crate::event::{Action, Event, EventKind};
 use crate::feature::config::Config;
@@ -110,7 +111,7 @@ impl Policy for Approval {
 }
 
 fn asks(event: &Event<'_>) -> bool {
-    event.action == Action::Question
+    matches!(event.action, Action::Question)
 }
 
 /// Words that people put around an approval.
@@ -153,10 +154,7 @@ fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
         let mut waiting = named(&prompt, requests).filter(|request| request.waits(facts.now));
         let Some(request) = waiting.next() else { return Verdict::pass() };
         return Verdict {
-            says: vec![say(
-                Audience::User,
-                (crate::words::words(facts.lang).approval_unclear)(&request.code),
-            )],
+            says: vec![say(Audience::User, words::unclear(facts.lang, &request.code))],
             ..Verdict::silent("the prompt names a code and is not an approval")
         };
     };
@@ -169,7 +167,7 @@ fn typed(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
         }
         Some(request) => give(facts, &[request], "a person typed the approval"),
         None => Verdict {
-            says: vec![say(Audience::User, (crate::words::words(facts.lang).nothing_to_approve)(&code))],
+            says: vec![say(Audience::User, words::nothing_to_approve(facts.lang, &code))],
             ..Verdict::silent("no request waits with this code")
         },
     }
@@ -276,10 +274,7 @@ fn show(facts: &Facts<'_>, requests: &[Request], mut verdict: Verdict) -> Verdic
         verdict.because = "the person is shown what is asked of them";
         verdict.says.push(Say {
             when_said: vec![Effect::Mark(Mark::Approval(shown))],
-            ..say(
-                Audience::User,
-                (crate::words::words(facts.lang).approval_asked)(&request.code, &request.wording()),
-            )
+            ..say(Audience::User, words::asked(facts.lang, &request.code, &request.wording()))
         });
     }
     verdict
@@ -293,7 +288,7 @@ fn give(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
         // A digest says nothing to a person, and what the model told them need not be what they approve.
         let meaning = request.terms().last().filter(|_| request.about.is_some());
         let what = meaning.unwrap_or_else(|| request.wording());
-        verdict.says.push(say(Audience::User, (crate::words::words(facts.lang).approved)(&what)));
+        verdict.says.push(say(Audience::User, words::approved(facts.lang, &what)));
         verdict.says.push(say(
             Audience::Model,
             format!(
@@ -326,9 +321,7 @@ fn void(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
     for request in requests {
         let (code, command) = (&request.code, &request.command);
         let void = Request { stage: ApprovalStage::Void, ..(*request).clone() };
-        verdict
-            .says
-            .push(say(Audience::User, (crate::words::words(facts.lang).approval_void)(code, command)));
+        verdict.says.push(say(Audience::User, words::void(facts.lang, code, command)));
         verdict.says.push(say(
             Audience::Model,
             format!("The code {code} was in a tool call, so it is void: only a person can give an approval."),

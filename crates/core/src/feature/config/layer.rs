@@ -1,14 +1,13 @@
 //! Layers: built-in < user < project < local < environment. A later one counts more, but a project's own files can
 //! only tighten until a person trusts them.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::feature::config::Config;
 use crate::settings::near;
 use crate::settings::section::{Put, Section, Voice, Wrong};
-use crate::settings::value::Value;
+use crate::settings::value::{Value, key_text};
 use crate::text::characters::is_plain;
 
 /// Where a value comes from.
@@ -62,12 +61,6 @@ impl Assignment {
 pub fn path(section: &str, key: &str) -> String {
     let key = key_text(key);
     if section.is_empty() { key.into_owned() } else { format!("{section}.{key}") }
-}
-
-/// A key as it would stand in a TOML file: in quotes unless it is a plain word.
-pub fn key_text(key: &str) -> Cow<'_, str> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if !key.is_empty() && key.chars().all(plain) { key.into() } else { Value::from(key).to_string().into() }
 }
 
 /// Everything one file, or the environment, says.
@@ -175,7 +168,7 @@ impl Config {
         if self.assign(chosen, voice) != Put::Taken {
             return;
         }
-        for (section, key, value) in self.general.preset.values() {
+        for (section, key, value) in self.preset_values(self.general.preset) {
             let Some(found) = self.section_mut(section) else { continue };
             let put = found.put(key, &value, voice);
             self.note_origin(path(section, key), Origin::Preset(Box::new(chosen.origin.clone())), &put);

@@ -1,10 +1,10 @@
 //! Settings, with their defaults: here and with each policy, once.
 //!
 //! A section is declared with its keys, defaults, and what a project's file may do with them ([`section`]); files and
-//! environment are laid over each other ([`layer`]); a preset is one word for many values ([`preset`]).
+//! environment are laid over each other ([`layer`]); a preset is one word for many values ([`Preset`]).
 
 pub mod layer;
-pub mod preset;
+mod preset;
 pub mod schema;
 
 use std::collections::BTreeMap;
@@ -15,11 +15,11 @@ use crate::feature::memory::settings::MemorySettings;
 use crate::feature::skill_gate::settings::SkillGateMode;
 use crate::pipeline::gate::EDIT_GATE;
 use crate::settings::list::{Required, Tool};
+use crate::settings::preset::Preset;
 use crate::settings::section::{Section, section};
 use crate::settings::setting::{Days, Whole, WholePath};
 use crate::text::lang::Lang;
 use layer::{Origin, Waiting};
-use preset::Preset;
 
 /// Everything that can be set.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -10,6 +10,7 @@ mod rewrite;
 pub mod settings;
 pub mod standing;
 pub mod state;
+pub mod words;
 
 pub use definition::{Cycle, MinLeft, Stage};
 pub use history::Run;

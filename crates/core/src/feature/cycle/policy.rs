@@ -11,7 +11,7 @@ use crate::feature::config::Config;
 use crate::feature::cycle::history::Took;
 use crate::feature::cycle::standing::Standing;
 use crate::feature::cycle::state::{BUDGET, FILE, MOST_TOLD};
-use crate::feature::cycle::{ActiveStage, Cycle, Damage, Run, State, Status, Turn};
+use crate::feature::cycle::{ActiveStage, Cycle, Damage, Run, State, Status, Turn, words};
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Mark, Marks};
 use crate::feature::verdict::{Asks, Audience, Call, CycleStep, Effect, Say, Verdict};
@@ -205,7 +205,7 @@ fn stopped_before(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, S
         listed(&state.skipped_stages),
         state.resumes_at(),
     );
-    (to_model, (crate::words::words(facts.lang).cycle_waits)(&state.cycle, &done, &state.skipped_stages))
+    (to_model, words::waits(facts.lang, &state.cycle, &done, &state.skipped_stages))
 }
 
 /// The same of one whose session went away in the middle of a stage.
@@ -220,7 +220,7 @@ fn left_in(facts: &Facts<'_>, cycle: &Cycle, state: &State) -> (String, String) 
         at + 1,
         listed(&done),
     );
-    (to_model, (crate::words::words(facts.lang).cycle_left)(&state.cycle, &state.stage, at + 1, of))
+    (to_model, words::left(facts.lang, &state.cycle, &state.stage, at + 1, of))
 }
 
 /// The file is damaged: it is put aside.
@@ -236,7 +236,7 @@ fn unusable(facts: &Facts<'_>, damage: &Damage, effects: Vec<Effect>, because: &
     if !facts.marks.value().is_some_and(|marks| marks.noticed(DAMAGED)) {
         verdict.says.push(Say {
             to: Audience::User,
-            text: (crate::words::words(facts.lang).cycle_damaged)(damage),
+            text: words::damaged(facts.lang, damage),
             weight: 60,
             explains: false,
             when_said: vec![Effect::Mark(Mark::Notice(DAMAGED.to_owned()))],
@@ -249,7 +249,7 @@ fn unusable(facts: &Facts<'_>, damage: &Damage, effects: Vec<Effect>, because: &
 fn unreadable(facts: &Facts<'_>, stage: &ActiveStage, why: &str) -> Verdict {
     let mut verdict = pause(stage, "the state file cannot be read");
     if !facts.marks.value().is_some_and(|marks| marks.noticed(UNREADABLE)) {
-        let text = (crate::words::words(facts.lang).cycle_unreadable)(&plain(why));
+        let text = words::unreadable(facts.lang, &plain(why));
         let when_said = vec![Effect::Mark(Mark::Notice(UNREADABLE.to_owned()))];
         verdict.says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
     }
@@ -350,7 +350,7 @@ fn within(facts: &Facts<'_>, config: &Config, ending: &Ending<'_>) -> Verdict {
 fn broken_in(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
     let mut verdict = pause(stage, "the person broke in");
     if stage.done {
-        let text = (crate::words::words(facts.lang).stage_waits)(stage);
+        let text = words::stage_waits(facts.lang, stage);
         verdict.says.push(Say {
             to: Audience::User,
             text,
@@ -529,7 +529,7 @@ impl Ending<'_> {
         };
         repeat_answer(self.facts, &mut reason);
         let asks = Asks::stage(begun.stage.as_str(), begun.skill.as_str());
-        let text = (crate::words::words(self.facts.lang).stage_begins)(self.stage, &begun.stage);
+        let text = words::stage_begins(self.facts.lang, self.stage, &begun.stage);
         Verdict {
             call: Call::Deny,
             reason: Some(reason),
@@ -548,12 +548,7 @@ impl Ending<'_> {
         state.skipped_stages = self.cycle.names(next);
         state.remaining_pct = used.map(|used| ((100.0 - used).max(0.0) * 10.0).round() / 10.0);
         state.told.clear();
-        let text = (crate::words::words(self.facts.lang).cycle_stopped)(
-            self.stage,
-            &state.skipped_stages,
-            left,
-            needed,
-        );
+        let text = words::stopped(self.facts.lang, self.stage, &state.skipped_stages, left, needed);
         Verdict {
             says: vec![Say { to: Audience::User, text, weight: 60, explains: false, when_said: Vec::new() }],
             effects: vec![self.step(Some(state), None, Mark::StageLeft)],
@@ -568,8 +563,7 @@ impl Ending<'_> {
         // Others may have written any names into the file; the config's are fit to be shown.
         let known = run.stages.iter().filter(|took| self.cycle.position(&took.name).is_some());
         let known: Vec<Took> = known.cloned().collect();
-        let text =
-            (crate::words::words(self.facts.lang).cycle_complete)(&run.cycle, &known, &metrics(&state));
+        let text = words::complete(self.facts.lang, &run.cycle, &known, &metrics(&state));
         Verdict {
             says: vec![Say { to: Audience::User, text, weight: 60, explains: false, when_said: Vec::new() }],
             effects: vec![self.step(None, Some(run), Mark::StageLeft)],

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::feature::cycle::BUILT_IN;
 use crate::feature::cycle::definition;
 use crate::feature::cycle::definition::Cycle;
+use crate::settings::preset::Preset;
 use crate::settings::section::{Key, Named, Project, Put, Section, Voice, Wrong, put};
 use crate::settings::setting::{Setting, choices};
 use crate::settings::value::Value;
@@ -123,6 +124,15 @@ impl Section for Settings {
         } else {
             definition::is_name(name).then_some(NAMED.project)
         }
+    }
+
+    fn preset(&self, preset: Preset) -> Vec<(&'static str, Value)> {
+        let mode = match preset {
+            Preset::Observe => CycleMode::Shadow,
+            Preset::Guide => CycleMode::On,
+            Preset::Strict => CycleMode::On,
+        };
+        vec![(MODE.name, mode.show())]
     }
 
     fn get(&self, key: &str) -> Value {

@@ -2,6 +2,8 @@
 //!
 //! Whether it steps down is decided where people override it, never here. The rules are in `friction.md` beside this file.
 
+mod words;
+
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
@@ -45,7 +47,7 @@ impl Policy for Friction {
         }
         let say = |policy: &String| Say {
             to: Audience::User,
-            text: (crate::words::words(facts.lang).stepped_down)(policy),
+            text: words::stepped_down(facts.lang, policy),
             weight: 80,
             explains: false,
             when_said: vec![Effect::StepDownTold(policy.clone())],

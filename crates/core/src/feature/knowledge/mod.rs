@@ -18,3 +18,4 @@ pub mod survival;
 mod terms;
 pub mod timestamp;
 pub mod tracked;
+pub mod words;

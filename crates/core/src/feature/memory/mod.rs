@@ -17,3 +17,4 @@ pub mod shown;
 pub mod summary;
 pub mod tag;
 pub mod topic_decision;
+mod words;

@@ -3,6 +3,8 @@
 //!
 //! The rules, case by case, are in `own_settings.md` beside this file.
 
+mod words;
+
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs, OwnFile};
@@ -18,6 +20,9 @@ section! {
     Settings "own_settings" {
         /// Whether a person is asked (`ask`), it is only recorded (`shadow`), or nobody looks.
         mode: OwnSettingsMode = OwnSettingsMode::Ask, Tightens;
+    }
+    presets {
+        mode: OwnSettingsMode::Shadow, OwnSettingsMode::Ask;
     }
 }
 
@@ -42,12 +47,15 @@ choices!(OwnSettingsMode {
 /// names, or the folder it goes to first.
 const OWN_NAMES: [&str; 2] = ["tidegate", "memory.db"];
 
+/// The policy's name.
+pub const ID: &str = "own-settings";
+
 /// The policy.
 pub struct OwnSettings;
 
 impl Policy for OwnSettings {
     fn id(&self) -> &'static str {
-        "own-settings"
+        ID
     }
 
     fn mode(&self, config: &Config) -> Mode {
@@ -73,16 +81,15 @@ impl Policy for OwnSettings {
         }
         let paths = facts.event.edit_paths().and_then(Result::ok).unwrap_or_default();
         let path = &quoted_line(&paths.join(", "));
-        let words = crate::words::words(facts.lang);
         match asks_nobody(facts.event, file) {
             None => Verdict {
                 call: Call::Ask,
-                reason: Some((words.own_file)(file, path)),
+                reason: Some(words::edit_asked(facts.lang, file, path)),
                 because: because(file),
                 ..Verdict::pass()
             },
             Some(mode) => {
-                let text = (words.own_file_denied)(file, path, mode, self.id());
+                let text = words::edit_denied(facts.lang, file, path, mode);
                 let say = Say { to: Audience::User, text, weight: 90, explains: true, when_said: Vec::new() };
                 let reason = format!(
                     "{path} decides which checks run here, and a person has to agree to a change of it. In the mode `{mode}` \
@@ -102,7 +109,7 @@ impl Policy for OwnSettings {
 
 /// What a command line writes is known only afterwards: the person is told.
 fn tell(facts: &Facts<'_>, file: OwnFile) -> Verdict {
-    let text = (crate::words::words(facts.lang).own_file_changed)(file);
+    let text = words::changed(facts.lang, file);
     let say = Say { to: Audience::User, text, weight: 90, explains: true, when_said: Vec::new() };
     Verdict { because: "a command line changed one of our files", says: vec![say], ..Verdict::pass() }
 }

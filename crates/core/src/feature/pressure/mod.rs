@@ -26,6 +26,9 @@ section! {
         /// Where the late one begins.
         urgent: Threshold = Threshold::Level(75.0), WithTrust;
     }
+    presets {
+        mode: PressureMode::Shadow, PressureMode::Advise;
+    }
 }
 
 /// What the policy does with a level it sees.

@@ -14,6 +14,7 @@ use crate::text::quoted::quoted_line;
 use settings::{SkillGateMode, Subagents};
 
 pub mod settings;
+mod words;
 
 pub use settings::Settings;
 
@@ -36,6 +37,10 @@ impl Policy for SkillGate {
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
         let edits = event.kind == EventKind::PreToolUse && event.edit_paths().is_some();
         edits.then_some(Needs { files: true, ..Needs::default() })
+    }
+
+    fn skills<'c>(&self, config: &'c Config) -> Vec<&'c str> {
+        config.policies.skill_gate.require.all().collect()
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
@@ -127,7 +132,7 @@ fn deny(facts: &Facts<'_>, file: &str, missing: &[&str], elsewhere: bool) -> Ver
     let told = facts.marks.value().is_some_and(|marks| marks.noticed(EDIT_GATE));
     let say = (!told).then(|| Say {
         to: Audience::User,
-        text: (crate::words::words(facts.lang).skill_required)(&shown, &skills, EDIT_GATE),
+        text: words::skill_required(facts.lang, &shown, &skills),
         weight: 50,
         explains: true,
         when_said: vec![Effect::Mark(Mark::Notice(EDIT_GATE.to_owned()))],

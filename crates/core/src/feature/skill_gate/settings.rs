@@ -18,6 +18,9 @@ section! {
         /// Files that need no skill, by pattern.
         exempt: Exempted<Glob> = Exempted::default(), Tightens;
     }
+    presets {
+        mode: SkillGateMode::Shadow, SkillGateMode::Deny;
+    }
     sections {
         /// Section `[skill_gate.require]`.
         require: Require = Require::default();
@@ -35,6 +38,9 @@ section! {
         config: Required<Skill> = Required::default(), Tightens;
         /// Skills for all other files.
         other: Required<Skill> = Required::default(), Tightens;
+    }
+    presets {
+        document: Required::default(), Required::new(&["document-quality-rules"]);
     }
     patterns {
         /// Skills for the files that the pattern means, beside those of their class.
@@ -59,6 +65,13 @@ impl Require {
             }
         }
         names
+    }
+
+    /// The skills for files of every class and pattern.
+    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
+        let of_classes = [&self.code, &self.document, &self.config, &self.other];
+        let of_paths = self.paths.0.iter().map(|(_, skills)| skills);
+        of_classes.into_iter().chain(of_paths).flat_map(|skills| &skills.0).map(|skill| skill.0.as_str())
     }
 }
 

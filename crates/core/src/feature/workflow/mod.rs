@@ -11,6 +11,7 @@ pub mod policy;
 pub mod report;
 pub mod settings;
 pub mod standing;
+pub mod words;
 
 pub use definition::{Gate, Phase, Workflow};
 pub use manifest::{Damage, Manifest};

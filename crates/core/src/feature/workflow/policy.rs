@@ -13,13 +13,12 @@ use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::knowledge::handoff;
 use crate::feature::marks::{Mark, Marks, WORKFLOW_NOTICE};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
-use crate::feature::workflow::check::{COMPACTS_FROM, Report};
+use crate::feature::workflow::check::{COMPACTS_FROM, Report, SKILL};
 use crate::feature::workflow::manifest::{FILE, is_manifest, is_of_feature};
 use crate::feature::workflow::standing::{AtGate, Standing};
-use crate::feature::workflow::{Attached, Gate, Manifest, PhaseBegan, work_id};
+use crate::feature::workflow::{Attached, Gate, Manifest, PhaseBegan, words, work_id};
 use crate::feature::{Mode, Policy};
-use crate::meter::{Reading, short_tokens};
-use crate::words::ContextUse;
+use crate::meter::short_tokens;
 
 pub use super::settings::Settings;
 
@@ -77,6 +76,11 @@ impl Policy for WorkflowGate {
             }
             _ => None,
         }
+    }
+
+    fn skills<'c>(&self, config: &'c Config) -> Vec<&'c str> {
+        let asks = config.policies.workflow_gate.mode == WorkflowMode::Strict;
+        asks.then_some(SKILL).into_iter().collect()
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
@@ -303,7 +307,7 @@ impl Spawn<'_> {
     }
 
     fn deny(&self, level: u8) -> Verdict {
-        let words = crate::words::words(self.facts.lang);
+        let lang = self.facts.lang;
         let (mut reason, mut says, mut effects) = (String::new(), Vec::new(), Vec::new());
         let mut once = |key: String, text: String| {
             if !self.noticed(&key) {
@@ -324,14 +328,14 @@ impl Spawn<'_> {
                 " Nobody is there to have the conversation compacted. The work can go on without agents, in this thread and in small \
                  steps; what is written to files stays."
             };
-            once(BLOCKED.to_string(), (words.spawn_blocked)(BLOCKED, use_in_numbers(self.facts), ID));
+            once(BLOCKED.to_string(), words::spawn_blocked(lang, BLOCKED, self.facts.meter.reading()));
         }
         if level >= LAST && !self.noticed(&LAST.to_string()) {
             let steps = self.phase.and_then(|(_, standing)| standing.steps());
             effects.push(Effect::WriteHandoff(steps.into_iter().collect()));
             effects.push(Effect::Mark(Mark::Notice(notice(&LAST.to_string()))));
             let _ = write!(reason, " From {LAST}% on {CONTEXT_FOLDER}/{} is written.", handoff::FILE);
-            once(LAST.to_string(), (words.handoff_written)(LAST));
+            once(LAST.to_string(), words::handoff_written(lang, LAST, handoff::FILE));
         }
         let mut asks = if level >= BLOCKED { Asks::compacted() } else { Asks::default() };
         if let Some((gate, report)) = &self.pending {
@@ -346,7 +350,7 @@ impl Spawn<'_> {
                 write!(reason, " {text}")
             };
             let key = format!("gate {}", gate.number);
-            once(key, (words.gate_pending)(gate.number, gate.after, report.missing().len(), ID));
+            once(key, words::gate_pending(lang, gate.number, gate.after, report.missing().len()));
             asks.gate = Some(gate.number);
         }
         let because = match (level, &self.pending) {
@@ -396,7 +400,7 @@ impl Spawn<'_> {
         let mut says =
             vec![Say { to: Audience::Model, text, weight: 70, explains: false, when_said: mark() }];
         if step == NOW && !told {
-            let text = (crate::words::words(self.facts.lang).compact_now)(use_in_numbers(self.facts));
+            let text = words::compact_now(self.facts.lang, self.facts.meter.reading());
             says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said: mark() });
         }
         let because = if step == NOW { "a compaction is due now" } else { "a compaction is due soon" };
@@ -436,13 +440,6 @@ impl Spawn<'_> {
             verdict.because = "the same work is spawned again after a failure";
         }
     }
-}
-
-/// How full the context is, for people: `78%`, `34k`.
-fn use_in_numbers(facts: &Facts<'_>) -> ContextUse {
-    let reading = facts.meter.reading();
-    let percent = reading.and_then(Reading::used_pct).map(|percent| percent.round() as u64);
-    ContextUse { percent, left: reading.and_then(Reading::left) }
 }
 
 /// The same without a denial.
@@ -622,7 +619,7 @@ impl Change<'_> {
         let mut says = vec![Say { to: Audience::Model, text, weight: 75, explains: false, when_said }];
         if *level >= NOW {
             let when_said = said(NOW);
-            let text = (crate::words::words(facts.lang).compact_now)(use_in_numbers(facts));
+            let text = words::compact_now(facts.lang, facts.meter.reading());
             says.push(Say { to: Audience::User, text, weight: 60, explains: false, when_said });
         }
         (Verdict { says, asks, ..Verdict::silent(because) }, asked)

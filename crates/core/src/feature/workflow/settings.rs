@@ -9,6 +9,7 @@ use crate::feature::workflow::definition;
 use crate::feature::workflow::definition::Workflow;
 use crate::host::window::Window;
 use crate::meter::Reading;
+use crate::settings::preset::Preset;
 use crate::settings::section::{Key, Named, Project, Put, Section, Voice, Wrong, put};
 use crate::settings::setting::{Setting, Shape, choices};
 use crate::settings::value::Value;
@@ -189,6 +190,15 @@ impl Section for Settings {
             "rot_at" => Some(ROT_AT.project),
             name => definition::is_name(name).then_some(NAMED.project),
         }
+    }
+
+    fn preset(&self, preset: Preset) -> Vec<(&'static str, Value)> {
+        let mode = match preset {
+            Preset::Observe => WorkflowMode::Shadow,
+            Preset::Guide => WorkflowMode::On,
+            Preset::Strict => WorkflowMode::Strict,
+        };
+        vec![(MODE.name, mode.show())]
     }
 
     fn get(&self, key: &str) -> Value {

@@ -5,6 +5,7 @@
 //! file.
 
 pub mod kept;
+mod words;
 
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
@@ -21,6 +22,9 @@ section! {
     Settings "worktree" {
         /// Whether flow and stock of a worktree that goes are copied and the person is told (`on`), only copied (`shadow`), or left.
         mode: WorktreeMode = WorktreeMode::On, Tightens;
+    }
+    presets {
+        mode: WorktreeMode::Shadow, WorktreeMode::On;
     }
 }
 
@@ -91,7 +95,7 @@ impl Policy for Worktree {
         }
         let say = |kept: &Kept| Say {
             to: Audience::User,
-            text: (crate::words::words(facts.lang).worktree_kept)(&kept.worktree, &kept.copy),
+            text: words::kept(facts.lang, &kept.worktree, &kept.copy),
             weight: 50,
             explains: false,
             when_said: vec![Effect::Mark(Mark::WorktreeTold(kept.worktree.clone()))],

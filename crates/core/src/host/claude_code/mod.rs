@@ -27,11 +27,7 @@ pub struct Wing;
 impl HostWing for Wing {
     const SETTINGS_NAMES: &'static [&'static str] = &["settings", ".claude"];
 
-    fn read<'a>(
-        _: Host,
-        payload: &'a [u8],
-        registered: Option<EventKind>,
-    ) -> Result<Event<'a>, Unreadable<'a>> {
+    fn read(_: Host, payload: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>> {
         event::parse(payload, registered)
     }
 

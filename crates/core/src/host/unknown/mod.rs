@@ -13,11 +13,7 @@ use crate::text::json::{Field, Member, read_object, wire_key, wire_object};
 pub struct Wing;
 
 impl HostWing for Wing {
-    fn read<'a>(
-        host: Host,
-        payload: &'a [u8],
-        registered: Option<EventKind>,
-    ) -> Result<Event<'a>, Unreadable<'a>> {
+    fn read(host: Host, payload: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>> {
         let payload: Payload<'_> =
             read_object(payload).map_err(|why| head::broken(payload, registered, why))?;
         let mut event = head::begin(host, payload.hook_event_name, &payload.session_id, registered)?;

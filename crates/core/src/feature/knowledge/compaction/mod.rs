@@ -20,6 +20,7 @@ use crate::feature::knowledge::survival;
 use crate::feature::knowledge::survival::Survival;
 use crate::feature::knowledge::tracked;
 use crate::feature::knowledge::tracked::{Content, Tracked};
+use crate::feature::knowledge::words;
 use crate::feature::marks::{HandoffKnown, Mark, Marks, Note};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::workflow::Attached;
@@ -39,6 +40,10 @@ section! {
         /// Characters for the summariser at an automatic compaction. (At a manual one the client repeats the text in the
         /// conversation, and `text_budget` counts.)
         instructions: Whole<200, 9_000> = Whole::new(4000), WithTrust;
+    }
+    presets {
+        mode: CompactionMode::Shadow, CompactionMode::On;
+        hold: Hold::Never, Hold::First;
     }
 }
 
@@ -148,7 +153,7 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
     if settings.hold == Hold::First && by_hand && holds(facts, knowledge) {
         return Verdict {
             call: Call::Deny,
-            reason: Some((crate::words::words(facts.lang).compaction_held)(knowledge.unpromoted.len())),
+            reason: Some(words::compaction_held(facts.lang, knowledge.unpromoted.len())),
             because: "entries are not promoted",
             effects: vec![Effect::Mark(Mark::CompactionHeld(knowledge.set))],
             asks: Asks::compound(),
@@ -320,11 +325,7 @@ fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
     let say = |to, text, when_said| Say { to, text, weight: 80, explains: false, when_said };
     let mut says = vec![say(Audience::Model, to_model, vec![told])];
     if facts.person.may_be_there() {
-        says.push(say(
-            Audience::User,
-            (crate::words::words(facts.lang).handoff_waits)(age / 60_000),
-            Vec::new(),
-        ));
+        says.push(say(Audience::User, words::handoff_waits(facts.lang, age / 60_000), Vec::new()));
     }
     says
 }

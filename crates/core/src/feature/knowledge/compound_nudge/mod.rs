@@ -8,6 +8,7 @@ use crate::feature::activity::told as phase;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::knowledge::facts::Knowledge;
+use crate::feature::knowledge::words;
 use crate::feature::marks::{Mark, Marks, Note, Nudge};
 use crate::feature::verdict::{Asks, Audience, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
@@ -19,6 +20,9 @@ section! {
     Settings "compound_nudge" {
         /// Whether it tells the person (`user`), the model at the next prompt, too (`both`), only records (`shadow`), or does not look.
         mode: NudgeMode = NudgeMode::User, Tightens;
+    }
+    presets {
+        mode: NudgeMode::Shadow, NudgeMode::Both;
     }
 }
 
@@ -175,10 +179,8 @@ fn nudge(
     }
     let confidence = knowledge.confidence;
     let doubtful = confidence.unverified >= 3 && confidence.unverified * 2 > confidence.total;
-    let text = (crate::words::words(facts.lang).unpromoted)(
-        entries,
-        doubtful.then_some((confidence.unverified, confidence.total)),
-    );
+    let text =
+        words::unpromoted(facts.lang, entries, doubtful.then_some((confidence.unverified, confidence.total)));
     Verdict {
         because: "entries are not promoted",
         says: vec![Say { to: Audience::User, text, weight: 30, explains: false, when_said }],

@@ -9,6 +9,7 @@ use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::{Mark, Marks};
 use crate::feature::memory::facts::{held, tag_now, turn_ends};
 use crate::feature::memory::tag as meta_tag;
+use crate::feature::memory::words;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
 use crate::settings::section::section;
@@ -19,6 +20,9 @@ section! {
     Settings "meta_tag" {
         /// Whether an answer without a meta tag is held up once per turn (`block`), or nobody asks for one.
         mode: TagMode = TagMode::Off, Tightens;
+    }
+    presets {
+        mode: TagMode::Off, TagMode::Block;
     }
 }
 
@@ -112,7 +116,7 @@ fn hold(facts: &Facts<'_>, marks: &Marks) -> Verdict {
     if !marks.noticed(ID) {
         verdict.says.push(Say {
             to: Audience::User,
-            text: (crate::words::words(facts.lang).tag_missing)(ID),
+            text: words::tag_missing(facts.lang),
             weight: 40,
             explains: true,
             when_said: vec![Effect::Mark(Mark::Notice(ID.to_owned()))],

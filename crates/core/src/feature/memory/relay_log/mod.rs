@@ -21,6 +21,9 @@ section! {
         /// Whether what is said in a session is recorded. Whoever switches it off, here or in a project's file, is right.
         mode: RecordMode = RecordMode::On, Tightens;
     }
+    presets {
+        mode: RecordMode::On, RecordMode::On;
+    }
 }
 
 /// Whether it records.

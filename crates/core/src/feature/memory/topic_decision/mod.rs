@@ -13,6 +13,7 @@ use crate::feature::marks::{Mark, Marks, Note};
 use crate::feature::memory::catalogue::{Named, OWN, TopicRecord};
 use crate::feature::memory::facts::{TopicOf, held, turn_ends};
 use crate::feature::memory::shown::shown;
+use crate::feature::memory::words;
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::{Mode, Policy};
 use crate::settings::section::section;
@@ -24,6 +25,9 @@ section! {
     Settings "topic_decision" {
         /// What happens when a topic is left for which nothing was recorded: nothing, a note to the model at the next prompt (`note`), or the stop is held once (`block`). With `off` a session's start names no topics either.
         mode: TopicMode = TopicMode::Note, Tightens;
+    }
+    presets {
+        mode: TopicMode::Off, TopicMode::Block;
     }
 }
 
@@ -217,7 +221,7 @@ fn hold(facts: &Facts<'_>, marks: &Marks, before: &TopicOf, now: &TopicOf) -> Ve
     if !marks.noticed(ID) {
         verdict.says.push(Say {
             to: Audience::User,
-            text: (crate::words::words(facts.lang).topic_undecided)(&left, ID),
+            text: words::topic_undecided(facts.lang, &left),
             weight: 40,
             explains: true,
             when_said: vec![Effect::Mark(Mark::Notice(ID.to_owned()))],

@@ -9,4 +9,7 @@ section! {
         /// What happens when a task is completed with code that was edited and not verified: it stays open (`block`), it is only recorded (`shadow`), or nobody looks.
         mode: VerifyMode = VerifyMode::Off, Tightens;
     }
+    presets {
+        mode: VerifyMode::Shadow, VerifyMode::Block;
+    }
 }

@@ -10,6 +10,7 @@ use crate::feature::marks::{Mark, Marks};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, Say, Verdict};
 use crate::feature::verification::checks::{Kinds, Project};
 use crate::feature::verification::skill::{SKILL, missing, verifies};
+use crate::feature::verification::words;
 use crate::feature::verification::work::{Background, ChangeSet, Checked};
 use crate::feature::{Mode, Policy};
 use settings::{VerifyMode, Wants};
@@ -46,6 +47,10 @@ impl Policy for VerifyStop {
             }
             _ => None,
         }
+    }
+
+    fn skills<'c>(&self, _: &'c Config) -> Vec<&'c str> {
+        vec![SKILL]
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
@@ -133,7 +138,7 @@ fn let_go(facts: &Facts<'_>, changes: &ChangeSet, because: &'static str) -> Verd
     if changes.told {
         return Verdict::silent(because);
     }
-    let text = (crate::words::words(facts.lang).unverified)(changes);
+    let text = words::unverified(facts.lang, changes);
     let when_said = vec![Effect::Mark(Mark::Told)];
     let say = Say { to: Audience::User, text, weight: 60, explains: false, when_said };
     Verdict { says: vec![say], ..Verdict::silent(because) }
@@ -155,7 +160,7 @@ fn hold(facts: &Facts<'_>, config: &Config, changes: &ChangeSet) -> Verdict {
     if !facts.marks.value().is_some_and(|marks| marks.noticed(ID)) {
         verdict.says.push(Say {
             to: Audience::User,
-            text: (crate::words::words(facts.lang).stop_held)(changes, ID),
+            text: words::stop_held(facts.lang, changes),
             weight: 50,
             explains: true,
             when_said: vec![Effect::Mark(Mark::Notice(ID.to_owned()))],

@@ -1,7 +1,7 @@
 //! Section `[verify_stop]`: what has to be run before a turn that edited code ends.
 
-use crate::feature::verification::checks::{Extra, Kind, Kinds};
-use crate::settings::list::{CommandLine, Exempted, Listed};
+use crate::feature::verification::checks::{Extra, Kind, Kinds, command};
+use crate::settings::list::{Exempted, Item, Listed, one_line};
 use crate::settings::section::section;
 use crate::settings::setting::{Count, choices};
 use crate::text::glob::Glob;
@@ -17,6 +17,11 @@ section! {
         wants: Wants = Wants::One, Tightens;
         /// Files whose edits need no verification, by pattern: generated code, scratch folders.
         exempt: Exempted<Glob> = Exempted::default(), Tightens;
+    }
+    presets {
+        mode: VerifyMode::Shadow, VerifyMode::Block;
+        blocks: Count::new(1), Count::new(3);
+        wants: Wants::One, Wants::Each;
     }
     sections {
         /// Section `[verify_stop.commands]`.
@@ -88,5 +93,75 @@ impl Commands {
     /// What they prove together.
     pub fn kinds(&self) -> Kinds {
         self.all().map(|(kind, _)| kind).collect()
+    }
+}
+
+/// A command line: one simple command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandLine(pub String);
+
+impl Item for CommandLine {
+    const OF: &'static str = "command lines";
+    const EXAMPLE: &'static str = "make check";
+
+    fn read(text: &str) -> Result<Self, String> {
+        one_line(text)?;
+        command(text).map(|_| CommandLine(text.to_owned()))
+    }
+
+    fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::setting::Setting;
+    use crate::settings::value::Value;
+
+    fn list(lines: &[&str]) -> Value {
+        Value::List(lines.iter().map(|line| Value::from(*line)).collect())
+    }
+
+    #[test]
+    fn a_command_is_one_simple_command() {
+        for (line, why) in [
+            (
+                "cd tools && ./check.sh",
+                "it is more than one simple command; write the one that checks, such as \"tools/check.sh\", or a script \
+                 that runs them all",
+            ),
+            (
+                "make check | tee log",
+                "it is more than one simple command; write the one that checks, such as \"make check\", or a script that \
+                 runs them all",
+            ),
+            (
+                "cd web && npm test",
+                "it is more than one simple command; write the one that checks, or a script that runs them all",
+            ),
+            (
+                "make check &",
+                "it is more than one simple command; write the one that checks, such as \"make check\", or a script that \
+                 runs them all",
+            ),
+            ("$CHECK --all", "what `$CHECK` is shows only when it runs; write it out"),
+            ("~/bin/check", "what `~/bin/check` is shows only when it runs; write it out"),
+            ("CI=1", "it runs no command"),
+            ("make 'check", "it is not understood as a command line"),
+        ] {
+            let refused = Listed::<CommandLine>::read(&list(&[line])).unwrap_err();
+            assert_eq!(refused, format!("{} is none of the command lines: {why}", Value::from(line)));
+        }
+        for line in [
+            "make check",
+            "./scripts/check.sh --all",
+            "CI=1 npm test",
+            "bash tools/check.sh",
+            "make check > log",
+        ] {
+            assert_eq!(Listed::<CommandLine>::read(&list(&[line])).unwrap().show(), list(&[line]));
+        }
     }
 }

@@ -1,0 +1,53 @@
+//! Texts for people about code that was edited and not verified since.
+
+use super::verify_stop::ID;
+use super::work::{ChangeSet, OTHERS_KEPT};
+use crate::text::lang::Lang;
+
+/// A stop was held.
+pub(super) fn stop_held(lang: Lang, changes: &ChangeSet) -> String {
+    let files = listed(lang, changes);
+    match lang {
+        Lang::En => format!(
+            "Tidegate had the agent go on: code was edited and not verified since ({files}). To work without this gate: \
+             `tidegate off {ID} --for 1h` in another terminal."
+        ),
+        Lang::Ja => format!(
+            "コードが編集された後に検証されていないため、エージェントに作業を続けさせました（{files}）。このゲートなしで作業するには、\
+             別の端末で `tidegate off {ID} --for 1h` を実行してください。"
+        ),
+    }
+}
+
+/// A turn ended although code is unverified.
+pub(super) fn unverified(lang: Lang, changes: &ChangeSet) -> String {
+    let files = listed(lang, changes);
+    match lang {
+        Lang::En => format!("Code was edited and is not verified: {files}."),
+        Lang::Ja => format!("コードが編集されましたが、その後検証されていません: {files}。"),
+    }
+}
+
+fn listed(lang: Lang, changes: &ChangeSet) -> String {
+    match lang {
+        // As the model reads it.
+        Lang::En => changes.listed(),
+        Lang::Ja => {
+            let names = changes.files.join("、");
+            match changes.others.len() {
+                0 => names,
+                OTHERS_KEPT => format!("{names} ほか{OTHERS_KEPT}件以上"),
+                more => format!("{names} ほか{more}件"),
+            }
+        }
+    }
+}
+
+/// Status line: how many files are unverified.
+pub fn unverified_files(lang: Lang, count: usize) -> String {
+    match lang {
+        Lang::En if count == 1 => "1 file unverified".to_owned(),
+        Lang::En => format!("{count} files unverified"),
+        Lang::Ja => format!("未検証 {count} ファイル"),
+    }
+}

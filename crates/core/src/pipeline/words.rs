@@ -1,0 +1,161 @@
+//! Texts for people that belong to no feature: a gate that could not check, a config that cannot be read, silent hooks.
+
+use super::gate::EDIT_GATE;
+use crate::event::FailedStep;
+use crate::feature::config::{BrokenFile, Owner};
+use crate::text::json::NotAnObject;
+use crate::text::lang::Lang;
+
+/// A gate could not check.
+pub(super) fn gate_closed(lang: Lang, step: &FailedStep) -> String {
+    // Where the state cannot be used, no command can either.
+    let only_variable = matches!(step, FailedStep::State(_));
+    match lang {
+        Lang::En => {
+            let command = if only_variable {
+                "`tidegate doctor` says how to mend it. To work without this gate,".to_owned()
+            } else {
+                format!(
+                    "`tidegate journal` shows what happened. To work without this gate, run `tidegate off {EDIT_GATE} --for 1h` in \
+                     this project from another terminal, or"
+                )
+            };
+            format!(
+                "Tidegate could not check this call, so it was not let through: {step}. {command} start the client with \
+                 TIDEGATE_OFF={EDIT_GATE}."
+            )
+        }
+        Lang::Ja => {
+            let command = if only_variable {
+                "直し方は `tidegate doctor` で分かります。このゲートなしで作業するには、".to_owned()
+            } else {
+                format!(
+                    "経緯は `tidegate journal` で見られます。このゲートなしで作業するには、別の端末のこのプロジェクトで \
+                     `tidegate off {EDIT_GATE} --for 1h` を実行するか、"
+                )
+            };
+            format!(
+                "Tidegateはこの呼び出しを確認できなかったため通しませんでした: {}。{command}TIDEGATE_OFF={EDIT_GATE} を付けてクライアントを起動してください。",
+                failed_step_in_japanese(step),
+            )
+        }
+    }
+}
+
+/// In English a step says itself what failed, since records hold that text, too.
+fn failed_step_in_japanese(step: &FailedStep) -> String {
+    match step {
+        FailedStep::Payload(NotAnObject::Empty) => "入力が空です".to_owned(),
+        FailedStep::Payload(NotAnObject::Json { line, column }) => {
+            format!("入力がJSONではありません（{line}行{column}桁）")
+        }
+        FailedStep::Payload(NotAnObject::OtherValue) => "入力がJSONオブジェクトではありません".to_owned(),
+        FailedStep::Stdin(why) => format!("入力を読み取れません（{why}）"),
+        FailedStep::SessionMissing => "session_id がありません".to_owned(),
+        FailedStep::SessionType => "session_id が文字列ではありません".to_owned(),
+        FailedStep::SessionEmpty => "session_id が空です".to_owned(),
+        FailedStep::SessionTooLong => "session_id が128文字を超えています".to_owned(),
+        FailedStep::SessionCharacters => "session_id に英数字と _ - 以外の文字があります".to_owned(),
+        FailedStep::MemberMissing(member) => format!("{member} がありません"),
+        FailedStep::MemberType(member) => format!("{member} の型が違います"),
+        FailedStep::State(why) => format!("状態ディレクトリを使えません（{why}）"),
+        FailedStep::Marks(why) => format!("セッションの記録を使えません（{why}）"),
+        FailedStep::Spool(why) => format!("会話を記録に回せません（{why}）"),
+        FailedStep::Cycle(why) => format!("サイクルの状態を書き換えられません（{why}）"),
+        FailedStep::Record(why) => format!("ジャーナルに書き込めません（{why}）"),
+        FailedStep::Deadline(ms) => format!("{ms}ミリ秒以内に答えられませんでした"),
+        FailedStep::Panic(why) => format!("内部エラーです（{why}）"),
+    }
+}
+
+/// A config file cannot be read.
+pub(super) fn config_broken(lang: Lang, broken: &BrokenFile) -> String {
+    let place = broken.place();
+    match lang {
+        Lang::En => {
+            let fix = if broken.line.is_some() { "fix that line" } else { "fix the file" };
+            match (broken.has_copy, broken.owner) {
+                (true, Owner::User) => format!(
+                    "Tidegate cannot read {place}. Until you {fix}, the last readable copy of the file counts, and readable lines \
+                     that are stricter."
+                ),
+                (true, Owner::Project) => format!(
+                    "Tidegate cannot read {place}. Until you {fix}, only stricter values count of its readable lines and its last \
+                     readable copy."
+                ),
+                (false, Owner::User) => format!(
+                    "Tidegate cannot read {place} and has no earlier copy. Until you {fix}, built-in values count, and readable \
+                     lines that are stricter."
+                ),
+                (false, Owner::Project) => format!(
+                    "Tidegate cannot read {place} and has no earlier copy. Until you {fix}, only readable lines that are stricter \
+                     count."
+                ),
+            }
+        }
+        Lang::Ja => {
+            let fix = if broken.line.is_some() { "その行" } else { "ファイル" };
+            match (broken.has_copy, broken.owner) {
+                (true, Owner::User) => format!(
+                    "Tidegate: {place} を読み取れません。{fix}を修正するまでは、最後に読み取れた内容と、読み取れる行のうちより厳しい設定を使います。"
+                ),
+                (true, Owner::Project) => format!(
+                    "Tidegate: {place} を読み取れません。{fix}を修正するまでは、読み取れる行と最後に読み取れた内容のうち、より厳しい設定だけを使います。"
+                ),
+                (false, Owner::User) => format!(
+                    "Tidegate: {place} を読み取れず、以前の控えもありません。{fix}を修正するまでは、既定値と、読み取れる行のうちより厳しい設定だけを使います。"
+                ),
+                (false, Owner::Project) => format!(
+                    "Tidegate: {place} を読み取れず、以前の控えもありません。{fix}を修正するまでは、読み取れる行のうちより厳しい設定だけを使います。"
+                ),
+            }
+        }
+    }
+}
+
+/// Status line: a config file cannot be read; its name and line.
+pub fn config_sign(lang: Lang, place: &str) -> String {
+    match lang {
+        Lang::En => format!("! config error {place}"),
+        Lang::Ja => format!("! 設定エラー {place}"),
+    }
+}
+
+/// Status line: the host draws it, but no hook was seen in this session.
+pub fn hooks_silent(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => "! hooks silent (tidegate doctor)",
+        Lang::Ja => "! フック無応答 (tidegate doctor)",
+    }
+}
+
+/// Status line: hooks were seen in this session, but not lately.
+pub fn hooks_stopped(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => "! hooks stopped (tidegate doctor)",
+        Lang::Ja => "! フック停止 (tidegate doctor)",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without a line there is none to fix, and only a user's own copy counts as a whole.
+    #[test]
+    fn a_broken_config_is_told_as_it_is() {
+        let said = |lang: Lang, line, has_copy, owner| {
+            config_broken(lang, &BrokenFile { file: "/c.toml".to_owned(), line, has_copy, owner })
+        };
+        for (lang, the_line, only) in [(Lang::En, "that line", "only"), (Lang::Ja, "その行", "だけ")] {
+            for (has_copy, owner) in
+                [(true, Owner::User), (true, Owner::Project), (false, Owner::User), (false, Owner::Project)]
+            {
+                assert!(said(lang, Some(3), has_copy, owner).contains(the_line));
+                assert!(!said(lang, None, has_copy, owner).contains(the_line));
+            }
+            assert!(!said(lang, None, true, Owner::User).contains(only));
+            assert!(said(lang, None, true, Owner::Project).contains(only));
+        }
+    }
+}
