@@ -7,6 +7,7 @@ use tidegate_core::event::SessionId;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Marks;
+use tidegate_core::host::Host;
 use tidegate_core::meter::forecast::{self, Forecast};
 use tidegate_core::meter::sources::Sources;
 use tidegate_core::meter::transcript::Evidence;
@@ -180,9 +181,11 @@ impl Here {
             payload: None,
             bridge: session.and_then(|session| bridge::read(&self.state.session(&session.id))),
             transcript,
-            marks: known,
+            boundary: known.and_then(|known| known.session.boundary),
+            model: known.and_then(|known| known.session.model.as_ref()).map(|(id, at)| (id.as_str(), *at)),
             window: self.config.meter.window.map(Whole::get),
-            host: &host,
+            host: Host::ClaudeCode,
+            settings: &host,
         }
         .meter();
         let left = meter.reading().and_then(tidegate_core::meter::Reading::left);

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::host::claude_code::payload::LongText;
+use crate::text::json::LongText;
 use crate::text::search;
 use crate::time::Millis;
 

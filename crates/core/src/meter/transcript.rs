@@ -27,11 +27,10 @@ pub enum Evidence<'a> {
 impl<'a> Evidence<'a> {
     /// What to look for at this event.
     pub fn of(event: &'a Event<'_>) -> Evidence<'a> {
-        let payload = &event.payload;
-        if let Some(id) = payload.tool_use_id.get().filter(|id| !id.is_empty()) {
+        if let Some(id) = event.call.as_deref().filter(|id| !id.is_empty()) {
             return Evidence::ToolUse(id);
         }
-        let message = payload.last_assistant_message.get().filter(|_| event.kind == EventKind::Stop);
+        let message = event.last_message.filter(|_| event.kind == EventKind::Stop);
         match message.and_then(|message| message.whole(LONGEST_MESSAGE)) {
             Some(text) if !text.trim().is_empty() => Evidence::LastMessage(text),
             _ => Evidence::None,

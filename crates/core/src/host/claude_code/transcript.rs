@@ -9,11 +9,12 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::event::MACHINE;
-use crate::host::claude_code::payload::{Field, LongText, Member, Usage, read_object, wire_key, wire_object};
+use super::MACHINE;
+use super::payload::Usage;
 use crate::host::transcript::{
     Answer, Boundary, Call, Content, Entry, Kind, Part, Prompt, Sought, Tokens, ToolResult, Typed,
 };
+use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
 use crate::text::search;
 use crate::text::search::Needle;
 use crate::time::Millis;
