@@ -19,14 +19,13 @@ use tidegate_core::feature::approval::marks::{
 use tidegate_core::feature::approval::{Said, said, to_ask};
 use tidegate_core::feature::marks::Marks;
 use tidegate_core::host::Host;
-use tidegate_core::host::claude_code::transcript::is_changed_by_hook;
 use tidegate_core::host::person::Person;
 use tidegate_core::host::transcript::Entry;
 use tidegate_core::pipeline::record::{Deeds, Record};
 use tidegate_core::time::Millis;
 use tidegate_hook::ancestry::{self, Ancestry};
 use tidegate_hook::environment::Environment;
-use tidegate_state::host::claude_code::transcript;
+use tidegate_state::host::transcript;
 use tidegate_state::place::StateDir;
 use tidegate_state::session::marks;
 use tidegate_state::{account, config, journal};
@@ -409,12 +408,14 @@ fn look(path: &Path, given: &Approval) -> Found {
         }
         Said::Nothing => false,
     };
-    if !transcript::holds(path, &given.code, &is_yes) {
+    if !transcript::holds(Host::ClaudeCode, path, &given.code, &is_yes) {
         return if is_of_others.get() { Found::NotByAPerson } else { Found::Nothing };
     }
     // Clients that do not write down who decided write down what hooks answered.
     let is_by_hook = call.take().is_some_and(|call: String| {
-        transcript::holds(path, &call, &|entry| is_changed_by_hook(entry.line, &call))
+        transcript::holds(Host::ClaudeCode, path, &call, &|entry| {
+            Host::ClaudeCode.is_changed_by_hook(entry.line, &call)
+        })
     });
     if is_by_hook { Found::NotByAPerson } else { Found::Yes }
 }

@@ -17,7 +17,8 @@ use tidegate_core::settings::setting::Whole;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::config::off;
-use tidegate_state::host::claude_code::{settings as host_settings, transcript};
+use tidegate_state::host::claude_code::settings as host_settings;
+use tidegate_state::host::transcript;
 use tidegate_state::place::StateDir;
 use tidegate_state::session::{bridge, marks};
 use tidegate_state::{clock, config};
@@ -174,7 +175,7 @@ impl Here {
         let transcript = match &path {
             None => Ok(None),
             Some(path) if !path.exists() => Err(Unknown::Broken(format!("{}: no such file", path.display()))),
-            Some(path) => transcript::last_reading(path, Evidence::None, &|| true),
+            Some(path) => transcript::last_reading(Host::ClaudeCode, path, Evidence::None, &|| true),
         };
         let meter = Sources {
             now: self.now,

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
 use tidegate_core::host::variables::CompactionVariables;
 use tidegate_core::host::window::HostSettings;
-use tidegate_core::host::{AGENT_VARIABLES, Host, VARIABLES};
 use tidegate_core::text::lang::Lang;
 use tidegate_state::host::claude_code::settings::{may_be_of_project, variables_of_project};
 use tidegate_state::place::PlaceEnv;
@@ -91,7 +91,7 @@ impl Environment {
     /// Of this process.
     pub fn of_process() -> Environment {
         let variables = Variables::read();
-        let agent = AGENT_VARIABLES.iter().any(|name| variables.get(name).is_some());
+        let agent = Host::agent_variables().any(|name| variables.get(name).is_some());
         Environment { agent, ..Environment::unfiltered(&variables) }
     }
 
@@ -170,7 +170,7 @@ impl Environment {
     /// The other host that started this process, as far as variables tell. Not part of what is read at the start: hooks of
     /// Claude Code never need it.
     pub fn other_host() -> Option<Host> {
-        VARIABLES.into_iter().find_map(|(name, host)| std::env::var_os(name).map(|_| host))
+        Host::by_variable(|name| std::env::var_os(name).is_some())
     }
 
     /// Whether this process has the variable that the client sets for its shell tool and not for its hooks.

@@ -143,8 +143,10 @@ impl Fallback {
         let closes = known.unwrap_or_else(unknown);
         let kind = self.seen.get().and_then(|seen| seen.kind);
         // A failure closes nothing for another host. Claude Code names its session in a variable.
-        let is_foreign =
-            || env.is_some_and(|env| env.session.is_none()) && Environment::other_host().is_some();
+        let is_foreign = || {
+            env.is_some_and(|env| env.session.is_none())
+                && Environment::other_host().is_some_and(Host::is_only_recorded)
+        };
         self.registration.gates(kind) && closes && !env.is_some_and(|env| env.guard) && !is_foreign()
     }
 

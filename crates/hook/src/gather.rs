@@ -15,7 +15,8 @@ use tidegate_core::pipeline;
 use tidegate_core::settings::setting::Whole;
 use tidegate_state::feature;
 use tidegate_state::feature::Where;
-use tidegate_state::host::claude_code::{settings as host_settings, transcript};
+use tidegate_state::host::claude_code::settings as host_settings;
+use tidegate_state::host::transcript;
 use tidegate_state::project;
 use tidegate_state::session::bridge;
 
@@ -110,7 +111,7 @@ impl<'a> Gather<'a> {
     fn meter_now(&self, event: &Event<'_>, marks: Option<&Marks>, settings: &HostSettings) -> Meter {
         let session = marks.map(|marks| &marks.session);
         let path = event.transcript.as_deref().map(Path::new);
-        let read = |path| transcript::last_reading(path, Evidence::of(event), self.here.in_time);
+        let read = |path| transcript::last_reading(event.host, path, Evidence::of(event), self.here.in_time);
         Sources {
             now: self.here.now,
             payload: event.context.map(|context| (context.used, context.window)),

@@ -104,7 +104,8 @@ impl Hook {
             Err(why) => return give(&self.fail_unread(state.as_ref().ok(), &FailedStep::Stdin(why))),
         };
         let registered = self.fallback.registration.event;
-        let parsed = Host::ClaudeCode.read(&bytes, registered);
+        let mut host = Host::ClaudeCode;
+        let mut parsed = host.read(&bytes, registered);
         // Claude Code puts the session's id into a variable, which no other host knows.
         let is_vouched_for = match (&parsed, self.env.session.as_deref()) {
             (Ok(event), Some(session)) => event.session.as_str() == session,
@@ -112,16 +113,20 @@ impl Hook {
             (_, None) => false,
         };
         if !is_vouched_for {
-            let host = Host::detect(&bytes, Environment::other_host());
+            host = Host::detect(&bytes, Environment::other_host());
             if host != Host::ClaudeCode {
-                self.record_foreign(host, host.read(&bytes, registered), state.ok());
+                parsed = host.read(&bytes, registered);
+            }
+            if host.is_only_recorded() {
+                self.record_foreign(host, parsed, state.ok());
                 return give(&Reply::default());
             }
         }
         let event = match parsed {
             Ok(event) => event,
             Err(Unreadable { kind, name, step }) => {
-                let _ = self.fallback.seen.set(Seen { kind, name: name.into_owned(), ..Seen::default() });
+                let _ =
+                    self.fallback.seen.set(Seen { host, kind, name: name.into_owned(), ..Seen::default() });
                 return give(&self.fail_unread(state.as_ref().ok(), &step));
             }
         };
@@ -331,8 +336,10 @@ impl Hook {
     ) -> Known<Marks> {
         let in_time = || self.deadline.in_time();
         match (marks::read(folder), event.copied_tokens) {
-            (Known::Absent, Some(tokens)) => fork::inherit(state, &event.session, root, tokens, &in_time)
-                .map_or(Known::Absent, Known::Value),
+            (Known::Absent, Some(tokens)) => {
+                fork::inherit(state, event.host, &event.session, root, tokens, &in_time)
+                    .map_or(Known::Absent, Known::Value)
+            }
             (marks, _) => marks,
         }
     }

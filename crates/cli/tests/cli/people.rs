@@ -719,7 +719,7 @@ fn at_a_terminal_it_asks() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_that_an_agent_drives_is_not_a_person() {
-    for variable in tidegate_core::host::AGENT_VARIABLES {
+    for variable in tidegate_core::host::Host::agent_variables() {
         let sandbox = Sandbox::new().with(variable, "1");
         let ran = at_terminal(&sandbox, &["off", "pressure"], "y\n");
         assert!(ran.code != Some(0) && ran.stdout.contains("needs a person's yes"), "{variable}: {ran:?}");

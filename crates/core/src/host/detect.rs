@@ -1,90 +1,77 @@
 //! The host that calls a hook. Other agents read Claude Code's files and call the hooks in them, so the host is detected
-//! and never assumed.
+//! and never assumed. The signs of a host are in its folder.
 
 use std::borrow::Cow;
 
-use serde::de::{IgnoredAny, MapAccess};
+use serde::de::MapAccess;
+use serde_json::value::RawValue;
 
 use crate::host::Host;
-use crate::text::json::{Field, Member, read_object, wire_key, wire_object};
+use crate::text::json::{Field, Member, read_object};
 
-/// Variables that another host sets for its hooks, in the order in which they count: Qwen sets Gemini's, too.
-pub const VARIABLES: [(&str, Host); 4] = [
-    ("COPILOT_CLI", Host::Copilot),
-    ("QWEN_CODE_SESSION_ID", Host::Qwen),
-    ("GEMINI_SESSION_ID", Host::Gemini),
-    ("FACTORY_PROJECT_DIR", Host::Factory),
-];
-
-/// Variables that hosts set for commands of their shell tool.
-pub const AGENT_VARIABLES: [&str; 12] = [
-    "CLAUDECODE",
-    "CLAUDE_CODE_SESSION_ID",
-    "AI_AGENT",
-    "CODEX_SESSION_ID",
-    "CODEX_THREAD_ID",
-    "COPILOT_AGENT_SESSION_ID",
-    "COPILOT_CLI",
-    "QWEN_CODE",
-    "QWEN_CODE_SESSION_ID",
-    "GEMINI_CLI",
-    "GEMINI_SESSION_ID",
-    "OPENCODE",
-];
-
-/// Programs that run a model's commands, by the names of their executables.
-const AGENT_PROGRAMS: [&str; 8] =
-    ["claude", "codex", "copilot", "cursor-agent", "droid", "gemini", "opencode", "qwen"];
-
-/// The first variable of an agent in a block of `NAME=value` that zero bytes divide.
-pub fn agent_variable(environment: &[u8]) -> Option<&'static str> {
-    let name = |variable: &[u8]| {
-        let name = variable.split(|byte| *byte == b'=').next()?;
-        AGENT_VARIABLES.into_iter().find(|known| known.as_bytes() == name)
-    };
-    environment.split(|byte| *byte == 0).find_map(name)
+/// What a host leaves where its processes are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traces {
+    /// Variables that it sets for its hooks, and Claude Code does not.
+    pub hook_variables: &'static [&'static str],
+    /// Variables that it sets for commands of its shell tool.
+    pub shell_variables: &'static [&'static str],
+    /// The names of its executables.
+    pub programs: &'static [&'static str],
+    /// Folders that hold its executables below `versions`, each named by its version.
+    pub folders: &'static [&'static str],
 }
 
-/// Whether an executable is an agent's, by its path: also one that an update replaced, or that is named by its version.
-pub fn is_agent_program(path: &str) -> bool {
-    let path = path.strip_suffix(" (deleted)").unwrap_or(path);
-    let mut parts = path.rsplit('/');
-    let name = parts.next().unwrap_or_default();
-    AGENT_PROGRAMS.contains(&name) || (parts.next() == Some("versions") && parts.next() == Some("claude"))
+/// What a payload shows of the host that sent it.
+#[derive(Clone, Debug, Default)]
+pub struct Signs<'a> {
+    members: Vec<Cow<'a, str>>,
+    event: Option<Cow<'a, str>>,
+    tool: Option<Cow<'a, str>>,
+    transcript: String,
 }
 
-wire_object! {
-    /// Members that tell hosts apart. Claude Code 2.1.325 sends only the first three.
-    struct Signs<'a> {
-        hook_event_name: Cow<'a, str>,
-        transcript_path: Cow<'a, str>,
-        tool_name: Cow<'a, str>,
-        turn_id: Cow<'a, str>,
-        timestamp: Anything,
-        session as "sessionId": Anything,
-        event as "hookEventName": Anything,
-        tool_result: Anything,
-        tool_call_id: Anything,
-        submitted_prompt: Anything,
-        context_limit: Anything,
-        cursor_version: Anything,
-        conversation_id: Anything,
+impl<'a> Signs<'a> {
+    /// Whether it has one of these members.
+    pub fn has(&self, members: &[&str]) -> bool {
+        self.members.iter().any(|known| members.contains(&known.as_ref()))
+    }
+
+    /// The event's name.
+    pub fn event(&self) -> &str {
+        self.event.as_deref().unwrap_or_default()
+    }
+
+    /// The tool's name.
+    pub fn tool(&self) -> &str {
+        self.tool.as_deref().unwrap_or_default()
+    }
+
+    /// Whether the transcript is below a folder, which is written as `/name/`.
+    pub fn is_below(&self, folder: &str) -> bool {
+        self.transcript.contains(folder)
     }
 }
 
-/// A member whose presence is all that counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Anything;
-
-impl<'de> Member<'de> for Anything {
-    fn text(_: Cow<'de, str>) -> Option<Self> {
-        Some(Anything)
-    }
-    fn truth(_: bool) -> Option<Self> {
-        Some(Anything)
-    }
-    fn number(_: f64) -> Option<Self> {
-        Some(Anything)
+/// Nothing is decoded but the few texts that tell: a payload may be megabytes long.
+impl<'de> Member<'de> for Signs<'de> {
+    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
+        let mut signs = Signs::default();
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            let json = map.next_value::<&'de RawValue>()?.get();
+            if json == "null" {
+                continue;
+            }
+            let text = || serde_json::from_str::<Field<Cow<'de, str>>>(json).ok().and_then(Field::value);
+            match &*key {
+                "hook_event_name" => signs.event = text(),
+                "tool_name" => signs.tool = text(),
+                "transcript_path" => signs.transcript = text().unwrap_or_default().replace('\\', "/"),
+                _ => {}
+            }
+            signs.members.push(key);
+        }
+        Ok(Some(signs))
     }
 }
 
@@ -98,38 +85,43 @@ impl Host {
             None => by_variable.unwrap_or_default(),
         }
     }
+
+    /// The other host that set a variable for this hook.
+    pub fn by_variable(is_set: impl Fn(&str) -> bool) -> Option<Host> {
+        let sets = |host: &Host| host.traces().hook_variables.iter().any(|name| is_set(name));
+        Host::ALL.iter().copied().find(sets)
+    }
+
+    /// Variables that hosts set for commands of their shell tools.
+    pub fn agent_variables() -> impl Iterator<Item = &'static str> {
+        Host::ALL.iter().flat_map(|host| host.traces().shell_variables).copied()
+    }
+
+    /// The first of them in a block of `NAME=value` that zero bytes divide.
+    pub fn agent_variable(environment: &[u8]) -> Option<&'static str> {
+        let name = |variable: &[u8]| {
+            let name = variable.split(|byte| *byte == b'=').next()?;
+            Host::agent_variables().find(|known| known.as_bytes() == name)
+        };
+        environment.split(|byte| *byte == 0).find_map(name)
+    }
+
+    /// Whether an executable is a host's, by its path: also one that an update replaced, or that is named by its version.
+    pub fn is_agent_program(path: &str) -> bool {
+        let path = path.strip_suffix(" (deleted)").unwrap_or(path);
+        let mut parts = path.rsplit('/');
+        let name = parts.next().unwrap_or_default();
+        let folder = parts.next().filter(|folder| *folder == "versions").and_then(|_| parts.next());
+        Host::ALL.iter().map(|host| host.traces()).any(|traces| {
+            traces.programs.contains(&name) || folder.is_some_and(|folder| traces.folders.contains(&folder))
+        })
+    }
 }
 
 /// The host by its payload; `None` where nothing tells it from Claude Code's.
 fn by_payload(payload: &[u8]) -> Option<Host> {
     let signs: Signs<'_> = read_object(payload).ok()?;
-    let there = |member: &Field<Anything>| *member != Field::Missing;
-    let path = signs.transcript_path.get().map_or("", AsRef::as_ref).replace('\\', "/");
-    let event = signs.hook_event_name.get().map_or("", AsRef::as_ref);
-    let tool = signs.tool_name.get().map_or("", AsRef::as_ref);
-    if there(&signs.cursor_version) || there(&signs.conversation_id) {
-        return Some(Host::Cursor);
-    }
-    if signs.turn_id != Field::Missing || path.contains("/.codex/") || tool == "apply_patch" {
-        return Some(Host::Codex);
-    }
-    if there(&signs.tool_result) || path.contains("/.copilot/") {
-        return Some(Host::Copilot);
-    }
-    if there(&signs.tool_call_id)
-        || there(&signs.submitted_prompt)
-        || there(&signs.context_limit)
-        || path.contains("/.qwen/")
-    {
-        return Some(Host::Qwen);
-    }
-    let gemini =
-        ["BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "PreCompress", "BeforeModel", "AfterModel"];
-    if path.contains("/.gemini/") || gemini.contains(&event) {
-        return Some(Host::Gemini);
-    }
-    let is_foreign = there(&signs.timestamp) || there(&signs.session) || there(&signs.event);
-    is_foreign.then_some(Host::Unknown)
+    Host::ALL.iter().copied().find(|host| host.sent(&signs))
 }
 
 #[cfg(test)]
@@ -145,17 +137,17 @@ mod tests {
             (b"X=CLAUDECODE=1\0CLAUDECODES=1\0=CLAUDECODE\0\0\xff", None),
             (b"", None),
         ] {
-            assert_eq!(agent_variable(environment), found);
+            assert_eq!(Host::agent_variable(environment), found);
         }
         for path in
             ["/usr/bin/claude", "/h/.local/share/claude/versions/2.1.325", "/opt/codex (deleted)", "qwen"]
         {
-            assert!(is_agent_program(path), "{path}");
+            assert!(Host::is_agent_program(path), "{path}");
         }
         for path in
             ["/usr/bin/bash", "/h/claude/bash", "/h/versions/2", "/usr/bin/claudette", "", " (deleted)"]
         {
-            assert!(!is_agent_program(path), "{path}");
+            assert!(!Host::is_agent_program(path), "{path}");
         }
     }
 

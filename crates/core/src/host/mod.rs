@@ -19,15 +19,26 @@ use crate::event::host::hosts;
 use crate::event::status::Status;
 use crate::event::{Event, EventKind, Unreadable};
 use answer::{Answer, Channels, Reply};
+use detect::{Signs, Traces};
+use transcript::{Parser, Sought};
 use variables::{HostVariables, Lookup};
 use window::{HostSettings, Window};
 
-pub use detect::{AGENT_VARIABLES, VARIABLES, agent_variable, is_agent_program};
-
-/// What a host's folder provides. A host that is only recorded needs no more than the first function.
+/// What a host's folder provides. A host that is only recorded needs no more than its signs and `read`.
 pub trait HostWing {
+    /// Its calls are recorded and answered with nothing.
+    const IS_ONLY_RECORDED: bool = false;
+
     /// A path to one of the host's settings files holds one of these.
     const SETTINGS_NAMES: &'static [&'static str] = &[];
+
+    /// What the host leaves where its processes are. Hosts may share a folder.
+    fn traces(_: Host) -> Traces;
+
+    /// Whether a payload can only be this host's.
+    fn sent(_: Host, _: &Signs<'_>) -> bool {
+        false
+    }
 
     /// Reads a payload. `registered` is the event the hook was registered for, if it says so: the payload's own name counts
     /// more, but a broken payload may have none.
@@ -68,6 +79,17 @@ pub trait HostWing {
         None
     }
 
+    /// Reads lines of the host's transcripts that may be of a kind that is sought; without any kind, all lines.
+    fn parser(_: &[Sought]) -> Parser {
+        Parser::of_nothing()
+    }
+
+    /// Whether a line of a transcript says that a hook changed the input of a call, and so perhaps answered the question that
+    /// it asks.
+    fn is_changed_by_hook(_: &[u8], _: &str) -> bool {
+        false
+    }
+
     /// Reads the payload of a status line.
     fn status(_: &[u8]) -> Option<Status<'_>> {
         None
@@ -88,6 +110,26 @@ pub trait HostWing {
 macro_rules! dispatch {
     ($($(#[$meta:meta])* $host:ident, $name:literal, $title:literal => $folder:ident;)*) => {
         impl Host {
+            /// [`HostWing::traces`].
+            pub fn traces(self) -> Traces {
+                match self { $(Host::$host => $folder::Wing::traces(self),)* }
+            }
+
+            /// [`HostWing::sent`].
+            pub fn sent(self, signs: &Signs<'_>) -> bool {
+                match self { $(Host::$host => $folder::Wing::sent(self, signs),)* }
+            }
+
+            /// [`HostWing::parser`].
+            pub fn parser(self, kinds: &[Sought]) -> Parser {
+                match self { $(Host::$host => $folder::Wing::parser(kinds),)* }
+            }
+
+            /// [`HostWing::is_changed_by_hook`].
+            pub fn is_changed_by_hook(self, line: &[u8], call: &str) -> bool {
+                match self { $(Host::$host => $folder::Wing::is_changed_by_hook(line, call),)* }
+            }
+
             /// [`HostWing::read`].
             pub fn read(
                 self,
@@ -140,6 +182,11 @@ macro_rules! dispatch {
             /// [`HostWing::variables`].
             pub fn variables(self, get: Lookup<'_>) -> HostVariables {
                 match self { $(Host::$host => $folder::Wing::variables(get),)* }
+            }
+
+            /// [`HostWing::IS_ONLY_RECORDED`].
+            pub fn is_only_recorded(self) -> bool {
+                match self { $(Host::$host => $folder::Wing::IS_ONLY_RECORDED,)* }
             }
 
             /// [`HostWing::SETTINGS_NAMES`].

@@ -174,10 +174,10 @@ fn is_end_of(block: &str, message: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::claude_code::transcript::Parser;
+    use crate::host::Host;
 
     fn scan(lines: &[&str], evidence: Evidence<'_>) -> Option<Found> {
-        let parser = Parser::seeking(&Scan::SOUGHT);
+        let parser = Host::ClaudeCode.parser(&Scan::SOUGHT);
         let mut scan = Scan::new(evidence);
         let _ = lines.iter().rev().try_for_each(|line| scan.line(parser.entry(line.as_bytes()).as_ref()));
         scan.finish()

@@ -8,13 +8,15 @@ mod reply;
 pub mod settings_file;
 mod status;
 mod tools;
-pub mod transcript;
+mod transcript;
 mod variables;
 
 use crate::event::action::{Answers, Asked, Question, QuestionCall, RawTool};
 use crate::event::status::Status;
 use crate::event::{Event, EventKind, Unreadable};
 use crate::host::answer::{Answer, Channels, Reply};
+use crate::host::detect::Traces;
+use crate::host::transcript::{Parser, Sought};
 use crate::host::variables::{HostVariables, Lookup};
 use crate::host::window::{HostSettings, Window};
 use crate::host::{Host, HostWing};
@@ -26,6 +28,15 @@ pub struct Wing;
 
 impl HostWing for Wing {
     const SETTINGS_NAMES: &'static [&'static str] = &["settings", ".claude"];
+
+    fn traces(_: Host) -> Traces {
+        Traces {
+            hook_variables: &[],
+            shell_variables: &["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "AI_AGENT"],
+            programs: &["claude"],
+            folders: &["claude"],
+        }
+    }
 
     fn read(_: Host, payload: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>> {
         event::parse(payload, registered)
@@ -57,6 +68,14 @@ impl HostWing for Wing {
 
     fn question_call(question: &Asked) -> Option<QuestionCall> {
         Some(question::call(question))
+    }
+
+    fn parser(kinds: &[Sought]) -> Parser {
+        transcript::parser(kinds)
+    }
+
+    fn is_changed_by_hook(line: &[u8], call: &str) -> bool {
+        transcript::is_changed_by_hook(line, call)
     }
 
     fn status(payload: &[u8]) -> Option<Status<'_>> {

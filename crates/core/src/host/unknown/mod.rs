@@ -1,11 +1,14 @@
 //! A host that Tidegate has no protocol for. Its calls are recorded, as far as they look like Claude Code's, and answered
 //! with nothing: a wrong answer could deny every edit there.
 
+mod signs;
+
 use std::borrow::Cow;
 
 use serde::de::{IgnoredAny, MapAccess};
 
 use crate::event::{Event, EventKind, Unreadable};
+use crate::host::detect::{Signs, Traces};
 use crate::host::{Host, HostWing, head};
 use crate::text::json::{Field, Member, read_object, wire_key, wire_object};
 
@@ -13,6 +16,16 @@ use crate::text::json::{Field, Member, read_object, wire_key, wire_object};
 pub struct Wing;
 
 impl HostWing for Wing {
+    const IS_ONLY_RECORDED: bool = true;
+
+    fn traces(host: Host) -> Traces {
+        signs::traces(host)
+    }
+
+    fn sent(host: Host, signs: &Signs<'_>) -> bool {
+        signs::sent(host, signs)
+    }
+
     fn read(host: Host, payload: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>> {
         let payload: Payload<'_> =
             read_object(payload).map_err(|why| head::broken(payload, registered, why))?;
@@ -59,6 +72,7 @@ mod tests {
                 assert_eq!(host.channels(*kind), Channels::default());
             }
             assert_eq!(host.refuse("m", "u"), Reply::default());
+            assert!(host.is_only_recorded());
         }
     }
 }

@@ -19,7 +19,7 @@ use tidegate_core::feature::memory::settings::StartupProjects;
 use tidegate_core::feature::memory::tag as meta_tag;
 
 use crate::feature::Where;
-use crate::host::claude_code::transcript;
+use crate::host::transcript;
 use crate::project;
 
 /// How much of an answer is looked through for its tag, from the end.
@@ -72,7 +72,7 @@ fn last_answer(event: &Event<'_>, transcript: Option<&Path>, in_time: &dyn Fn() 
         Some(text) if !text.mentions(b"[meta]") => return Some(Answer { tag: None }),
         Some(text) => text.tail(LONGEST_ANSWER).into_owned(),
         None => {
-            let said = transcript::last_answer(transcript?, in_time)?;
+            let said = transcript::last_answer(event.host, transcript?, in_time)?;
             let tag = meta_tag::find(&said.text);
             // That something is missing can be told only of the last word.
             return (tag.is_some() || said.last).then_some(Answer { tag });
