@@ -98,7 +98,7 @@ impl Fallback {
                 step: step.to_string(),
                 closed: closed.is_some(),
             }),
-            ..Record::begin(name, self.now)
+            ..Record::begin_for(seen.host, name, self.now)
         };
         match closed {
             None => (Reply::default(), record),

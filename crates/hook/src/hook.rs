@@ -248,12 +248,11 @@ impl Hook {
         let now = self.fallback.now;
         let mut record = Record {
             id: record_id(now),
-            host: host.name().to_owned(),
             session,
             tool,
             project: root.map(|root| root.to_string_lossy().into_owned()),
             ruling: "foreign".to_owned(),
-            ..Record::begin(&name, now)
+            ..Record::begin_for(host, &name, now)
         };
         record.cost.us = self.fallback.micros();
         if let Some(state) = state {
@@ -417,7 +416,7 @@ impl Run<'_> {
             project: facts.root.as_deref().map(str::to_owned),
             person: self.hook.env.person,
             ruling: "not-client".to_owned(),
-            ..Record::begin(&event.name, now)
+            ..Record::begin_for(event.host, &event.name, now)
         };
         record.cost.us = self.hook.fallback.micros();
         let _ = journal::append(&self.state.journal(), now, &mut record);
@@ -575,7 +574,7 @@ fn unguarded(state: &StateDir, event: &Event<'_>, env: &Environment, now: Millis
         session: Some(event.session.to_string()),
         person: env.person,
         ruling: "unguarded".to_owned(),
-        ..Record::begin(&event.name, now)
+        ..Record::begin_for(event.host, &event.name, now)
     };
     let _ = journal::append(&state.journal(), now, &mut record);
 }

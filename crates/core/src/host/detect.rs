@@ -31,7 +31,7 @@ pub struct Signs<'a> {
     transcript: String,
 }
 
-impl<'a> Signs<'a> {
+impl Signs<'_> {
     /// Whether it has one of these members.
     pub fn has(&self, members: &[&str]) -> bool {
         self.members.iter().any(|known| members.contains(&known.as_ref()))

@@ -569,7 +569,7 @@ impl Record {
                 turns: u32::from(outcome.call == Call::Deny && repeats(event.kind)),
                 us: 0,
             },
-            ..Record::begin(&event.name, facts.now)
+            ..Record::begin_for(event.host, &event.name, facts.now)
         }
     }
 
@@ -580,11 +580,16 @@ impl Record {
 
     /// A record with nothing in it yet but its event and time.
     pub fn begin(event: &str, now: Millis) -> Record {
+        Record::begin_for(Host::ClaudeCode, event, now)
+    }
+
+    /// The same for an event of this host.
+    pub fn begin_for(host: Host, event: &str, now: Millis) -> Record {
         Record {
             v: FORMAT,
             at: now.iso(),
             event: event.to_owned(),
-            host: Host::ClaudeCode.name().to_owned(),
+            host: host.name().to_owned(),
             ..Record::default()
         }
     }

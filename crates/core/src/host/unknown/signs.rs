@@ -3,6 +3,10 @@
 use crate::host::Host;
 use crate::host::detect::{Signs, Traces};
 
+#[expect(
+    clippy::match_wildcard_for_single_variants,
+    reason = "a host with a folder of its own has no line here"
+)]
 pub(super) fn traces(host: Host) -> Traces {
     let none = Traces::default();
     match host {
@@ -30,7 +34,7 @@ pub(super) fn traces(host: Host) -> Traces {
         },
         Host::Factory => Traces { hook_variables: &["FACTORY_PROJECT_DIR"], programs: &["droid"], ..none },
         Host::Unknown => Traces { shell_variables: &["OPENCODE"], programs: &["opencode"], ..none },
-        Host::ClaudeCode => none,
+        _ => none,
     }
 }
 
@@ -45,7 +49,7 @@ pub(super) fn sent(host: Host, signs: &Signs<'_>) -> bool {
         }
         Host::Gemini => signs.is_below("/.gemini/") || GEMINI_EVENTS.contains(&signs.event()),
         Host::Unknown => signs.has(&["timestamp", "sessionId", "hookEventName"]),
-        Host::Factory | Host::ClaudeCode => false,
+        _ => false,
     }
 }
 
