@@ -72,6 +72,8 @@ struct Status {
     failures: usize,
     /// A host we started ourselves: nothing is gated or said.
     unguarded: bool,
+    /// Hook runs that did not come from the session's client.
+    not_by_client: usize,
     /// Characters, by estimate tokens, put into the context.
     tokens_added: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -377,6 +379,7 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         interruptions: records.iter().filter(spoke).count(),
         failures: records.iter().filter(|record| record.failure.is_some()).count(),
         unguarded: records.iter().any(|record| record.ruling == "unguarded"),
+        not_by_client: records.iter().filter(|record| record.ruling == "not-client").count(),
         tokens_added: records.iter().map(|record| record.cost.tokens).sum(),
         config_problems: here.config.problems.clone(),
         waiting_for_trust: here
@@ -461,6 +464,13 @@ pub(crate) fn run(args: &args::Status) -> Outcome {
         print::line(
             "warning: this session runs unguarded (TIDEGATE_GUARD is set in it): nothing is gated or said",
         );
+    }
+    if status.not_by_client > 0 {
+        print::line(&format!(
+            "warning: {} did not come from the client and changed nothing (a script between the client and Tidegate must pass \
+             its input on unread: `exec tidegate hook …`)",
+            count(status.not_by_client, "hook run")
+        ));
     }
     if !status.switched_off.is_empty() {
         print::line(&format!(
