@@ -823,6 +823,37 @@ fn what_was_moved_there_was_edited_and_what_was_only_read_was_not() {
 }
 
 #[test]
+fn a_moved_folder_takes_its_edits_along() {
+    for line in ["mv src lib", "git mv src lib", "mkdir lib && mv src lib/src"] {
+        let work = Work::new();
+        let project = work.sandbox.project();
+        fs::create_dir_all(project.join("src/deep")).expect("new folders");
+        fs::write(project.join("src/deep/made.rs"), "").expect("a new file");
+        work.edits("src/deep/made.rs");
+        let to = if line.ends_with("lib/src") { "lib/src" } else { "lib" };
+        fs::create_dir_all(project.join(to).parent().expect("a folder")).expect("a new folder");
+        fs::rename(project.join("src"), project.join(to)).expect("moved");
+        work.bash(line);
+        assert!(work.is_held(), "{line}");
+    }
+}
+
+/// A name that is told shortened is still the name of a file that is there.
+#[test]
+fn a_file_with_a_long_path_is_not_gone() {
+    for folder in ["a/very/long/".repeat(8), "とても長い名前/".repeat(4), "x".repeat(250) + "/"] {
+        let work = Work::new();
+        let file = work.sandbox.project().join(&folder).join("made.rs");
+        fs::create_dir_all(file.parent().expect("a folder")).expect("new folders");
+        fs::write(&file, "").expect("a new file");
+        work.edits(&format!("{folder}made.rs"));
+        assert!(work.is_held(), "{folder}");
+        fs::remove_file(&file).expect("our own");
+        work.stop().silent();
+    }
+}
+
+#[test]
 fn a_line_is_named_without_what_may_be_secret() {
     let work = Work::new();
     work.edits("src/main.rs");

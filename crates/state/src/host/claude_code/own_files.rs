@@ -55,6 +55,9 @@ const PLUGIN_FILES: [&str; 3] = ["hooks.json", "plugin.json", ".mcp.json"];
 /// The client's own lists, which say where plugins are.
 const PLUGIN_LISTS: [&str; 2] = ["installed_plugins.json", "known_marketplaces.json"];
 
+/// An administrator's settings, which count more than those of a person. Only root writes there, and agents do run as root.
+const MANAGED: &str = "/etc/claude-code";
+
 /// Which of our files this is.
 pub fn which(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
     // The system follows `..` through links, a program may take it out of the text first: either may be meant.
@@ -86,6 +89,9 @@ fn find(target: &Path, places: &Places<'_>) -> Option<OwnFile> {
         return Some(OwnFile::Program);
     }
     let real = without_links(&target.path);
+    if real.starts_with(MANAGED) {
+        return Some(OwnFile::Host);
+    }
     if registers_plugin(&real, places) {
         return Some(OwnFile::Plugin);
     }
@@ -322,6 +328,10 @@ mod tests {
             programs: &programs,
             plugin: Some(&plugin),
         };
+        for managed in ["managed-settings.json", "managed-settings.d/10.json"] {
+            let managed = Path::new(MANAGED).join(managed);
+            assert_eq!(super::which(&managed, &places), Some(OwnFile::Host), "{}", managed.display());
+        }
         let which = |path: &str| which(&at(path), &places);
         for path in [
             "share/tidegate/bin/tidegate",
