@@ -19,10 +19,26 @@ use tidegate_state::feature::knowledge::{memory, write};
 use tidegate_state::file::bounded;
 use tidegate_state::project;
 
-use crate::args::{KnowledgeOf, StockName};
+use crate::args::ProjectArgs;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
+
+/// A file of learnings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StockName {
+    /// `learnings-coding.md`
+    Coding,
+    /// `learnings-design.md`
+    Design,
+    /// `learnings-feature-spec.md`
+    FeatureSpec,
+    /// `learnings.md`
+    General,
+    /// The file that your own config names
+    Global,
+}
 
 /// So many digits of an id are shown; the beginning of one is enough to name it.
 const SHOWN_DIGITS: usize = 8;
@@ -42,7 +58,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    pub(crate) fn find(of: &KnowledgeOf) -> Result<Project, CliError> {
+    pub(crate) fn find(of: &ProjectArgs) -> Result<Project, CliError> {
         let mut here = Here::find()?;
         if let Some(folder) = &of.project {
             here.look_at(folder)?;

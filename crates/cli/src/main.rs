@@ -44,11 +44,11 @@ fn run_command() -> ExitCode {
     if let Some(code) = without_repository::start_anew() {
         return code;
     }
-    let arguments = match args::Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
         Err(error) => return explain_usage(&error),
     };
-    match command::run(arguments) {
+    match command::run(cli) {
         Ok(code) => code,
         Err(error) => error.report(),
     }

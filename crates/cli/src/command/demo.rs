@@ -18,6 +18,14 @@ use crate::error::CliError;
 use crate::host::claude_code::transcript;
 use crate::print;
 
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate demo
+
+Nothing is installed, no client is needed, nothing is left behind.")]
+pub(crate) struct Args;
+
 const SESSION: &str = "demo-session";
 
 pub(crate) fn run() -> Outcome {

@@ -10,12 +10,28 @@ use tidegate_state::journal;
 
 use super::Outcome;
 use super::meter::describe;
-use crate::args;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
 
-pub(crate) fn run(args: &args::Explain) -> Outcome {
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tidegate explain last\n  tidegate explain 19a8f2c1d3e-4f2")]
+pub(crate) struct Args {
+    /// A record's id, or `last`: the newest record in which something was said or decided
+    #[arg(value_name = "RECORD", default_value = "last")]
+    pub(crate) record: String,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// All projects, not only this one
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
     let record = find(&here, args)?;
     if args.json {
@@ -28,12 +44,12 @@ pub(crate) fn run(args: &args::Explain) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn find(here: &Here, args: &args::Explain) -> Result<Record, CliError> {
+fn find(here: &Here, args: &Args) -> Result<Record, CliError> {
     // Nothing is said or decided in another host: its calls are shown only where there is nothing else.
     find_among(here, args, |record| record.ruling != "foreign").or_else(|_| find_among(here, args, |_| true))
 }
 
-fn find_among(here: &Here, args: &args::Explain, is_shown: fn(&Record) -> bool) -> Result<Record, CliError> {
+fn find_among(here: &Here, args: &Args, is_shown: fn(&Record) -> bool) -> Result<Record, CliError> {
     let wanted = |record: &Record| {
         if args.record == "last" {
             !quiet(record)

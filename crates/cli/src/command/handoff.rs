@@ -14,11 +14,32 @@ use tidegate_state::feature::workflow;
 
 use super::Outcome;
 use crate::approval::{self, tightened};
-use crate::args::Handoff;
+use crate::args::ProjectArgs;
 use crate::error::CliError;
 use crate::knowledge::Project;
 use crate::print;
 use crate::sessions::Session;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate handoff                        writes .claude/context/handoff.md
+  tidegate handoff --dry-run              prints it, and writes nothing
+  tidegate handoff --json | jq -r .file
+
+Goal and constraints, where a cycle or workflow stands, decisions, edits that
+were not verified, entries that no person has gone through, next steps, open
+items and questions, paths: from the project's files and from what the hooks
+saw. What is not known is left out. A session that starts here within a day is
+told of the file, once. It is written anew each time; what a person wrote or
+changed there is kept beside it as handoff.kept.md.")]
+pub(crate) struct Args {
+    /// Print what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
 
 #[derive(Serialize)]
 struct Shown {
@@ -34,7 +55,7 @@ struct Shown {
 }
 
 /// The session that calls or is named, else the newest one of the project.
-fn session(project: &Project, args: &Handoff) -> Option<Session> {
+fn session(project: &Project, args: &Args) -> Option<Session> {
     if args.of.project.is_none() {
         return project.here.session(None).ok();
     }
@@ -44,7 +65,7 @@ fn session(project: &Project, args: &Handoff) -> Option<Session> {
     project.here.all().into_iter().find(is_here)
 }
 
-pub(crate) fn run(args: &Handoff) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let project = Project::find(&args.of)?;
     let here = &project.here;
     let session = session(&project, args);

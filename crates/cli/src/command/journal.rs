@@ -10,12 +10,39 @@ use tidegate_state::clock;
 use tidegate_state::journal::{self, Follow};
 
 use super::Outcome;
-use crate::args;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
 
-pub(crate) fn run(args: &args::Journal) -> Outcome {
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate journal                        the last 20 records
+  tidegate journal --follow               and what comes
+  tidegate journal --policy pressure --last 100
+  tidegate journal --json | jq .ruling")]
+pub(crate) struct Args {
+    /// Wait for more records
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// All projects, not only this one
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only records in which this policy took part
+    #[arg(long, value_name = "ID")]
+    pub(crate) policy: Option<String>,
+    /// So many of the newest
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) last: usize,
+    /// Print the records as they are written
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
     let matches = |record: &Record| {
         let policy =

@@ -11,9 +11,38 @@ use tidegate_core::feature::knowledge::stock::{Confidence, Stock};
 use super::Outcome;
 use super::compound::confirmed;
 use super::report::count;
-use crate::args::{Learnings, LearningsDo};
+use crate::args::ProjectArgs;
 use crate::knowledge::{Knowledge, Project, short};
 use crate::print;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate learnings                      each file and entry, how often confirmed
+  tidegate learnings check                what is malformed, with file and line
+  tidegate learnings --json | jq '.files[] | {file, total, unverified}'
+
+Reads `.claude/context/learnings*.md` and the file that `[knowledge] global` in
+your own config names. An entry is a `## title` with `- **Learning**:`,
+`- **Context**:`, `- **Implication**:` and
+`- **Confirmed**: 4 times | 2026-02-18 | implement, design`.
+
+Exit codes: 0 fine, 1 `check` found something malformed.")]
+pub(crate) struct Args {
+    /// What to do
+    #[arg(value_enum, default_value_t = LearningsDo::List)]
+    pub(crate) r#do: LearningsDo,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LearningsDo {
+    /// Show what there is
+    List,
+    /// Show only what is malformed or twice there
+    Check,
+}
 
 /// Pairs of more learnings than this are not compared: it would take minutes.
 const MOST_COMPARED: usize = 2000;
@@ -75,7 +104,7 @@ struct Malformed {
     what: String,
 }
 
-pub(crate) fn run(args: &Learnings) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let project = Project::find(&args.of)?;
     let report = report(&project, &project.read()?);
     let checks = args.r#do == LearningsDo::Check;

@@ -1,19 +1,39 @@
 //! `tidegate meter`: one reading.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use tidegate_core::meter::short_tokens;
 use tidegate_core::pipeline::record::MeterRecord;
 
 use super::Outcome;
-use crate::args;
 use crate::print;
 use crate::sessions::Here;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate meter                               the session of this project
+  tidegate meter --session 91b38a40-… --json
+  tidegate meter --transcript session.jsonl
+
+Exit codes: 0 a reading, 3 the use is not known.")]
+pub(crate) struct Args {
+    /// Read this transcript
+    #[arg(long, value_name = "PATH", conflicts_with = "session")]
+    pub(crate) transcript: Option<PathBuf>,
+    /// Read this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// The use is not known. Its own exit code, so that a script can tell it from an error.
 const UNKNOWN: u8 = 3;
 
-pub(crate) fn run(args: &args::Meter) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
     let session = match &args.transcript {
         Some(_) => None,

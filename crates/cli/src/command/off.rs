@@ -1,6 +1,6 @@
-//! `tidegate off` and `on`: the honest way past a gate, and back.
+//! `tidegate off`: the honest way past a gate.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -14,12 +14,50 @@ use tidegate_state::journal::friction;
 use tidegate_state::journal::friction::Reach;
 
 use super::Outcome;
-use crate::approval::{self, Consent, Request, tightened};
-use crate::args;
+use crate::approval::{self, Consent, Request};
+use crate::args::Span;
 use crate::error::CliError;
 use crate::install::shell::quoted;
 use crate::print;
 use crate::sessions::Here;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate off                              what is switched off
+  tidegate off pressure --for 2h            in this project, for two hours
+  tidegate off skill-gate --project ~/code/app
+  tidegate off skill-gate --session         in this project's newest session
+  tidegate off skill-gate --everywhere
+
+Works from another terminal while a session is stuck. At a terminal it asks;
+called by an agent it prints a code that only a person can approve.
+Without any file: TIDEGATE_OFF=skill-gate in the client's environment.
+
+Exit codes: 0 done, 4 waits for a person's approval.")]
+pub(crate) struct Args {
+    /// The policy; without one, lists what is switched off
+    #[arg(value_name = "POLICY")]
+    pub(crate) policy: Option<String>,
+    /// For this long: 30m, 2h, 1d
+    #[arg(long, value_name = "TIME", requires = "policy")]
+    pub(crate) r#for: Option<Span>,
+    /// In another project than that of the current folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["session", "everywhere"], requires = "policy")]
+    pub(crate) project: Option<PathBuf>,
+    /// Only in this session; without ID in this project's newest
+    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", requires = "policy")]
+    pub(crate) session: Option<String>,
+    /// In every project of this user
+    #[arg(long, conflicts_with = "session", requires = "policy")]
+    pub(crate) everywhere: bool,
+    /// A person approved this command in this session
+    #[arg(long, requires = "policy")]
+    pub(crate) approved: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 #[derive(Serialize)]
 struct Shown<'a> {
@@ -38,7 +76,7 @@ struct Shown<'a> {
 /// What is read to see whether a policy should step down.
 const REACH: Reach = Reach { days: 30, of_a_day: 16 * 1024 * 1024 };
 
-pub(crate) fn off(args: &args::Off) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let mut here = Here::find()?;
     let Some(policy) = &args.policy else {
         list(&here, args.json);
@@ -102,72 +140,14 @@ fn switched(off: &Off) -> Switched {
     Switched { policy: off.policy.clone(), session, project }
 }
 
-pub(crate) fn on(args: &args::On) -> Outcome {
-    let here = Here::find()?;
-    check_policy(&args.policy)?;
-    // A folder that is gone has a name still.
-    let places = off::places(args.project.as_deref().or(here.root.as_deref()));
-    // In a terminal of its own every session of the project is meant.
-    let of_project = |id: &str| {
-        let root = here.session(Some(id)).ok().and_then(|session| session.marks.session.root);
-        root.is_none_or(|root| places.iter().any(|place| place == Path::new(&root)))
-    };
-    let goes = |off: &Off| {
-        off.policy == args.policy
-            && match &off.scope {
-                _ if args.everywhere => true,
-                Scope::Session(id) => of_project(id),
-                Scope::Everywhere | Scope::Project(_) => off.counts(here.now, &places, None),
-            }
-    };
-    let steps_up =
-        |down: &SteppedDown| down.policy == args.policy && (args.everywhere || down.is_in(&places));
-    warn_of_damage(&here);
-    let mut gone = off::read(&here.state);
-    gone.off.retain(goes);
-    gone.stepped_down.retain(steps_up);
-    if !gone.is_empty() {
-        change(&here, |switches| {
-            switches.off.retain(|off| !gone.off.contains(off));
-            // Whether a hook has told of it in the meantime makes no other of it.
-            switches.stepped_down.retain(|down| !steps_up(down));
-        })?;
-        let up = |down: &SteppedDown| Switched {
-            policy: down.policy.clone(),
-            project: Some(down.stepped_down_in.clone()),
-            session: None,
-        };
-        let stepped_up = gone.stepped_down.iter().map(up).collect();
-        let did = Deeds { stepped_up, ..Deeds::default() };
-        approval::record(&here, &format!("on {}", args.policy), &tightened(&here, "switched on"), did);
-    }
-    if args.json {
-        print::json(&as_json(&here, &gone));
-    } else if gone.is_empty() {
-        print::line(&format!("{} is not switched off here", args.policy));
-    } else {
-        for off in &gone.off {
-            print::line(&format!("{} is on again; it was switched off {}", off.policy, describe(off)));
-        }
-        for down in &gone.stepped_down {
-            print::line(&format!("{} blocks again in {}", down.policy, down.stepped_down_in));
-        }
-    }
-    let variable = here.env.off.as_deref().map(tidegate_core::feature::config::split_off).unwrap_or_default();
-    if variable.contains(&args.policy) {
-        print::to_stderr("note: TIDEGATE_OFF in this environment still names it");
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
 /// Both kinds in one list.
-fn as_json(here: &Here, switches: &Switches) -> Vec<serde_json::Value> {
+pub(super) fn as_json(here: &Here, switches: &Switches) -> Vec<serde_json::Value> {
     let off = switches.off.iter().map(|off| serde_json::to_value(shown(here, off)));
     let down = switches.stepped_down.iter().map(serde_json::to_value);
     off.chain(down).filter_map(Result::ok).collect()
 }
 
-fn change(here: &Here, edit: impl FnOnce(&mut Switches)) -> Result<(), CliError> {
+pub(super) fn change(here: &Here, edit: impl FnOnce(&mut Switches)) -> Result<(), CliError> {
     off::change(&here.state, here.now, edit).map_err(|error| {
         let file = here.state.root().join("off.json");
         CliError::new(format!("{}: {error}", file.display()))
@@ -198,13 +178,13 @@ fn list(here: &Here, json: bool) {
     }
 }
 
-fn warn_of_damage(here: &Here) {
+pub(super) fn warn_of_damage(here: &Here) {
     if let Some(problem) = off::problem(&here.state) {
         print::to_stderr(&format!("warning: {problem}: it switches nothing off"));
     }
 }
 
-fn check_policy(policy: &str) -> Result<(), CliError> {
+pub(super) fn check_policy(policy: &str) -> Result<(), CliError> {
     if policy::switchable().any(|known| known == policy) {
         return Ok(());
     }
@@ -215,7 +195,7 @@ fn check_policy(policy: &str) -> Result<(), CliError> {
     Err(CliError::new(format!("there is no policy `{policy}`")).hint(hint))
 }
 
-fn scope(here: &Here, args: &args::Off) -> Result<Scope, CliError> {
+fn scope(here: &Here, args: &Args) -> Result<Scope, CliError> {
     if args.everywhere {
         return Ok(Scope::Everywhere);
     }
@@ -231,7 +211,7 @@ fn scope(here: &Here, args: &args::Off) -> Result<Scope, CliError> {
 
 /// The command as it would be typed, always in the same order and with its scope: an approval is for exactly this, wherever
 /// it is typed again.
-fn command(args: &args::Off, scope: &Scope) -> String {
+fn command(args: &Args, scope: &Scope) -> String {
     let time = args.r#for.map(|time| format!(" --for {time}")).unwrap_or_default();
     let scope = match scope {
         Scope::Everywhere => "--everywhere".to_owned(),

@@ -13,9 +13,79 @@ use tidegate_core::text::characters::one_line;
 
 use super::Outcome;
 use crate::approval::{self, tightened};
-use crate::args::{ProgressAdd, ProgressCommand, ProgressList, ProgressShow};
+use crate::args::ProjectArgs;
 use crate::knowledge::{Entry, Project, said};
 use crate::print;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum ProgressCommand {
+    /// Adds an entry to `.claude/context/progress.md`
+    #[command(after_help = "\
+Examples:
+  tidegate progress add \"Parser reads CRLF files\"
+  tidegate progress add \"Chose one lock per project\" --change src/lock.rs \\
+      --decision \"flock, not a lock file\" --rationale \"it goes with the process\" \\
+      --next \"the same for the archive\"
+
+The entry goes where the newest entries of the file are; the file and its folder
+are made where they are missing. Works in any folder of the project and in its
+worktrees, each of which has a file of its own.")]
+    Add(ProgressAdd),
+    /// Lists the entries, newest first
+    #[command(after_help = "\
+Examples:
+  tidegate progress list
+  tidegate progress list --unpromoted
+  tidegate progress list --json | jq -r '.entries[].what'")]
+    List(ProgressList),
+    /// Prints an entry
+    #[command(after_help = "\
+Examples:
+  tidegate progress show 3f9a
+  tidegate progress show 3f9a --json
+
+An entry is named by its id or the beginning of it.")]
+    Show(ProgressShow),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProgressAdd {
+    /// What was done, in one line
+    #[arg(value_name = "WHAT")]
+    pub(crate) what: String,
+    /// A key change; can be given several times
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) change: Vec<String>,
+    /// Something that was decided; can be given several times
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) decision: Vec<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) rationale: Option<String>,
+    /// What comes next; can be given several times
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) next: Vec<String>,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProgressList {
+    /// Only those that were not gone through with a person
+    #[arg(long)]
+    pub(crate) unpromoted: bool,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProgressShow {
+    /// The entry's id, or the beginning of it
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
 
 pub(crate) fn run(command: &ProgressCommand) -> Outcome {
     match command {

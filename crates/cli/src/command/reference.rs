@@ -1,30 +1,45 @@
 //! `tidegate reference`: what is checked in and made from the code. `cargo xtask docs` compares.
 
 use std::fmt::Write as _;
+use std::process::ExitCode;
 
 use clap::{Command, CommandFactory};
 use tidegate_core::feature::config::schema;
 
-use super::config;
-use crate::args::{self, Arguments};
+use super::{Outcome, config};
+use crate::args::Cli;
 use crate::install::registrations::plugin_hooks;
 use crate::print;
 
-pub(crate) fn run(args: &args::Reference) {
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    pub(crate) of: ReferenceOf,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum ReferenceOf {
+    Commands,
+    Settings,
+    Schema,
+    PluginHooks,
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
     let text = match args.of {
-        args::ReferenceOf::Commands => commands(),
-        args::ReferenceOf::Settings => schema::page(),
-        args::ReferenceOf::Schema => config::schema_text(),
-        args::ReferenceOf::PluginHooks => {
+        ReferenceOf::Commands => commands(),
+        ReferenceOf::Settings => schema::page(),
+        ReferenceOf::Schema => config::schema_text(),
+        ReferenceOf::PluginHooks => {
             serde_json::to_string_pretty(&plugin_hooks()).expect("hooks are plain data")
         }
     };
     print::line(text.trim_end());
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The command line as a page.
 fn commands() -> String {
-    let mut root = Arguments::command();
+    let mut root = Cli::command();
     root.build();
     let mut page = String::from(
         "# Commands\n\nMade from the command line's own definition; `tidegate help COMMAND` says the same.\n",

@@ -11,10 +11,37 @@ use tidegate_state::journal::friction;
 
 use super::Outcome;
 use super::boundaries::{self, Boundaries, Boundary};
-use crate::args;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate report                         this project, the last 30 days
+  tidegate report --days 7 --all          every project
+  tidegate report --session 91b38a40-…
+  tidegate report --json | jq '.policies[] | {policy, satisfied, ignored}'
+
+`spoke` counts denials, blocks, questions and texts. Of those that asked for
+something: `done` what was asked for, `ignored` it was not, `bypassed` the file
+was written through the shell instead, `overridden` a person switched the
+policy off, `open` not known yet. `within` and `turns` are medians of the time
+and of the prompts until it was done; 0 turns is within the same turn.")]
+pub(crate) struct Args {
+    /// So many days, with today
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3650))]
+    pub(crate) days: u64,
+    /// Only this session
+    #[arg(long, value_name = "ID", conflicts_with = "all")]
+    pub(crate) session: Option<String>,
+    /// All projects, not only this one
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 #[derive(Serialize)]
 struct Report {
@@ -118,7 +145,7 @@ impl Latency {
     }
 }
 
-pub(crate) fn run(args: &args::Report) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
     let report = read(&here, args)?;
     if args.json {
@@ -133,7 +160,7 @@ pub(crate) fn run(args: &args::Report) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(here: &Here, args: &args::Report) -> Result<Report, CliError> {
+fn read(here: &Here, args: &Args) -> Result<Report, CliError> {
     let (mut hook_runs, mut sessions, mut micros) = (0, BTreeSet::new(), Vec::new());
     let (mut failures, mut backend) = (Failures::default(), Backend::default());
     let mut boundaries = Boundaries::default();

@@ -25,12 +25,22 @@ use tidegate_state::journal;
 use super::Outcome;
 use super::meter::describe;
 use super::report::count;
-use crate::args;
 use crate::error::CliError;
 use crate::host::unchecked::Unchecked;
 use crate::knowledge;
 use crate::print;
 use crate::sessions::{Here, Session};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tidegate status\n  tidegate status --json")]
+pub(crate) struct Args {
+    /// Show this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 #[derive(Serialize)]
 struct Status {
@@ -329,7 +339,7 @@ impl Unverified {
     }
 }
 
-pub(crate) fn run(args: &args::Status) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
     let mut records: Vec<Record> = Vec::new();
     let mut unreadable_lines = 0;

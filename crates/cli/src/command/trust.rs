@@ -16,11 +16,39 @@ use tidegate_state::session::claims;
 
 use super::Outcome;
 use crate::approval::{self, Consent, Request, tightened};
-use crate::args;
 use crate::error::CliError;
 use crate::install::shell::quoted;
 use crate::print;
 use crate::sessions::Here;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate trust                 show what waits, ask, remember the files as they are
+  tidegate trust --revoke
+
+A project's `.claude/tidegate.toml` and `.claude/tidegate.local.toml` can make
+policies stricter by themselves. Everything else in them waits until a person
+has seen it. Any change to a file revokes its trust.
+
+Exit codes: 0 done or nothing waits, 4 waits for a person's approval.")]
+pub(crate) struct Args {
+    /// Another project than that of the current folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// Trust this project's files no more
+    #[arg(long, conflicts_with_all = ["approved", "only"])]
+    pub(crate) revoke: bool,
+    /// Only if the files are still those that were shown with this digest
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) only: Option<String>,
+    /// A person approved this command in this session
+    #[arg(long)]
+    pub(crate) approved: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 #[derive(Serialize)]
 struct Report {
@@ -59,7 +87,7 @@ struct Line {
     useless: Option<String>,
 }
 
-pub(crate) fn run(args: &args::Trust) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let mut here = Here::find()?;
     if let Some(project) = &args.project {
         here.look_at(project)?;

@@ -20,12 +20,30 @@ use tidegate_state::feature::memory::{retries, spool};
 use tidegate_state::{clock, config, journal};
 
 use super::Outcome;
-use crate::args;
 use crate::backend::summariser::Summariser;
 use crate::error::CliError;
 use crate::print;
 use crate::program;
 use crate::sessions::Here;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate worker --once                       all of it, now
+  tidegate worker --once --json
+
+Hooks start a worker by themselves; it ends when nothing is left. With --once
+it waits for one that runs.
+
+Exit codes: 0 nothing is left, 1 something is.")]
+pub(crate) struct Args {
+    /// In the foreground: wait for a worker that runs, then empty the queue
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// A worker that nobody waits for ends after this time, whatever is left.
 const LONGEST: Duration = Duration::from_mins(15);
@@ -45,7 +63,7 @@ const ROUNDS: usize = 20;
 /// The event's name in the journal.
 pub(crate) const EVENT: &str = "worker";
 
-pub(crate) fn run(args: &args::Worker) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
     // We started this client ourselves, to have something summed up: nothing of it is recorded.
     if here.env.guard && !args.once {
@@ -81,7 +99,7 @@ pub(crate) fn run(args: &args::Worker) -> Outcome {
 }
 
 /// Everything there is to do, alone.
-fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<Report, CliError> {
+fn work(here: &Here, args: &Args, troubles: &mut Vec<String>) -> Result<Report, CliError> {
     let start = Instant::now();
     look_for_left(here, args.once);
     let _ = spool::clear_half_written(&here.state, here.now);
@@ -260,7 +278,7 @@ fn add(total: &mut Report, one: &Report) {
     total.left = one.left;
 }
 
-fn tell(args: &args::Worker, total: &Report, troubles: &[String]) {
+fn tell(args: &Args, total: &Report, troubles: &[String]) {
     if args.json {
         print::json(&json!({
             "jobs": total.jobs,

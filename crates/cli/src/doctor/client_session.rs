@@ -22,26 +22,26 @@ const SESSIONS: usize = 20;
 
 /// A session of the client.
 #[derive(Clone, Debug)]
-pub(super) struct ClientSession {
-    pub(super) id: SessionId,
-    pub(super) modified: Millis,
-    pub(super) shown: Shown,
+pub(crate) struct ClientSession {
+    pub(crate) id: SessionId,
+    pub(crate) modified: Millis,
+    pub(crate) shown: Shown,
 }
 
 /// What a transcript shows to have happened, in the main thread and since some point in time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Shown {
+pub(crate) struct Shown {
     /// Lines that could be read, and those that could not.
-    pub(super) lines: usize,
-    pub(super) unreadable: usize,
+    pub(crate) lines: usize,
+    pub(crate) unreadable: usize,
     /// Events that it must have had.
-    pub(super) events: BTreeSet<EventKind>,
+    pub(crate) events: BTreeSet<EventKind>,
     /// The client's version.
-    pub(super) version: Option<String>,
+    pub(crate) version: Option<String>,
 }
 
 /// The newest sessions of a project, newest first.
-pub(super) fn read_all(host: &Path, project: &Path, since: Millis) -> Vec<ClientSession> {
+pub(crate) fn read_all(host: &Path, project: &Path, since: Millis) -> Vec<ClientSession> {
     let mut found: Vec<(Millis, SessionId, PathBuf)> = Vec::new();
     for entry in fs::read_dir(folder(host, project)).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -61,7 +61,7 @@ pub(super) fn read_all(host: &Path, project: &Path, since: Millis) -> Vec<Client
 }
 
 /// Where the client keeps a project's transcripts.
-pub(super) fn folder(host: &Path, project: &Path) -> PathBuf {
+pub(crate) fn folder(host: &Path, project: &Path) -> PathBuf {
     let project = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
     let name: String =
         project.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
@@ -69,7 +69,7 @@ pub(super) fn folder(host: &Path, project: &Path) -> PathBuf {
 }
 
 /// Reads the beginning and the end of a transcript.
-pub(super) fn show(path: &Path, since: Millis) -> io::Result<Shown> {
+pub(crate) fn show(path: &Path, since: Millis) -> io::Result<Shown> {
     let mut file = bounded::open(path)?;
     let length = file.metadata()?.len();
     let mut shown = Shown::default();
@@ -90,7 +90,7 @@ pub(super) fn show(path: &Path, since: Millis) -> io::Result<Shown> {
 
 impl Shown {
     /// Whether the model answered.
-    pub(super) fn has_turn(&self) -> bool {
+    pub(crate) fn has_turn(&self) -> bool {
         self.events.contains(&EventKind::UserPromptSubmit)
     }
 

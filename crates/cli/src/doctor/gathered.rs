@@ -27,44 +27,44 @@ use crate::project_root;
 /// More than this is damage.
 const LARGEST_MARKS: u64 = 4 * 1024 * 1024;
 
-pub(super) struct Gathered {
-    pub(super) env: Environment,
-    pub(super) now: Millis,
+pub(crate) struct Gathered {
+    pub(crate) env: Environment,
+    pub(crate) now: Millis,
     /// The folders of `PATH`.
-    pub(super) path: Vec<PathBuf>,
+    pub(crate) path: Vec<PathBuf>,
     /// `CLAUDE_CODE_SIMPLE`: a client started from here would run no hooks.
-    pub(super) simple: bool,
+    pub(crate) simple: bool,
     /// This program.
-    pub(super) exe: Option<PathBuf>,
+    pub(crate) exe: Option<PathBuf>,
     /// Where `init` puts a link to it.
-    pub(super) link: Option<PathBuf>,
+    pub(crate) link: Option<PathBuf>,
     /// What settings call us by.
-    pub(super) call: String,
-    pub(super) project: Option<PathBuf>,
+    pub(crate) call: String,
+    pub(crate) project: Option<PathBuf>,
     /// The client's own folder.
-    pub(super) host: Option<PathBuf>,
+    pub(crate) host: Option<PathBuf>,
     /// The one that counts most first.
-    pub(super) settings: Vec<SettingsFile>,
+    pub(crate) settings: Vec<SettingsFile>,
     /// Every command in them.
-    pub(super) commands: Vec<Command>,
-    pub(super) plugin: Option<Plugin>,
-    pub(super) config: Config,
-    pub(super) state: Result<StateDir, String>,
+    pub(crate) commands: Vec<Command>,
+    pub(crate) plugin: Option<Plugin>,
+    pub(crate) config: Config,
+    pub(crate) state: Result<StateDir, String>,
     /// The state directory's mode before it was opened, which mends it.
-    pub(super) state_mode: Option<u32>,
-    pub(super) history: History,
-    pub(super) sessions: Vec<Session>,
-    pub(super) client_sessions: Vec<ClientSession>,
+    pub(crate) state_mode: Option<u32>,
+    pub(crate) history: History,
+    pub(crate) sessions: Vec<Session>,
+    pub(crate) client_sessions: Vec<ClientSession>,
 }
 
 /// A session that our hooks know.
-pub(super) struct Session {
-    pub(super) id: SessionId,
-    pub(super) marks: Marks,
+pub(crate) struct Session {
+    pub(crate) id: SessionId,
+    pub(crate) marks: Marks,
 }
 
 impl Gathered {
-    pub(super) fn gather(named: Option<&Path>) -> Result<Gathered, CliError> {
+    pub(crate) fn gather(named: Option<&Path>) -> Result<Gathered, CliError> {
         let named = match named {
             Some(folder) if !folder.is_dir() => {
                 return Err(CliError::new(format!("{} is not a folder", folder.display()))
@@ -130,7 +130,7 @@ impl Gathered {
         Ok(gathered)
     }
 
-    pub(super) fn around(&self) -> Around<'_> {
+    pub(crate) fn around(&self) -> Around<'_> {
         Around {
             home: self.env.place.home.as_deref(),
             project: self.project.as_deref(),
@@ -140,30 +140,30 @@ impl Gathered {
     }
 
     /// The commands in the settings files that call us.
-    pub(super) fn ours(&self) -> impl Iterator<Item = &Command> {
+    pub(crate) fn ours(&self) -> impl Iterator<Item = &Command> {
         self.commands.iter().filter(|command| command.calls != Calls::Not)
     }
 
     /// Those of them that are hooks.
-    pub(super) fn hooks(&self) -> impl Iterator<Item = &Command> {
+    pub(crate) fn hooks(&self) -> impl Iterator<Item = &Command> {
         self.ours().filter(|command| command.event.is_some())
     }
 
     /// Where our hooks are, or would be: what `init` has to be told to mend them. A status line of its own says nothing,
     /// since beside shared hooks it is in another file.
-    pub(super) fn scope(&self) -> Scope {
+    pub(crate) fn scope(&self) -> Scope {
         self.hooks().map(|command| command.scope).min().unwrap_or(Scope::Local)
     }
 
     /// Whether a program is in the project's folder: what is there may be the repository's, and is not run.
-    pub(super) fn is_in_project(&self, program: &Path) -> bool {
+    pub(crate) fn is_in_project(&self, program: &Path) -> bool {
         let real = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
         let is_this = self.exe.as_deref() == Some(&real);
         !is_this && self.project.as_deref().is_some_and(|project| program::is_in(program, project))
     }
 
     /// Whether an event calls us, by a settings file or by the plugin.
-    pub(super) fn is_registered(&self, event: &str) -> bool {
+    pub(crate) fn is_registered(&self, event: &str) -> bool {
         let by_plugin = self.plugin.as_ref().is_some_and(|plugin| {
             plugin.events.as_ref().is_none_or(|events| events.iter().any(|own| own == event))
         });
@@ -171,13 +171,13 @@ impl Gathered {
     }
 
     /// Whether any hook calls us.
-    pub(super) fn has_hooks(&self) -> bool {
+    pub(crate) fn has_hooks(&self) -> bool {
         self.plugin.is_some() || self.hooks().next().is_some()
     }
 
     /// Since when hooks are registered here, as early as there is a trace of it: the client changes its settings files
     /// itself, so their own times say little.
-    pub(super) fn installed(&self) -> Option<Millis> {
+    pub(crate) fn installed(&self) -> Option<Millis> {
         let with_ours = |file: &&SettingsFile| self.hooks().any(|command| command.file == file.path);
         let of_settings = self.settings.iter().filter(with_ours).filter_map(|file| file.modified);
         let records = Records::look(&self.env).ok();
@@ -191,12 +191,12 @@ impl Gathered {
     }
 
     /// Whether a record is of this project.
-    pub(super) fn is_here(&self, record: &tidegate_core::pipeline::record::Record) -> bool {
+    pub(crate) fn is_here(&self, record: &tidegate_core::pipeline::record::Record) -> bool {
         record.project.is_some() && record.project.as_deref().map(Path::new) == self.project.as_deref()
     }
 
     /// The sessions of this project that our hooks know.
-    pub(super) fn sessions_here(&self) -> impl Iterator<Item = &Session> {
+    pub(crate) fn sessions_here(&self) -> impl Iterator<Item = &Session> {
         let here = |session: &&Session| {
             session.marks.session.root.is_some()
                 && session.marks.session.root.as_deref().map(Path::new) == self.project.as_deref()
@@ -205,19 +205,19 @@ impl Gathered {
     }
 
     /// The command that puts a project's hooks in place, or what stands in a settings file of this scope.
-    pub(super) fn init_command(&self, scope: Scope) -> String {
+    pub(crate) fn init_command(&self, scope: Scope) -> String {
         format!("tidegate init {}", self.scope_arguments(scope))
     }
 
     /// The command that mends an entry in a settings file of this scope.
-    pub(super) fn mending_command(&self, scope: Scope) -> String {
+    pub(crate) fn mending_command(&self, scope: Scope) -> String {
         // Beside shared hooks a person's own file has the status line alone.
         let is_line = scope == Scope::Local && self.scope() == Scope::Shared;
         self.init_command(if is_line { Scope::Shared } else { scope })
     }
 
     /// The command that takes them out.
-    pub(super) fn uninstall_command(&self, scope: Scope) -> String {
+    pub(crate) fn uninstall_command(&self, scope: Scope) -> String {
         format!("tidegate uninstall {}", self.scope_arguments(scope))
     }
 

@@ -11,24 +11,24 @@ use crate::program::{find_on_path, is_program};
 
 /// One command in a settings file.
 #[derive(Clone, Debug)]
-pub(super) struct Command {
-    pub(super) scope: Scope,
-    pub(super) file: PathBuf,
+pub(crate) struct Command {
+    pub(crate) scope: Scope,
+    pub(crate) file: PathBuf,
     /// `None`: the status line.
-    pub(super) event: Option<String>,
+    pub(crate) event: Option<String>,
     /// The program and its arguments, as they are written.
-    pub(super) words: Vec<String>,
+    pub(crate) words: Vec<String>,
     /// Whether a shell reads it.
     shell: bool,
     /// Whether the program is looked for: behind the link, then on `PATH`.
-    pub(super) selected: bool,
+    pub(crate) selected: bool,
     /// What it is to us, as `init` and `uninstall` see it.
-    pub(super) calls: Calls,
+    pub(crate) calls: Calls,
 }
 
 /// What a program's name in a settings file comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(crate) enum Target {
     /// This file.
     File(PathBuf),
     /// Nothing: the reason.
@@ -39,15 +39,15 @@ pub(super) enum Target {
 
 /// What names in commands stand for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Around<'a> {
-    pub(super) home: Option<&'a Path>,
-    pub(super) project: Option<&'a Path>,
-    pub(super) path: &'a [PathBuf],
-    pub(super) link: Option<&'a Path>,
+pub(crate) struct Around<'a> {
+    pub(crate) home: Option<&'a Path>,
+    pub(crate) project: Option<&'a Path>,
+    pub(crate) path: &'a [PathBuf],
+    pub(crate) link: Option<&'a Path>,
 }
 
 /// Every command of a settings file: hooks, then the status line. `program` is what settings call us by.
-pub(super) fn commands(file: &SettingsFile, program: &str) -> Vec<Command> {
+pub(crate) fn commands(file: &SettingsFile, program: &str) -> Vec<Command> {
     let mut commands = Vec::new();
     let mut take = |event: Option<&String>, handler: &Value| {
         let Some(command) = handler.get("command").and_then(Value::as_str) else { return };
@@ -96,12 +96,12 @@ impl Command {
     }
 
     /// The program as it is written.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.program().unwrap_or_default()
     }
 
     /// Where its program is.
-    pub(super) fn target(&self, around: Around<'_>) -> Target {
+    pub(crate) fn target(&self, around: Around<'_>) -> Target {
         let name = self.name();
         // What somebody wrote around us says only by its first word what it starts.
         if self.calls == Calls::UsSomehow && !is_tidegate(name, "") {
@@ -128,7 +128,7 @@ impl Command {
 
     /// Paths into the client's plugin cache that are not there any more: an update moves a plugin, and a copied path
     /// stays behind.
-    pub(super) fn gone_from_cache(&self, around: Around<'_>) -> Vec<PathBuf> {
+    pub(crate) fn gone_from_cache(&self, around: Around<'_>) -> Vec<PathBuf> {
         let in_cache = self.words.iter().filter(|word| word.contains("plugins/cache/"));
         let paths = in_cache.filter_map(|word| {
             let path = self.expand(word, around)?;

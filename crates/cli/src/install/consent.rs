@@ -5,6 +5,7 @@
 
 use std::process::ExitCode;
 
+use super::arguments::{InstallReport, InstallTarget};
 use super::leads::Detour;
 use super::links_out::LinkOut;
 use super::shell::quoted;
@@ -12,18 +13,18 @@ use super::target::Target;
 use tidegate_core::pipeline::record::Deeds;
 
 use crate::approval::{self, Consent, Request};
-use crate::args;
+use crate::command::init::{self, Preset};
 use crate::error::CliError;
 use crate::sessions::Here;
 
 /// Before a preset that may be looser than what counts there: any but the strictest. `Some`: not yet, and with which exit
 /// code.
-pub(super) fn to_a_preset(
+pub(crate) fn to_a_preset(
     target: &Target,
-    report: &args::InstallReport,
-    chosen: args::Preset,
+    report: &InstallReport,
+    chosen: Preset,
 ) -> Result<Option<ExitCode>, CliError> {
-    if !approval::is_by_agent(&target.env) || report.dry_run || matches!(chosen, args::Preset::Strict) {
+    if !approval::is_by_agent(&target.env) || report.dry_run || matches!(chosen, Preset::Strict) {
         return Ok(None);
     }
     let (name, place) = (chosen.name(), place(target));
@@ -32,10 +33,10 @@ pub(super) fn to_a_preset(
 }
 
 /// Before our hooks go.
-pub(super) fn to_uninstall(
+pub(crate) fn to_uninstall(
     target: &Target,
-    args: &args::InstallTarget,
-    report: &args::InstallReport,
+    args: &InstallTarget,
+    report: &InstallReport,
 ) -> Result<Option<ExitCode>, CliError> {
     if !approval::is_by_agent(&target.env) || report.dry_run {
         return Ok(None);
@@ -47,7 +48,7 @@ pub(super) fn to_uninstall(
 }
 
 /// Before anything is written through links that lead out of the project.
-pub(super) fn to_follow(links: &[LinkOut], target: &Target) -> Result<(), CliError> {
+pub(crate) fn to_follow(links: &[LinkOut], target: &Target) -> Result<(), CliError> {
     let Some(first) = links.first() else { return Ok(()) };
     if approval::is_by_agent(&target.env) || !approval::is_at_terminal() {
         return Err(not_followed(first));
@@ -58,10 +59,10 @@ pub(super) fn to_follow(links: &[LinkOut], target: &Target) -> Result<(), CliErr
 
 /// Before hooks that are there lead elsewhere, or block less. A person at a terminal of their own asked for it by the command
 /// itself. `Some`: not yet, and with which exit code.
-pub(super) fn to_lead_elsewhere(
+pub(crate) fn to_lead_elsewhere(
     detours: &[Detour],
     target: &Target,
-    args: &args::Init,
+    args: &init::Args,
 ) -> Result<Option<ExitCode>, CliError> {
     let Some(first) = detours.first() else { return Ok(None) };
     if !approval::is_by_agent(&target.env) && approval::is_at_terminal() {
@@ -81,12 +82,12 @@ pub(super) fn to_lead_elsewhere(
 }
 
 /// Without a person's yes.
-pub(super) fn not_led_elsewhere(detour: &Detour) -> CliError {
+pub(crate) fn not_led_elsewhere(detour: &Detour) -> CliError {
     CliError::new(detour.said()).hint("it came up in the meantime: run this again; nothing was changed")
 }
 
 /// Without a person's yes.
-pub(super) fn not_followed(link: &LinkOut) -> CliError {
+pub(crate) fn not_followed(link: &LinkOut) -> CliError {
     CliError::new(link.said()).hint(
         "remove the link, or run `tidegate init` yourself at a terminal, where it asks you; nothing was changed",
     )
@@ -102,7 +103,7 @@ fn ask(
     command: String,
     about: Option<String>,
     would: &[String],
-    report: &args::InstallReport,
+    report: &InstallReport,
 ) -> Result<Option<ExitCode>, CliError> {
     let (approved, json) = (report.approved, report.json);
     let request = Request { name, command, about, would, approved, json };

@@ -16,7 +16,7 @@ const ENTRIES: [&str; 7] = [
 ];
 
 /// The file with our block. `None` stands for no file.
-pub(super) fn install(text: Option<&str>) -> String {
+pub(crate) fn install(text: Option<&str>) -> String {
     let Some(text) = text else { return block("\n") };
     if let Some((before, there, after)) = parts(text) {
         return format!("{before}{}{after}", block(newline(there)));
@@ -26,7 +26,7 @@ pub(super) fn install(text: Option<&str>) -> String {
 }
 
 /// The file without our block; `None` when it was ours alone.
-pub(super) fn uninstall(text: &str) -> Option<String> {
+pub(crate) fn uninstall(text: &str) -> Option<String> {
     let Some((before, there, after)) = parts(text) else { return Some(text.to_owned()) };
     let Some(theirs) = before.strip_suffix(newline(there)) else {
         // Ours began the file: there was none.

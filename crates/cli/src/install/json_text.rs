@@ -457,7 +457,7 @@ fn hex(text: &str) -> Option<u32> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;

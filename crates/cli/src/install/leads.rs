@@ -17,7 +17,7 @@ use crate::program::{is_program, real_place};
 
 /// A change to where hooks lead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Detour {
+pub(crate) enum Detour {
     /// Entries in this file would start another program.
     Entries { file: PathBuf, from: String, to: String },
     /// Entries of this event in this file would be gone, or would let a call pass that they hold back now.
@@ -28,7 +28,7 @@ pub(super) enum Detour {
 
 impl Detour {
     /// As one line for the person.
-    pub(super) fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         match self {
             Detour::Entries { file, from, to } => {
                 format!("{}: hooks would start {to} instead of {from}", file.display())
@@ -44,7 +44,7 @@ impl Detour {
 }
 
 /// Those of a plan, each once.
-pub(super) fn detours(plan: &Plan, target: &Target) -> Vec<Detour> {
+pub(crate) fn detours(plan: &Plan, target: &Target) -> Vec<Detour> {
     let mut detours = Vec::new();
     for step in &plan.steps {
         let file = &step.place.file;

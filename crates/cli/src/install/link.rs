@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// What the link should lead to: the entry on `path` that is this very program, since that survives an upgrade where a
 /// package manager keeps versions in folders of their own; else the program itself.
-pub(super) fn target(program: &Path, path: Option<&OsStr>, link: &Path) -> PathBuf {
+pub(crate) fn target(program: &Path, path: Option<&OsStr>, link: &Path) -> PathBuf {
     let name = program.file_name().unwrap_or_default();
     let named = [OsStr::new("tidegate"), name];
     path.into_iter()
@@ -38,7 +38,7 @@ fn leads_through(entry: &Path, link: &Path) -> bool {
 
 /// What stands at the link's place.
 #[derive(Debug, PartialEq)]
-pub(super) enum Now {
+pub(crate) enum Now {
     Nothing,
     /// A link that leads here.
     To(PathBuf),
@@ -49,7 +49,7 @@ pub(super) enum Now {
 }
 
 /// Looks at the link's place.
-pub(super) fn now(link: &Path, program: &Path) -> Now {
+pub(crate) fn now(link: &Path, program: &Path) -> Now {
     match fs::symlink_metadata(link) {
         Err(_) => Now::Nothing,
         Ok(found) if found.is_symlink() => fs::read_link(link).map_or(Now::Other, Now::To),
@@ -60,7 +60,7 @@ pub(super) fn now(link: &Path, program: &Path) -> Now {
 
 /// Makes the link, or leads it elsewhere; there is never a moment without one.
 #[cfg(unix)]
-pub(super) fn make(link: &Path, target: &Path) -> io::Result<()> {
+pub(crate) fn make(link: &Path, target: &Path) -> io::Result<()> {
     let folder = link.parent().ok_or_else(|| io::Error::other("no folder"))?;
     fs::create_dir_all(folder)?;
     let temporary = folder.join(format!(".tidegate.{}.tmp", std::process::id()));
@@ -71,12 +71,12 @@ pub(super) fn make(link: &Path, target: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-pub(super) fn make(_: &Path, _: &Path) -> io::Result<()> {
+pub(crate) fn make(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::Error::from(io::ErrorKind::Unsupported))
 }
 
 /// Whether `cargo clean` would take the program away.
-pub(super) fn is_build(program: &Path) -> bool {
+pub(crate) fn is_build(program: &Path) -> bool {
     program.parent().is_some_and(|folder| folder.join(".fingerprint").is_dir())
 }
 

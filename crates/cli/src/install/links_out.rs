@@ -14,20 +14,20 @@ const MOST_LINKS: usize = 40;
 
 /// A link in the target that leads out of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct LinkOut {
-    pub(super) link: PathBuf,
-    pub(super) to: PathBuf,
+pub(crate) struct LinkOut {
+    pub(crate) link: PathBuf,
+    pub(crate) to: PathBuf,
 }
 
 impl LinkOut {
     /// As one line for the person.
-    pub(super) fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         format!("{} leads out of the project: `init` writes to {}", self.link.display(), self.to.display())
     }
 }
 
 /// Those that a plan would write through, each once.
-pub(super) fn of_plan(plan: &Plan, target: &Target) -> Vec<LinkOut> {
+pub(crate) fn of_plan(plan: &Plan, target: &Target) -> Vec<LinkOut> {
     let mut links: Vec<LinkOut> = Vec::new();
     for step in plan.steps.iter().filter(|step| step.act != Act::Nothing) {
         // Some places hold the file behind a link, and show the link.

@@ -15,85 +15,30 @@ mod gitignore;
 mod preset;
 pub(crate) mod shipped;
 // Where, what for, and how it is done.
+pub(crate) mod arguments;
 mod link;
-mod links_out;
-mod leads;
-mod consent;
-mod target;
+pub(crate) mod links_out;
+pub(crate) mod leads;
+pub(crate) mod consent;
+pub(crate) mod target;
 pub(crate) mod record;
-mod warnings;
-mod plan;
+pub(crate) mod warnings;
+pub(crate) mod plan;
 mod step;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::args;
 use crate::command::Outcome;
 use crate::error::CliError;
-use links_out::LinkOut;
+use arguments::InstallReport;
 use plan::Plan;
 use record::Records;
 use step::{Act, Report};
 use target::Target;
 
-/// `tidegate init`.
-pub(crate) fn init(args: &args::Init) -> Outcome {
-    let target = Target::find(&args.target)?;
-    let preset = args.preset.map(args::Preset::name);
-    let mut warnings = warnings::of_init(&target);
-    let next = if target.is_user {
-        "start the client in a project, then `tidegate doctor` there says whether the hooks ran".to_owned()
-    } else {
-        let place = if target.shown == Path::new(".") {
-            "here".to_owned()
-        } else {
-            format!("in {}", target.shown.display())
-        };
-        format!(
-            "start the client {place}, trust the folder, then `tidegate doctor` says whether the hooks ran"
-        )
-    };
-    if let Some(preset) = args.preset
-        && let Some(code) = consent::to_a_preset(&target, &args.report, preset)?
-    {
-        return Ok(code);
-    }
-    let planned = plan::init(&target, preset, &look(&target)?)?;
-    let links = links_out::of_plan(&planned, &target);
-    let detours = leads::detours(&planned, &target);
-    if !args.report.dry_run {
-        consent::to_follow(&links, &target)?;
-        if let Some(code) = consent::to_lead_elsewhere(&detours, &target, args)? {
-            return Ok(code);
-        }
-    }
-    warnings.extend(links.iter().map(LinkOut::said));
-    warnings.extend(warnings::left_by(&planned, &target));
-    carry_out(&target, &args.report, &warnings, Some(&next), |records| {
-        let plan = plan::init(&target, preset, records)?;
-        // What came after the question was not agreed to.
-        if let Some(link) = links_out::of_plan(&plan, &target).iter().find(|link| !links.contains(link)) {
-            return Err(consent::not_followed(link));
-        }
-        match leads::detours(&plan, &target).iter().find(|detour| !detours.contains(detour)) {
-            Some(detour) if !args.report.dry_run => Err(consent::not_led_elsewhere(detour)),
-            _ => Ok(plan),
-        }
-    })
-}
-
-/// `tidegate uninstall`.
-pub(crate) fn uninstall(args: &args::Uninstall) -> Outcome {
-    let target = Target::find(&args.target)?;
-    if let Some(code) = consent::to_uninstall(&target, &args.target, &args.report)? {
-        return Ok(code);
-    }
-    carry_out(&target, &args.report, &[], None, |records| plan::uninstall(&target, records))
-}
-
-fn look(target: &Target) -> Result<Records, CliError> {
+pub(crate) fn look(target: &Target) -> Result<Records, CliError> {
     Records::look(&target.env).map_err(|why| unkept(&why))
 }
 
@@ -102,9 +47,9 @@ fn unkept(why: &str) -> CliError {
 }
 
 /// Plans, shows or does.
-fn carry_out(
+pub(crate) fn carry_out(
     target: &Target,
-    args: &args::InstallReport,
+    args: &InstallReport,
     warnings: &[String],
     next: Option<&str>,
     plan: impl Fn(&Records) -> Result<Plan, CliError>,

@@ -21,11 +21,11 @@ const CHANGED: &str = "mend the file, then run this again; nothing was changed";
 
 /// What is to be done, and what the record says once it is.
 #[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) steps: Vec<Step>,
-    pub(super) record: Record,
+pub(crate) struct Plan {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) record: Record,
     /// Folders to remove afterwards, if nothing is in them, innermost first.
-    pub(super) folders: Vec<PathBuf>,
+    pub(crate) folders: Vec<PathBuf>,
     now: Millis,
 }
 
@@ -114,7 +114,7 @@ struct Texts {
 }
 
 /// Plans an `init`.
-pub(super) fn init(target: &Target, preset: Option<&str>, records: &Records) -> Result<Plan, CliError> {
+pub(crate) fn init(target: &Target, preset: Option<&str>, records: &Records) -> Result<Plan, CliError> {
     let mut plan = Plan::new(records.load(&target.root), target.now);
     let is_first = plan.record.files.is_empty() && !target.is_called();
     // What settings refer to comes before them.
@@ -337,7 +337,7 @@ fn plan_ignore(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
 }
 
 /// Plans an `uninstall`.
-pub(super) fn uninstall(target: &Target, records: &Records) -> Result<Plan, CliError> {
+pub(crate) fn uninstall(target: &Target, records: &Records) -> Result<Plan, CliError> {
     let mut plan = Plan::new(records.load(&target.root), target.now);
     let was_installed = !plan.record.files.is_empty();
     let mut removed = false;

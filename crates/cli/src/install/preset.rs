@@ -6,7 +6,7 @@ use super::json_text::{Fault, fault};
 
 /// Whose preset it is.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Of<'a> {
+pub(crate) enum Of<'a> {
     /// Of the project at this path.
     Project(&'a str),
     /// Of everything else.
@@ -14,7 +14,7 @@ pub(super) enum Of<'a> {
 }
 
 /// The config with this preset. `None` stands for no file.
-pub(super) fn install(text: Option<&str>, of: Of<'_>, preset: &str) -> Result<String, Fault> {
+pub(crate) fn install(text: Option<&str>, of: Of<'_>, preset: &str) -> Result<String, Fault> {
     let text = text.unwrap_or_default();
     let mut document = parse(text)?;
     let section: &mut dyn TableLike = match of {
@@ -47,7 +47,7 @@ pub(super) fn install(text: Option<&str>, of: Of<'_>, preset: &str) -> Result<St
 }
 
 /// The config without the preset, and without what is empty then; `None` when nothing is left.
-pub(super) fn uninstall(text: &str, of: Of<'_>) -> Result<Option<String>, Fault> {
+pub(crate) fn uninstall(text: &str, of: Of<'_>) -> Result<Option<String>, Fault> {
     let mut document = parse(text)?;
     let removed = match of {
         Of::User => document.remove("preset").is_some(),

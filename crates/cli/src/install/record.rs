@@ -22,37 +22,37 @@ const VERSIONS: usize = 8;
 
 /// One project's, or the user's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(crate) struct Record {
     /// The project's folder, or the host's.
-    pub(super) target: PathBuf,
-    pub(super) files: Vec<Kept>,
+    pub(crate) target: PathBuf,
+    pub(crate) files: Vec<Kept>,
     /// Folders that we made.
-    pub(super) folders: Vec<PathBuf>,
+    pub(crate) folders: Vec<PathBuf>,
     /// Files of a name that we use, which were there before us.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) theirs: Vec<PathBuf>,
+    pub(crate) theirs: Vec<PathBuf>,
 }
 
 /// One file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Kept {
-    pub(super) file: PathBuf,
-    pub(super) kind: Kind,
+pub(crate) struct Kept {
+    pub(crate) file: PathBuf,
+    pub(crate) kind: Kind,
     /// Since when it is ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) since: Option<Millis>,
+    pub(crate) since: Option<Millis>,
     /// What `uninstall` gives back; `None` when there was no file.
-    pub(super) original: Option<String>,
+    pub(crate) original: Option<String>,
     /// What was there to the byte when we first came; kept as a file of its own.
     #[serde(skip)]
     first: Option<String>,
     /// What we wrote in its place, newest last. A process that was killed may have left the one before.
-    pub(super) written: Vec<String>,
+    pub(crate) written: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Settings,
     Shipped,
     Ignore,
@@ -61,17 +61,17 @@ pub(super) enum Kind {
 
 impl Record {
     /// A file's entry.
-    pub(super) fn of(&self, file: &Path) -> Option<&Kept> {
+    pub(crate) fn of(&self, file: &Path) -> Option<&Kept> {
         self.files.iter().find(|kept| kept.file == file)
     }
 
     /// The entry of a file that is still as we wrote it.
-    pub(super) fn untouched(&self, file: &Path, now: Option<&str>) -> Option<&Kept> {
+    pub(crate) fn untouched(&self, file: &Path, now: Option<&str>) -> Option<&Kept> {
         self.of(file).filter(|kept| now.is_some_and(|now| kept.written.iter().any(|text| text == now)))
     }
 
     /// Remembers what is about to be written over `old`; `without_us` is the original if somebody changed it since.
-    pub(super) fn note(
+    pub(crate) fn note(
         &mut self,
         file: &Path,
         kind: Kind,
@@ -101,7 +101,7 @@ impl Record {
     }
 
     /// The file is not ours any more.
-    pub(super) fn forget(&mut self, file: &Path) {
+    pub(crate) fn forget(&mut self, file: &Path) {
         self.files.retain(|kept| kept.file != file);
     }
 }
@@ -119,7 +119,7 @@ impl Records {
     }
 
     /// Makes the folder and waits until nobody else installs; the lock is held as long as the file is open.
-    pub(super) fn lock(env: &Environment) -> Result<(Records, File), String> {
+    pub(crate) fn lock(env: &Environment) -> Result<(Records, File), String> {
         let folder = StateDir::open(&env.place)?.root().join("installs");
         let locked = make_private(&folder).and_then(|()| {
             let path = folder.join("lock");
@@ -135,18 +135,18 @@ impl Records {
     }
 
     /// A target's folder.
-    pub(super) fn folder_of(&self, target: &Path) -> PathBuf {
+    pub(crate) fn folder_of(&self, target: &Path) -> PathBuf {
         self.folder.join(project::folder_name(target))
     }
 
     /// The record of a target; an empty one where there is none that can be read.
-    pub(super) fn load(&self, target: &Path) -> Record {
+    pub(crate) fn load(&self, target: &Path) -> Record {
         let record = read(&self.folder_of(target)).filter(|record| record.target == target);
         record.unwrap_or_else(|| Record { target: target.to_owned(), ..Record::default() })
     }
 
     /// Keeps a record, and beside it the files as they were; one of nothing goes.
-    pub(super) fn save(&self, record: &Record) -> io::Result<()> {
+    pub(crate) fn save(&self, record: &Record) -> io::Result<()> {
         let folder = self.folder_of(&record.target);
         if record.files.is_empty() {
             return match fs::remove_dir_all(&folder) {
@@ -165,7 +165,7 @@ impl Records {
     }
 
     /// Whether something of what a record names is kept as it was.
-    pub(super) fn has_backup(&self, record: &Record) -> bool {
+    pub(crate) fn has_backup(&self, record: &Record) -> bool {
         let folder = self.folder_of(&record.target);
         record.files.iter().any(|kept| backup(&folder, kept).is_some_and(|copy| copy.exists()))
     }
@@ -189,7 +189,7 @@ impl Records {
     }
 
     /// Keeps a copy of a file that is about to change and that no record will give back.
-    pub(super) fn keep_replaced(&self, now: Millis, number: usize, file: &Path, old: &str) -> io::Result<()> {
+    pub(crate) fn keep_replaced(&self, now: Millis, number: usize, file: &Path, old: &str) -> io::Result<()> {
         let folder = self.folder.join("replaced");
         make_private(&folder)?;
         let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -212,7 +212,7 @@ impl Records {
     }
 
     /// All records but one.
-    pub(super) fn others(&self, target: &Path) -> Vec<Record> {
+    pub(crate) fn others(&self, target: &Path) -> Vec<Record> {
         let mut records = self.all();
         records.retain(|record| record.target != target);
         records

@@ -8,29 +8,29 @@ use super::status_line::{self, StatusLine, Theirs};
 
 /// What goes into a file.
 #[derive(Debug)]
-pub(super) struct Entries<'a> {
+pub(crate) struct Entries<'a> {
     /// The hooks, called so; `None` leaves those that are there.
-    pub(super) hooks: Option<Caller<'a>>,
+    pub(crate) hooks: Option<Caller<'a>>,
     /// The status line, too.
-    pub(super) status_line: bool,
+    pub(crate) status_line: bool,
 }
 
 /// What our entries depend on, beside the file itself.
 #[derive(Debug)]
-pub(super) struct Around<'a> {
+pub(crate) struct Around<'a> {
     /// The path by which settings call us.
-    pub(super) program: &'a str,
+    pub(crate) program: &'a str,
     /// The status line of a settings file farther away, which ours would hide.
-    pub(super) farther: Option<String>,
+    pub(crate) farther: Option<String>,
     /// The file as it was before us, where that is known: tells what was empty then and how things were spelt.
-    pub(super) original: Option<&'a str>,
+    pub(crate) original: Option<&'a str>,
 }
 
 /// Why a file is left alone.
 #[derive(Debug, PartialEq)]
-pub(super) struct Refusal {
-    pub(super) fault: Fault,
-    pub(super) hint: &'static str,
+pub(crate) struct Refusal {
+    pub(crate) fault: Fault,
+    pub(crate) hint: &'static str,
 }
 
 const MEND: &str = "mend the file, then run this again; nothing was changed";
@@ -38,7 +38,7 @@ const NOT_READ: &str = "the client ignores a settings file with comments or trai
 would never run; take them out, then run this again; nothing was changed";
 
 /// The file with our entries; what was ours before is replaced. `None` stands for no file.
-pub(super) fn install(
+pub(crate) fn install(
     text: Option<&str>,
     entries: &Entries<'_>,
     around: &Around<'_>,
@@ -74,7 +74,7 @@ pub(super) fn install(
 }
 
 /// The file without our entries; `None` when nothing is left of a file that was not there before.
-pub(super) fn uninstall(text: &str, around: &Around<'_>) -> Result<Option<String>, Refusal> {
+pub(crate) fn uninstall(text: &str, around: &Around<'_>) -> Result<Option<String>, Refusal> {
     if is_blank(text) {
         return Ok(Some(text.to_owned()));
     }
@@ -97,19 +97,19 @@ pub(crate) fn has_ours(text: &str, program: &str) -> bool {
 }
 
 /// The groups of hooks of every event. `hooks` can stand there twice.
-pub(super) fn hook_groups(root: &Node) -> impl Iterator<Item = &Node> {
+pub(crate) fn hook_groups(root: &Node) -> impl Iterator<Item = &Node> {
     let lists = root.members().unwrap_or_default().iter().filter(|item| item.key == "hooks");
     let events = lists.flat_map(|hooks| hooks.value.members().unwrap_or_default());
     events.flat_map(|event| event.value.elements().unwrap_or_default()).map(|group| &group.value)
 }
 
 /// The handlers of a group.
-pub(super) fn handlers_of(group: &Node) -> impl Iterator<Item = &Node> {
+pub(crate) fn handlers_of(group: &Node) -> impl Iterator<Item = &Node> {
     group.get("hooks").and_then(Node::elements).unwrap_or_default().iter().map(|handler| &handler.value)
 }
 
 /// Whether a settings file has the hooks that a team shares.
-pub(super) fn has_shared_hooks(text: &str, program: &str) -> bool {
+pub(crate) fn has_shared_hooks(text: &str, program: &str) -> bool {
     let is_selector =
         |handler: &Value| OwnEntry::read(handler).is_some_and(|entry| entry.starts == Starts::Selector);
     let is_shared = |group: &Value| group["hooks"].as_array().into_iter().flatten().any(is_selector);
@@ -118,7 +118,7 @@ pub(super) fn has_shared_hooks(text: &str, program: &str) -> bool {
 }
 
 /// The status line of a settings file, looked through ours: what a person would see without us.
-pub(super) fn foreign_line(text: &str, program: &str) -> Option<String> {
+pub(crate) fn foreign_line(text: &str, program: &str) -> Option<String> {
     let document = Document::parse(text).ok().filter(|document| document.oddities.is_empty())?;
     let command = line_of(&document.root)?;
     match status_line::read(command, program) {
@@ -170,7 +170,7 @@ fn check(document: &Document<'_>, entries: &Entries<'_>) -> Result<(), Refusal> 
     }
 }
 
-pub(super) fn line_of(root: &Node) -> Option<&str> {
+pub(crate) fn line_of(root: &Node) -> Option<&str> {
     root.get("statusLine")?.get("command")?.string()
 }
 

@@ -2,10 +2,10 @@
 
 /// A file in this program.
 #[derive(Debug)]
-pub(super) struct Shipped {
+pub(crate) struct Shipped {
     /// Below the host's folder.
-    pub(super) path: &'static str,
-    pub(super) text: &'static str,
+    pub(crate) path: &'static str,
+    pub(crate) text: &'static str,
 }
 
 macro_rules! skill {
@@ -27,7 +27,7 @@ macro_rules! command {
 }
 
 /// All of them.
-pub(super) const SHIPPED: &[Shipped] = &[
+pub(crate) const SHIPPED: &[Shipped] = &[
     skill!("getting-started"),
     skill!("code-quality-rules"),
     skill!("document-quality-rules"),
@@ -47,7 +47,7 @@ pub(super) const SHIPPED: &[Shipped] = &[
 ];
 
 /// What only the preset `strict` brings: the rule that has the model write what that preset asks for.
-pub(super) const META_TAG: Shipped =
+pub(crate) const META_TAG: Shipped =
     Shipped { path: "rules/meta-tag.md", text: include_str!("rules/meta-tag.md") };
 
 /// Whether a skill comes with us.

@@ -8,7 +8,7 @@ const GONE: &str = "tidegate: not found; run its installer again, or see tidegat
 
 /// A status line that ours is put around.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Theirs {
+pub(crate) enum Theirs {
     /// It stood in this file and goes back there.
     Own(String),
     /// It stands in a file farther away, which ours hides.
@@ -17,7 +17,7 @@ pub(super) enum Theirs {
 
 impl Theirs {
     /// The command.
-    pub(super) fn command(&self) -> &str {
+    pub(crate) fn command(&self) -> &str {
         let (Theirs::Own(command) | Theirs::Farther(command)) = self;
         command
     }
@@ -25,7 +25,7 @@ impl Theirs {
 
 /// What a status line's command is to us.
 #[derive(Debug, PartialEq)]
-pub(super) enum StatusLine {
+pub(crate) enum StatusLine {
     Foreign,
     /// Not ours, but it calls us.
     CallsUs,
@@ -36,7 +36,7 @@ pub(super) enum StatusLine {
 }
 
 /// Our command.
-pub(super) fn command(program: &str, theirs: Option<&Theirs>) -> String {
+pub(crate) fn command(program: &str, theirs: Option<&Theirs>) -> String {
     let program = quote(program);
     let gone = quote(GONE);
     let Some(theirs) = theirs else {
@@ -51,7 +51,7 @@ pub(super) fn command(program: &str, theirs: Option<&Theirs>) -> String {
 }
 
 /// Tells what a command is.
-pub(super) fn read(command: &str, program: &str) -> StatusLine {
+pub(crate) fn read(command: &str, program: &str) -> StatusLine {
     read_ours(command, program)
         .or_else(|| read_earlier(command, program))
         .unwrap_or_else(|| if calls_us(command, program) { StatusLine::CallsUs } else { StatusLine::Foreign })

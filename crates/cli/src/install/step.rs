@@ -17,19 +17,19 @@ use crate::print;
 
 /// What is said about one file, and done to it.
 #[derive(Debug)]
-pub(super) struct Step {
-    pub(super) place: Place,
-    pub(super) what: What,
+pub(crate) struct Step {
+    pub(crate) place: Place,
+    pub(crate) what: What,
     /// In a few words.
-    pub(super) detail: String,
-    pub(super) act: Act,
+    pub(crate) detail: String,
+    pub(crate) act: Act,
     /// What kind of file it is, where that matters.
     kind: Option<Kind>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum What {
+pub(crate) enum What {
     Written,
     Unchanged,
     Removed,
@@ -37,7 +37,7 @@ pub(super) enum What {
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) enum Act {
+pub(crate) enum Act {
     Nothing,
     /// A text in place of another; `None` is no file.
     Text {
@@ -55,17 +55,17 @@ pub(super) enum Act {
 }
 
 impl Step {
-    pub(super) fn new(place: Place, what: What, detail: impl Into<String>, act: Act) -> Step {
+    pub(crate) fn new(place: Place, what: What, detail: impl Into<String>, act: Act) -> Step {
         Step { place, what, detail: detail.into(), act, kind: None }
     }
 
     /// Nothing to do.
-    pub(super) fn still(place: Place, what: What, detail: impl Into<String>) -> Step {
+    pub(crate) fn still(place: Place, what: What, detail: impl Into<String>) -> Step {
         Step::new(place, what, detail, Act::Nothing)
     }
 
     /// A text in place of another; refused where the owner locked the file.
-    pub(super) fn text(
+    pub(crate) fn text(
         place: Place,
         kind: Kind,
         old: Option<String>,
@@ -78,7 +78,7 @@ impl Step {
     }
 
     /// What killed processes were about to put in this file's place.
-    pub(super) fn leftovers(&self) -> Vec<PathBuf> {
+    pub(crate) fn leftovers(&self) -> Vec<PathBuf> {
         let file = fs::canonicalize(&self.place.file).unwrap_or_else(|_| self.place.file.clone());
         match (file.parent(), file.file_name()) {
             (Some(folder), Some(name)) => leftovers(folder, Some(&name.to_string_lossy())),
@@ -154,18 +154,18 @@ impl Step {
 
 /// How to report.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Report<'a> {
-    pub(super) json: bool,
-    pub(super) dry_run: bool,
-    pub(super) warnings: &'a [String],
+pub(crate) struct Report<'a> {
+    pub(crate) json: bool,
+    pub(crate) dry_run: bool,
+    pub(crate) warnings: &'a [String],
     /// What a person does next.
-    pub(super) next: Option<&'a str>,
+    pub(crate) next: Option<&'a str>,
     /// Where what was there before is kept.
-    pub(super) backup: Option<&'a Path>,
+    pub(crate) backup: Option<&'a Path>,
 }
 
 /// Does it all, in order, and says so as it goes. What went wrong in the middle says what was done by then.
-pub(super) fn run(steps: &[Step], report: Report<'_>) -> Result<(), CliError> {
+pub(crate) fn run(steps: &[Step], report: Report<'_>) -> Result<(), CliError> {
     let mut done: Vec<String> = Vec::new();
     let mut steps: Vec<&Step> = steps.iter().collect();
     if report.dry_run {
@@ -211,7 +211,7 @@ pub(super) fn run(steps: &[Step], report: Report<'_>) -> Result<(), CliError> {
 }
 
 /// What killed processes left in a folder beside a file, or beside any: `.NAME.PROCESS.COUNT.tmp`.
-pub(super) fn leftovers(folder: &Path, beside: Option<&str>) -> Vec<PathBuf> {
+pub(crate) fn leftovers(folder: &Path, beside: Option<&str>) -> Vec<PathBuf> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let is_left = |name: &str| {
         let Some(rest) = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")) else {

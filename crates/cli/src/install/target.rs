@@ -10,48 +10,48 @@ use tidegate_hook::environment::Environment;
 use tidegate_state::clock;
 use tidegate_state::feature::cycle;
 
+use super::arguments::InstallTarget;
 use super::json_text::fault;
 use super::settings;
-use crate::args;
 use crate::error::CliError;
 use crate::host::agent_homes::AgentHomes;
 use crate::host::settings_file;
 
 /// A project, or the user's own settings.
 #[derive(Debug)]
-pub(super) struct Target {
-    pub(super) env: Environment,
-    pub(super) now: Millis,
-    pub(super) is_user: bool,
+pub(crate) struct Target {
+    pub(crate) env: Environment,
+    pub(crate) now: Millis,
+    pub(crate) is_user: bool,
     /// Hooks go into the file that a team shares.
-    pub(super) shared: bool,
+    pub(crate) shared: bool,
     /// The project's folder, or the host's, as a person named it.
-    pub(super) shown: PathBuf,
+    pub(crate) shown: PathBuf,
     /// And as it is.
-    pub(super) root: PathBuf,
+    pub(crate) root: PathBuf,
     /// This program.
-    pub(super) program: PathBuf,
+    pub(crate) program: PathBuf,
     /// The link to it, where there can be one.
-    pub(super) link: Option<PathBuf>,
+    pub(crate) link: Option<PathBuf>,
     /// What settings call.
-    pub(super) call: String,
+    pub(crate) call: String,
 }
 
 /// A file, as it is shown and as it is.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
-    pub(super) shown: PathBuf,
-    pub(super) file: PathBuf,
+pub(crate) struct Place {
+    pub(crate) shown: PathBuf,
+    pub(crate) file: PathBuf,
 }
 
 impl Place {
     /// A file that has no other name.
-    pub(super) fn plain(file: PathBuf) -> Place {
+    pub(crate) fn plain(file: PathBuf) -> Place {
         Place { shown: file.clone(), file }
     }
 
     /// Its text; `None` when there is no file.
-    pub(super) fn read(&self) -> Result<Option<String>, CliError> {
+    pub(crate) fn read(&self) -> Result<Option<String>, CliError> {
         let shown = self.shown.display();
         let bytes =
             match fs::metadata(&self.file) {
@@ -81,18 +81,18 @@ impl Place {
     }
 
     /// Whether it is a link.
-    pub(super) fn is_link(&self) -> bool {
+    pub(crate) fn is_link(&self) -> bool {
         fs::symlink_metadata(&self.file).is_ok_and(|found| found.is_symlink())
     }
 
     /// Refuses a place in which nothing can be put, so that nothing is done by half.
-    pub(super) fn check_folder(&self) -> Result<(), CliError> {
+    pub(crate) fn check_folder(&self) -> Result<(), CliError> {
         check_folder(&self.file)
     }
 
     /// Refuses a file that its owner locked (replacing it would work, and is not what they meant), and one that can not
     /// be there.
-    pub(super) fn check_writable(&self) -> Result<(), CliError> {
+    pub(crate) fn check_writable(&self) -> Result<(), CliError> {
         // What a link leads to is replaced where it is.
         check_folder(&fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone()))?;
         let locked = fs::metadata(&self.file).is_ok_and(|found| found.permissions().readonly());
@@ -106,12 +106,12 @@ impl Place {
     }
 
     /// An error of the system with this file.
-    pub(super) fn failed(&self, error: &io::Error) -> CliError {
+    pub(crate) fn failed(&self, error: &io::Error) -> CliError {
         CliError::new(format!("{}: {error}", self.shown.display()))
     }
 
     /// A refusal to touch this file.
-    pub(super) fn refused(&self, fault: &super::json_text::Fault, hint: &str) -> CliError {
+    pub(crate) fn refused(&self, fault: &super::json_text::Fault, hint: &str) -> CliError {
         let super::json_text::Fault { line, column, what } = fault;
         CliError::new(format!("{}:{line}:{column}: {what}", self.shown.display())).hint(hint)
     }
@@ -161,7 +161,7 @@ fn is_missing(error: &io::Error) -> bool {
 
 impl Target {
     /// Finds it.
-    pub(super) fn find(args: &args::InstallTarget) -> Result<Target, CliError> {
+    pub(crate) fn find(args: &InstallTarget) -> Result<Target, CliError> {
         let env = Environment::of_process();
         let shown = if args.user {
             let missing = || CliError::new("neither HOME nor CLAUDE_CONFIG_DIR is set");
@@ -182,14 +182,14 @@ impl Target {
     }
 
     /// Whether settings here call us already.
-    pub(super) fn is_called(&self) -> bool {
+    pub(crate) fn is_called(&self) -> bool {
         let places = [Some(self.own_settings()), self.shared_settings()];
         let text = |place: Place| settings_file::text(&place.file);
         places.into_iter().flatten().filter_map(text).any(|text| settings::has_ours(&text, &self.call))
     }
 
     /// What hooks and commands write there for other tools to read. Flow, its archive and stock are a person's.
-    pub(super) fn public_copies(&self) -> [Place; 4] {
+    pub(crate) fn public_copies(&self) -> [Place; 4] {
         [
             "context/context-pressure.json",
             "context/last-compact.json",
@@ -200,7 +200,7 @@ impl Target {
     }
 
     /// Where a cycle stands, and what of that was put aside: a person may want to go on with it.
-    pub(super) fn cycle_files(&self) -> Vec<Place> {
+    pub(crate) fn cycle_files(&self) -> Vec<Place> {
         let folder = self.root.join(".claude");
         let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
         let names = names.map(|name| name.to_string_lossy().into_owned());
@@ -213,27 +213,27 @@ impl Target {
     }
 
     /// A file below the target.
-    pub(super) fn place(&self, path: impl AsRef<Path>) -> Place {
+    pub(crate) fn place(&self, path: impl AsRef<Path>) -> Place {
         Place { shown: self.shown.join(path.as_ref()), file: self.root.join(path.as_ref()) }
     }
 
     /// A file in the host's folder there.
-    pub(super) fn in_host_folder(&self, path: &str) -> Place {
+    pub(crate) fn in_host_folder(&self, path: &str) -> Place {
         if self.is_user { self.place(path) } else { self.place(Path::new(".claude").join(path)) }
     }
 
     /// The settings that are a person's own.
-    pub(super) fn own_settings(&self) -> Place {
+    pub(crate) fn own_settings(&self) -> Place {
         self.in_host_folder(if self.is_user { "settings.json" } else { "settings.local.json" })
     }
 
     /// The settings that a team shares.
-    pub(super) fn shared_settings(&self) -> Option<Place> {
+    pub(crate) fn shared_settings(&self) -> Option<Place> {
         (!self.is_user).then(|| self.in_host_folder("settings.json"))
     }
 
     /// Where entries of 0.1.0 may still be: settings of this project and of the person, and copies of the plugin.
-    pub(super) fn misread_places(&self) -> Vec<Place> {
+    pub(crate) fn misread_places(&self) -> Vec<Place> {
         let homes = AgentHomes::find(&self.env.place);
         let project = (!self.is_user).then_some(self.root.as_path());
         let user = homes.client.iter().map(|client| client.join("settings.json"));
@@ -245,7 +245,7 @@ impl Target {
     }
 
     /// The status line that the host would draw without ours.
-    pub(super) fn farther_line(&self) -> Option<String> {
+    pub(crate) fn farther_line(&self) -> Option<String> {
         if self.is_user {
             return None;
         }
@@ -258,13 +258,13 @@ impl Target {
     }
 
     /// Whether the project is in a git repository.
-    pub(super) fn is_in_git(&self) -> bool {
+    pub(crate) fn is_in_git(&self) -> bool {
         !self.is_user && self.root.ancestors().any(|folder| fs::symlink_metadata(folder.join(".git")).is_ok())
     }
 }
 
 /// The true path, also of what is not there yet.
-pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
     match (fs::canonicalize(path), path.parent(), path.file_name()) {
         (Err(error), Some(parent), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
             Ok(canonical(parent)?.join(name))

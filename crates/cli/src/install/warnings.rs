@@ -15,7 +15,7 @@ use crate::host::{hook_shape, plugin};
 use crate::project_root;
 
 /// All of them.
-pub(super) fn of_init(target: &Target) -> Vec<String> {
+pub(crate) fn of_init(target: &Target) -> Vec<String> {
     let host = target.env.place.host();
     let project = (!target.is_user).then_some(target.root.as_path());
     let files = settings_file::read_all(project, host.as_deref());
@@ -48,7 +48,7 @@ pub(super) fn of_init(target: &Target) -> Vec<String> {
 }
 
 /// Entries that other agents run as scripts and that the plan leaves: one line for each file.
-pub(super) fn left_by(plan: &Plan, target: &Target) -> Vec<String> {
+pub(crate) fn left_by(plan: &Plan, target: &Target) -> Vec<String> {
     let mut looked_at: Vec<PathBuf> = Vec::new();
     let mut warnings = Vec::new();
     for (file, origin) in misread_files(target) {

@@ -27,10 +27,49 @@ use tidegate_state::session::marks;
 use super::Outcome;
 use super::report::count;
 use crate::approval::{self, tightened};
-use crate::args::{CompoundCommand, CompoundDone, CompoundList};
+use crate::args::ProjectArgs;
 use crate::error::CliError;
 use crate::knowledge::{Entry, Knowledge, Project, short};
 use crate::print;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum CompoundCommand {
+    /// Lists the entries that no person has gone through, with learnings that say the same
+    #[command(after_help = "\
+Examples:
+  tidegate compound list
+  tidegate compound list --json | jq -r '.entries[] | .id + \" \" + .what'
+
+What is listed is remembered: `tidegate compound done` means exactly that. A long
+list comes in parts; `not_listed` is how many wait for the next one.")]
+    List(CompoundList),
+    /// Writes learnings, once a person has agreed to them
+    Promote(Box<promote::Args>),
+    /// Remembers that a person has gone through what was listed
+    #[command(after_help = "\
+Examples:
+  tidegate compound done
+  tidegate compound done --promoted 2
+
+Nothing is promoted by it, and what was not listed stays unpromoted. Called by an
+agent in a session where nobody is there, it is refused.")]
+    Done(CompoundDone),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompoundList {
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompoundDone {
+    /// How many were promoted; unless told, as many as were since the list
+    #[arg(long, value_name = "N")]
+    pub(crate) promoted: Option<u64>,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
 
 /// What was listed longer ago may have been another conversation.
 const LISTED_MS: u64 = 12 * 3_600_000;

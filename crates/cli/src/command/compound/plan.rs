@@ -8,9 +8,9 @@ use tidegate_core::feature::knowledge::stock;
 use tidegate_core::feature::knowledge::stock::{Form, Learning, NewLearning, Stock};
 use tidegate_core::text::characters::one_line;
 
-use crate::args::{CompoundPromote, StockName};
+use super::promote::Args;
 use crate::error::CliError;
-use crate::knowledge::{Knowledge, Project, is_named, one, said};
+use crate::knowledge::{Knowledge, Project, StockName, is_named, one, said};
 
 /// One promotion as a person or a model writes it, on the command line or in a plan.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -45,7 +45,7 @@ impl OneOrMore {
 }
 
 impl Typed {
-    pub(super) fn of(args: &CompoundPromote) -> Typed {
+    pub(super) fn of(args: &Args) -> Typed {
         Typed {
             entry: (!args.entry.is_empty()).then(|| OneOrMore::More(args.entry.clone())),
             to: args.to,

@@ -4,7 +4,7 @@
 //! written is what was shown, whatever the model types the second time.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
@@ -19,11 +19,75 @@ use super::super::Outcome;
 use super::super::report::count;
 use super::plan::{Change, Step, Typed, changes};
 use crate::approval::{self, Consent, Request};
-use crate::args::CompoundPromote;
+use crate::args::ProjectArgs;
 use crate::error::CliError;
 use crate::install::shell::quoted;
-use crate::knowledge::{Knowledge, LARGEST, Project};
+use crate::knowledge::{Knowledge, LARGEST, Project, StockName};
 use crate::print;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate compound promote --entry 3f9a --to coding --title \"One lock per project\" \\
+      --learning \"flock ends with its process\" --context \"two terminals\" \\
+      --implication \"no stale lock files\" --phase implement
+  tidegate compound promote --confirm 81c2 --phase review
+  tidegate compound promote --merge 81c2 0b77
+  tidegate compound promote --plan plan.json
+  tidegate compound promote --plan - < plan.json
+
+A plan is a JSON list; one yes covers all of it:
+  [{\"entry\": \"3f9a\", \"to\": \"coding\", \"title\": \"…\", \"learning\": \"…\",
+    \"context\": \"…\", \"implication\": \"…\", \"phase\": \"implement\"},
+   {\"confirm\": \"81c2\", \"phase\": \"review\"},
+   {\"merge\": [\"81c2\", \"0b77\"]}]
+
+It prints what it would write. At a terminal it then asks; called by an agent it
+prints a code that only a person can approve. `--to global` is the file that
+`[knowledge] global` in your own config names.
+
+Exit codes: 0 written, 4 waits for a person's approval.")]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["title", "confirm", "merge", "plan", "only"]))]
+pub(crate) struct Args {
+    /// The entry that it was learned from; can be given several times
+    #[arg(long, value_name = "ID", requires = "title")]
+    pub(crate) entry: Vec<String>,
+    /// Which file it goes to
+    #[arg(long, value_name = "FILE", requires = "title")]
+    pub(crate) to: Option<StockName>,
+    /// The title of a new learning
+    #[arg(long, value_name = "TEXT", requires_all = ["entry", "to", "learning", "context", "implication"])]
+    pub(crate) title: Option<String>,
+    /// What was learned
+    #[arg(long, value_name = "TEXT", requires = "title")]
+    pub(crate) learning: Option<String>,
+    /// Where it comes from
+    #[arg(long, value_name = "TEXT", requires = "title")]
+    pub(crate) context: Option<String>,
+    /// What follows from it
+    #[arg(long, value_name = "TEXT", requires = "title")]
+    pub(crate) implication: Option<String>,
+    /// A learning that held once more
+    #[arg(long, value_name = "ID")]
+    pub(crate) confirm: Option<String>,
+    /// Two learnings that say the same: the second goes into the first
+    #[arg(long, value_names = ["A", "B"], num_args = 2)]
+    pub(crate) merge: Vec<String>,
+    /// The phase of work in which it was seen
+    #[arg(long, value_name = "PHASE", conflicts_with_all = ["merge", "plan", "only"])]
+    pub(crate) phase: Option<String>,
+    /// Several at once: a file with a JSON list, or `-` for stdin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
+    /// What was shown with this digest, and nothing else
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) only: Option<String>,
+    /// A person approved this command in this session
+    #[arg(long)]
+    pub(crate) approved: bool,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
 
 /// What the config calls it where nobody is there.
 pub(super) const NAME: &str = "compound promote";
@@ -47,7 +111,7 @@ struct Report<'a> {
     files: Vec<&'a Path>,
 }
 
-pub(super) fn run(args: &CompoundPromote) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let project = Project::find(&args.of)?;
     let knowledge = project.read()?;
     let (promotion, changes) = match &args.only {
@@ -97,11 +161,7 @@ pub(super) fn run(args: &CompoundPromote) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn new(
-    args: &CompoundPromote,
-    project: &Project,
-    knowledge: &Knowledge,
-) -> Result<(Promotion, Vec<Change>), CliError> {
+fn new(args: &Args, project: &Project, knowledge: &Knowledge) -> Result<(Promotion, Vec<Change>), CliError> {
     let typed = match &args.plan {
         Some(path) => Typed::all(&plan_text(path)?)?,
         None => vec![Typed::of(args)],

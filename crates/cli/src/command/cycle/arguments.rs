@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use crate::args::KnowledgeOf;
+use crate::args::ProjectArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CycleCommand {
@@ -75,7 +75,7 @@ Exit codes: 0 counted, 1 the limit is used up.")]
 #[derive(Debug, clap::Args)]
 pub(crate) struct Of {
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -84,7 +84,7 @@ pub(crate) struct Start {
     #[arg(value_name = "NAME", default_value = tidegate_core::feature::cycle::BUILT_IN)]
     pub(crate) name: String,
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -93,7 +93,7 @@ pub(crate) struct Done {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) metric: Vec<String>,
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -102,7 +102,7 @@ pub(crate) struct Fail {
     #[arg(value_name = "REASON")]
     pub(crate) reason: String,
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -111,7 +111,7 @@ pub(crate) struct Resume {
     #[arg(long, value_name = "STAGE")]
     pub(crate) from: Option<String>,
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -120,7 +120,7 @@ pub(crate) struct Stats {
     #[arg(value_name = "NAME", default_value = tidegate_core::feature::cycle::BUILT_IN)]
     pub(crate) name: String,
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -129,5 +129,5 @@ pub(crate) struct FixLoop {
     #[arg(long)]
     pub(crate) reset: bool,
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }

@@ -27,7 +27,7 @@ use tidegate_state::session::marks;
 
 use super::Outcome;
 use crate::approval::{self, tightened};
-use crate::args::KnowledgeOf;
+use crate::args::ProjectArgs;
 use crate::error::CliError;
 use crate::knowledge::{Project, said};
 use crate::print;
@@ -58,7 +58,7 @@ struct Place {
 }
 
 impl Place {
-    fn find(of: &KnowledgeOf) -> Result<Place, CliError> {
+    fn find(of: &ProjectArgs) -> Result<Place, CliError> {
         let mut project = Project::find(of)?;
         // A session that went into another worktree takes its cycle along; the file stays where it is.
         let session = project.session.as_ref().and_then(|id| project.here.session(Some(id.as_str())).ok());
@@ -313,7 +313,7 @@ fn start(args: &Start) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_begun(of: &KnowledgeOf, (state, active): &(State, ActiveStage), session: &Session) {
+fn show_begun(of: &ProjectArgs, (state, active): &(State, ActiveStage), session: &Session) {
     if of.json {
         print::json(&serde_json::json!({
             "cycle": state.cycle, "stage": state.stage, "skill": active.skill, "number": active.number, "of": active.of,
@@ -419,7 +419,7 @@ fn fail(args: &Fail) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn abandon(of: &KnowledgeOf) -> Outcome {
+fn abandon(of: &ProjectArgs) -> Outcome {
     let place = Place::find(of)?;
     let (state, cycle) = place.cycle()?;
     let run = Run::of(state, Some(cycle), "abandoned", place.project.here.now);
@@ -480,7 +480,7 @@ struct ShownStage<'a> {
     min_left: u64,
 }
 
-fn status(of: &KnowledgeOf) -> Outcome {
+fn status(of: &ProjectArgs) -> Outcome {
     let place = Place::find(of)?;
     if place.standing == Known::Absent {
         if of.json {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use crate::args::KnowledgeOf;
+use crate::args::ProjectArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GateCommand {
@@ -100,7 +100,7 @@ While a gate holds agents back this needs a person's yes, as skipping it does.")
 #[derive(Debug, clap::Args)]
 pub(crate) struct Of {
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -109,7 +109,7 @@ pub(crate) struct Check {
     #[arg(value_name = "N")]
     pub(crate) gate: Option<usize>,
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -118,7 +118,7 @@ pub(crate) struct Number {
     #[arg(value_name = "N")]
     pub(crate) gate: usize,
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -136,7 +136,7 @@ pub(crate) struct Skip {
     #[arg(long)]
     pub(crate) approved: bool,
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -157,7 +157,7 @@ pub(crate) struct Note {
     #[arg(long, value_name = "STATUS", value_parser = ["pending", "in_progress", "complete", "blocked", "skipped"])]
     pub(crate) status: Option<String>,
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -166,7 +166,7 @@ pub(crate) struct Phase {
     #[arg(value_name = "PHASE")]
     pub(crate) phase: String,
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -178,7 +178,7 @@ pub(crate) struct Start {
     #[arg(long, value_name = "NAME", default_value = tidegate_core::feature::workflow::BUILT_IN)]
     pub(crate) workflow: String,
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -187,7 +187,7 @@ pub(crate) struct Attach {
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -199,5 +199,5 @@ pub(crate) struct Detach {
     #[arg(long)]
     pub(crate) approved: bool,
     #[command(flatten)]
-    pub(crate) of: KnowledgeOf,
+    pub(crate) of: ProjectArgs,
 }

@@ -26,7 +26,7 @@ use tidegate_state::session::marks;
 
 use super::Outcome;
 use crate::approval::{self, Consent, Given, Request, tightened};
-use crate::args::KnowledgeOf;
+use crate::args::ProjectArgs;
 use crate::error::CliError;
 use crate::install::shell::quoted;
 use crate::knowledge::{Project, said};
@@ -60,7 +60,7 @@ struct Place {
 }
 
 impl Place {
-    fn find(of: &KnowledgeOf) -> Result<Place, CliError> {
+    fn find(of: &ProjectArgs) -> Result<Place, CliError> {
         let project = Project::find(of)?;
         let session = project.here.session(project.session.as_ref().map(SessionId::as_str)).ok();
         let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -73,7 +73,7 @@ impl Place {
     }
 
     /// For who goes on with a workflow: who names no session means the newest one that is in one.
-    fn at_work(of: &KnowledgeOf) -> Result<Place, CliError> {
+    fn at_work(of: &ProjectArgs) -> Result<Place, CliError> {
         let mut place = Place::find(of)?;
         if place.project.session.is_none() && place.attached().is_none() {
             let root = Some(place.project.root.as_path());
@@ -697,7 +697,7 @@ fn start(args: &Start) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_bound(of: &KnowledgeOf, standing: &Standing, manifest: &Manifest, session: Option<&SessionId>) {
+fn show_bound(of: &ProjectArgs, standing: &Standing, manifest: &Manifest, session: Option<&SessionId>) {
     if of.json {
         print::json(&json!({
             "manifest": standing.path, "workflow": manifest.name, "phase": manifest.current,
@@ -821,7 +821,7 @@ struct ShownGate {
     at: Option<String>,
 }
 
-fn status(of: &KnowledgeOf) -> Outcome {
+fn status(of: &ProjectArgs) -> Outcome {
     let place = Place::at_work(of)?;
     if place.attached().is_none() && workflow::find(&place.project.root).is_empty() {
         if of.json {

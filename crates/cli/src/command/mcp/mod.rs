@@ -20,6 +20,17 @@ use tokio::runtime::Builder;
 use crate::command::Outcome;
 use crate::error::CliError;
 
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Speaks the Model Context Protocol, one JSON message a line, until its input ends. The plugin registers it by itself.
+
+Examples:
+  claude mcp add --scope user tidegate -- tidegate mcp
+
+Tools: get_startup_context, search, timeline, list_projects, list_topics, add_topic, set_topic, close_topic, get_logs, add_log,
+list_decisions, add_decision, supersede_decision, get_context_status, list_unpromoted. See docs/mcp.md.")]
+pub(crate) struct Args;
+
 /// So many calls at once; more wait. A client rarely has more than a few under way.
 const CALLS: usize = 4;
 

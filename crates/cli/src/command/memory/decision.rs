@@ -4,10 +4,90 @@ use std::process::ExitCode;
 
 use tidegate_memory::act;
 
-use super::arguments::DecisionCommand;
-use super::{Opened, given, list};
+use super::{IdArgs, Opened, given, list};
 use crate::command::Outcome;
 use crate::print;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum DecisionCommand {
+    /// Writes a decision down
+    #[command(after_help = "\
+Examples:
+  tidegate memory decision add 12 \"Bigrams for Japanese\" --reason \"no dictionary to ship\"
+
+The topic stays open.")]
+    Add(DecisionAdd),
+    /// Mends how a decision is written down
+    #[command(after_help = "\
+Examples:
+  tidegate memory decision edit 7 --reason \"no dictionary to ship, and none to update\"
+  tidegate memory decision edit 7 --topic 14")]
+    Edit(DecisionEdit),
+    /// Puts another decision in its place
+    #[command(after_help = "\
+Examples:
+  tidegate memory decision supersede 7 \"Bigrams and single characters\"")]
+    Supersede(DecisionSupersede),
+    /// Takes a decision back
+    #[command(after_help = "\
+Examples:
+  tidegate memory decision retract 7
+
+What it took the place of stands again.")]
+    Retract(IdArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DecisionAdd {
+    /// The topic
+    #[arg(value_name = "TOPIC")]
+    pub(crate) topic: i64,
+    /// What was decided; `-` reads it from stdin
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: String,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["text", "reason", "topic"]))]
+pub(crate) struct DecisionEdit {
+    /// The decision
+    #[arg(value_name = "ID")]
+    pub(crate) id: i64,
+    /// What was decided; `-` reads it from stdin
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) text: Option<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Its topic
+    #[arg(long, value_name = "ID")]
+    pub(crate) topic: Option<i64>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DecisionSupersede {
+    /// The decision
+    #[arg(value_name = "ID")]
+    pub(crate) id: i64,
+    /// What was decided instead; `-` reads it from stdin
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: String,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(super) fn run(command: &DecisionCommand) -> Outcome {
     let mut opened = Opened::open()?;

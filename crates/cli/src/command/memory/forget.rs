@@ -13,13 +13,62 @@ use tidegate_state::feature::memory::spool;
 use tidegate_state::feature::memory::spool::Queued;
 use tidegate_state::place::StateDir;
 
-use super::arguments::{Forget, ForgetOf};
-use super::{Opened, folder, line, list, not_finished, shown};
+use super::{Opened, folder, line, list, not_finished, show};
 use crate::approval::{self, Consent, Request};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory forget log 3f9a2c
+  tidegate memory forget decision 7
+  tidegate memory forget topic 12
+  tidegate memory forget session 91b38a40-…
+  tidegate memory forget project shop
+
+From the store, its copies, the spool and, with the next delivery, from the team's
+store. Nothing brings it back but a new conversation. At a terminal it asks; called
+by an agent it prints a code that only a person can approve.
+
+Exit codes: 0 gone, 1 not yet gone from everywhere, or an error, 4 waits for a person's approval.")]
+pub(crate) struct Args {
+    /// What
+    #[arg(value_name = "WHAT")]
+    pub(crate) what: ForgetOf,
+    /// Its id; of a project also its name, or a folder in it
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// A person approved this command in this session
+    #[arg(long)]
+    pub(crate) approved: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ForgetOf {
+    Log,
+    Decision,
+    Topic,
+    Session,
+    Project,
+}
+
+impl ForgetOf {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ForgetOf::Log => "log",
+            ForgetOf::Decision => "decision",
+            ForgetOf::Topic => "topic",
+            ForgetOf::Session => "session",
+            ForgetOf::Project => "project",
+        }
+    }
+}
 
 #[derive(Serialize)]
 struct Gone {
@@ -59,7 +108,7 @@ impl Meant {
     }
 }
 
-pub(super) fn run(args: &Forget) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let mut opened = match Opened::look()? {
         Some(opened) => opened,
         None if args.what == ForgetOf::Session && waiting(&Here::find()?.state, &args.id)? > 0 => {
@@ -118,7 +167,7 @@ pub(super) fn run(args: &Forget) -> Outcome {
     Ok(code)
 }
 
-fn meant(opened: &mut Opened, args: &Forget) -> Result<Meant, CliError> {
+fn meant(opened: &mut Opened, args: &Args) -> Result<Meant, CliError> {
     let this = |row: String| vec!["This deletes for good:".to_owned(), format!("  {row}")];
     match args.what {
         ForgetOf::Log => {
@@ -127,11 +176,11 @@ fn meant(opened: &mut Opened, args: &Forget) -> Result<Meant, CliError> {
             Ok(Meant::new(view::Forget::Log(log.row.uid), would))
         }
         ForgetOf::Decision => {
-            let decision = act::decision(&mut opened.memory, shown::number(&args.id)?)?;
+            let decision = act::decision(&mut opened.memory, show::number(&args.id)?)?;
             Ok(Meant::new(view::Forget::Decision(decision.id), this(list::decision(&decision))))
         }
         ForgetOf::Topic => {
-            let topic = act::topic(&mut opened.memory, shown::number(&args.id)?)?;
+            let topic = act::topic(&mut opened.memory, show::number(&args.id)?)?;
             if let Some(session) = &topic.row.automatic {
                 return Err(CliError::new(format!("topic {} was made for a session", topic.id))
                     .hint(format!("forget the session, `{}`, or single logs of it", line(session, 80))));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -16,12 +16,36 @@ use tidegate_memory::act;
 use tidegate_memory::record::{Record, Uid};
 use tidegate_memory::store::{Put, Store};
 
-use super::arguments::Import;
 use super::{Opened, line};
 use crate::approval;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory import memory.jsonl
+  ssh other tidegate memory export | tidegate memory import
+
+New rows are added; forgotten rows stay forgotten. A project of the same name and
+folder as one that is there is that one. Secrets are taken out. If a line makes no
+sense, or a row is there twice, nothing is taken in, and the line is named.
+
+Replacing a row with a newer version, or superseding a decision that is here, needs
+your yes: at a terminal it shows these rows and asks. It cannot ask with a pipe as
+its input: write a file first, and import that. Without your yes these rows are left
+out and counted, unless `unattended = [\"memory import\"]` stands under [approval] in
+your own config and there is no terminal. An agent never replaces a row, and imports
+only rows of its own project.")]
+pub(crate) struct Args {
+    /// JSON lines; unless told, or with `-`, from stdin
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// How many bad lines, and how many rows in a question, are named.
 const NAMED: usize = 10;
@@ -39,7 +63,7 @@ struct Imported {
     left: usize,
 }
 
-pub(super) fn run(args: &Import) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let (records, bad) = match args.file.as_deref().filter(|file| *file != Path::new("-")) {
         None => read(&mut io::stdin().lock())?,
         Some(file) => {

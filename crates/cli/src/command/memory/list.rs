@@ -8,12 +8,57 @@ use tidegate_memory::record::Status;
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{Decision, Log, Page, Paged, Project, Topic};
 
-use super::arguments::{List, ListOf};
+use super::row_filter::RowFilter;
 use super::{Opened, folder, is_none, line, minute, say_waiting, waiting};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory list                          topics of all projects
+  tidegate memory list logs --project . --since 7d
+  tidegate memory list decisions --topic 12 --all
+  tidegate memory list logs --limit 100 --json | jq -r .next
+
+A list comes in pages: `--after` takes what the page before said was next. Times are
+in UTC.")]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
+pub(crate) struct Args {
+    /// What
+    #[arg(value_name = "WHAT", default_value = "topics")]
+    pub(crate) what: ListOf,
+    #[command(flatten)]
+    pub(crate) filter: RowFilter,
+    /// Only open topics, or decisions of open topics
+    #[arg(long, conflicts_with = "closed")]
+    pub(crate) open: bool,
+    /// Only closed ones
+    #[arg(long)]
+    pub(crate) closed: bool,
+    /// Also topics that were made for a session, and decisions that do not stand any more
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) limit: u16,
+    /// The page after this one
+    #[arg(long, value_name = "PLACE", allow_hyphen_values = true)]
+    pub(crate) after: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ListOf {
+    Topics,
+    Logs,
+    Decisions,
+    Projects,
+}
 
 /// A page of any kind.
 #[derive(Serialize)]
@@ -58,7 +103,7 @@ struct Listed {
     automatic: bool,
 }
 
-pub(super) fn run(args: &List) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let listed = listed(args)?;
     say_waiting(listed.waiting);
     if args.json {
@@ -91,8 +136,8 @@ pub(super) fn run(args: &List) -> Outcome {
 }
 
 /// Refuses what does not narrow this list: to pass over it would show more than was asked for.
-fn check(args: &List) -> Result<(), CliError> {
-    let of = &args.of;
+fn check(args: &Args) -> Result<(), CliError> {
+    let of = &args.filter;
     let given = [
         ("--project", of.project.is_some()),
         ("--topic", of.topic.is_some()),
@@ -116,7 +161,7 @@ fn check(args: &List) -> Result<(), CliError> {
     }
 }
 
-fn listed(args: &List) -> Result<Listed, CliError> {
+fn listed(args: &Args) -> Result<Listed, CliError> {
     check(args)?;
     let Some(mut opened) = Opened::look()? else {
         let rows = match args.what {
@@ -127,7 +172,7 @@ fn listed(args: &List) -> Result<Listed, CliError> {
         };
         return Ok(Listed { rows, next: None, waiting: waiting(&Here::find()?), automatic: false });
     };
-    let mut filter = opened.filter(&args.of)?;
+    let mut filter = opened.filter(&args.filter)?;
     filter.all = args.all;
     filter.open = if args.open { Some(true) } else { args.closed.then_some(false) };
     let page = Page { limit: args.limit.into(), after: args.after.clone() };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -12,13 +13,53 @@ use tidegate_core::settings::value::Value;
 use tidegate_memory::postgres::{Address, PASSWORD_VARIABLE};
 use tidegate_memory::team;
 
-use super::arguments::{Migrate, TlsName};
 use super::{Opened, line};
 use crate::approval::{self, Consent, Request};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  PGPASSWORD=… tidegate memory migrate --to postgres://me@db.example.com/memory
+  tidegate memory migrate --to postgres://me@db.example.com/memory --password-variable DB_PASSWORD
+  tidegate memory migrate --to postgres://me@localhost/memory --tls off
+
+All projects, whatever the config shares. The store here stays as it is, and can be
+copied again: what the server has is left alone, so a copy that was interrupted goes
+on. A password belongs into an environment variable: others on this machine can see
+a command line. At a terminal it asks first; called by an agent it prints a code that
+only a person can approve.
+
+Exit codes: 0 all rows are there, 1 something is missing, 4 waits for a person's approval.")]
+pub(crate) struct Args {
+    /// The server and database: postgres://USER@HOST:PORT/DATABASE
+    #[arg(long, value_name = "URL")]
+    pub(crate) to: String,
+    /// The environment variable that holds the password; unless told, PGPASSWORD
+    #[arg(long, value_name = "NAME")]
+    pub(crate) password_variable: Option<String>,
+    /// A file with the certificates that the server's is checked against; unless told, as in the config
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+    /// How the connection is protected; unless told, as in the config
+    #[arg(long, value_name = "HOW")]
+    pub(crate) tls: Option<TlsName>,
+    /// A person has approved it
+    #[arg(long)]
+    pub(crate) approved: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum TlsName {
+    Verify,
+    Off,
+}
 
 /// After how many rows it is said how far it is.
 const SAID_EVERY: usize = 5000;
@@ -32,7 +73,7 @@ struct Moved<'a> {
     projects: &'a [String],
 }
 
-pub(super) fn run(args: &Migrate) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let Some(mut opened) = Opened::look()? else {
         return Err(CliError::new("nothing has been recorded yet"));
     };
@@ -112,7 +153,7 @@ pub(super) fn run(args: &Migrate) -> Outcome {
 }
 
 /// What is approved: where to, and how it is known to be that.
-fn command(args: &Migrate, address: &Address) -> String {
+fn command(args: &Args, address: &Address) -> String {
     let mut command = format!("memory migrate --to {}", line(address.shown(), 400));
     let tls = args.tls.as_ref().map(|tls| match tls {
         TlsName::Verify => "verify".to_owned(),
@@ -129,7 +170,7 @@ fn command(args: &Migrate, address: &Address) -> String {
     command
 }
 
-fn tls(here: &Here, args: &Migrate) -> Tls {
+fn tls(here: &Here, args: &Args) -> Tls {
     match args.tls {
         None => here.config.memory.team.tls,
         Some(TlsName::Verify) => Tls::Verify,
@@ -137,7 +178,7 @@ fn tls(here: &Here, args: &Migrate) -> Tls {
     }
 }
 
-fn address(here: &Here, args: &Migrate) -> Result<Address, CliError> {
+fn address(here: &Here, args: &Args) -> Result<Address, CliError> {
     // Nothing of it is repeated: it may hold a password.
     let url = TeamUrl::taken(&Value::from(args.to.as_str())).ok_or_else(|| {
         CliError::new("--to takes the address of a PostgreSQL server")

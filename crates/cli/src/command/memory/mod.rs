@@ -1,6 +1,6 @@
 //! `tidegate memory`: what is remembered, for people. One file per command.
 
-pub(crate) mod arguments;
+mod backup;
 mod check;
 mod decision;
 mod export;
@@ -9,8 +9,9 @@ mod import;
 mod list;
 mod log;
 mod migrate;
+pub(crate) mod row_filter;
 mod search;
-mod shown;
+mod show;
 mod stats;
 pub(crate) mod team;
 mod topic;
@@ -31,25 +32,74 @@ use crate::approval;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
-use arguments::{MemoryCommand, Of};
+use row_filter::RowFilter;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum MemoryCommand {
+    /// Finds what was said, decided and learned
+    Search(search::Args),
+    /// Lists topics, logs, decisions or projects, newest first
+    List(list::Args),
+    /// Shows one topic, log, decision, session or project
+    Show(show::Args),
+    /// Adds and changes topics
+    #[command(subcommand)]
+    Topic(topic::TopicCommand),
+    /// Adds and changes decisions
+    #[command(subcommand)]
+    Decision(decision::DecisionCommand),
+    /// Writes a log by hand
+    #[command(subcommand)]
+    Log(log::LogCommand),
+    /// Goes through the whole store and says what is wrong with it
+    Check(check::Args),
+    /// Makes a copy of the store now
+    Backup(backup::Args),
+    /// Prints everything as JSON lines
+    Export(export::Args),
+    /// Takes in what `export` printed
+    Import(import::Args),
+    /// Deletes a log, a decision, a topic, a session or a project for good
+    Forget(forget::Args),
+    /// Shows how much there is, and what waits
+    Stats(stats::Args),
+    /// Shows what is shared with a team, what waits to be delivered and how it went
+    Team(team::Args),
+    /// Tells the team's store now what happened here
+    Push(team::PushArgs),
+    /// Asks the team's store now for the topics and decisions of others
+    Pull(team::PullArgs),
+    /// Copies the whole store of this machine to a server
+    Migrate(migrate::Args),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct IdArgs {
+    /// Its number
+    #[arg(value_name = "ID")]
+    pub(crate) id: i64,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(crate) fn run(command: &MemoryCommand) -> Outcome {
     match command {
         MemoryCommand::Search(args) => search::run(args),
         MemoryCommand::List(args) => list::run(args),
-        MemoryCommand::Show(args) => shown::run(args),
+        MemoryCommand::Show(args) => show::run(args),
         MemoryCommand::Topic(args) => topic::run(args),
         MemoryCommand::Decision(args) => decision::run(args),
         MemoryCommand::Log(args) => log::run(args),
-        MemoryCommand::Check(args) => check::check(args),
-        MemoryCommand::Backup(args) => check::backup(args),
-        MemoryCommand::Export => export::run(),
+        MemoryCommand::Check(args) => check::run(args),
+        MemoryCommand::Backup(args) => backup::run(args),
+        MemoryCommand::Export(_) => export::run(),
         MemoryCommand::Import(args) => import::run(args),
         MemoryCommand::Forget(args) => forget::run(args),
         MemoryCommand::Stats(args) => stats::run(args),
         MemoryCommand::Team(args) => team::show(args),
-        MemoryCommand::Push(args) => team::exchange(args, Direction::Push),
-        MemoryCommand::Pull(args) => team::exchange(args, Direction::Pull),
+        MemoryCommand::Push(args) => team::exchange(args.json, Direction::Push),
+        MemoryCommand::Pull(args) => team::exchange(args.json, Direction::Pull),
         MemoryCommand::Migrate(args) => migrate::run(args),
     }
 }
@@ -141,7 +191,7 @@ impl Opened {
         }
     }
 
-    fn filter(&mut self, of: &Of) -> Result<Filter, CliError> {
+    fn filter(&mut self, of: &RowFilter) -> Result<Filter, CliError> {
         let now = self.here.now;
         Ok(Filter {
             project: self.project(of.project.as_ref())?,

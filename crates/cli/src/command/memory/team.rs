@@ -8,12 +8,52 @@ use tidegate_memory::postgres::{Address, Patience};
 use tidegate_memory::team::{self, Direction, Failure, Found, Standing};
 use tidegate_memory::view::Query;
 
-use super::arguments::Json;
 use super::{Opened, line, minute};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory team
+  tidegate memory team --json | jq .pending
+
+Says nothing to the server; `push` and `pull` do. docs/team.md says how to share.")]
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory push
+
+The worker does this by itself after it has stored something. What the server has
+already stays as it is; what it cannot take now is kept.
+
+Exit codes: 0 nothing is left to tell, 1 something is.")]
+pub(crate) struct PushArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory pull
+
+The worker does this by itself, too. Logs of others stay on the server and are found
+there by `tidegate memory search`.")]
+pub(crate) struct PullArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// The team's server, where the config names one.
 pub(crate) fn address(here: &Here) -> Result<Option<Address>, CliError> {
@@ -51,7 +91,7 @@ struct Team {
     forgotten: usize,
 }
 
-pub(super) fn show(args: &Json) -> Outcome {
+pub(super) fn show(args: &Args) -> Outcome {
     let opened = Opened::look()?;
     let (here, shared, pending) = match opened {
         None => (Here::find()?, Vec::new(), 0),
@@ -137,7 +177,7 @@ struct Done {
     pending: u64,
 }
 
-pub(super) fn exchange(args: &Json, direction: Direction) -> Outcome {
+pub(super) fn exchange(json: bool, direction: Direction) -> Outcome {
     let mut opened = Opened::open()?;
     let Some(address) = address(&opened.here)? else {
         say_problems(&opened.here);
@@ -147,7 +187,7 @@ pub(super) fn exchange(args: &Json, direction: Direction) -> Outcome {
     let pending = opened.memory.store().outbox_length()?;
     let (delivered, forgotten, pulled) = (told.delivered, told.forgotten, told.pulled);
     let done = Done { delivered, forgotten, refused: told.refused, pulled, pending };
-    if args.json {
+    if json {
         print::json(&done);
     } else if direction == Direction::Pull {
         print::line(&format!("{} topics and decisions of others are new here", done.pulled));

@@ -8,7 +8,7 @@ use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;
 use crate::backend::{self, Ready};
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let settings = &seen.config.policies.phase.llm;
     let variable = |name: &str| std::env::var(name).ok();
     let Some(way) = settings.way() else {

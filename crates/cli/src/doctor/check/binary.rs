@@ -10,7 +10,7 @@ use crate::program::{find_on_path, is_program, version};
 
 const VERSION: &str = concat!("tidegate ", env!("CARGO_PKG_VERSION"));
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let init = format!("`{}` makes the link anew", seen.init_command(seen.scope()));
     match find_on_path(&seen.path, "tidegate") {
         None => found.warning("`tidegate` is not on PATH", put_on_path(seen)),

@@ -34,7 +34,7 @@ const FEATURES: &[Feature] = &[
     feature("`last_assistant_message`", [2, 1, 47], "the reading at Stop is stale"),
 ];
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     const UPDATE: &str = "`claude update` brings a newer client";
     let newest = || seen.client_sessions.iter().find_map(|session| session.shown.version.clone());
     let found_there = find_on_path(&seen.path, "claude");

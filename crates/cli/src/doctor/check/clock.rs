@@ -18,7 +18,7 @@ const SLACK_MS: u64 = 120_000;
 
 const CURE: &str = "set the clock right: `timedatectl set-ntp true`, or in the system's settings";
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let newest = seen.history.records.iter().map(|record| (time(record), record)).max_by_key(|(at, _)| *at);
     if let Some(why) = too_early(seen.now) {
         found.problem(why, CURE);

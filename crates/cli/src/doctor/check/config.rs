@@ -21,7 +21,7 @@ use crate::install::shell::quoted;
 /// More than this is no config.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let path = seen.env.place.config();
     let file = path.as_ref().map_or_else(|| "the config".to_owned(), |path| path.display().to_string());
     for problem in &seen.config.problems {

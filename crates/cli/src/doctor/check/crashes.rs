@@ -10,7 +10,7 @@ use super::super::gathered::Gathered;
 use super::super::history::{DAYS, time};
 use crate::command::worker::EVENT as WORKER;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state.is_err() {
         found.note(super::NO_STATE);
         return;

@@ -6,7 +6,7 @@ use super::super::finding::Findings;
 use super::super::gathered::Gathered;
 use crate::host::settings_file::{Scope, SettingsFile, disabling};
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     look(&seen.settings, found);
     if seen.simple {
         found.warning(

@@ -11,7 +11,7 @@ const NONE: u64 = 10 * MB;
 
 const CURE: &str = "make room; a gate that cannot write its record stays closed";
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let state = seen.state.as_ref().ok().map(tidegate_state::place::StateDir::root);
     let places = [("state", state), ("project", seen.project.as_deref())];
     let mut rooms = Vec::new();

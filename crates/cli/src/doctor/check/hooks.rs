@@ -6,7 +6,7 @@ use crate::host::settings_file::{Content, Scope};
 use crate::install::difference::{self, NEEDED};
 use crate::install::registrations::Calls;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let init = seen.init_command(seen.scope());
     if !seen.has_hooks() {
         let place =

@@ -5,7 +5,7 @@ use super::super::gathered::Gathered;
 use super::super::history::DAYS;
 use crate::host::unchecked::Unchecked;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state.is_err() {
         found.note(super::NO_STATE);
         return;

@@ -6,7 +6,7 @@ use super::super::finding::Findings;
 use super::super::gathered::Gathered;
 use crate::host::settings_file::Scope;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let mut commands: BTreeMap<Scope, BTreeSet<&[String]>> = BTreeMap::new();
     for command in seen.hooks() {
         commands.entry(command.scope).or_default().insert(&command.words);

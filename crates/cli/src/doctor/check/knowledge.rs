@@ -25,7 +25,7 @@ const NAMED: usize = 3;
 const HOUR: u64 = 3_600_000;
 const WIDEST_ZONE: u64 = 14 * HOUR;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     match &seen.project {
         Some(root) => look(root, seen.now, found),
         None => found.ok("no project, no files"),

@@ -7,7 +7,7 @@ use super::super::history::ENOUGH;
 /// A person notices more than this on every call.
 const SLOW_US: u64 = 50_000;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state.is_err() {
         found.note(super::NO_STATE);
         return;

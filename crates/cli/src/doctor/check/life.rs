@@ -13,7 +13,7 @@ use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;
 use super::super::history::DAYS;
 
-pub(super) const CURE: &str = "mend what else is found here, then start the client anew, trust the folder, and see with \
+pub(crate) const CURE: &str = "mend what else is found here, then start the client anew, trust the folder, and see with \
                                `/hooks` what it has loaded; `--bare`, `--safe-mode` and `--setting-sources` leave hooks out";
 
 /// Our state keeps sessions longer than this, so one that is not there was never heard of.
@@ -22,7 +22,7 @@ const LOOK_BACK_DAYS: u64 = 30;
 /// In one session there can be another reason: it began before the install, or its turn is not over.
 const SESSIONS: usize = 2;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let Some(installed) = seen.installed().filter(|_| seen.has_hooks()) else {
         found.ok("no hooks, no signs");
         return;

@@ -35,7 +35,7 @@ const OFTEN: usize = 3;
 /// A team that was not told anything for so long is not just away for lunch.
 const UNTOLD: u64 = 24 * HOUR;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let Ok(state) = &seen.state else {
         found.note(super::NO_STATE);
         return;

@@ -59,10 +59,10 @@ const CHECKS: &[(&str, Check)] = &[
     ("life", life::check),
 ];
 
-pub(super) const COUNT: usize = CHECKS.len();
+pub(crate) const COUNT: usize = CHECKS.len();
 
 /// What they all found.
-pub(super) fn all(seen: &Gathered) -> Vec<Finding> {
+pub(crate) fn all(seen: &Gathered) -> Vec<Finding> {
     let run = |(id, check): &(&'static str, Check)| {
         let mut findings = Findings::of(id);
         check(seen, &mut findings);

@@ -9,7 +9,7 @@ use super::super::finding::Findings;
 use super::super::gathered::Gathered;
 use crate::install::shell::quoted;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let state = seen.env.place.state().ok();
     let memory = Home::of(&seen.env.place).ok();
     let places = Places {

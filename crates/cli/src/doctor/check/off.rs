@@ -11,7 +11,7 @@ use super::super::gathered::Gathered;
 use crate::command::off::{describe, only_advises};
 use crate::install::shell::quoted;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     for name in &seen.config.off {
         // A name that is no policy's is a problem of the config.
         if policy::switchable().any(|known| known == name) {

@@ -16,7 +16,7 @@ fn is_elsewhere(program: &Path, link: &Path) -> bool {
     program.is_absolute() && real_place(program) != real_place(link)
 }
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let mut ours: BTreeMap<(&Path, &str, Calls), Vec<&Command>> = BTreeMap::new();
     for command in seen.ours() {
         ours.entry((&command.file, command.name(), command.calls)).or_default().push(command);

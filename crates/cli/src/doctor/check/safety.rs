@@ -12,7 +12,7 @@ use crate::host::settings_file::{Scope, is_same, text};
 use crate::install::misread::{self, Origin};
 use crate::install::record::Records;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let mut looked_at: BTreeSet<PathBuf> = BTreeSet::new();
     for (file, origin) in files(seen) {
         if !looked_at.insert(std::fs::canonicalize(&file).unwrap_or_else(|_| file.clone())) {

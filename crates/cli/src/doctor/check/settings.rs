@@ -6,7 +6,7 @@ use crate::host::hook_shape::faults;
 use crate::host::settings_file::Content;
 use crate::install::registrations::is_ours;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let mut read = 0;
     for file in &seen.settings {
         match &file.content {

@@ -18,7 +18,7 @@ use crate::install::shipped;
 /// More than this is no skill.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if !seen.has_hooks() {
         found.ok("none is needed without hooks");
         return;

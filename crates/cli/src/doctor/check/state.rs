@@ -10,7 +10,7 @@ use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;
 use crate::install::shell::quoted;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     const ELSEWHERE: &str = "set TIDEGATE_STATE_DIR to a folder of your own, where the client is started too";
     let state = match &seen.state {
         Ok(state) => state,
@@ -67,7 +67,7 @@ pub(super) fn check(seen: &Gathered, found: &mut Findings) {
 }
 
 /// Writes a file and takes it away again. A folder that is not there yet is made by the first hook.
-pub(super) fn try_to_write(folder: &Path) -> io::Result<()> {
+pub(crate) fn try_to_write(folder: &Path) -> io::Result<()> {
     match fs::metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Ok(found) if !found.is_dir() => return Err(io::Error::other("it is not a folder")),
@@ -88,23 +88,23 @@ fn in_the_way(path: &Path) -> Option<&Path> {
 
 /// Whether it is a folder of the person's own whose mode keeps its owner out.
 #[cfg(unix)]
-pub(super) fn is_closed(folder: &Path) -> bool {
+pub(crate) fn is_closed(folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let is_own = |found: fs::Metadata| found.uid() == rustix::process::geteuid().as_raw();
     fs::metadata(folder).is_ok_and(|found| found.is_dir() && found.mode() & 0o700 != 0o700 && is_own(found))
 }
 
 #[cfg(not(unix))]
-pub(super) fn is_closed(_: &Path) -> bool {
+pub(crate) fn is_closed(_: &Path) -> bool {
     false
 }
 
-pub(super) fn open_up(folder: &Path) -> String {
+pub(crate) fn open_up(folder: &Path) -> String {
     format!("`chmod u+rwx {}` lets you write there again", quoted(folder))
 }
 
 /// The file that is written on trial.
-pub(super) fn probe(folder: &Path) -> std::path::PathBuf {
+pub(crate) fn probe(folder: &Path) -> std::path::PathBuf {
     folder.join(format!(".doctor.{}", std::process::id()))
 }
 

@@ -10,7 +10,7 @@ use super::super::finding::{Findings, count};
 use super::super::gathered::Gathered;
 use crate::install::shell::quoted;
 
-pub(super) fn check(seen: &Gathered, found: &mut Findings) {
+pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state.is_err() {
         found.note(super::NO_STATE);
         return;

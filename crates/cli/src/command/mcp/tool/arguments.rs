@@ -7,7 +7,7 @@ use tidegate_memory::view::{Filter, Page};
 
 use super::schema;
 use crate::command::mcp::memory::{Memory, ProjectName};
-use crate::command::memory::arguments::When;
+use crate::command::memory::row_filter::When;
 use crate::error::CliError;
 
 /// Rows on a page that nobody asked the size of.

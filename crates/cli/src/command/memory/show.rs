@@ -8,12 +8,41 @@ use tidegate_memory::record;
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{Decision, Filter, Log, Page, Project, Topic};
 
-use super::arguments::{Show, ShowOf};
 use super::list;
 use super::{Opened, line, minute, team};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate memory show topic 12
+  tidegate memory show decision 7
+  tidegate memory show log 3f9a2c
+  tidegate memory show session 91b38a40-…
+
+A log is named by its id or the beginning of it.")]
+pub(crate) struct Args {
+    /// What
+    #[arg(value_name = "WHAT")]
+    pub(crate) what: ShowOf,
+    /// Its id
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum ShowOf {
+    Topic,
+    Log,
+    Decision,
+    Session,
+    Project,
+}
 
 /// How many rows of what belongs to something are shown with it.
 const WITH: usize = 20;
@@ -33,7 +62,7 @@ struct WholeSession {
     logs: Vec<Log>,
 }
 
-pub(super) fn run(args: &Show) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let Some(mut opened) = Opened::look()? else {
         return Err(CliError::new("nothing has been recorded yet"));
     };

@@ -24,10 +24,19 @@ use tidegate_state::session::marks;
 use tidegate_state::{clock, config, journal};
 
 use super::Outcome;
-use crate::args;
 use crate::backend::{self, Asked};
 use crate::error::CliError;
 use crate::program;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The session that the prompt belongs to
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: String,
+    /// When the prompt came, in milliseconds
+    #[arg(long, value_name = "MS")]
+    pub(crate) prompt_at: u64,
+}
 
 /// The hook sends the beginning of a prompt, which is less.
 const LARGEST_PROMPT: u64 = 64 * 1024;
@@ -35,7 +44,7 @@ const LARGEST_PROMPT: u64 = 64 * 1024;
 /// The event's name in the journal.
 const EVENT: &str = "phase-llm";
 
-pub(crate) fn run(args: &args::PhaseAsk) -> Outcome {
+pub(crate) fn run(args: &Args) -> Outcome {
     let env = Environment::of_hook();
     let state = StateDir::open(&env.place).map_err(CliError::new)?;
     let session = SessionId::parse(&args.session).map_err(CliError::new)?;
