@@ -61,10 +61,10 @@ pub(crate) enum Command {
     Handoff(handoff::Args),
     /// Runs stages one after another in a session, each only while there is room for it
     #[command(subcommand)]
-    Cycle(cycle::arguments::CycleCommand),
+    Cycle(cycle::CycleCommand),
     /// Checks the gates between the phases of a workflow, and lets through what passes
     #[command(subcommand)]
-    Gate(gate::arguments::GateCommand),
+    Gate(gate::GateCommand),
     /// Finds, shows and changes what is remembered of conversations
     #[command(subcommand)]
     Memory(memory::MemoryCommand),

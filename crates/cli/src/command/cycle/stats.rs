@@ -8,11 +8,28 @@ use tidegate_core::feature::cycle::history::Distribution;
 use tidegate_core::meter::short_tokens;
 use tidegate_state::feature::cycle;
 
-use super::arguments::Stats;
+use crate::args::ProjectArgs;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::knowledge::Project;
 use crate::print;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate cycle stats
+  tidegate cycle stats release --json
+
+`from here` is what a stage and all after it took together, in the cycles that got
+through them. With min_left = \"auto\" its 80th percentile counts, once there are
+five.")]
+pub(crate) struct Args {
+    /// Which cycle
+    #[arg(value_name = "NAME", default_value = tidegate_core::feature::cycle::BUILT_IN)]
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
+}
 
 #[derive(Serialize)]
 struct Row {
@@ -64,7 +81,7 @@ impl Numbers {
     }
 }
 
-pub(super) fn run(args: &Stats) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let project = Project::find(&args.of)?;
     let Some(cycle) = project.here.config.policies.cycle.cycle(&args.name) else {
         return Err(CliError::new(format!("there is no cycle {}", args.name)));
