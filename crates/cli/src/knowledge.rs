@@ -21,6 +21,7 @@ use tidegate_state::project;
 
 use crate::args::ProjectArgs;
 use crate::error::CliError;
+use crate::path::real_path;
 use crate::print;
 use crate::sessions::Here;
 
@@ -143,7 +144,7 @@ impl Project {
 
     /// The project whatever way leads to it.
     pub(crate) fn real(&self) -> PathBuf {
-        std::fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone())
+        real_path(&self.root)
     }
 
     /// Where a stock file is.

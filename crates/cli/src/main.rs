@@ -8,11 +8,14 @@ mod doctor;
 mod error;
 mod host;
 mod install;
+mod json_text;
 mod knowledge;
+mod path;
 mod print;
 mod program;
 mod project_root;
 mod sessions;
+mod shell;
 mod without_repository;
 
 use std::io::IsTerminal;

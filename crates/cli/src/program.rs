@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use tidegate_state::child;
 
+use crate::path::real_path;
+
 /// The client takes about a second to say its version; more is a hang.
 const LIMIT: Duration = Duration::from_secs(5);
 
@@ -25,9 +27,8 @@ pub(crate) fn search_path() -> Vec<PathBuf> {
 
 /// Whether a program, or what it leads to, is in this folder.
 pub(crate) fn is_in(program: &Path, folder: &Path) -> bool {
-    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let (folder, place) = (real(folder), program.parent().map(real).unwrap_or_default());
-    place.starts_with(&folder) || real(program).starts_with(&folder)
+    let (folder, place) = (real_path(folder), program.parent().map(real_path).unwrap_or_default());
+    place.starts_with(&folder) || real_path(program).starts_with(&folder)
 }
 
 /// A path behind the links of its folders, and not behind its own: where it can be led elsewhere.

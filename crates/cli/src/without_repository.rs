@@ -18,7 +18,7 @@ use tidegate_state::place::running;
 use tidegate_state::session::marks;
 
 use crate::error::CliError;
-use crate::host::settings_file::is_same;
+use crate::path::is_same_place;
 use crate::print;
 
 /// Runs this command without the variables that a repository set. `None`: there are none, and the command may run here.
@@ -123,7 +123,7 @@ fn projects(env: &Environment) -> Vec<PathBuf> {
     }
     // In the home directory the settings are the user's own, unless they are what makes it the home directory.
     let home = env.place.home.as_deref();
-    let is_home = |project: &Path| home.is_some_and(|home| is_same(home, project));
+    let is_home = |project: &Path| home.is_some_and(|home| is_same_place(home, project));
     let makes_it_so = |project: &Path| {
         let variables = variables_of_project(project).unwrap_or_default();
         let is_theirs =

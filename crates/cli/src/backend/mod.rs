@@ -1,7 +1,6 @@
 //! Asking a language model: what a prompt is about, or for a summary. By the client's own program, or by `curl` at an
 //! endpoint. Only where the user's own config says so, and never on the way of a hook.
 
-mod claude;
 mod endpoint;
 pub(crate) mod summariser;
 
@@ -12,10 +11,11 @@ use tidegate_core::language_model::backend::{Kind, Target, Way};
 use tidegate_core::language_model::{Question, Said};
 use tidegate_core::pipeline::record::BackendOutcome;
 
+use crate::host::claude_code::language_model::ask_claude;
 use crate::program::{self, NotRun};
 
 /// An answer is a word or a few lines; what is around it is bounded.
-const LARGEST_ANSWER: u64 = 256 * 1024;
+pub(crate) const LARGEST_ANSWER: u64 = 256 * 1024;
 
 /// Everything that asking takes.
 pub(crate) enum Ready {
@@ -39,18 +39,18 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    fn failed(why: impl Into<String>) -> Asked {
+    pub(crate) fn failed(why: impl Into<String>) -> Asked {
         Asked { outcome: BackendOutcome::Failed, why: Some(why.into()), ..Asked::default() }
     }
 
-    fn not_run(why: &NotRun) -> Asked {
+    pub(crate) fn not_run(why: &NotRun) -> Asked {
         match why {
             NotRun::Late => Asked { outcome: BackendOutcome::Timeout, ..Asked::default() },
             NotRun::Start(error) => Asked::failed(error.kind().to_string()),
         }
     }
 
-    fn read(kind: Kind, text: &str) -> Asked {
+    pub(crate) fn read(kind: Kind, text: &str) -> Asked {
         let said = Said::read(kind, text);
         let outcome = if said.text.is_some() { BackendOutcome::Answered } else { BackendOutcome::NoAnswer };
         Asked { outcome, said, why: None }
@@ -93,7 +93,7 @@ pub(crate) fn prepare(
 pub(crate) fn ask(ready: &Ready, way: &Way, question: &Question) -> Asked {
     let limit = Duration::from_secs(way.timeout_s);
     match ready {
-        Ready::Claude { program } => claude::ask(program, &way.model, question, limit),
+        Ready::Claude { program } => ask_claude(program, &way.model, question, limit),
         Ready::Endpoint { curl, target, key } => {
             let request = endpoint::Request { form: way.kind, target, key: key.as_deref(), limit };
             request.ask(curl, &way.model, question)

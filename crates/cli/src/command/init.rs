@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::Outcome;
+use crate::host::claude_code;
 use crate::install::arguments::{InstallReport, InstallTarget};
 use crate::install::links_out::{self, LinkOut};
 use crate::install::target::Target;
@@ -84,7 +85,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         }
     }
     warnings.extend(links.iter().map(LinkOut::said));
-    warnings.extend(warnings::left_by(&planned, &target));
+    warnings.extend(claude_code::warnings::left_by(&planned, &target));
     carry_out(&target, &args.report, &warnings, Some(&next), |records| {
         let plan = plan::init(&target, preset, records)?;
         // What came after the question was not agreed to.

@@ -8,7 +8,7 @@ use tidegate_core::feature::config::schema;
 
 use super::{Outcome, config};
 use crate::args::Cli;
-use crate::install::registrations::plugin_hooks;
+use crate::host::claude_code::registrations::plugin_hooks;
 use crate::print;
 
 #[derive(Debug, clap::Args)]

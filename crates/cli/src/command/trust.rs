@@ -17,9 +17,9 @@ use tidegate_state::session::claims;
 use super::Outcome;
 use crate::approval::{self, Consent, Request, tightened};
 use crate::error::CliError;
-use crate::install::shell::quoted;
 use crate::print;
 use crate::sessions::Here;
+use crate::shell::quoted;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

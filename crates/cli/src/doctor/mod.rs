@@ -4,8 +4,6 @@
 //! broken is a finding; doctor itself works without a home, without a state directory and without a project.
 
 pub(crate) mod check;
-mod client_session;
 pub(crate) mod finding;
 pub(crate) mod gathered;
-mod history;
-mod registration;
+pub(crate) mod history;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tidegate_state::place::PlaceEnv;
 
-use super::settings_file;
+use super::claude_code::settings_file;
 
 /// Settings of other agents below a project, into which people and importers copy hook entries.
 const IN_PROJECT: &[&str] = &[

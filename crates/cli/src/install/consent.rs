@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use super::arguments::{InstallReport, InstallTarget};
 use super::leads::Detour;
 use super::links_out::LinkOut;
-use super::shell::quoted;
 use super::target::Target;
+use crate::shell::quoted;
 use tidegate_core::pipeline::record::Deeds;
 
 use crate::approval::{self, Consent, Request};

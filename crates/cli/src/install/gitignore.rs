@@ -3,17 +3,10 @@
 //! The block ends every line as the file does and is set off by exactly one line break of ours, so taking it out gives
 //! the file back to the byte, with or without a line break at its end.
 
+use crate::host::claude_code::IGNORED;
+
 const BEGIN: &str = "# tidegate: what runs leave behind";
 const END: &str = "# tidegate: end";
-const ENTRIES: [&str; 7] = [
-    ".claude/settings.local.json",
-    ".claude/tidegate.local.toml",
-    ".claude/.context-budget.json",
-    ".claude/dev-cycle.state.json*",
-    ".claude/context/*.json",
-    ".claude/context/progress.archive.md",
-    ".claude/context/handoff.md",
-];
 
 /// The file with our block. `None` stands for no file.
 pub(crate) fn install(text: Option<&str>) -> String {
@@ -37,7 +30,7 @@ pub(crate) fn uninstall(text: &str) -> Option<String> {
 }
 
 fn block(newline: &str) -> String {
-    let lines = [BEGIN].into_iter().chain(ENTRIES).chain([END]);
+    let lines = [BEGIN].into_iter().chain(IGNORED).chain([END]);
     lines.flat_map(|line| [line, newline]).collect()
 }
 
@@ -59,7 +52,7 @@ fn parts(text: &str) -> Option<(&str, &str, &str)> {
     let end = inside()
         .find(|(_, line)| *line == END)
         .map(|(end, _)| end)
-        .or_else(|| inside().take_while(|(_, line)| ENTRIES.contains(line)).last().map(|(end, _)| end));
+        .or_else(|| inside().take_while(|(_, line)| IGNORED.contains(line)).last().map(|(end, _)| end));
     let end = end.unwrap_or(begin);
     Some((&text[..start], &text[start..end], &text[end..]))
 }

@@ -3,28 +3,21 @@
 //! Everything is read, decided and, where it must be, refused before anything is changed; then what was there is kept,
 //! then files are written, one at a time and each of them whole.
 
-// What goes into which file, as text.
-pub(crate) mod json_text;
-pub(crate) mod shell;
-pub(crate) mod registrations;
-pub(crate) mod status_line;
-pub(crate) mod difference;
-pub(crate) mod settings;
-pub(crate) mod misread;
+// What goes into files that are not the host's, as text.
 mod gitignore;
 mod preset;
-pub(crate) mod shipped;
 // Where, what for, and how it is done.
 pub(crate) mod arguments;
 mod link;
 pub(crate) mod links_out;
 pub(crate) mod leads;
 pub(crate) mod consent;
+pub(crate) mod place;
 pub(crate) mod target;
 pub(crate) mod record;
 pub(crate) mod warnings;
 pub(crate) mod plan;
-mod step;
+pub(crate) mod step;
 
 use std::fs;
 use std::path::PathBuf;

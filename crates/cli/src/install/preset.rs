@@ -2,7 +2,7 @@
 
 use toml_edit::{Document, DocumentMut, Item, Table, TableLike, value};
 
-use super::json_text::{Fault, fault};
+use crate::json_text::{Fault, fault};
 
 /// Whose preset it is.
 #[derive(Clone, Copy, Debug)]

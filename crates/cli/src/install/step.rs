@@ -10,9 +10,10 @@ use similar::TextDiff;
 use tidegate_state::file::replace;
 
 use super::link;
+use super::place::Place;
 use super::record::Kind;
-use super::target::Place;
 use crate::error::CliError;
+use crate::path::real_path;
 use crate::print;
 
 /// What is said about one file, and done to it.
@@ -79,7 +80,7 @@ impl Step {
 
     /// What killed processes were about to put in this file's place.
     pub(crate) fn leftovers(&self) -> Vec<PathBuf> {
-        let file = fs::canonicalize(&self.place.file).unwrap_or_else(|_| self.place.file.clone());
+        let file = real_path(&self.place.file);
         match (file.parent(), file.file_name()) {
             (Some(folder), Some(name)) => leftovers(folder, Some(&name.to_string_lossy())),
             _ => Vec::new(),

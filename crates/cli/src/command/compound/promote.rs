@@ -21,9 +21,9 @@ use super::plan::{Change, Step, Typed, changes};
 use crate::approval::{self, Consent, Request};
 use crate::args::ProjectArgs;
 use crate::error::CliError;
-use crate::install::shell::quoted;
 use crate::knowledge::{Knowledge, LARGEST, Project, StockName};
 use crate::print;
+use crate::shell::quoted;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

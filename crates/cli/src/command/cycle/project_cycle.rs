@@ -22,6 +22,7 @@ use crate::approval::{self, tightened};
 use crate::args::ProjectArgs;
 use crate::error::CliError;
 use crate::knowledge::Project;
+use crate::path::real_path;
 use crate::print;
 use crate::sessions::Session;
 
@@ -229,8 +230,4 @@ impl ProjectCycle {
         }
         Ok((state, active))
     }
-}
-
-fn real_path(path: &Path) -> PathBuf {
-    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -12,8 +12,8 @@ use crate::approval::{Consent, tightened};
 use crate::args::ProjectArgs;
 use crate::command::Outcome;
 use crate::error::CliError;
-use crate::install::shell::quoted;
 use crate::print;
+use crate::shell::quoted;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -18,6 +18,7 @@ use crate::approval::{self, Consent, Given, Request};
 use crate::args::ProjectArgs;
 use crate::error::CliError;
 use crate::knowledge::Project;
+use crate::path::real_path;
 use crate::print;
 use crate::sessions::Session;
 
@@ -31,10 +32,9 @@ impl ProjectWorkflow {
     pub(super) fn find(of: &ProjectArgs) -> Result<ProjectWorkflow, CliError> {
         let project = Project::find(of)?;
         let session = project.here.session(project.session.as_ref().map(SessionId::as_str)).ok();
-        let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let here = project.real();
         let is_here = |session: &Session| {
-            session.marks.session.root.as_deref().is_none_or(|root| real(Path::new(root)) == here)
+            session.marks.session.root.as_deref().is_none_or(|root| real_path(Path::new(root)) == here)
         };
         let session = session.filter(is_here);
         Ok(ProjectWorkflow { project, session })

@@ -14,9 +14,9 @@ use crate::approval::{Consent, Given};
 use crate::args::ProjectArgs;
 use crate::command::Outcome;
 use crate::error::CliError;
-use crate::install::shell::quoted;
 use crate::knowledge::said;
 use crate::print;
+use crate::shell::quoted;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -4,9 +4,9 @@ use tidegate_core::pipeline::record::BackendOutcome;
 use tidegate_state::language_model as calls;
 use tidegate_state::language_model::Cap;
 
-use super::super::finding::{Findings, count};
-use super::super::gathered::Gathered;
 use crate::backend::{self, Ready};
+use crate::doctor::finding::{Findings, count};
+use crate::doctor::gathered::Gathered;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let settings = &seen.config.policies.phase.llm;

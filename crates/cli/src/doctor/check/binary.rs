@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use crate::install::shell::quoted;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
 use crate::program::{find_on_path, is_program, version};
+use crate::shell::quoted;
 
 const VERSION: &str = concat!("tidegate ", env!("CARGO_PKG_VERSION"));
 

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use tidegate_core::time::Millis;
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use super::super::history::time;
-use crate::host::settings_file::modified;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::doctor::history::time;
+use crate::path::modified_at;
 
 /// This source was written then; no clock that is right says less.
 const WRITTEN: &str = "2026-11-15T00:00:00Z";
@@ -58,7 +58,7 @@ fn too_early(now: Millis) -> Option<String> {
 fn time_of_files(folder: &Path) -> Option<Millis> {
     let probe = super::state::probe(folder);
     OpenOptions::new().write(true).create_new(true).open(&probe).ok()?;
-    let time = modified(&probe);
+    let time = modified_at(&probe);
     let _ = fs::remove_file(&probe);
     time
 }

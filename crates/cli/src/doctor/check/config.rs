@@ -12,11 +12,11 @@ use tidegate_state::file::bounded;
 use tidegate_state::host::claude_code::settings::variables_of_project;
 use toml_edit::{DocumentMut, Item};
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use crate::host::settings_file::Scope;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::host::claude_code::settings_file::Scope;
 #[cfg(unix)]
-use crate::install::shell::quoted;
+use crate::shell::quoted;
 
 /// More than this is no config.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -83,7 +83,7 @@ fn is_open(path: &Path) -> bool {
 
 /// Variables in the user's own settings count in every client, and not in this terminal.
 fn of_user(seen: &Gathered, found: &mut Findings) {
-    let Some(file) = seen.settings.iter().find(|file| file.scope == Scope::User) else { return };
+    let Some(file) = seen.client.settings.iter().find(|file| file.scope == Scope::User) else { return };
     let path = file.path.display();
     let variable = |name: &str| file.get("env")?.get(name).and_then(Value::as_str);
     if variable("TIDEGATE_GUARD").is_some_and(|value| !value.is_empty()) {

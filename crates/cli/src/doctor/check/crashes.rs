@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use tidegate_core::pipeline::record::{Failure, Record};
 use tidegate_core::time::Millis;
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use super::super::history::{DAYS, time};
 use crate::command::worker::EVENT as WORKER;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::doctor::history::{DAYS, time};
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state.is_err() {

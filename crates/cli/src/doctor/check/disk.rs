@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::super::finding::{Findings, State};
-use super::super::gathered::Gathered;
+use crate::doctor::finding::{Findings, State};
+use crate::doctor::gathered::Gathered;
 
 const MB: u64 = 1_000_000;
 const LITTLE: u64 = 100 * MB;

@@ -1,8 +1,8 @@
 //! Other agents that call the hooks.
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use super::super::history::DAYS;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::doctor::history::DAYS;
 use crate::host::unchecked::Unchecked;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {

@@ -14,9 +14,9 @@ use tidegate_core::time::Millis;
 use tidegate_state::feature::knowledge::read::{Folder, LARGEST};
 use tidegate_state::file::bounded;
 
-use super::super::finding::{Findings, count};
-use super::super::gathered::Gathered;
-use crate::install::shell::quoted;
+use crate::doctor::finding::{Findings, count};
+use crate::doctor::gathered::Gathered;
+use crate::shell::quoted;
 
 /// So many lines of one file are named.
 const NAMED: usize = 3;

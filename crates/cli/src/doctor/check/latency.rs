@@ -1,8 +1,8 @@
 //! How long the last hundred hook runs took.
 
-use super::super::finding::{Findings, count};
-use super::super::gathered::Gathered;
-use super::super::history::ENOUGH;
+use crate::doctor::finding::{Findings, count};
+use crate::doctor::gathered::Gathered;
+use crate::doctor::history::ENOUGH;
 
 /// A person notices more than this on every call.
 const SLOW_US: u64 = 50_000;

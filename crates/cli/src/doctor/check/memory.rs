@@ -16,12 +16,12 @@ use tidegate_state::feature::memory::spool;
 use tidegate_state::feature::memory::spool::Unread;
 use tidegate_state::place::StateDir;
 
-use super::super::finding::{Findings, count};
-use super::super::gathered::Gathered;
-use super::super::history::{DAYS, time};
 use super::state::{is_closed, open_up, try_to_write};
 use crate::command::worker::EVENT;
-use crate::install::shell::quoted;
+use crate::doctor::finding::{Findings, count};
+use crate::doctor::gathered::Gathered;
+use crate::doctor::history::{DAYS, time};
+use crate::shell::quoted;
 
 const HOUR: u64 = 3_600_000;
 

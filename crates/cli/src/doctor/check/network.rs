@@ -5,9 +5,9 @@ use std::path::Path;
 
 use tidegate_memory::memory::Home;
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use crate::install::shell::quoted;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::shell::quoted;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let state = seen.env.place.state().ok();
@@ -15,7 +15,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let places = Places {
         state: state.as_deref(),
         memory: memory.as_ref().map(Home::folder),
-        client: seen.host.as_deref(),
+        client: seen.client.folder.as_deref(),
     };
     look(&places, file_system, found);
 }
@@ -127,8 +127,8 @@ fn mount_type(mountinfo: &str, folder: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::finding::State;
     use super::*;
+    use crate::doctor::finding::State;
 
     #[test]
     fn network_file_systems_are_known_by_their_numbers() {

@@ -6,10 +6,10 @@ use tidegate_core::feature as policy;
 use tidegate_state::config::off;
 use tidegate_state::config::off::Scope;
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
 use crate::command::off::{describe, only_advises};
-use crate::install::shell::quoted;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
+use crate::shell::quoted;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     for name in &seen.config.off {

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use tidegate_state::file::append;
 
-use super::super::finding::{Findings, count};
-use super::super::gathered::Gathered;
-use crate::install::shell::quoted;
+use crate::doctor::finding::{Findings, count};
+use crate::doctor::gathered::Gathered;
+use crate::shell::quoted;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     const ELSEWHERE: &str = "set TIDEGATE_STATE_DIR to a folder of your own, where the client is started too";

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::json_text::{self, Document, Fault, Node};
 use super::registrations::{self, Caller, Calls, OwnEntry, Starts, is_ours};
 use super::status_line::{self, StatusLine, Theirs};
+use crate::json_text::{self, Document, Fault, Node};
 
 /// What goes into a file.
 #[derive(Debug)]
@@ -301,7 +301,7 @@ fn without_line(text: String, around: &Around<'_>) -> Result<String, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::install::json_text::tests::odd_json;
+    use crate::json_text::tests::odd_json;
 
     const PROGRAM: &str = "/opt/it's here/tidegate";
     const ALL: Entries<'_> = Entries { hooks: Some(Caller::Program(PROGRAM)), status_line: true };

@@ -6,13 +6,14 @@ use std::path::Path;
 use tidegate_core::time::Millis;
 
 use super::super::client_session::show;
-use super::super::finding::{Findings, count};
-use super::super::gathered::Gathered;
-use crate::install::shell::quoted;
+use crate::doctor::check::NO_STATE;
+use crate::doctor::finding::{Findings, count};
+use crate::doctor::gathered::Gathered;
+use crate::shell::quoted;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     if seen.state.is_err() {
-        found.note(super::NO_STATE);
+        found.note(NO_STATE);
         return;
     }
     let newest = seen

@@ -5,17 +5,18 @@ use std::path::{Path, PathBuf};
 
 use tidegate_state::project;
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
+use super::super::misread::{self, Origin};
+use super::super::settings_file::{Scope, text};
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
 use crate::host::agent_homes::AgentHomes;
-use crate::host::settings_file::{Scope, is_same, text};
-use crate::install::misread::{self, Origin};
 use crate::install::record::Records;
+use crate::path::{is_same_place, real_path};
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let mut looked_at: BTreeSet<PathBuf> = BTreeSet::new();
     for (file, origin) in files(seen) {
-        if !looked_at.insert(std::fs::canonicalize(&file).unwrap_or_else(|_| file.clone())) {
+        if !looked_at.insert(real_path(&file)) {
             continue;
         }
         let Some(text) = text(&file) else { continue };
@@ -37,8 +38,12 @@ fn files(seen: &Gathered) -> Vec<(PathBuf, Origin)> {
         (Scope::Local | Scope::Shared, Some(project)) => Origin::project(project, file),
         _ => Origin::user(),
     };
-    let mut files: Vec<(PathBuf, Origin)> =
-        seen.settings.iter().map(|file| (file.path.clone(), of_scope(file.scope, &file.path))).collect();
+    let mut files: Vec<(PathBuf, Origin)> = seen
+        .client
+        .settings
+        .iter()
+        .map(|file| (file.path.clone(), of_scope(file.scope, &file.path)))
+        .collect();
     let others = homes.settings_of_others(here);
     files.extend(others.into_iter().map(|file| (file, Origin::OtherAgent { init: init.clone() })));
     let copies = homes.plugin_copies();
@@ -46,7 +51,7 @@ fn files(seen: &Gathered) -> Vec<(PathBuf, Origin)> {
     files.extend(homes.plugins_in_place().into_iter().map(|file| (file, Origin::LivePlugin)));
 
     let installs = Records::look(&seen.env).map(|records| records.settings()).unwrap_or_default();
-    let is_host = |root: &Path| seen.host.as_deref().is_some_and(|host| is_same(host, root));
+    let is_host = |root: &Path| seen.client.folder.as_deref().is_some_and(|host| is_same_place(host, root));
     files.extend(installs.iter().map(|(root, file)| {
         (file.clone(), if is_host(root) { Origin::user() } else { Origin::project(root, file) })
     }));
@@ -65,7 +70,7 @@ fn files(seen: &Gathered) -> Vec<(PathBuf, Origin)> {
 /// Each worktree of a project's repository, and the same project in it where that is a folder below.
 fn in_worktrees(project: &Path) -> Vec<PathBuf> {
     let trees = project::worktrees(project);
-    let real = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
+    let real = real_path(project);
     // A worktree may be in another one's folder: the innermost is the project's.
     let top = trees.iter().filter(|tree| real.starts_with(tree)).max_by_key(|tree| tree.components().count());
     let below = top.and_then(|top| real.strip_prefix(top).ok()).unwrap_or(Path::new("")).to_owned();

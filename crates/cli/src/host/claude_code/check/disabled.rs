@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use crate::host::settings_file::{Scope, SettingsFile, disabling};
+use super::super::settings_file::{Scope, SettingsFile, disabling};
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
-    look(&seen.settings, found);
-    if seen.simple {
+    look(&seen.client.settings, found);
+    if seen.client.is_simple {
         found.warning(
             "CLAUDE_CODE_SIMPLE is set in this environment: a client started from here runs no hook at all",
             "`unset CLAUDE_CODE_SIMPLE` before starting the client",
@@ -44,8 +44,8 @@ fn look(settings: &[SettingsFile], found: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::settings_file::Content;
     use super::*;
-    use crate::host::settings_file::Content;
     use serde_json::json;
 
     fn found(files: &[(Scope, Value)]) -> Vec<String> {

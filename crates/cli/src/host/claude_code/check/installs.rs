@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use crate::host::settings_file::Scope;
+use super::super::settings_file::Scope;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let mut commands: BTreeMap<Scope, BTreeSet<&[String]>> = BTreeMap::new();
@@ -18,7 +18,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         Scope::User => "the user's settings",
     };
     let mut installs: Vec<String> = commands.keys().map(|scope| name(*scope).to_owned()).collect();
-    installs.extend(seen.plugin.as_ref().map(|plugin| format!("the plugin {}", plugin.id)));
+    installs.extend(seen.client.plugin.as_ref().map(|plugin| format!("the plugin {}", plugin.id)));
     let [others @ .., last] = installs.as_slice() else {
         found.ok("none");
         return;
@@ -28,7 +28,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         return;
     }
     let sets: BTreeSet<_> = commands.values().collect();
-    let cost = if seen.plugin.is_none() && sets.len() == 1 {
+    let cost = if seen.client.plugin.is_none() && sets.len() == 1 {
         "their commands are the same, so the client runs them once, but taking out one leaves the other"
     } else {
         &format!("each event is answered once, but costs {} processes", installs.len())
@@ -37,7 +37,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let cure =
         format!("to keep one: {}", removals(seen, &commands.into_keys().collect::<Vec<_>>()).join("; "));
     // The plugin has skills and tools, and settings the status line: both together are a choice.
-    if seen.plugin.is_some() && installs.len() == 2 {
+    if seen.client.plugin.is_some() && installs.len() == 2 {
         found.note_with(text, cure);
     } else {
         found.warning(text, cure);
@@ -65,7 +65,7 @@ fn removals(seen: &Gathered, scopes: &[Scope]) -> Vec<String> {
             Scope::User => Some(takes(Scope::User, "the user's")),
         })
         .collect();
-    let plugin = seen.plugin.as_ref();
+    let plugin = seen.client.plugin.as_ref();
     removals
         .extend(plugin.map(|plugin| format!("`claude plugin uninstall {}` takes out the plugin", plugin.id)));
     removals

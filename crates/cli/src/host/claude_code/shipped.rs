@@ -12,7 +12,7 @@ macro_rules! skill {
     ($name:literal) => {
         Shipped {
             path: concat!("skills/", $name, "/SKILL.md"),
-            text: include_str!(concat!("../../../../plugin/skills/", $name, "/SKILL.md")),
+            text: include_str!(concat!("../../../../../plugin/skills/", $name, "/SKILL.md")),
         }
     };
 }
@@ -21,7 +21,7 @@ macro_rules! command {
     ($name:literal) => {
         Shipped {
             path: concat!("commands/tidegate-", $name, ".md"),
-            text: include_str!(concat!("../../../../plugin/commands/", $name, ".md")),
+            text: include_str!(concat!("../../../../../plugin/commands/", $name, ".md")),
         }
     };
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Display};
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
 use crate::program::{find_on_path, version};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +36,7 @@ const FEATURES: &[Feature] = &[
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     const UPDATE: &str = "`claude update` brings a newer client";
-    let newest = || seen.client_sessions.iter().find_map(|session| session.shown.version.clone());
+    let newest = || seen.client.sessions.iter().find_map(|session| session.shown.version.clone());
     let found_there = find_on_path(&seen.path, "claude");
     if let Some(path) = found_there.as_ref().filter(|path| seen.is_in_project(path)) {
         found.note(format!("`claude` on PATH is {}, in the project itself: it was not run", path.display()));

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::host::settings_file::{Scope, SettingsFile};
-use crate::install::registrations::{self, Calls, OwnEntry, Starts, is_tidegate};
-use crate::install::{shell, status_line};
+use super::registrations::{self, Calls, OwnEntry, Starts, is_tidegate};
+use super::settings_file::{Scope, SettingsFile};
+use super::status_line;
+use crate::path::real_path;
 use crate::program::{find_on_path, is_program};
+use crate::shell;
 
 /// One command in a settings file.
 #[derive(Clone, Debug)]
@@ -108,7 +110,7 @@ impl Command {
             return Target::Unclear;
         }
         if let Some(link) = around.link.filter(|link| self.selected && is_program(link).is_ok()) {
-            return Target::File(std::fs::canonicalize(link).unwrap_or_else(|_| link.to_owned()));
+            return Target::File(real_path(link));
         }
         let Some(name) = self.expand(name, around) else { return Target::Unclear };
         let path = Path::new(&name);
@@ -121,7 +123,7 @@ impl Command {
             around.project.map_or_else(|| path.to_owned(), |project| project.join(path))
         };
         match is_program(&path) {
-            Ok(()) => Target::File(std::fs::canonicalize(&path).unwrap_or(path)),
+            Ok(()) => Target::File(real_path(&path)),
             Err(why) => Target::Missing(format!("{} {why}", path.display())),
         }
     }
@@ -168,7 +170,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    use crate::host::settings_file::Content;
+    use super::super::settings_file::Content;
 
     fn commands_of(settings: &Value) -> Vec<Command> {
         let content = Content::Object(settings.as_object().unwrap().clone());

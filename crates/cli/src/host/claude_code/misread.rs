@@ -8,11 +8,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::json_text::{Document, Fault, Node};
 use super::registrations::{self, OwnEntry};
-use super::settings::{handlers_of, has_shared_hooks, hook_groups};
-use super::shell::quoted;
-use crate::host::settings_file;
+use super::settings_file;
+use super::settings_text::{handlers_of, has_shared_hooks, hook_groups};
+use crate::json_text::{Document, Fault, Node};
+use crate::shell::quoted;
 
 /// How many entries of a file have the payload run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,9 +9,10 @@ use tidegate_core::event::EventKind;
 use tidegate_core::time::Millis;
 
 use super::super::client_session::ClientSession;
-use super::super::finding::{Findings, count};
-use super::super::gathered::Gathered;
-use super::super::history::DAYS;
+use crate::doctor::check::NO_STATE;
+use crate::doctor::finding::{Findings, count};
+use crate::doctor::gathered::Gathered;
+use crate::doctor::history::DAYS;
 
 pub(crate) const CURE: &str = "mend what else is found here, then start the client anew, trust the folder, and see with \
                                `/hooks` what it has loaded; `--bare`, `--safe-mode` and `--setting-sources` leave hooks out";
@@ -28,12 +29,13 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         return;
     };
     if seen.state.is_err() {
-        found.note(super::NO_STATE);
+        found.note(NO_STATE);
         return;
     }
     let back = Millis(seen.now.0.saturating_sub(LOOK_BACK_DAYS * 86_400_000));
     let ran: Vec<&ClientSession> = seen
-        .client_sessions
+        .client
+        .sessions
         .iter()
         .filter(|session| session.modified >= installed.max(back) && session.shown.has_turn())
         .collect();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tidegate_core::language_model::Question;
 use tidegate_core::language_model::backend::Kind;
 
-use super::{Asked, LARGEST_ANSWER};
+use crate::backend::{Asked, LARGEST_ANSWER};
 use crate::program;
 
 /// What the client that called our hook says about its own session. This one is another.
@@ -29,7 +29,7 @@ const OF_THE_SESSION: [&str; 14] = [
 ];
 
 /// The instruction may stand on the command line, what it is about may not: other users can read that.
-pub(super) fn ask(program: &Path, model: &str, question: &Question, limit: Duration) -> Asked {
+pub(crate) fn ask_claude(program: &Path, model: &str, question: &Question, limit: Duration) -> Asked {
     let folder = match tempfile::Builder::new().prefix("tidegate-").tempdir() {
         Ok(folder) => folder,
         Err(error) => return Asked::failed(format!("no temporary folder: {}", error.kind())),

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::super::finding::{Findings, count};
-use super::super::gathered::Gathered;
-use super::super::registration::{Command, Target};
-use crate::install::registrations::Calls;
-use crate::install::shell::quoted;
+use super::super::registrations::Calls;
+use super::super::settings_command::{Command, Target};
+use crate::doctor::finding::{Findings, count};
+use crate::doctor::gathered::Gathered;
 use crate::program::{is_program, real_place};
+use crate::shell::quoted;
 
 /// Whether a path is another than the link's. A bare name is looked for on `PATH`, which is a person's.
 fn is_elsewhere(program: &Path, link: &Path) -> bool {
@@ -61,7 +61,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             Target::File(_) | Target::Unclear => {}
         }
     }
-    if let Some(plugin) = &seen.plugin
+    if let Some(plugin) = &seen.client.plugin
         && let Some(folder) = &plugin.folder
     {
         let (id, selector) = (&plugin.id, folder.join("bin/tidegate"));
@@ -77,7 +77,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             );
         }
     }
-    for command in &seen.commands {
+    for command in &seen.client.commands {
         for path in command.gone_from_cache(seen.around()) {
             found.warning(
                 format!(

@@ -1,7 +1,7 @@
 //! The command of our status line: one that speaks when the program is gone, around the one that was there.
 
 use super::registrations::{Calls, is_tidegate};
-use super::shell::{self, quote};
+use crate::shell::{self, quote};
 
 /// What the command says where the program is missing; the line is the only place a person would see it.
 const GONE: &str = "tidegate: not found; run its installer again, or see tidegate doctor";

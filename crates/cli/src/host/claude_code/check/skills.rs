@@ -10,10 +10,10 @@ use tidegate_core::feature::facts::Known;
 use tidegate_state::feature::cycle;
 use tidegate_state::file::bounded;
 
-use super::super::finding::{Findings, count};
-use super::super::gathered::Gathered;
-use crate::install::shell::quoted;
-use crate::install::shipped;
+use super::super::shipped;
+use crate::doctor::finding::{Findings, count};
+use crate::doctor::gathered::Gathered;
+use crate::shell::quoted;
 
 /// More than this is no skill.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -23,9 +23,9 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         found.ok("none is needed without hooks");
         return;
     }
-    let plugin = seen.plugin.as_ref().and_then(|plugin| plugin.folder.clone());
+    let plugin = seen.client.plugin.as_ref().and_then(|plugin| plugin.folder.clone());
     let places: Vec<PathBuf> =
-        [seen.project.as_ref().map(|root| root.join(".claude")), seen.host.clone(), plugin]
+        [seen.project.as_ref().map(|root| root.join(".claude")), seen.client.folder.clone(), plugin]
             .into_iter()
             .flatten()
             .map(|place| place.join("skills"))

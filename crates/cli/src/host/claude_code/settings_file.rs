@@ -1,16 +1,15 @@
 //! The client's settings files, as the client reads them: strict JSON, and the nearer file counts more.
 
 use std::fmt::{self, Display};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use serde_json::{Map, Value};
 use tidegate_core::time::Millis;
 use tidegate_state::file::bounded;
 
-use crate::install::json_text::{self, Document, Fault};
+use crate::json_text::{self, Document, Fault};
+use crate::path::{is_same_place, modified_at};
 
 /// More than this is no settings file.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -60,7 +59,7 @@ impl SettingsFile {
             }
             Err(error) => Content::Broken(Broken { at: None, why: error.to_string() }),
         };
-        let modified = modified(&path);
+        let modified = modified_at(&path);
         SettingsFile { scope, path, content, modified }
     }
 
@@ -82,16 +81,10 @@ pub(crate) fn read_all(project: Option<&Path>, host: Option<&Path>) -> Vec<Setti
         (Scope::User, host.map(|host| host.join("settings.json"))),
     ];
     // In the home directory the project's file is the user's, by whichever way one gets there.
-    let is_users = |project: &Path| host.is_some_and(|host| is_same(&project.join(".claude"), host));
+    let is_users = |project: &Path| host.is_some_and(|host| is_same_place(&project.join(".claude"), host));
     let is_other = |scope: Scope| scope != Scope::Shared || !project.is_some_and(is_users);
     let there = places.into_iter().filter(|(scope, _)| is_other(*scope));
     there.filter_map(|(scope, path)| Some(SettingsFile::read(scope, path?))).collect()
-}
-
-/// Whether two paths lead to one place.
-pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
-    one == other
-        || fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
 }
 
 /// The file by which no hook runs at all. The nearest that says something counts.
@@ -115,12 +108,6 @@ fn managed() -> Option<PathBuf> {
 /// A settings file's text, if it is one.
 pub(crate) fn text(path: &Path) -> Option<String> {
     String::from_utf8(bounded::read(path, LARGEST).ok()?).ok()
-}
-
-/// When a file was last changed.
-pub(crate) fn modified(path: &Path) -> Option<Millis> {
-    let modified = fs::metadata(path).and_then(|found| found.modified()).ok()?;
-    Some(Millis(modified.duration_since(UNIX_EPOCH).ok()?.as_millis() as u64))
 }
 
 /// As the client reads it, with the places that `init` names, too.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tidegate_core::event::EventKind;
 
-use super::shell;
+use crate::shell;
 
 /// One entry: the event, its matcher, and whether it gates. A registration costs a process per event, so only what
 /// somebody uses is here.

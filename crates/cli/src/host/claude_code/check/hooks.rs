@@ -1,10 +1,11 @@
 //! Whether hooks are registered, all that have to be and as they have to be, and whether one was ever seen.
 
-use super::super::finding::Findings;
-use super::super::gathered::Gathered;
-use crate::host::settings_file::{Content, Scope};
-use crate::install::difference::{self, NEEDED};
-use crate::install::registrations::Calls;
+use super::super::difference::{self, NEEDED};
+use super::super::registrations::Calls;
+use super::super::settings_file::{Content, Scope};
+use crate::doctor::check::NO_STATE;
+use crate::doctor::finding::Findings;
+use crate::doctor::gathered::Gathered;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let init = seen.init_command(seen.scope());
@@ -29,11 +30,11 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let heard = seen.sessions_here().next().is_some()
         || seen.history.records.iter().any(|record| seen.is_here(record));
     if seen.state.is_err() {
-        found.note(super::NO_STATE);
+        found.note(NO_STATE);
     } else if !heard {
         let text = "hooks are registered, but none has ever been seen firing in this project";
         // The client's own sessions say whether there was an occasion.
-        if seen.client_sessions.iter().any(|session| session.shown.has_turn()) {
+        if seen.client.sessions.iter().any(|session| session.shown.has_turn()) {
             found.warning(text, super::life::CURE);
         } else {
             found.note_with(text, "start the client in this project, trust the folder, and send a prompt");
@@ -46,7 +47,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
 
 /// An entry can be there and do nothing.
 fn differences(seen: &Gathered, found: &mut Findings) {
-    for file in &seen.settings {
+    for file in &seen.client.settings {
         let Content::Object(object) = &file.content else { continue };
         let differences = difference::all(object, &seen.call);
         if differences.is_empty() {
@@ -75,7 +76,7 @@ fn differences(seen: &Gathered, found: &mut Findings) {
 /// The plugin brings none; `init` does.
 fn status_line(seen: &Gathered, found: &mut Findings) {
     // The nearest file that has one counts.
-    let shown = seen.settings.iter().find(|file| file.get("statusLine").is_some());
+    let shown = seen.client.settings.iter().find(|file| file.get("statusLine").is_some());
     let is_ours = |path: &std::path::PathBuf| {
         seen.ours().any(|command| command.event.is_none() && command.file == *path)
     };

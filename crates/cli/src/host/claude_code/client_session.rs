@@ -12,7 +12,7 @@ use tidegate_core::host::transcript::{Entry, Kind, Part};
 use tidegate_core::time::Millis;
 use tidegate_state::file::bounded;
 
-use crate::host::settings_file::modified;
+use crate::path::{modified_at, real_path};
 
 /// So much of a transcript's beginning, and as much of its end.
 const END: u64 = 1024 * 1024;
@@ -48,7 +48,7 @@ pub(crate) fn read_all(host: &Path, project: &Path, since: Millis) -> Vec<Client
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         // Older clients keep the transcripts of subagents beside those of sessions.
         let is_session = path.extension().is_some_and(|end| end == "jsonl") && !name.starts_with("agent-");
-        if let (true, Ok(id), Some(modified)) = (is_session, SessionId::parse(&name), modified(&path)) {
+        if let (true, Ok(id), Some(modified)) = (is_session, SessionId::parse(&name), modified_at(&path)) {
             found.push((modified, id, path));
         }
     }
@@ -62,7 +62,7 @@ pub(crate) fn read_all(host: &Path, project: &Path, since: Millis) -> Vec<Client
 
 /// Where the client keeps a project's transcripts.
 pub(crate) fn folder(host: &Path, project: &Path) -> PathBuf {
-    let project = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
+    let project = real_path(project);
     let name: String =
         project.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     host.join("projects").join(name)

@@ -1,14 +1,14 @@
 //! Settings files that the client will not read: it goes on without them, and without our hooks in them.
 
-use super::super::finding::{Findings, count};
-use super::super::gathered::Gathered;
-use crate::host::hook_shape::faults;
-use crate::host::settings_file::Content;
-use crate::install::registrations::is_ours;
+use super::super::hook_shape::faults;
+use super::super::registrations::is_ours;
+use super::super::settings_file::Content;
+use crate::doctor::finding::{Findings, count};
+use crate::doctor::gathered::Gathered;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let mut read = 0;
-    for file in &seen.settings {
+    for file in &seen.client.settings {
         match &file.content {
             Content::Absent => {}
             Content::Object(object) => {
