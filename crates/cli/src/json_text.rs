@@ -10,13 +10,11 @@ use serde_json::{Map, Value};
 /// More than any settings file has, and far from the end of the stack.
 const DEEPEST: usize = 128;
 
-/// A text and what stands where in it.
 #[derive(Debug)]
 pub(crate) struct Document<'a> {
     text: &'a str,
-    /// The outermost value.
     pub(crate) root: Node,
-    /// What the host would not take.
+    /// Comments and trailing commas: the host does not read a file with them.
     pub(crate) oddities: Vec<Fault>,
     newline: &'static str,
     /// One step of indentation.
@@ -25,7 +23,6 @@ pub(crate) struct Document<'a> {
     tight: bool,
 }
 
-/// A value and where it stands.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) span: Range<usize>,
@@ -46,14 +43,14 @@ pub(crate) enum Kind {
 pub(crate) struct Item {
     /// Empty in an array.
     pub(crate) key: String,
-    /// Where the key, or the element, begins.
+    /// Start of the key, or of the element.
     start: usize,
     pub(crate) value: Node,
-    /// Where the comma behind it stands.
+    /// Position of the comma after it.
     comma: Option<usize>,
 }
 
-/// Something that is not JSON, and where.
+/// Something that is not JSON, with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fault {
     pub(crate) line: usize,
@@ -62,22 +59,19 @@ pub(crate) struct Fault {
 }
 
 impl Node {
-    /// The members of an object.
     pub(crate) fn members(&self) -> Option<&[Item]> {
         if let Kind::Object(items) = &self.kind { Some(items) } else { None }
     }
 
-    /// The elements of an array.
     pub(crate) fn elements(&self) -> Option<&[Item]> {
         if let Kind::Array(items) = &self.kind { Some(items) } else { None }
     }
 
-    /// The text of a string.
     pub(crate) fn string(&self) -> Option<&str> {
         if let Kind::String(text) = &self.kind { Some(text) } else { None }
     }
 
-    /// A member's value. Of two with the same name the last counts, as for the host.
+    /// Of two members with the same name the last counts, as for the host.
     pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         self.members()?.iter().rev().find(|item| item.key == key).map(|item| &item.value)
     }
@@ -88,14 +82,14 @@ impl Node {
 }
 
 impl<'a> Document<'a> {
-    /// Reads a whole text; the first thing that makes no sense ends it.
+    /// Stops at the first error.
     pub(crate) fn parse(text: &'a str) -> Result<Document<'a>, Fault> {
         let begin = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let mut parser = Parser { text, at: begin, oddities: Vec::new() };
         let root = parser.blank().and_then(|()| parser.value(0));
         let root = root.and_then(|root| parser.end().map(|()| root));
-        let root = root.map_err(|(at, what)| fault(text, at, what))?;
-        let oddities = parser.oddities.iter().map(|(at, what)| fault(text, *at, *what)).collect();
+        let root = root.map_err(|(at, what)| fault_at(text, at, what))?;
+        let oddities = parser.oddities.iter().map(|(at, what)| fault_at(text, *at, *what)).collect();
         let newline = match text.find('\n') {
             Some(at) if text[..at].ends_with('\r') => "\r\n",
             _ => "\n",
@@ -106,17 +100,15 @@ impl<'a> Document<'a> {
         Ok(Document { text, root, oddities, newline, unit, tight })
     }
 
-    /// Where a value stands, for a message.
     pub(crate) fn fault(&self, node: &Node, what: impl Into<String>) -> Fault {
-        fault(self.text, node.span.start, what)
+        fault_at(self.text, node.span.start, what)
     }
 
-    /// The text of a value as it stands there.
+    /// As it stands in the file.
     pub(crate) fn raw(&self, node: &Node) -> &'a str {
         &self.text[node.span.clone()]
     }
 
-    /// A value as data.
     pub(crate) fn value(&self, node: &Node) -> Value {
         match &node.kind {
             Kind::Object(items) => {
@@ -129,17 +121,17 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The text with one more item at the end of an object (with a key) or of an array.
+    /// Adds an item at the end of an object (with a key) or of an array.
     pub(crate) fn push(&self, container: &Node, key: Option<&str>, value: &Value) -> String {
         let item = |indent: Option<&str>| {
             let colon = if self.tight { ":" } else { ": " };
-            let key = key.map(|key| format!("{}{colon}", quoted(key))).unwrap_or_default();
+            let key = key.map(|key| format!("{}{colon}", quote_string(key))).unwrap_or_default();
             format!("{key}{}", self.render(value, indent))
         };
         let (open, close) = (container.span.start + 1, container.span.end - 1);
         let items = container.items();
         let Some(last) = items.last() else {
-            // Behind a lone carriage return a newline of ours would be read as one of two characters.
+            // After a lone carriage return, an added newline would be read as the second half of one.
             return if self.is_one_line() || self.text[open..close].ends_with('\r') {
                 self.splice(open..open, &item(None))
             } else {
@@ -171,7 +163,7 @@ impl<'a> Document<'a> {
         self.splice(end..end, &added)
     }
 
-    /// The text without an item. Comments stay.
+    /// Removes an item. Comments stay.
     pub(crate) fn remove(&self, container: &Node, index: usize) -> String {
         let items = container.items();
         let item = &items[index];
@@ -182,7 +174,7 @@ impl<'a> Document<'a> {
             (Some(before), _) if !has_comment(before.value.span.end..start) => {
                 self.splice(before.value.span.end..end, "")
             }
-            // What follows a line comment must stay on a line of its own: only the item goes, and one comma.
+            // Text after a line comment must stay on its own line: only the item and one comma are removed.
             (Some(before), _) if item.comma.is_none() => {
                 let comma = before.comma.unwrap_or(start);
                 let kept = &self.text[(comma + 1).min(start)..start];
@@ -207,12 +199,11 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The text with another value, as JSON, in place of one.
     pub(crate) fn replace(&self, node: &Node, raw: &str) -> String {
         self.splice(node.span.clone(), raw)
     }
 
-    /// The text with other values in place of these, which stand in the order of the text, in the file's style.
+    /// Replaces several values, given in the order of the text, in the file's style.
     pub(crate) fn replace_values(&self, values: &[(&Node, Value)]) -> String {
         let mut text = String::with_capacity(self.text.len());
         let mut done = 0;
@@ -230,21 +221,21 @@ impl<'a> Document<'a> {
         format!("{}{with}{}", &self.text[..range.start], &self.text[range.end..])
     }
 
-    /// A file that somebody squeezed into one line stays in one line.
+    /// A file that was squeezed into one line stays in one line.
     fn is_one_line(&self) -> bool {
         !self.root.items().is_empty() && !self.raw(&self.root).contains('\n')
     }
 
     fn indent(&self, at: usize) -> &'a str {
-        indent(self.text, at)
+        line_indent(self.text, at)
     }
 
-    /// A value in the file's style, over several lines where `indent` is given; lists of plain values stay in one.
+    /// In the file's style; over several lines if `indent` is given. Lists of plain values stay in one line.
     fn render(&self, value: &Value, indent: Option<&str>) -> String {
         let (open, close, items): (_, _, Vec<(String, &Value)>) = match value {
             Value::Object(members) => {
                 let colon = if self.tight { ":" } else { ": " };
-                let key = |key: &str| format!("{}{colon}", quoted(key));
+                let key = |key: &str| format!("{}{colon}", quote_string(key));
                 ('{', '}', members.iter().map(|(name, value)| (key(name), value)).collect())
             }
             Value::Array(elements) => {
@@ -270,13 +261,11 @@ impl<'a> Document<'a> {
     }
 }
 
-/// A string as JSON.
-pub(crate) fn quoted(text: &str) -> String {
+pub(crate) fn quote_string(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Where in a text something is wrong.
-pub(crate) fn fault(text: &str, at: usize, what: impl Into<String>) -> Fault {
+pub(crate) fn fault_at(text: &str, at: usize, what: impl Into<String>) -> Fault {
     let before = &text[..at];
     let line = before.rsplit('\n').next().unwrap_or_default();
     Fault {
@@ -286,24 +275,25 @@ pub(crate) fn fault(text: &str, at: usize, what: impl Into<String>) -> Fault {
     }
 }
 
-/// The blanks at the beginning of a line.
-fn indent(text: &str, at: usize) -> &str {
+fn line_indent(text: &str, at: usize) -> &str {
     let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let rest = &text[line..];
     &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()]
 }
 
-/// How much farther in the first item stands that has a line of its own.
+/// The indentation of the first item on its own line, relative to its parent.
 fn unit_of<'a>(text: &'a str, node: &Node) -> Option<&'a str> {
     let items = node.items();
     let own = items.first().filter(|first| text[node.span.start..first.start].contains('\n'));
     let unit = own.and_then(|first| {
-        indent(text, first.start).strip_prefix(indent(text, node.span.start)).filter(|unit| !unit.is_empty())
+        line_indent(text, first.start)
+            .strip_prefix(line_indent(text, node.span.start))
+            .filter(|unit| !unit.is_empty())
     });
     unit.or_else(|| items.iter().find_map(|item| unit_of(text, &item.value)))
 }
 
-/// Where, and what is wrong there.
+/// Position and reason.
 type Wrong = (usize, &'static str);
 
 struct Parser<'a> {
@@ -323,7 +313,7 @@ impl Parser<'_> {
         there
     }
 
-    /// Passes white space and comments.
+    /// Skips white space and comments.
     fn blank(&mut self) -> Result<(), Wrong> {
         loop {
             let rest = &self.text[self.at..];
@@ -430,10 +420,11 @@ impl Parser<'_> {
                     Some('r') => decoded.push('\r'),
                     Some('t') => decoded.push('\t'),
                     Some('u') => {
-                        let mut unit = hex(chars.as_str()).ok_or((at(offset), "an escape that is none"))?;
+                        let mut unit =
+                            parse_hex(chars.as_str()).ok_or((at(offset), "an escape that is none"))?;
                         let _ = chars.nth(3);
-                        // Two escapes can be one character; a half without the other is none.
-                        let low = chars.as_str().strip_prefix("\\u").and_then(hex);
+                        // Two escapes can be one character; half of a pair is none.
+                        let low = chars.as_str().strip_prefix("\\u").and_then(parse_hex);
                         if let (0xd800..0xdc00, Some(low @ 0xdc00..0xe000)) = (unit, low) {
                             unit = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
                             let _ = chars.nth(5);
@@ -450,8 +441,7 @@ impl Parser<'_> {
     }
 }
 
-/// The first four characters as a number.
-fn hex(text: &str) -> Option<u32> {
+fn parse_hex(text: &str) -> Option<u32> {
     let digits = text.get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
     u32::from_str_radix(digits, 16).ok()
 }

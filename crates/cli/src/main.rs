@@ -25,7 +25,7 @@ use clap::Parser;
 use tidegate_core::text::characters::is_plain;
 
 fn main() -> ExitCode {
-    // The two that run on every tool call and every redraw start before anything else is set up.
+    // These two run on every tool call and every redraw: they start before anything else is set up.
     let mut words = std::env::args_os().skip(1).peekable();
     let Some(command) = words.next() else {
         // Hosts that ignore the arguments of a hook entry start us so, and read the exit code as an answer.
@@ -57,7 +57,7 @@ fn run_command() -> ExitCode {
     }
 }
 
-/// Clap repeats words of the command line as they are, so it prints only those that are what they look like.
+/// Clap repeats words of the command line as they are, so it prints only if no character in them hides or steers.
 fn explain_usage(error: &clap::Error) -> ExitCode {
     if std::env::args_os().all(|word| word.to_string_lossy().chars().all(is_plain)) {
         error.exit();

@@ -1,4 +1,4 @@
-//! Which project a command means.
+//! Finding the project that a command means.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,11 @@ use crate::path::is_same_place;
 /// The project of the session we run in, else the one the host names, else the nearest at or above the current folder:
 /// one with settings or an install, one in which a session worked, or the git top level. Nothing above the top level: it is
 /// another project's.
-pub(crate) fn find(env: &Environment, of_session: Option<PathBuf>, known: &[PathBuf]) -> Option<PathBuf> {
+pub(crate) fn find_project(
+    env: &Environment,
+    of_session: Option<PathBuf>,
+    known: &[PathBuf],
+) -> Option<PathBuf> {
     if of_session.is_some() {
         return of_session;
     }
@@ -21,11 +25,12 @@ pub(crate) fn find(env: &Environment, of_session: Option<PathBuf>, known: &[Path
     if env.project.is_some() {
         return project::root(env.project.as_deref(), Some(&cwd));
     }
-    // The home directory is a project to who stands in it; below it, sessions and settings there are another's.
+    // For a command in the home directory, that is a project; for one below it, sessions and settings in it belong to
+    // other projects.
     let home = env.place.home.as_deref().filter(|home| !is_same_place(home, &cwd));
     let known: Vec<PathBuf> =
         known.iter().filter(|root| !home.is_some_and(|home| is_same_place(home, root))).cloned().collect();
-    Some(nearest(
+    Some(find_nearest(
         &cwd,
         &known,
         |folder| fs::symlink_metadata(folder.join(".git")).is_ok(),
@@ -36,7 +41,7 @@ pub(crate) fn find(env: &Environment, of_session: Option<PathBuf>, known: &[Path
     ))
 }
 
-fn nearest(
+fn find_nearest(
     cwd: &Path,
     known: &[PathBuf],
     is_top: impl Fn(&Path) -> bool,
@@ -44,7 +49,7 @@ fn nearest(
 ) -> PathBuf {
     let real: Vec<PathBuf> = known.iter().filter_map(|root| fs::canonicalize(root).ok()).collect();
     for folder in cwd.ancestors() {
-        // As it is written down, so that what is known about it is found.
+        // As it was written down before, so that records of it are found.
         if known.iter().any(|root| root == folder) || real.iter().any(|root| root == folder) {
             let written = known.iter().find(|root| is_same_place(root, folder));
             return written.map_or_else(|| folder.to_owned(), PathBuf::clone);
@@ -70,7 +75,12 @@ mod tests {
         let find = |cwd: &str, known: &[&str], tops: &[&str], installs: &[&str]| {
             let known: Vec<PathBuf> = known.iter().map(PathBuf::from).collect();
             let is_in = |list: &[&str], folder: &Path| list.iter().any(|path| Path::new(path) == folder);
-            nearest(Path::new(cwd), &known, |folder| is_in(tops, folder), |folder| is_in(installs, folder))
+            find_nearest(
+                Path::new(cwd),
+                &known,
+                |folder| is_in(tops, folder),
+                |folder| is_in(installs, folder),
+            )
         };
         assert_eq!(find("/h/a/src", &["/h"], &["/h/a"], &[]), Path::new("/h/a"));
         assert_eq!(find("/h/a/src", &[], &["/h/a"], &["/h"]), Path::new("/h/a"));

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-/// The words of a line as `sh` takes them apart, without filling anything in.
-pub(crate) fn words(text: &str) -> Vec<String> {
+/// As `sh` splits them, without filling in variables.
+pub(crate) fn split_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -25,8 +25,8 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 }
 
 /// The words of a line that is one command and nothing more: no pipe, no list, no assignment, no variable but the home
-/// directory. What is more than that is somebody's own work.
-pub(crate) fn plain(text: &str) -> Option<Vec<String>> {
+/// directory. Anything else was written by a person.
+pub(crate) fn plain_words(text: &str) -> Option<Vec<String>> {
     let mut quote = None;
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
@@ -52,31 +52,29 @@ pub(crate) fn plain(text: &str) -> Option<Vec<String>> {
             _ => {}
         }
     }
-    let words = words(text);
+    let words = split_words(text);
     (quote.is_none() && !words.first().is_some_and(|first| is_assignment(first))).then_some(words)
 }
 
-/// A variable that is set for one command.
 pub(crate) fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
     })
 }
 
-/// A path as a shell takes it.
-pub(crate) fn quoted(path: &Path) -> String {
+pub(crate) fn quote_path(path: &Path) -> String {
     let text = path.to_string_lossy();
-    if is_plain(&text) { text.into_owned() } else { quote(&text) }
+    if is_plain(&text) { text.into_owned() } else { quote_text(&text) }
 }
 
-/// Whether a shell takes a text for one word, as it is, wherever it stands in a line.
+/// A shell reads such a text as one word, wherever it stands in a line.
 pub(crate) fn is_plain(text: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
     !text.is_empty() && text.chars().all(is_plain)
 }
 
 /// In single quotes, inside which only the quote itself is special.
-pub(crate) fn quote(text: &str) -> String {
+pub(crate) fn quote_text(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
@@ -86,8 +84,8 @@ mod tests {
 
     #[test]
     fn words_come_apart_as_in_a_shell() {
-        assert_eq!(words(r#"a 'b c' "d \"e" f\ g'h' ''"#), ["a", "b c", "d \"e", "f gh", ""]);
-        assert!(words(" \n").is_empty());
+        assert_eq!(split_words(r#"a 'b c' "d \"e" f\ g'h' ''"#), ["a", "b c", "d \"e", "f gh", ""]);
+        assert!(split_words(" \n").is_empty());
     }
 
     #[test]
@@ -100,7 +98,7 @@ mod tests {
             "'/it'\\''s $here; now/tidegate' hook",
         ] {
             assert_eq!(
-                plain(line).and_then(|words| words.get(1).cloned()).as_deref(),
+                plain_words(line).and_then(|words| words.get(1).cloned()).as_deref(),
                 Some("hook"),
                 "{line}"
             );
@@ -119,7 +117,7 @@ mod tests {
             "tidegate hook\nmore",
             "'tidegate hook",
         ] {
-            assert_eq!(plain(line), None, "{line}");
+            assert_eq!(plain_words(line), None, "{line}");
         }
     }
 }

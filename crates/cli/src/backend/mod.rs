@@ -1,5 +1,5 @@
-//! Asking a language model: what a prompt is about, or for a summary. By the client's own program, or by `curl` at an
-//! endpoint. Only where the user's own config says so, and never on the way of a hook.
+//! Asks a language model about a prompt, or for a summary: by Claude Code's own program, or by `curl` at an endpoint.
+//! Only if the user's own config says so, and never in a hook process.
 
 mod endpoint;
 pub(crate) mod summariser;
@@ -14,23 +14,21 @@ use tidegate_core::pipeline::record::BackendOutcome;
 use crate::host::claude_code::language_model::ask_claude;
 use crate::program::{self, NotRun};
 
-/// An answer is a word or a few lines; what is around it is bounded.
+/// An answer is a word or a few lines, with some JSON around it.
 pub(crate) const LARGEST_ANSWER: u64 = 256 * 1024;
 
-/// Everything that asking takes.
+/// A backend with everything it needs.
 pub(crate) enum Ready {
     Claude { program: PathBuf },
     Endpoint { curl: PathBuf, target: Target, key: Option<String> },
 }
 
-/// Why it cannot be asked.
 #[derive(Debug)]
 pub(crate) struct NotReady {
     pub(crate) outcome: BackendOutcome,
     pub(crate) why: String,
 }
 
-/// What came of it.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) outcome: BackendOutcome,
@@ -57,7 +55,7 @@ impl Asked {
     }
 }
 
-/// Looks whether all is there that asking takes.
+/// Checks that the program and the key are there.
 pub(crate) fn prepare(
     way: &Way,
     path: &[PathBuf],
@@ -68,7 +66,7 @@ pub(crate) fn prepare(
         let outcome = BackendOutcome::NoProgram;
         let found = program::find_on_path(path, name)
             .ok_or_else(|| NotReady { outcome, why: format!("`{name}` is not on PATH") })?;
-        // A repository does not choose what is run.
+        // A repository must not choose the program.
         if project.is_some_and(|project| program::is_in(&found, project)) {
             return Err(NotReady { outcome, why: format!("`{name}` on PATH is in the project itself") });
         }
@@ -89,7 +87,7 @@ pub(crate) fn prepare(
     })
 }
 
-/// Asks. Takes as long as the settings allow.
+/// Blocks for up to the configured timeout.
 pub(crate) fn ask(ready: &Ready, way: &Way, question: &Question) -> Asked {
     let limit = Duration::from_secs(way.timeout_s);
     match ready {

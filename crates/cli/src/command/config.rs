@@ -1,4 +1,4 @@
-//! `tidegate config`: every value with where it comes from, and the schema.
+//! `tidegate config`: every value with its origin, and the schema.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,7 +45,7 @@ pub(crate) struct ConfigShow {
 
 pub(crate) fn run(args: &ConfigCommand) -> Outcome {
     match args {
-        ConfigCommand::Show(args) => show(args),
+        ConfigCommand::Show(args) => show_values(args),
         ConfigCommand::Schema => {
             print::line(&schema_text());
             Ok(ExitCode::SUCCESS)
@@ -53,12 +53,12 @@ pub(crate) fn run(args: &ConfigCommand) -> Outcome {
     }
 }
 
-/// The schema as it is checked in.
+/// As it is checked in.
 pub(crate) fn schema_text() -> String {
     serde_json::to_string_pretty(&schema::schema()).expect("a schema is plain data")
 }
 
-fn show(args: &ConfigShow) -> Outcome {
+fn show_values(args: &ConfigShow) -> Outcome {
     let mut here = Here::find()?;
     if let Some(project) = &args.project {
         here.look_at(project)?;
@@ -92,7 +92,7 @@ fn as_toml(here: &Here, origin: bool) {
         for name in section.names() {
             let from = here.config.origin(&path(section.name(), name));
             let line = match section.get(name) {
-                // There is no word for it in TOML.
+                // TOML has no word for it.
                 value::Value::Nothing => format!("# {name} is not set"),
                 value => format!("{} = {value}", key_text(name)),
             };

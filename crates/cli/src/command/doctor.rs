@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::Outcome;
 use crate::doctor::check;
-use crate::doctor::finding::{Finding, State, count};
+use crate::doctor::finding::{Finding, State};
 use crate::doctor::gathered::Gathered;
-use crate::print;
+use crate::print::{self, format_count};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -28,20 +28,20 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct DoctorReport {
     version: &'static str,
     project: Option<String>,
-    /// Nothing has to be mended.
+    /// No warning and no problem.
     ok: bool,
     checks: Vec<Finding>,
 }
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let seen = Gathered::gather(args.project.as_deref())?;
-    let checks = check::all(&seen);
+    let checks = check::run_checks(&seen);
     let project = seen.project.as_ref().map(|root| root.to_string_lossy().into_owned());
     let ok = !checks.iter().any(|finding| finding.state.is_wrong());
-    let report = Report { version: env!("CARGO_PKG_VERSION"), project, ok, checks };
+    let report = DoctorReport { version: env!("CARGO_PKG_VERSION"), project, ok, checks };
     if args.json {
         print::json(&report);
     } else {
@@ -51,18 +51,18 @@ pub(crate) fn run(args: &Args) -> Outcome {
                 print::line(&format!("{:21}cure: {cure}", ""));
             }
         }
-        print::line(&sum(&report.checks));
+        print::line(&summarize_findings(&report.checks));
     }
     Ok(if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn sum(findings: &[Finding]) -> String {
+fn summarize_findings(findings: &[Finding]) -> String {
     let of = |state: State| findings.iter().filter(|finding| finding.state == state).count();
     let (problems, warnings, notes) = (of(State::Problem), of(State::Warning), of(State::Note));
     let mut parts = Vec::new();
-    parts.extend((problems > 0).then(|| count(problems, "problem")));
-    parts.extend((warnings > 0).then(|| count(warnings, "warning")));
+    parts.extend((problems > 0).then(|| format_count(problems, "problem")));
+    parts.extend((warnings > 0).then(|| format_count(warnings, "warning")));
     parts.extend(parts.is_empty().then(|| "nothing wrong".to_owned()));
-    parts.extend((notes > 0).then(|| count(notes, "note")));
-    format!("{}: {}", count(check::COUNT, "check"), parts.join(", "))
+    parts.extend((notes > 0).then(|| format_count(notes, "note")));
+    format!("{}: {}", format_count(check::COUNT, "check"), parts.join(", "))
 }

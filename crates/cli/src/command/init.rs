@@ -7,7 +7,7 @@ use crate::host::claude_code;
 use crate::install::arguments::{InstallReport, InstallTarget};
 use crate::install::links_out::{self, LinkOut};
 use crate::install::target::Target;
-use crate::install::{carry_out, consent, leads, look, plan, warnings};
+use crate::install::{carry_out, consent, leads, open_records, plan, warnings};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -44,7 +44,7 @@ pub(crate) enum Preset {
 }
 
 impl Preset {
-    /// As it stands in a config.
+    /// As in a config.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Preset::Observe => "observe",
@@ -75,9 +75,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
     {
         return Ok(code);
     }
-    let planned = plan::init(&target, preset, &look(&target)?)?;
-    let links = links_out::of_plan(&planned, &target);
-    let detours = leads::detours(&planned, &target);
+    let planned = plan::plan_init(&target, preset, &open_records(&target)?)?;
+    let links = links_out::find_links(&planned, &target);
+    let detours = leads::find_detours(&planned, &target);
     if !args.report.dry_run {
         consent::to_follow(&links, &target)?;
         if let Some(code) = consent::to_lead_elsewhere(&detours, &target, args)? {
@@ -87,12 +87,12 @@ pub(crate) fn run(args: &Args) -> Outcome {
     warnings.extend(links.iter().map(LinkOut::said));
     warnings.extend(claude_code::warnings::left_by(&planned, &target));
     carry_out(&target, &args.report, &warnings, Some(&next), |records| {
-        let plan = plan::init(&target, preset, records)?;
-        // What came after the question was not agreed to.
-        if let Some(link) = links_out::of_plan(&plan, &target).iter().find(|link| !links.contains(link)) {
+        let plan = plan::plan_init(&target, preset, records)?;
+        // Links and detours that appeared after the question were not agreed to.
+        if let Some(link) = links_out::find_links(&plan, &target).iter().find(|link| !links.contains(link)) {
             return Err(consent::not_followed(link));
         }
-        match leads::detours(&plan, &target).iter().find(|detour| !detours.contains(detour)) {
+        match leads::find_detours(&plan, &target).iter().find(|detour| !detours.contains(detour)) {
             Some(detour) if !args.report.dry_run => Err(consent::not_led_elsewhere(detour)),
             _ => Ok(plan),
         }

@@ -25,21 +25,21 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let Some(folder) = &args.out else {
-        let _ = std::io::stdout().lock().write_all(&page(Cli::command())?);
+        let _ = std::io::stdout().lock().write_all(&render_page(Cli::command())?);
         return Ok(ExitCode::SUCCESS);
     };
-    fs::create_dir_all(folder).map_err(|error| at(folder, &error))?;
-    clap_mangen::generate_to(Cli::command(), folder).map_err(|error| at(folder, &error))?;
+    fs::create_dir_all(folder).map_err(|error| failed_at(folder, &error))?;
+    clap_mangen::generate_to(Cli::command(), folder).map_err(|error| failed_at(folder, &error))?;
     print::line(&format!("{}: one page per command", folder.display()));
     Ok(ExitCode::SUCCESS)
 }
 
-fn page(command: clap::Command) -> Result<Vec<u8>, CliError> {
+fn render_page(command: clap::Command) -> Result<Vec<u8>, CliError> {
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page).map_err(CliError::new)?;
     Ok(page)
 }
 
-fn at(path: &Path, error: &std::io::Error) -> CliError {
+fn failed_at(path: &Path, error: &std::io::Error) -> CliError {
     CliError::new(format!("{}: {error}", path.display()))
 }

@@ -30,7 +30,7 @@ pub(crate) struct Args {
     pub(crate) json: bool,
 }
 
-/// The use is not known. Its own exit code, so that a script can tell it from an error.
+/// Its own exit code, so that a script can tell an unknown use from an error.
 const UNKNOWN: u8 = 3;
 
 pub(crate) fn run(args: &Args) -> Outcome {
@@ -44,15 +44,15 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if args.json {
         print::json(&record);
     } else {
-        for line in describe(&record) {
+        for line in describe_reading(&record) {
             print::line(&line);
         }
     }
     Ok(if record.used.is_some() { ExitCode::SUCCESS } else { ExitCode::from(UNKNOWN) })
 }
 
-/// A reading for people: the number, what it means, where it comes from.
-pub(crate) fn describe(meter: &MeterRecord) -> Vec<String> {
+/// For people: the number, its meaning, its source.
+pub(crate) fn describe_reading(meter: &MeterRecord) -> Vec<String> {
     let Some(used) = meter.used else {
         return vec![format!(
             "context: unknown ({})",
@@ -64,7 +64,7 @@ pub(crate) fn describe(meter: &MeterRecord) -> Vec<String> {
         (Some(window), Some(percent), Some(left)) => {
             lines.push(format!(
                 "context: {} {}% of {} tokens used ({used})",
-                bar(percent),
+                draw_bar(percent),
                 percent.round(),
                 short_tokens(window)
             ));
@@ -96,7 +96,7 @@ pub(crate) fn describe(meter: &MeterRecord) -> Vec<String> {
 }
 
 /// Twenty cells of five per cent.
-fn bar(percent: f64) -> String {
+fn draw_bar(percent: f64) -> String {
     let full = (percent / 5.0).round().clamp(0.0, 20.0) as usize;
     format!("[{}{}]", "#".repeat(full), "-".repeat(20 - full))
 }

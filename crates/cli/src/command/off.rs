@@ -19,7 +19,7 @@ use crate::args::Span;
 use crate::error::CliError;
 use crate::print;
 use crate::sessions::Here;
-use crate::shell::quoted;
+use crate::shell::quote_path;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -60,26 +60,26 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ShownSwitch<'a> {
     policy: &'a str,
     scope: &'a Scope,
     since: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<String>,
-    /// Whether it counts in this project and session.
+    /// It counts in this project and session.
     here: bool,
-    /// It only advises here from now on, once it is on again.
+    /// From now on it only advises here, once it is on again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     stepped_down: bool,
 }
 
-/// What is read to see whether a policy should step down.
+/// Part of the journal that decides about stepping down.
 const REACH: Reach = Reach { days: 30, of_a_day: 16 * 1024 * 1024 };
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let mut here = Here::find()?;
     let Some(policy) = &args.policy else {
-        list(&here, args.json);
+        list_switches(&here, args.json);
         return Ok(ExitCode::SUCCESS);
     };
     check_policy(policy)?;
@@ -87,32 +87,32 @@ pub(crate) fn run(args: &Args) -> Outcome {
         here.look_at(project)?;
     }
     let until = args.r#for.map(|time| Millis(here.now.0 + time.0));
-    let off = Off { policy: policy.clone(), scope: scope(&here, args)?, since: here.now, until };
+    let off = Off { policy: policy.clone(), scope: choose_scope(&here, args)?, since: here.now, until };
     let request = Request {
         name: "off",
-        command: command(args, &off.scope),
+        command: approved_command(args, &off.scope),
         about: None,
-        would: &[format!("This would switch {policy} off {}.", describe(&off))],
+        would: &[format!("This would switch {policy} off {}.", describe_off(&off))],
         approved: args.approved,
         json: args.json,
     };
-    let given = match approval::consent(&here, &request)? {
+    let given = match approval::ask_consent(&here, &request)? {
         Consent::Given(given) => given,
         Consent::Waits(code) => return Ok(code),
     };
-    change(&here, |switches| {
+    change_switches(&here, |switches| {
         switches.off.retain(|known| (&known.policy, &known.scope) != (&off.policy, &off.scope));
         switches.off.push(off.clone());
     })?;
-    let switched_off = Some(switched(&off));
-    approval::record(&here, &request.command, &given, Deeds { switched_off, ..Deeds::default() });
+    let switched_off = Some(to_switched(&off));
+    approval::record_command(&here, &request.command, &given, Deeds { switched_off, ..Deeds::default() });
     let stepped_down = given.by_person && steps_down(&here, policy);
     if args.json {
-        print::json(&Shown { stepped_down, ..shown(&here, &off) });
+        print::json(&ShownSwitch { stepped_down, ..off_json(&here, &off) });
     } else {
         print::line(&format!(
             "{policy} is switched off {}. `tidegate on {policy}` switches it on again.",
-            describe(&off)
+            describe_off(&off)
         ));
         if stepped_down {
             print::line(&format!(
@@ -124,14 +124,14 @@ pub(crate) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether this was once too often. A journal that cannot be read tells nothing.
+/// A journal that cannot be read causes no step down.
 fn steps_down(here: &Here, policy: &str) -> bool {
     let Some(root) = &here.root else { return false };
     let down = friction::step_down(&here.state, here.now, &here.config, root, &[policy.to_owned()], REACH);
     down.is_ok_and(|down| !down.is_empty())
 }
 
-fn switched(off: &Off) -> Switched {
+fn to_switched(off: &Off) -> Switched {
     let (session, project) = match &off.scope {
         Scope::Everywhere => (None, None),
         Scope::Project(root) => (None, Some(root.clone())),
@@ -142,12 +142,12 @@ fn switched(off: &Off) -> Switched {
 
 /// Both kinds in one list.
 pub(super) fn as_json(here: &Here, switches: &Switches) -> Vec<serde_json::Value> {
-    let off = switches.off.iter().map(|off| serde_json::to_value(shown(here, off)));
+    let off = switches.off.iter().map(|off| serde_json::to_value(off_json(here, off)));
     let down = switches.stepped_down.iter().map(serde_json::to_value);
     off.chain(down).filter_map(Result::ok).collect()
 }
 
-pub(super) fn change(here: &Here, edit: impl FnOnce(&mut Switches)) -> Result<(), CliError> {
+pub(super) fn change_switches(here: &Here, edit: impl FnOnce(&mut Switches)) -> Result<(), CliError> {
     off::change(&here.state, here.now, edit).map_err(|error| {
         let file = here.state.root().join("off.json");
         CliError::new(format!("{}: {error}", file.display()))
@@ -155,7 +155,7 @@ pub(super) fn change(here: &Here, edit: impl FnOnce(&mut Switches)) -> Result<()
     })
 }
 
-fn list(here: &Here, json: bool) {
+fn list_switches(here: &Here, json: bool) {
     let mut list = off::read(&here.state);
     list.off.retain(|off| !off.lapsed(here.now));
     if json {
@@ -163,7 +163,7 @@ fn list(here: &Here, json: bool) {
         return;
     }
     for off in &list.off {
-        print::line(&format!("{} is switched off {}", off.policy, describe(off)));
+        print::line(&format!("{} is switched off {}", off.policy, describe_off(off)));
     }
     for down in &list.stepped_down {
         print::line(&format!("{} {}", down.policy, only_advises(down)));
@@ -195,7 +195,7 @@ pub(super) fn check_policy(policy: &str) -> Result<(), CliError> {
     Err(CliError::new(format!("there is no policy `{policy}`")).hint(hint))
 }
 
-fn scope(here: &Here, args: &Args) -> Result<Scope, CliError> {
+fn choose_scope(here: &Here, args: &Args) -> Result<Scope, CliError> {
     if args.everywhere {
         return Ok(Scope::Everywhere);
     }
@@ -209,24 +209,22 @@ fn scope(here: &Here, args: &Args) -> Result<Scope, CliError> {
     }
 }
 
-/// The command as it would be typed, always in the same order and with its scope: an approval is for exactly this, wherever
-/// it is typed again.
-fn command(args: &Args, scope: &Scope) -> String {
+/// As it would be typed, always in the same order and with its scope: an approval is for exactly this text.
+fn approved_command(args: &Args, scope: &Scope) -> String {
     let time = args.r#for.map(|time| format!(" --for {time}")).unwrap_or_default();
     let scope = match scope {
         Scope::Everywhere => "--everywhere".to_owned(),
-        Scope::Project(root) => format!("--project {}", quoted(Path::new(root))),
+        Scope::Project(root) => format!("--project {}", quote_path(Path::new(root))),
         Scope::Session(id) => format!("--session {id}"),
     };
     format!("off {}{time} {scope}", args.policy.as_deref().unwrap_or_default())
 }
 
-/// What stepping down means.
 pub(crate) fn only_advises(down: &SteppedDown) -> String {
     format!("only advises in {} since people overrode it so often there", down.stepped_down_in)
 }
 
-pub(crate) fn describe(off: &Off) -> String {
+pub(crate) fn describe_off(off: &Off) -> String {
     let place = match &off.scope {
         Scope::Everywhere => "in every project".to_owned(),
         Scope::Project(root) => format!("in {root}"),
@@ -238,8 +236,8 @@ pub(crate) fn describe(off: &Off) -> String {
     }
 }
 
-fn shown<'a>(here: &Here, off: &'a Off) -> Shown<'a> {
-    Shown {
+fn off_json<'a>(here: &Here, off: &'a Off) -> ShownSwitch<'a> {
+    ShownSwitch {
         policy: &off.policy,
         scope: &off.scope,
         since: off.since.iso(),

@@ -9,8 +9,8 @@ use tidegate_state::config::off;
 use tidegate_state::config::off::{Off, Scope, SteppedDown};
 
 use super::Outcome;
-use super::off::{as_json, change, check_policy, describe, warn_of_damage};
-use crate::approval::{self, tightened};
+use super::off::{as_json, change_switches, check_policy, describe_off, warn_of_damage};
+use crate::approval::{self, consent_to_tighten};
 use crate::print;
 use crate::sessions::Here;
 
@@ -41,9 +41,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Outcome {
     let here = Here::find()?;
     check_policy(&args.policy)?;
-    // A folder that is gone has a name still.
+    // Also for a folder that is gone.
     let places = off::places(args.project.as_deref().or(here.root.as_deref()));
-    // In a terminal of its own every session of the project is meant.
+    // At a terminal, without a session, all sessions of the project are meant.
     let of_project = |id: &str| {
         let root = here.session(Some(id)).ok().and_then(|session| session.marks.session.root);
         root.is_none_or(|root| places.iter().any(|place| place == Path::new(&root)))
@@ -63,9 +63,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
     gone.off.retain(goes);
     gone.stepped_down.retain(steps_up);
     if !gone.is_empty() {
-        change(&here, |switches| {
+        change_switches(&here, |switches| {
             switches.off.retain(|off| !gone.off.contains(off));
-            // Whether a hook has told of it in the meantime makes no other of it.
+            // Compared without the mark that a hook has told of it: that may have changed meanwhile.
             switches.stepped_down.retain(|down| !steps_up(down));
         })?;
         let up = |down: &SteppedDown| Switched {
@@ -75,7 +75,12 @@ pub(crate) fn run(args: &Args) -> Outcome {
         };
         let stepped_up = gone.stepped_down.iter().map(up).collect();
         let did = Deeds { stepped_up, ..Deeds::default() };
-        approval::record(&here, &format!("on {}", args.policy), &tightened(&here, "switched on"), did);
+        approval::record_command(
+            &here,
+            &format!("on {}", args.policy),
+            &consent_to_tighten(&here, "switched on"),
+            did,
+        );
     }
     if args.json {
         print::json(&as_json(&here, &gone));
@@ -83,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         print::line(&format!("{} is not switched off here", args.policy));
     } else {
         for off in &gone.off {
-            print::line(&format!("{} is on again; it was switched off {}", off.policy, describe(off)));
+            print::line(&format!("{} is on again; it was switched off {}", off.policy, describe_off(off)));
         }
         for down in &gone.stepped_down {
             print::line(&format!("{} blocks again in {}", down.policy, down.stepped_down_in));

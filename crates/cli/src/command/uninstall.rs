@@ -26,5 +26,5 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if let Some(code) = consent::to_uninstall(&target, &args.target, &args.report)? {
         return Ok(code);
     }
-    carry_out(&target, &args.report, &[], None, |records| plan::uninstall(&target, records))
+    carry_out(&target, &args.report, &[], None, |records| plan::plan_uninstall(&target, records))
 }

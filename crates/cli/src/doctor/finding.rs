@@ -1,14 +1,12 @@
-//! What a check found, and how to mend it.
+//! A finding of `doctor`, with its cure.
 
 use serde::Serialize;
 
-/// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
-    /// As it should be.
     Ok,
-    /// Worth knowing, nothing to mend.
+    /// Worth knowing, nothing to repair.
     Note,
     /// Something works less well than it could.
     Warning,
@@ -26,16 +24,15 @@ impl State {
         }
     }
 
-    /// Whether something has to be mended.
+    /// Something has to be repaired.
     pub(crate) fn is_wrong(self) -> bool {
         self >= State::Warning
     }
 }
 
-/// One thing that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Finding {
-    /// The check.
+    /// Name of the check.
     pub(crate) id: &'static str,
     pub(crate) state: State,
     pub(crate) found: String,
@@ -43,7 +40,7 @@ pub(crate) struct Finding {
     pub(crate) cure: Option<String>,
 }
 
-/// What one check found. A check that finds nothing amiss says in a few words what it looked at.
+/// The findings of one check. A check without a problem says in a few words what it looked at.
 #[derive(Debug)]
 pub(crate) struct Findings {
     id: &'static str,
@@ -79,7 +76,6 @@ impl Findings {
         self.push(State::Problem, found, Some(cure.into()));
     }
 
-    /// Whether nothing was found so far.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -87,9 +83,4 @@ impl Findings {
     pub(crate) fn into_vec(self) -> Vec<Finding> {
         self.all
     }
-}
-
-/// `1 session`, `3 sessions`.
-pub(crate) fn count(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

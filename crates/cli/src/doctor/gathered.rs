@@ -25,26 +25,25 @@ const LARGEST_MARKS: u64 = 4 * 1024 * 1024;
 pub(crate) struct Gathered {
     pub(crate) env: Environment,
     pub(crate) now: Millis,
-    /// The folders of `PATH`.
+    /// Folders of `PATH`.
     pub(crate) path: Vec<PathBuf>,
-    /// This program.
     pub(crate) exe: Option<PathBuf>,
-    /// Where `init` puts a link to it.
+    /// Stable link to this program, made by `init`.
     pub(crate) link: Option<PathBuf>,
-    /// What settings call us by.
+    /// Path of this program in settings.
     pub(crate) call: String,
     pub(crate) project: Option<PathBuf>,
     pub(crate) client: Client,
     pub(crate) config: Config,
     pub(crate) state: Result<StateDir, String>,
-    /// The state directory's mode before it was opened, which mends it.
+    /// Before opening it, which tightens the mode.
     pub(crate) state_mode: Option<u32>,
     pub(crate) history: History,
-    pub(crate) sessions: Vec<Session>,
+    pub(crate) sessions: Vec<SeenSession>,
 }
 
-/// A session that our hooks know.
-pub(crate) struct Session {
+/// A session that Tidegate's hooks have seen.
+pub(crate) struct SeenSession {
     pub(crate) id: SessionId,
     pub(crate) marks: Marks,
 }
@@ -61,15 +60,19 @@ impl Gathered {
         let (env, now) = (Environment::of_process(), clock::now());
         let path = program::search_path();
         let exe = std::env::current_exe().and_then(fs::canonicalize).ok();
-        let state_mode = env.place.state().ok().as_deref().and_then(mode);
+        let state_mode = env.place.state().ok().as_deref().and_then(file_mode);
         let state = StateDir::open(&env.place);
-        let history = state.as_ref().map(|state| history::read(state, now)).unwrap_or_default();
+        let history = state.as_ref().map(|state| history::read_history(state, now)).unwrap_or_default();
         let sessions = state.as_ref().map(read_sessions).unwrap_or_default();
         let project = named.or_else(|| {
-            let root = |session: &Session| session.marks.session.root.as_deref().map(PathBuf::from);
-            let is_ours = |known: &&Session| env.session.as_deref() == Some(known.id.as_str());
+            let root = |session: &SeenSession| session.marks.session.root.as_deref().map(PathBuf::from);
+            let is_ours = |known: &&SeenSession| env.session.as_deref() == Some(known.id.as_str());
             let of_session = sessions.iter().find(is_ours).and_then(root);
-            project_root::find(&env, of_session, &sessions.iter().filter_map(root).collect::<Vec<_>>())
+            project_root::find_project(
+                &env,
+                of_session,
+                &sessions.iter().filter_map(root).collect::<Vec<_>>(),
+            )
         });
         let user = env.place.config();
         let config = config::read(&config::Sources {
@@ -104,21 +107,19 @@ impl Gathered {
         Ok(gathered)
     }
 
-    /// Whether a program is in the project's folder: what is there may be the repository's, and is not run.
+    /// A program in the project's folder may be the repository's, and is not run.
     pub(crate) fn is_in_project(&self, program: &Path) -> bool {
         let real = real_path(program);
         let is_this = self.exe.as_deref() == Some(&real);
         !is_this && self.project.as_deref().is_some_and(|project| program::is_in(program, project))
     }
 
-    /// Whether a record is of this project.
     pub(crate) fn is_here(&self, record: &tidegate_core::pipeline::record::Record) -> bool {
         record.project.is_some() && record.project.as_deref().map(Path::new) == self.project.as_deref()
     }
 
-    /// The sessions of this project that our hooks know.
-    pub(crate) fn sessions_here(&self) -> impl Iterator<Item = &Session> {
-        let here = |session: &&Session| {
+    pub(crate) fn sessions_here(&self) -> impl Iterator<Item = &SeenSession> {
+        let here = |session: &&SeenSession| {
             session.marks.session.root.is_some()
                 && session.marks.session.root.as_deref().map(Path::new) == self.project.as_deref()
         };
@@ -127,21 +128,21 @@ impl Gathered {
 }
 
 #[cfg(unix)]
-fn mode(path: &Path) -> Option<u32> {
+fn file_mode(path: &Path) -> Option<u32> {
     fs::metadata(path).ok().map(|found| std::os::unix::fs::PermissionsExt::mode(&found.permissions()))
 }
 
 #[cfg(not(unix))]
-fn mode(_: &Path) -> Option<u32> {
+fn file_mode(_: &Path) -> Option<u32> {
     None
 }
 
-fn read_sessions(state: &StateDir) -> Vec<Session> {
+fn read_sessions(state: &StateDir) -> Vec<SeenSession> {
     let entries = fs::read_dir(state.sessions()).into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| SessionId::parse(&entry.file_name().to_string_lossy()).ok());
     let read = |id: SessionId| {
         let bytes = bounded::read(&state.session(&id).join("marks"), LARGEST_MARKS).ok()?;
-        Some(Session { id, marks: Marks::fold(&bytes) })
+        Some(SeenSession { id, marks: Marks::fold(&bytes) })
     };
     ids.filter_map(read).collect()
 }

@@ -1,6 +1,6 @@
-//! What can go wrong in the field, and how to mend each.
+//! Known ways in which an installation fails, each with its cure.
 //!
-//! Everything is read once and bounded (`gathered`), then looked at by one check after the other (`check`). Whatever is
+//! Everything is read once and bounded (`gathered`), then looked at by one check after the other (`check`). Anything
 //! broken is a finding; doctor itself works without a home, without a state directory and without a project.
 
 pub(crate) mod check;

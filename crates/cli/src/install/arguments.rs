@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Where an install goes.
+/// Options that choose the settings files.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallTarget {
     /// The project's folder
@@ -16,7 +16,7 @@ pub(crate) struct InstallTarget {
     pub(crate) shared: bool,
 }
 
-/// How an install is told.
+/// Options that choose between doing and showing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallReport {
     /// Print what would change, as a diff, and change nothing

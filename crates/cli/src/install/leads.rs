@@ -1,4 +1,4 @@
-//! Where entries lead that are there already, and where an `init` would lead them. One that leads elsewhere, or that is gone,
+//! Changes that an `init` would make to the programs that existing entries start. Pointing one elsewhere, or losing it,
 //! is an uninstall by another name.
 
 use std::fs;
@@ -10,7 +10,6 @@ use super::target::Target;
 use crate::host::claude_code::entry_leads::{Calling, compare_entries};
 use crate::program::is_program;
 
-/// A change to where hooks lead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Detour {
     /// Entries in this file would start another program.
@@ -38,8 +37,8 @@ impl Detour {
     }
 }
 
-/// Those of a plan, each once.
-pub(crate) fn detours(plan: &Plan, target: &Target) -> Vec<Detour> {
+/// Each once.
+pub(crate) fn find_detours(plan: &Plan, target: &Target) -> Vec<Detour> {
     let mut detours = Vec::new();
     for step in &plan.steps {
         let file = &step.place.file;
@@ -50,7 +49,7 @@ pub(crate) fn detours(plan: &Plan, target: &Target) -> Vec<Detour> {
                 new.as_deref().unwrap_or_default(),
                 &Calling { program: &target.call, home: target.env.place.home.as_deref() },
             ),
-            Act::Link(to) => of_link(file, to, &target.program).into_iter().collect(),
+            Act::Link(to) => link_detour(file, to, &target.program).into_iter().collect(),
             _ => Vec::new(),
         };
         for detour in found {
@@ -62,9 +61,9 @@ pub(crate) fn detours(plan: &Plan, target: &Target) -> Vec<Detour> {
     detours
 }
 
-/// A link to nothing that runs leads nowhere now. One that would lead to the very program behind it is not led elsewhere;
-/// a way around by another link would be.
-fn of_link(link: &Path, to: &Path, program: &Path) -> Option<Detour> {
+/// A dead link leads nowhere now. A link to the very program behind it is not a detour; a way through another link
+/// would be.
+fn link_detour(link: &Path, to: &Path, program: &Path) -> Option<Detour> {
     let from = fs::read_link(link).ok().filter(|_| is_program(link).is_ok())?;
     let is_same = to == program && fs::canonicalize(link).is_ok_and(|found| found == program);
     (!is_same).then(|| Detour::Link { link: link.to_owned(), from, to: to.to_owned() })

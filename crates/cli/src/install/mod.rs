@@ -1,12 +1,12 @@
-//! Putting ourselves into a project's or a person's settings, and taking ourselves out again.
+//! Puts Tidegate's hooks, status line and files into a project or a person's settings, and takes them out again.
 //!
-//! Everything is read, decided and, where it must be, refused before anything is changed; then what was there is kept,
-//! then files are written, one at a time and each of them whole.
+//! Everything is read, decided and, if necessary, refused before anything changes. Then the originals are kept, then
+//! files are written, one at a time and each of them whole.
 
-// What goes into files that are not the host's, as text.
+// Files that are not the host's, as text.
 mod gitignore;
 mod preset;
-// Where, what for, and how it is done.
+// The plan, its questions, and its execution.
 pub(crate) mod arguments;
 mod link;
 pub(crate) mod links_out;
@@ -28,18 +28,18 @@ use crate::error::CliError;
 use arguments::InstallReport;
 use plan::Plan;
 use record::Records;
-use step::{Act, Report};
+use step::{Act, StepReport};
 use target::Target;
 
-pub(crate) fn look(target: &Target) -> Result<Records, CliError> {
-    Records::look(&target.env).map_err(|why| unkept(&why))
+pub(crate) fn open_records(target: &Target) -> Result<Records, CliError> {
+    Records::look(&target.env).map_err(|why| originals_not_kept(&why))
 }
 
-fn unkept(why: &str) -> CliError {
+fn originals_not_kept(why: &str) -> CliError {
     CliError::new(format!("what is there now could not be kept: {why}")).hint("nothing was changed")
 }
 
-/// Plans, shows or does.
+/// Plans, and shows or executes the plan.
 pub(crate) fn carry_out(
     target: &Target,
     args: &InstallReport,
@@ -47,15 +47,15 @@ pub(crate) fn carry_out(
     next: Option<&str>,
     plan: impl Fn(&Records) -> Result<Plan, CliError>,
 ) -> Outcome {
-    let records = look(target)?;
+    let records = open_records(target)?;
     let planned = plan(&records)?;
-    let report = Report { json: args.json, dry_run: args.dry_run, warnings, next: None, backup: None };
+    let report = StepReport { json: args.json, dry_run: args.dry_run, warnings, next: None, backup: None };
     let is_settled = |plan: &Plan, records: &Records| {
         plan.record == records.load(&target.root) && plan.steps.iter().all(|step| step.act == Act::Nothing)
     };
     let leftovers = |plan: &Plan, records: &Records| {
         let mut left: Vec<PathBuf> = plan.steps.iter().flat_map(step::Step::leftovers).collect();
-        left.extend(step::leftovers(&records.folder_of(&target.root), None));
+        left.extend(step::find_leftovers(&records.folder_of(&target.root), None));
         left
     };
     let is_clean = leftovers(&planned, &records).is_empty();
@@ -63,10 +63,11 @@ pub(crate) fn carry_out(
         step::run(&planned.steps, report)?;
         return Ok(ExitCode::SUCCESS);
     }
-    // Again, now that nobody else is at it.
-    let (records, _lock) = Records::lock(&target.env).map_err(|why| unkept(&why))?;
+    // Again, now under the lock.
+    let (records, _lock) = Records::lock(&target.env).map_err(|why| originals_not_kept(&why))?;
     let planned = plan(&records)?;
-    // First: files without a way back to the byte would be worse than no files. What is given back is forgotten last.
+    // First the record: changed files without a way back would be worse than no change. Restored files leave the record
+    // last.
     let before = records.load(&target.root);
     let mut kept = before.clone();
     for entry in &planned.record.files {
@@ -76,12 +77,12 @@ pub(crate) fn carry_out(
     kept.folders.clone_from(&planned.record.folders);
     kept.theirs.clone_from(&planned.record.theirs);
     let folder = records.folder_of(&target.root);
-    // Nobody else is writing here now.
+    // Under the lock, no other process writes here.
     for left in leftovers(&planned, &records) {
         let _ = fs::remove_file(left);
     }
     if kept != before {
-        records.save(&kept).map_err(|error| unkept(&error.to_string()))?;
+        records.save(&kept).map_err(|error| originals_not_kept(&error.to_string()))?;
     }
     // Files that no record names: copies of the plugin, settings of other agents.
     for (number, step) in planned.steps.iter().enumerate() {
@@ -89,11 +90,11 @@ pub(crate) fn carry_out(
             && kept.of(&step.place.file).is_none()
         {
             let keeping = records.keep_replaced(target.now, number, &step.place.file, old);
-            keeping.map_err(|error| unkept(&error.to_string()))?;
+            keeping.map_err(|error| originals_not_kept(&error.to_string()))?;
         }
     }
     let backup = records.has_backup(&planned.record).then_some(folder.as_path());
-    step::run(&planned.steps, Report { next, backup, ..report })?;
+    step::run(&planned.steps, StepReport { next, backup, ..report })?;
     if planned.record.files.len() < kept.files.len() {
         records.save(&planned.record).map_err(|error| {
             CliError::new(format!("{}: {error}", folder.display()))

@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::CliError;
-use crate::json_text::{Fault, fault};
+use crate::json_text::{Fault, fault_at};
 use crate::path::real_path;
 #[cfg(unix)]
-use crate::shell::quoted;
+use crate::shell::quote_path;
 
-/// A file, as it is shown and as it is.
+/// A file by its shown and its real path.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) shown: PathBuf,
@@ -18,12 +18,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// A file that has no other name.
+    /// For a file with one path only.
     pub(crate) fn plain(file: PathBuf) -> Place {
         Place { shown: file.clone(), file }
     }
 
-    /// Its text; `None` when there is no file.
+    /// `None` if there is no file.
     pub(crate) fn read(&self) -> Result<Option<String>, CliError> {
         let shown = self.shown.display();
         let bytes =
@@ -47,26 +47,24 @@ impl Place {
             let valid = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
             self.refused(
-                &fault(&text, text.len(), "not UTF-8"),
+                &fault_at(&text, text.len(), "not UTF-8"),
                 "save it as UTF-8, then run this again; nothing was changed",
             )
         })
     }
 
-    /// Whether it is a link.
     pub(crate) fn is_link(&self) -> bool {
         fs::symlink_metadata(&self.file).is_ok_and(|found| found.is_symlink())
     }
 
-    /// Refuses a place in which nothing can be put, so that nothing is done by half.
+    /// Refuses a folder that cannot be written, before anything is done.
     pub(crate) fn check_folder(&self) -> Result<(), CliError> {
         check_folder(&self.file)
     }
 
-    /// Refuses a file that its owner locked (replacing it would work, and is not what they meant), and one that can not
-    /// be there.
+    /// Refuses a file that its owner made read-only, although replacing it would work.
     pub(crate) fn check_writable(&self) -> Result<(), CliError> {
-        // What a link leads to is replaced where it is.
+        // A link's target is replaced in place.
         check_folder(&real_path(&self.file))?;
         let locked = fs::metadata(&self.file).is_ok_and(|found| found.permissions().readonly());
         let shown = self.shown.display();
@@ -78,12 +76,10 @@ impl Place {
         Ok(())
     }
 
-    /// An error of the system with this file.
     pub(crate) fn failed(&self, error: &io::Error) -> CliError {
         CliError::new(format!("{}: {error}", self.shown.display()))
     }
 
-    /// A refusal to touch this file.
     pub(crate) fn refused(&self, fault: &Fault, hint: &str) -> CliError {
         let Fault { line, column, what } = fault;
         CliError::new(format!("{}:{line}:{column}: {what}", self.shown.display())).hint(hint)
@@ -103,7 +99,7 @@ fn check_folder(file: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What opens a folder, if its mode says that nothing is to be put in it or the system does.
+/// The command that makes a folder writable, if it is not.
 #[cfg(unix)]
 fn lock_of(folder: &Path) -> Option<String> {
     use rustix::fs::Access;
@@ -117,7 +113,7 @@ fn lock_of(folder: &Path) -> Option<String> {
     Some(match access {
         Err(rustix::io::Errno::ROFS) => "make its file system writable".to_owned(),
         _ if found.uid() == rustix::process::geteuid().as_raw() => {
-            format!("`chmod u+wx {}`", quoted(folder))
+            format!("`chmod u+wx {}`", quote_path(folder))
         }
         _ => "have its owner give you the right to".to_owned(),
     })

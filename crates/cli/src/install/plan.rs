@@ -17,12 +17,12 @@ use crate::shell;
 
 const CHANGED: &str = "mend the file, then run this again; nothing was changed";
 
-/// What is to be done, and what the record says once it is.
+/// Steps, and the record after they are done.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
     pub(crate) record: Record,
-    /// Folders to remove afterwards, if nothing is in them, innermost first.
+    /// Folders to remove afterwards if they are empty, innermost first.
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) now: Millis,
 }
@@ -32,7 +32,7 @@ impl Plan {
         Plan { steps: Vec::new(), record, folders: Vec::new(), now }
     }
 
-    /// Writes a text where it is a new one; `without_us` is what the file would be without our part.
+    /// Skips an unchanged text. `without_us` is the file without Tidegate's part.
     pub(crate) fn write(
         &mut self,
         place: Place,
@@ -42,7 +42,7 @@ impl Plan {
     ) -> Result<(), CliError> {
         let Texts { old, new, without_us } = texts;
         if old.as_ref() == Some(&new) {
-            // Whether settings call the link must be known; the rest is told by its text.
+            // Records whose settings call the link; other kinds are recognised by their text.
             if kind == Kind::Settings && self.record.of(&place.file).is_none() {
                 self.record.note(&place.file, kind, None, without_us, &new, self.now);
             }
@@ -55,7 +55,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Remembers which folders are ours.
+    /// Records folders that are about to be made.
     pub(crate) fn make_folders(&mut self, folder: Option<&Path>) {
         let missing = folder.into_iter().flat_map(Path::ancestors).take_while(|folder| !folder.exists());
         for folder in missing {
@@ -65,7 +65,6 @@ impl Plan {
         }
     }
 
-    /// Removes no folder that we did not make.
     fn keep_their_folders(&mut self) {
         let Plan { folders, record, .. } = self;
         folders.retain(|folder| record.folders.contains(folder));
@@ -73,7 +72,7 @@ impl Plan {
         folders.dedup();
     }
 
-    /// The last to go removes also what another install made for a file that both have.
+    /// The last install to go also removes folders that another install made for a shared file.
     pub(crate) fn inherit_folders(&mut self, others: &[Record], file: &Path) {
         for folder in others.iter().flat_map(|other| &other.folders) {
             if file.starts_with(folder) && !self.record.folders.contains(folder) {
@@ -82,7 +81,7 @@ impl Plan {
         }
     }
 
-    /// Gives back what was there before, or what is left without our part.
+    /// Restores the original, or the file without Tidegate's part.
     pub(crate) fn give_back(
         &mut self,
         place: Place,
@@ -104,18 +103,16 @@ impl Plan {
     }
 }
 
-/// A file before, after, and without our part.
 pub(crate) struct Texts {
     pub(crate) old: Option<String>,
     pub(crate) new: String,
     pub(crate) without_us: Option<String>,
 }
 
-/// Plans an `init`.
-pub(crate) fn init(target: &Target, preset: Option<&str>, records: &Records) -> Result<Plan, CliError> {
+pub(crate) fn plan_init(target: &Target, preset: Option<&str>, records: &Records) -> Result<Plan, CliError> {
     let mut plan = Plan::new(records.load(&target.root), target.now);
     let is_first = plan.record.files.is_empty() && !target.is_called();
-    // What settings refer to comes before them.
+    // Files that settings refer to come first.
     plan_link(target, records, &mut plan)?;
     if let Some(preset) = preset {
         plan_preset(target, preset, &mut plan)?;
@@ -150,11 +147,11 @@ pub(crate) fn init(target: &Target, preset: Option<&str>, records: &Records) -> 
 fn plan_link(target: &Target, records: &Records, plan: &mut Plan) -> Result<(), CliError> {
     let Some(path) = &target.link else { return Ok(()) };
     let place = Place::plain(path.clone());
-    let to = link::target(&target.program, std::env::var_os("PATH").as_deref(), path);
+    let to = link::choose_target(&target.program, std::env::var_os("PATH").as_deref(), path);
     let detail = format!("leads to {}", to.display());
     plan.make_folders(path.parent());
     plan.inherit_folders(&records.others(&target.root), path);
-    plan.steps.push(match link::now(path, &target.program) {
+    plan.steps.push(match link::read_place(path, &target.program) {
         link::Now::To(now) if now == to => Step::still(place, What::Unchanged, format!("{detail} already")),
         link::Now::Program => Step::still(place, What::Unchanged, "this program"),
         link::Now::Nothing | link::Now::To(_) => {
@@ -178,13 +175,13 @@ fn plan_preset(target: &Target, name: &str, plan: &mut Plan) -> Result<(), CliEr
     let place = Place::plain(path);
     let old = place.read()?;
     let root = target.root.to_string_lossy();
-    let of = if target.is_user { preset::Of::User } else { preset::Of::Project(&root) };
+    let of = if target.is_user { preset::PresetOwner::User } else { preset::PresetOwner::Project(&root) };
     let refused = |fault| place.refused(&fault, CHANGED);
-    let new = preset::install(old.as_deref(), of, name).map_err(refused)?;
-    // A preset at the top is the user's own, unless we wrote it.
+    let new = preset::set_preset(old.as_deref(), of, name).map_err(refused)?;
+    // A preset at the top is the user's own, unless `init` wrote it.
     let is_ours = !target.is_user || plan.record.of(&place.file).is_some();
     let without_us = match old.as_deref().filter(|_| is_ours) {
-        Some(old) => preset::uninstall(old, of).map_err(refused)?,
+        Some(old) => preset::remove_preset(old, of).map_err(refused)?,
         None => old.clone(),
     };
     let (written, there) = (format!("preset {name} written"), format!("preset {name} is there already"));
@@ -202,20 +199,19 @@ fn plan_ignore(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
         plan.steps.push(Step::still(place, What::Kept, "not UTF-8 or not a file, left as it is"));
         return Ok(());
     };
-    let new = gitignore::install(old.as_deref());
-    let without_us = old.as_deref().and_then(gitignore::uninstall);
+    let new = gitignore::add_block(old.as_deref());
+    let without_us = old.as_deref().and_then(gitignore::remove_block);
     let details = ("what runs leave behind added", "what runs leave behind is there already");
     plan.write(place, Kind::Ignore, Texts { old, new, without_us }, details)
 }
 
-/// Plans an `uninstall`.
-pub(crate) fn uninstall(target: &Target, records: &Records) -> Result<Plan, CliError> {
+pub(crate) fn plan_uninstall(target: &Target, records: &Records) -> Result<Plan, CliError> {
     let mut plan = Plan::new(records.load(&target.root), target.now);
     let was_installed = !plan.record.files.is_empty();
     let removed = claude_code::plan::plan_entries_back(target, &mut plan)?;
     plan_preset_back(target, &mut plan)?;
     if let Some(shared) = claude_code::plan::shared_hooks_that_stay(target) {
-        // They refer to the skills, and need the same files ignored.
+        // The shared hooks refer to the skills, and need the same files ignored.
         plan.steps.push(Step::still(
             shared,
             What::Kept,
@@ -240,13 +236,13 @@ pub(crate) fn uninstall(target: &Target, records: &Records) -> Result<Plan, CliE
             plan.steps.extend(target.cycle_files().into_iter().map(kept));
         }
     }
-    // An `init` that did not get to the settings may have made the link.
+    // An interrupted `init` may have made the link.
     if removed || was_installed {
         plan_link_back(target, records, was_installed, &mut plan)?;
     } else if let Some(above) = target.root.ancestors().skip(1).find(|above| is_installed(target, above)) {
         let own = target.own_settings().file;
         for step in plan.steps.iter_mut().filter(|step| step.place.file == own) {
-            let command = format!("tidegate uninstall --project {}", shell::quoted(above));
+            let command = format!("tidegate uninstall --project {}", shell::quote_path(above));
             step.detail = format!("nothing of ours there, but above it; `{command}` takes that out");
         }
     }
@@ -261,16 +257,16 @@ fn is_installed(target: &Target, folder: &Path) -> bool {
 fn plan_preset_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     let Some(place) = target.env.place.config().map(Place::plain) else { return Ok(()) };
     let kept = plan.record.of(&place.file).cloned();
-    // A preset of the user's own, at the top, is not ours to remove unless we wrote it.
+    // A preset at the top is the user's own, unless `init` wrote it.
     if target.is_user && kept.is_none() {
         return Ok(());
     }
     let Ok(Some(old)) = place.read() else { return Ok(()) };
     let root = target.root.to_string_lossy();
-    let of = if target.is_user { preset::Of::User } else { preset::Of::Project(&root) };
-    let left = match (plan.record.untouched(&place.file, Some(&old)), preset::uninstall(&old, of)) {
+    let of = if target.is_user { preset::PresetOwner::User } else { preset::PresetOwner::Project(&root) };
+    let left = match (plan.record.untouched(&place.file, Some(&old)), preset::remove_preset(&old, of)) {
         (Some(kept), _) => kept.original.clone(),
-        // What is left of a file that was there before is a file.
+        // A file that existed before stays, even if it is empty now.
         (None, Ok(None)) if kept.is_none_or(|kept| kept.original.is_some()) => Some(String::new()),
         (None, Ok(left)) => left,
         (None, Err(fault)) => {
@@ -293,14 +289,14 @@ fn plan_ignore_back(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     };
     let left = match plan.record.untouched(&place.file, Some(&old)) {
         Some(kept) => kept.original.clone(),
-        None => gitignore::uninstall(&old),
+        None => gitignore::remove_block(&old),
     };
     let detail = if left.is_some() { "our lines removed" } else { "removed" };
     plan.give_back(place, Kind::Ignore, old, left, detail).map(|_| ())
 }
 
-/// The link goes when we know who called it, and none does any more: a hook whose program is gone is passed over without
-/// a word. A project that was moved has a record whose file is gone; one without a record may not be the only one.
+/// Removes the link only if its callers are known and gone: the host silently skips a hook whose program is missing. A
+/// moved project has a record whose file is gone, and an install without a record may not be the only one.
 fn plan_link_back(
     target: &Target,
     records: &Records,
@@ -318,7 +314,7 @@ fn plan_link_back(
         [Some(target.own_settings()), target.shared_settings()].into_iter().flatten().map(|place| place.file);
     let others: Vec<PathBuf> =
         others.filter(|kept| kept.kind == Kind::Settings).map(|kept| kept.file).collect();
-    let is_lost = others.iter().any(|file| claude_code::settings_file::text(file).is_none());
+    let is_lost = others.iter().any(|file| claude_code::settings_file::read_text(file).is_none());
     let calls = |file: &PathBuf| !changed(file) && claude_code::plan::mentions_program(file, &target.call);
     let place = Place::plain(path.clone());
     let step = if let Some(file) = others.into_iter().chain(here).find(calls) {

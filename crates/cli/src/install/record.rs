@@ -1,5 +1,5 @@
-//! What an install found and wrote, kept in private state: `uninstall` gives files back to the byte, and knows which
-//! are ours. A folder for each project, with the files as they were beside the record, so that a person finds them.
+//! The record of an install, in private state: `uninstall` restores files to the byte from it. One folder per project,
+//! with the original files next to the record, so that a person finds them.
 
 use std::fs::{self, File};
 use std::io;
@@ -26,27 +26,26 @@ pub(crate) struct Record {
     /// The project's folder, or the host's.
     pub(crate) target: PathBuf,
     pub(crate) files: Vec<Kept>,
-    /// Folders that we made.
+    /// Folders that `init` made.
     pub(crate) folders: Vec<PathBuf>,
-    /// Files of a name that we use, which were there before us.
+    /// Files with a name that Tidegate uses, which existed before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) theirs: Vec<PathBuf>,
 }
 
-/// One file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Kept {
     pub(crate) file: PathBuf,
     pub(crate) kind: Kind,
-    /// Since when it is ours.
+    /// Time of the first write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) since: Option<Millis>,
-    /// What `uninstall` gives back; `None` when there was no file.
+    /// The text that `uninstall` restores; `None` when there was no file.
     pub(crate) original: Option<String>,
-    /// What was there to the byte when we first came; kept as a file of its own.
+    /// The very first text, kept as a file.
     #[serde(skip)]
     first: Option<String>,
-    /// What we wrote in its place, newest last. A process that was killed may have left the one before.
+    /// Texts that `init` wrote, newest last. A killed process may have left the one before.
     pub(crate) written: Vec<String>,
 }
 
@@ -60,17 +59,16 @@ pub(crate) enum Kind {
 }
 
 impl Record {
-    /// A file's entry.
     pub(crate) fn of(&self, file: &Path) -> Option<&Kept> {
         self.files.iter().find(|kept| kept.file == file)
     }
 
-    /// The entry of a file that is still as we wrote it.
+    /// `None` if the file was changed since `init` wrote it.
     pub(crate) fn untouched(&self, file: &Path, now: Option<&str>) -> Option<&Kept> {
         self.of(file).filter(|kept| now.is_some_and(|now| kept.written.iter().any(|text| text == now)))
     }
 
-    /// Remembers what is about to be written over `old`; `without_us` is the original if somebody changed it since.
+    /// Call before writing over `old`. `without_us` becomes the original if the file was changed since.
     pub(crate) fn note(
         &mut self,
         file: &Path,
@@ -100,25 +98,23 @@ impl Record {
         self.files.push(kept);
     }
 
-    /// The file is not ours any more.
     pub(crate) fn forget(&mut self, file: &Path) {
         self.files.retain(|kept| kept.file != file);
     }
 }
 
-/// Where records are.
 #[derive(Debug)]
 pub(crate) struct Records {
     folder: PathBuf,
 }
 
 impl Records {
-    /// Looks, and makes nothing.
+    /// Makes nothing.
     pub(crate) fn look(env: &Environment) -> Result<Records, String> {
         Ok(Records { folder: env.place.state()?.join("installs") })
     }
 
-    /// Makes the folder and waits until nobody else installs; the lock is held as long as the file is open.
+    /// Makes the folder and waits for other installs; the lock is held as long as the file is open.
     pub(crate) fn lock(env: &Environment) -> Result<(Records, File), String> {
         let folder = StateDir::open(&env.place)?.root().join("installs");
         let locked = make_private(&folder).and_then(|()| {
@@ -134,18 +130,17 @@ impl Records {
         }
     }
 
-    /// A target's folder.
     pub(crate) fn folder_of(&self, target: &Path) -> PathBuf {
         self.folder.join(project::folder_name(target))
     }
 
-    /// The record of a target; an empty one where there is none that can be read.
+    /// Empty if there is none that can be read.
     pub(crate) fn load(&self, target: &Path) -> Record {
-        let record = read(&self.folder_of(target)).filter(|record| record.target == target);
+        let record = read_record(&self.folder_of(target)).filter(|record| record.target == target);
         record.unwrap_or_else(|| Record { target: target.to_owned(), ..Record::default() })
     }
 
-    /// Keeps a record, and beside it the files as they were; one of nothing goes.
+    /// With the original files. An empty record is deleted.
     pub(crate) fn save(&self, record: &Record) -> io::Result<()> {
         let folder = self.folder_of(&record.target);
         if record.files.is_empty() {
@@ -156,7 +151,7 @@ impl Records {
         }
         make_private(&folder)?;
         for kept in &record.files {
-            if let (Some(first), Some(copy)) = (&kept.first, backup(&folder, kept)) {
+            if let (Some(first), Some(copy)) = (&kept.first, backup_path(&folder, kept)) {
                 replace::durable(&copy, first.as_bytes())?;
             }
         }
@@ -164,18 +159,16 @@ impl Records {
         replace::durable(&folder.join("record.json"), &json)
     }
 
-    /// Whether something of what a record names is kept as it was.
     pub(crate) fn has_backup(&self, record: &Record) -> bool {
         let folder = self.folder_of(&record.target);
-        record.files.iter().any(|kept| backup(&folder, kept).is_some_and(|copy| copy.exists()))
+        record.files.iter().any(|kept| backup_path(&folder, kept).is_some_and(|copy| copy.exists()))
     }
 
-    /// Whether there is an install in this folder.
     pub(crate) fn has(&self, target: &Path) -> bool {
         !self.load(target).files.is_empty()
     }
 
-    /// Since when a file is ours, by all records.
+    /// The earliest of all records.
     pub(crate) fn since(&self, file: &Path) -> Option<Millis> {
         let file = fs::canonicalize(file).ok()?;
         let is_it =
@@ -188,7 +181,7 @@ impl Records {
             .min()
     }
 
-    /// Keeps a copy of a file that is about to change and that no record will give back.
+    /// Backup of a file that no record will restore.
     pub(crate) fn keep_replaced(&self, now: Millis, number: usize, file: &Path, old: &str) -> io::Result<()> {
         let folder = self.folder.join("replaced");
         make_private(&folder)?;
@@ -196,7 +189,7 @@ impl Records {
         replace::durable(&folder.join(format!("{}-{number}-{name}", now.0)), old.as_bytes())
     }
 
-    /// The settings files of every install, each with its project's folder.
+    /// Of every install, each with its project's folder.
     pub(crate) fn settings(&self) -> Vec<(PathBuf, PathBuf)> {
         let of = |record: Record| {
             let files = record.files.iter().filter(|kept| kept.kind == Kind::Settings);
@@ -208,10 +201,9 @@ impl Records {
 
     fn all(&self) -> Vec<Record> {
         let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        folders.filter_map(|entry| read(&entry.path())).collect()
+        folders.filter_map(|entry| read_record(&entry.path())).collect()
     }
 
-    /// All records but one.
     pub(crate) fn others(&self, target: &Path) -> Vec<Record> {
         let mut records = self.all();
         records.retain(|record| record.target != target);
@@ -219,12 +211,11 @@ impl Records {
     }
 }
 
-fn read(folder: &Path) -> Option<Record> {
+fn read_record(folder: &Path) -> Option<Record> {
     serde_json::from_slice(&bounded::read(&folder.join("record.json"), LARGEST).ok()?).ok()
 }
 
-/// Where a file is kept as it was.
-fn backup(folder: &Path, kept: &Kept) -> Option<PathBuf> {
+fn backup_path(folder: &Path, kept: &Kept) -> Option<PathBuf> {
     Some(folder.join(format!("{}.before", kept.file.file_name()?.to_string_lossy())))
 }
 

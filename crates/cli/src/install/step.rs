@@ -1,4 +1,4 @@
-//! What an install is going to do, file by file: shown, or done.
+//! Steps of an install, one per file: shown, or executed.
 
 use std::fs;
 use std::io;
@@ -16,7 +16,6 @@ use crate::error::CliError;
 use crate::path::real_path;
 use crate::print;
 
-/// What is said about one file, and done to it.
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) place: Place,
@@ -24,7 +23,7 @@ pub(crate) struct Step {
     /// In a few words.
     pub(crate) detail: String,
     pub(crate) act: Act,
-    /// What kind of file it is, where that matters.
+    /// If it matters.
     kind: Option<Kind>,
 }
 
@@ -40,18 +39,17 @@ pub(crate) enum What {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Act {
     Nothing,
-    /// A text in place of another; `None` is no file.
+    /// `None` is no file.
     Text {
         old: Option<String>,
         new: Option<String>,
     },
-    /// A link that leads there.
+    /// To this path.
     Link(PathBuf),
-    /// No link any more, nor the folders that held nothing else.
+    /// With folders that held nothing else.
     Unlink,
-    /// A new folder.
     Folder,
-    /// A copy of ours goes, if it is there.
+    /// A public copy, if it is there.
     Discard,
 }
 
@@ -60,12 +58,12 @@ impl Step {
         Step { place, what, detail: detail.into(), act, kind: None }
     }
 
-    /// Nothing to do.
+    /// Without an action.
     pub(crate) fn still(place: Place, what: What, detail: impl Into<String>) -> Step {
         Step::new(place, what, detail, Act::Nothing)
     }
 
-    /// A text in place of another; refused where the owner locked the file.
+    /// Refused if the owner made the file read-only.
     pub(crate) fn text(
         place: Place,
         kind: Kind,
@@ -78,11 +76,11 @@ impl Step {
         Ok(Step { place, what, detail: detail.into(), act: Act::Text { old, new }, kind: Some(kind) })
     }
 
-    /// What killed processes were about to put in this file's place.
+    /// Temporary files of killed processes.
     pub(crate) fn leftovers(&self) -> Vec<PathBuf> {
         let file = real_path(&self.place.file);
         match (file.parent(), file.file_name()) {
-            (Some(folder), Some(name)) => leftovers(folder, Some(&name.to_string_lossy())),
+            (Some(folder), Some(name)) => find_leftovers(folder, Some(&name.to_string_lossy())),
             _ => Vec::new(),
         }
     }
@@ -98,7 +96,7 @@ impl Step {
                 replace::durable(file, text.as_bytes())
             }
             Act::Text { new: None, .. } => fs::remove_file(file),
-            Act::Link(target) => link::make(file, target),
+            Act::Link(target) => link::make_link(file, target),
             Act::Unlink => {
                 fs::remove_file(file)?;
                 for folder in file.ancestors().skip(1).take(2) {
@@ -114,13 +112,13 @@ impl Step {
         }
     }
 
-    /// As a line, or, before it is done, as a difference.
+    /// As a line; before it is done, as a diff.
     fn shown(&self, dry_run: bool) -> Option<String> {
         let path = self.place.shown.display();
         let is_shipped = self.kind == Some(Kind::Shipped);
         match &self.act {
             Act::Discard if dry_run => Some(format!("{path}: would be removed")),
-            // Nobody reads a page of additions for a page of text.
+            // A page of added lines would hide the rest.
             Act::Text { old: None, new: Some(new) } if dry_run && is_shipped => {
                 Some(format!("{path}: would be written, {} lines", new.lines().count()))
             }
@@ -153,24 +151,23 @@ impl Step {
     }
 }
 
-/// How to report.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Report<'a> {
+pub(crate) struct StepReport<'a> {
     pub(crate) json: bool,
     pub(crate) dry_run: bool,
     pub(crate) warnings: &'a [String],
-    /// What a person does next.
+    /// Advice for the person.
     pub(crate) next: Option<&'a str>,
-    /// Where what was there before is kept.
+    /// Folder of the originals.
     pub(crate) backup: Option<&'a Path>,
 }
 
-/// Does it all, in order, and says so as it goes. What went wrong in the middle says what was done by then.
-pub(crate) fn run(steps: &[Step], report: Report<'_>) -> Result<(), CliError> {
+/// In order, reporting each step. An error names the steps that were done.
+pub(crate) fn run(steps: &[Step], report: StepReport<'_>) -> Result<(), CliError> {
     let mut done: Vec<String> = Vec::new();
     let mut steps: Vec<&Step> = steps.iter().collect();
     if report.dry_run {
-        // What a person wants to see; done in this order it would call what is not there yet.
+        // Settings first, as people want to see them; executed in this order they would call a missing program.
         steps.sort_by_key(|step| step.kind != Some(Kind::Settings));
     }
     for step in &steps {
@@ -211,8 +208,8 @@ pub(crate) fn run(steps: &[Step], report: Report<'_>) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What killed processes left in a folder beside a file, or beside any: `.NAME.PROCESS.COUNT.tmp`.
-pub(crate) fn leftovers(folder: &Path, beside: Option<&str>) -> Vec<PathBuf> {
+/// Named `.NAME.PROCESS.COUNT.tmp`, for one file or for any.
+pub(crate) fn find_leftovers(folder: &Path, beside: Option<&str>) -> Vec<PathBuf> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let is_left = |name: &str| {
         let Some(rest) = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")) else {

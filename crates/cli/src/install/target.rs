@@ -1,4 +1,4 @@
-//! Where an install goes: a project, or the user.
+//! The target of an install: a project, or the user.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,6 @@ use super::place::Place;
 use crate::error::CliError;
 use crate::path::future_real_path;
 
-/// A project, or the user's own settings.
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) env: Environment,
@@ -22,18 +21,16 @@ pub(crate) struct Target {
     pub(crate) shared: bool,
     /// The project's folder, or the host's, as a person named it.
     pub(crate) shown: PathBuf,
-    /// And as it is.
+    /// Behind all links.
     pub(crate) root: PathBuf,
-    /// This program.
     pub(crate) program: PathBuf,
-    /// The link to it, where there can be one.
+    /// If there can be one.
     pub(crate) link: Option<PathBuf>,
-    /// What settings call.
+    /// Path of the program in settings.
     pub(crate) call: String,
 }
 
 impl Target {
-    /// Finds it.
     pub(crate) fn find(args: &InstallTarget) -> Result<Target, CliError> {
         let env = Environment::of_process();
         let shown = if args.user {
@@ -54,12 +51,10 @@ impl Target {
         Ok(Target { env, now, is_user, shared, shown, root, program, link, call })
     }
 
-    /// A file below the target.
     pub(crate) fn place(&self, path: impl AsRef<Path>) -> Place {
         Place { shown: self.shown.join(path.as_ref()), file: self.root.join(path.as_ref()) }
     }
 
-    /// Whether the project is in a git repository.
     pub(crate) fn is_in_git(&self) -> bool {
         !self.is_user && self.root.ancestors().any(|folder| fs::symlink_metadata(folder.join(".git")).is_ok())
     }

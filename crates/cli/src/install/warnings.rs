@@ -1,4 +1,4 @@
-//! What `init` does and yet does not help: each is one line for the person, and no reason to refuse.
+//! Circumstances in which an `init` does not help as expected: one line each, and no reason to refuse.
 
 use std::fs;
 use std::path::Path;
@@ -16,14 +16,13 @@ pub(crate) fn of_init(target: &Target) -> Vec<String> {
     }
     let files = claude_code::warnings::read_settings(target);
     warnings.extend(claude_code::warnings::of_other_hooks(target, &files));
-    warnings.extend(above(target));
+    warnings.extend(install_above(target));
     warnings.extend(claude_code::warnings::of_hook_shapes(target, &files));
     warnings
 }
 
-/// An install in a folder above, in the same repository: a client started there does not read this one, and the other way
-/// round.
-fn above(target: &Target) -> Option<String> {
+/// An install in a folder above, in the same repository: a client started in one of the two does not read the other.
+fn install_above(target: &Target) -> Option<String> {
     let top = |folder: &Path| fs::symlink_metadata(folder.join(".git")).is_ok();
     if target.is_user || top(&target.root) {
         return None;

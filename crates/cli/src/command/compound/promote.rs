@@ -1,7 +1,7 @@
-//! `tidegate compound promote`: writes what a person agreed to, and nothing else.
+//! `tidegate compound promote`: writes learnings that a person agreed to, and nothing else.
 //!
-//! What is asked for is kept under its digest until the person has said yes, and the approval is for that digest. So what is
-//! written is what was shown, whatever the model types the second time.
+//! The promotion is kept under its digest until the person has said yes, and the approval is for that digest. So the
+//! text that was shown is written, whatever the model types the second time.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,13 @@ use tidegate_state::feature::knowledge::listed;
 use tidegate_state::file::bounded;
 
 use super::super::Outcome;
-use super::super::report::count;
-use super::plan::{Change, Step, Typed, changes};
+use super::plan::{Change, Step, Typed, plan_changes};
 use crate::approval::{self, Consent, Request};
 use crate::args::ProjectArgs;
 use crate::error::CliError;
 use crate::knowledge::{Knowledge, LARGEST, Project, StockName};
-use crate::print;
-use crate::shell::quoted;
+use crate::print::{self, format_count};
+use crate::shell::quote_path;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -89,10 +88,9 @@ pub(crate) struct Args {
     pub(crate) of: ProjectArgs,
 }
 
-/// What the config calls it where nobody is there.
+/// Its name in `[approval] unattended`.
 pub(super) const NAME: &str = "compound promote";
 
-/// What a person is asked to agree to.
 #[derive(Serialize, Deserialize)]
 struct Promotion {
     project: String,
@@ -100,12 +98,12 @@ struct Promotion {
     /// New files count in Japanese.
     kai: bool,
     steps: Vec<Step>,
-    /// The files as they were: another text might come to something else.
+    /// The files as they were: with another text, the same steps might change something else.
     were: Vec<(String, String)>,
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct PromotionReport<'a> {
     project: &'a Path,
     promoted: usize,
     files: Vec<&'a Path>,
@@ -116,7 +114,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let knowledge = project.read()?;
     let (promotion, changes) = match &args.only {
         Some(digest) => asked_before(&project, &knowledge, digest)?,
-        None => new(args, &project, &knowledge)?,
+        None => new_promotion(args, &project, &knowledge)?,
     };
     if changes.is_empty() {
         return Err(CliError::new("nothing would change"));
@@ -126,18 +124,18 @@ pub(super) fn run(args: &Args) -> Outcome {
     let steps: Vec<String> = promotion.steps.iter().map(|step| step.text(&knowledge)).collect();
     let request = Request {
         name: NAME,
-        command: format!("compound promote --project {} --only {digest}", quoted(&project.real())),
+        command: format!("compound promote --project {} --only {digest}", quote_path(&project.real())),
         about: Some(steps.join("\n")),
-        would: &steps.iter().cloned().chain(changes.iter().flat_map(would)).collect::<Vec<_>>(),
+        would: &steps.iter().cloned().chain(changes.iter().flat_map(describe_change)).collect::<Vec<_>>(),
         approved: args.approved,
         json: args.of.json,
     };
-    // Before the code is out: whoever approves it must find it.
+    // Before the code is printed: the approved command has to find the promotion.
     if approval::is_by_agent(&project.here.env) && !args.approved {
         listed::keep_promotion(&project.private(), &bytes)
             .map_err(|error| CliError::new(format!("what is asked for cannot be kept: {error}")))?;
     }
-    let given = match approval::consent(&project.here, &request)? {
+    let given = match approval::ask_consent(&project.here, &request)? {
         Consent::Given(given) => given,
         Consent::Waits(code) => return Ok(code),
     };
@@ -145,23 +143,27 @@ pub(super) fn run(args: &Args) -> Outcome {
     let promoted = promotion.steps.iter().filter(|step| step.promotes()).count();
     project.note_promoted(promoted);
     listed::forget_promotion(&project.private(), &digest);
-    approval::record(&project.here, &request.command, &given, Deeds::default());
+    approval::record_command(&project.here, &request.command, &given, Deeds::default());
     let files: Vec<&Path> = changes.iter().map(|change| change.path.as_path()).collect();
     if args.of.json {
-        print::json(&Report { project: &project.root, promoted, files });
+        print::json(&PromotionReport { project: &project.root, promoted, files });
         return Ok(ExitCode::SUCCESS);
     }
     let merged = promotion.steps.len() - promoted;
-    let mut done = vec![format!("{} promoted", count(promoted, "learning"))];
+    let mut done = vec![format!("{} promoted", format_count(promoted, "learning"))];
     if merged > 0 {
-        done.push(format!("{} merged", count(merged, "pair")));
+        done.push(format!("{} merged", format_count(merged, "pair")));
     }
     let shown: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
     print::line(&format!("{}: {}", done.join(", "), shown.join(", ")));
     Ok(ExitCode::SUCCESS)
 }
 
-fn new(args: &Args, project: &Project, knowledge: &Knowledge) -> Result<(Promotion, Vec<Change>), CliError> {
+fn new_promotion(
+    args: &Args,
+    project: &Project,
+    knowledge: &Knowledge,
+) -> Result<(Promotion, Vec<Change>), CliError> {
     let typed = match &args.plan {
         Some(path) => Typed::all(&plan_text(path)?)?,
         None => vec![Typed::of(args)],
@@ -174,9 +176,9 @@ fn new(args: &Args, project: &Project, knowledge: &Knowledge) -> Result<(Promoti
         })?);
     }
     let (date, form) = (project.here.now.day(), project.form());
-    let changes = changes(project, knowledge, &steps, &date, form)?;
+    let changes = plan_changes(project, knowledge, &steps, &date, form)?;
     let project = project.real().to_string_lossy().into_owned();
-    let were = changes.iter().map(was).collect();
+    let were = changes.iter().map(old_digest).collect();
     Ok((Promotion { project, date, kai: form == Form::Kai, steps, were }, changes))
 }
 
@@ -194,7 +196,7 @@ fn plan_text(path: &Path) -> Result<String, CliError> {
     String::from_utf8(bytes).map_err(|_| CliError::new("the plan is not UTF-8"))
 }
 
-/// What was shown with this digest, if it would still come to the same.
+/// Refuses if the files have changed since.
 fn asked_before(
     project: &Project,
     knowledge: &Knowledge,
@@ -210,21 +212,21 @@ fn asked_before(
     let form = if promotion.kai { Form::Kai } else { Form::Times };
     let changed = || CliError::new("the learnings have changed since this was asked for").hint(again);
     let changes =
-        changes(project, knowledge, &promotion.steps, &promotion.date, form).map_err(|_| changed())?;
-    if changes.iter().map(was).collect::<Vec<_>>() != promotion.were {
+        plan_changes(project, knowledge, &promotion.steps, &promotion.date, form).map_err(|_| changed())?;
+    if changes.iter().map(old_digest).collect::<Vec<_>>() != promotion.were {
         return Err(changed());
     }
     Ok((promotion, changes))
 }
 
-fn was(change: &Change) -> (String, String) {
+fn old_digest(change: &Change) -> (String, String) {
     let text = change.old.as_deref();
     let digest = text.map_or_else(String::new, |text| format!("{:016x}", fnv::hash(text.bytes())));
     (change.path.to_string_lossy().into_owned(), digest)
 }
 
-/// What would be written, line by line.
-fn would(change: &Change) -> Vec<String> {
+/// As a diff.
+fn describe_change(change: &Change) -> Vec<String> {
     let new = if change.old.is_some() { "" } else { " (a new file)" };
     let mut lines = vec![format!("This would write to {}{new}:", change.path.display())];
     let diff = TextDiff::from_lines(change.old.as_deref().unwrap_or_default(), &change.new);

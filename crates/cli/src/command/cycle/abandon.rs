@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     place.write_state(None, Some(run))?;
     let owner = state.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
     if let Some(owner) = owner.filter(|_| state.status == Status::Running) {
-        // It sees at its next stop that the file is gone; this is sooner.
+        // The session would notice at its next stop; this is sooner.
         let _ = place.append_marks(&owner, &[CycleMark::StageLeft.into()]);
     }
     place.record_command("abandon", "a cycle was left", None);

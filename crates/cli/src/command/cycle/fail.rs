@@ -8,7 +8,7 @@ use tidegate_core::feature::cycle::marks::Mark as CycleMark;
 use super::project_cycle::ProjectCycle;
 use crate::args::ProjectArgs;
 use crate::command::Outcome;
-use crate::knowledge::said;
+use crate::knowledge::required_line;
 use crate::print;
 
 #[derive(Debug, clap::Args)]
@@ -28,7 +28,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectCycle::find(&args.of)?;
     let (state, cycle, session) = place.running_cycle()?;
-    let reason = said("the reason", &args.reason)?;
+    let reason = required_line("the reason", &args.reason)?;
     let mut failed = state.clone();
     failed.status = Status::Failed;
     failed.stopped_reason = Some(reason.clone());

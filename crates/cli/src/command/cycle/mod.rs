@@ -1,4 +1,4 @@
-//! `tidegate cycle`: begins, shows and ends what the policy `cycle` chains.
+//! `tidegate cycle`: begins, shows and ends cycles, which the policy `cycle` moves from stage to stage.
 
 mod abandon;
 mod done;

@@ -18,7 +18,7 @@ use tidegate_state::feature::cycle;
 use tidegate_state::feature::cycle::Change;
 use tidegate_state::session::marks;
 
-use crate::approval::{self, tightened};
+use crate::approval::{self, consent_to_tighten};
 use crate::args::ProjectArgs;
 use crate::error::CliError;
 use crate::knowledge::Project;
@@ -26,7 +26,6 @@ use crate::path::real_path;
 use crate::print;
 use crate::sessions::Session;
 
-/// A project and its cycle.
 pub(super) struct ProjectCycle {
     pub(super) project: Project,
     pub(super) standing: Known<Standing>,
@@ -52,7 +51,7 @@ impl ProjectCycle {
         self.project.root.join(".claude").join(FILE)
     }
 
-    /// The session that is meant.
+    /// The named session, else the newest open one.
     pub(super) fn find_session(&self) -> Result<Session, CliError> {
         let here = &self.project.here;
         let Some(named) = &self.project.session else { return self.find_open_session() };
@@ -69,8 +68,8 @@ impl ProjectCycle {
         }
     }
 
-    /// For who is at a terminal: the newest session here that the client has not ended. One that ended would be in a cycle
-    /// for nobody.
+    /// At a terminal: the newest session here that the client has not ended. A cycle in an ended one would steer no
+    /// session.
     pub(super) fn find_open_session(&self) -> Result<Session, CliError> {
         let newest = self.project.here.session(None)?;
         let is_here = |session: &Session| {
@@ -92,7 +91,6 @@ impl ProjectCycle {
         })
     }
 
-    /// The cycle that is there and can be used.
     pub(super) fn usable_cycle(&self) -> Result<(&State, &Cycle), CliError> {
         let standing = match &self.standing {
             Known::Value(standing) => standing,
@@ -125,7 +123,6 @@ impl ProjectCycle {
             .hint("`tidegate cycle start` puts it aside and begins anew")
     }
 
-    /// The running cycle of the session that is meant.
     pub(super) fn running_cycle(&self) -> Result<(&State, &Cycle, Session), CliError> {
         let (state, cycle) = self.usable_cycle()?;
         let session = self.find_session()?;
@@ -151,7 +148,7 @@ impl ProjectCycle {
         Ok((state, cycle, session))
     }
 
-    /// Another session that is in a stage here and still there.
+    /// Another live session that is in a stage here.
     pub(super) fn other_owner(&self, session: &Session) -> Option<&str> {
         let owner = self.standing.value()?.other_owner(session.id.as_str());
         owner.filter(|owner| self.is_live(owner))
@@ -168,7 +165,7 @@ impl ProjectCycle {
         }
     }
 
-    /// Writes the file, if it still says what was looked at.
+    /// Writes only if the file still has the text that was read.
     pub(super) fn write_state(&self, new: Option<State>, ended: Option<Run>) -> Result<(), CliError> {
         let old = self.standing.value().map(|standing| standing.text.clone());
         let written = cycle::change(&self.project.here.state, &self.project.root, |now| {
@@ -183,7 +180,6 @@ impl ProjectCycle {
         })
     }
 
-    /// What the session remembers of it.
     pub(super) fn append_marks(&self, session: &SessionId, new: &[Mark]) -> Result<(), CliError> {
         let folder = self.project.here.state.session(session);
         let written = marks::lock_alone(&folder).and_then(|lock| lock.append(new));
@@ -193,18 +189,17 @@ impl ProjectCycle {
         })
     }
 
-    /// Called in the middle of a turn, or from another terminal.
+    /// An agent calls in the middle of a turn, a person from another terminal.
     pub(super) fn turn(&self) -> Turn {
         if self.project.here.env.agent { Turn::Open } else { Turn::Closed }
     }
 
     pub(super) fn record_command(&self, command: &str, how: &str, stage: Option<&str>) {
-        let given = tightened(&self.project.here, how);
+        let given = consent_to_tighten(&self.project.here, how);
         let did = Deeds { stage: stage.map(str::to_owned), ..Deeds::default() };
-        approval::record(&self.project.here, &format!("cycle {command}"), &given, did);
+        approval::record_command(&self.project.here, &format!("cycle {command}"), &given, did);
     }
 
-    /// A stage begins in a session.
     pub(super) fn begin_stage(
         &self,
         mut state: State,

@@ -1,4 +1,4 @@
-//! `tidegate cycle stats`: what stages took, and what that implies.
+//! `tidegate cycle stats`: tokens that stages took, and the room that implies.
 
 use std::process::ExitCode;
 
@@ -36,11 +36,11 @@ struct Row {
     stage: String,
     took: Numbers,
     from_here: Numbers,
-    /// What is in the config.
+    /// As in the config.
     written: String,
-    /// What counts now.
+    /// In force now.
     min_left: u64,
-    /// What the history says, once there is enough of it.
+    /// From the history, once there is enough of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     learned: Option<u64>,
 }

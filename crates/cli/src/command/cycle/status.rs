@@ -26,20 +26,20 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ShownCycle<'a> {
     cycle: &'a str,
     status: &'a str,
     stage: &'a str,
     number: Option<usize>,
     of: usize,
     skill: Option<&'a str>,
-    /// Its skill was invoked, or somebody said so; absent where the session is not known.
+    /// Its skill was invoked, or `cycle done` was called; absent if the session is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     done: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<&'a str>,
     live: bool,
-    /// It is that of the session which asks.
+    /// It belongs to the session that asks.
     own: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped_reason: Option<&'a str>,
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let left =
         owner.as_ref().and_then(|owner| place.project.here.meter(Some(owner), None).0.reading()?.left());
     let at = cycle.position(&state.stage);
-    let shown = Shown {
+    let shown = ShownCycle {
         cycle: &state.cycle,
         status: state.status.name(),
         stage: &state.stage,
@@ -120,7 +120,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_status(shown: &Shown<'_>) {
+fn print_status(shown: &ShownCycle<'_>) {
     let number = shown.number.map(|number| format!(" ({number} of {})", shown.of)).unwrap_or_default();
     print::line(&format!("{}: {}, stage {}{number}", shown.cycle, shown.status, shown.stage));
     match shown.session {

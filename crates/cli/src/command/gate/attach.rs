@@ -11,7 +11,7 @@ use tidegate_core::feature::workflow::standing::Standing;
 use tidegate_core::pipeline::record::Deeds;
 
 use super::project_workflow::{ProjectWorkflow, usable_manifest};
-use crate::approval::tightened;
+use crate::approval::consent_to_tighten;
 use crate::args::ProjectArgs;
 use crate::command::Outcome;
 use crate::error::CliError;
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         .append_mark(&session.id, WorkflowMark::Workflow(Box::new(standing.attach(manifest, None))).into())?;
     place.record_command(
         &format!("attach {}", standing.path),
-        &tightened(&place.project.here, "a workflow was attached"),
+        &consent_to_tighten(&place.project.here, "a workflow was attached"),
         Deeds::default(),
     );
     print_attached(&args.of, &standing, manifest, Some(&session.id));

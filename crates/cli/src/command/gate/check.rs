@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(if report.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The gate that somebody means who names none: the one that holds agents back, else the next.
+/// Without a number: the gate that holds agents back, else the next one.
 fn next_gate(standing: &Standing, manifest: &Manifest) -> Result<Gate, CliError> {
     let open = |gate: &Gate| standing.is_let_through(gate.number).is_none();
     let current = manifest.current.unwrap_or_default();

@@ -8,12 +8,12 @@ use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::pipeline::record::Deeds;
 
 use super::project_workflow::{ProjectWorkflow, check_named};
-use crate::approval::{Consent, tightened};
+use crate::approval::{Consent, consent_to_tighten};
 use crate::args::ProjectArgs;
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
-use crate::shell::quoted;
+use crate::shell::quote_path;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -39,14 +39,14 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Err(CliError::new(format!("session {} is in no workflow", session.id)));
     };
     check_named(args.manifest.as_deref(), &attached.manifest)?;
-    let mut given = tightened(&place.project.here, "a workflow was let go");
+    let mut given = consent_to_tighten(&place.project.here, "a workflow was let go");
     if let Some(gate) = place.pending_gate() {
         let would = [
             format!("This would let go of {}, whose gate {gate} was not let through.", attached.manifest),
             format!("Alternative: what `tidegate gate check {gate}` lists as missing."),
         ];
         let about = format!("let go of a workflow whose gate {gate} was not passed");
-        let command = format!("gate detach --manifest {}", quoted(Path::new(&attached.manifest)));
+        let command = format!("gate detach --manifest {}", quote_path(Path::new(&attached.manifest)));
         given = match place.ask_consent(command, about, &would, args.approved, args.of.json)? {
             Consent::Given(given) => given,
             Consent::Waits(code) => return Ok(code),

@@ -1,4 +1,4 @@
-//! `tidegate gate`: shows, checks and lets through what the policy `workflow-gate` waits for.
+//! `tidegate gate`: shows and checks the gates of a workflow, and records those that are passed or skipped.
 
 mod attach;
 mod check;

@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses artifacts that a gate would not take: nothing takes them out of the manifest again.
+/// Refuses artifacts that a gate would not accept: no command takes them out of the manifest again.
 fn check_artifacts(place: &ProjectWorkflow, standing: &Standing, names: &[String]) -> Result<(), CliError> {
     let root = &place.project.root;
     for Named { name, found } in workflow::look(root, &root.join(&standing.path), names.to_vec(), &|| true) {
@@ -115,7 +115,7 @@ fn check_artifacts(place: &ProjectWorkflow, standing: &Standing, names: &[String
     Ok(())
 }
 
-/// Writes what comes in to a file beside the manifest.
+/// Copies standard input to a file next to the manifest.
 fn write_output(place: &ProjectWorkflow, standing: &Standing, name: &str) -> Result<(), CliError> {
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || name.starts_with('.') || !name.chars().all(fits) || name == manifest::FILE {

@@ -8,7 +8,7 @@ use tidegate_core::pipeline::record::Deeds;
 
 use super::project_workflow::{ProjectWorkflow, find_gate, usable_manifest};
 use super::verification_report::print_report;
-use crate::approval::tightened;
+use crate::approval::consent_to_tighten;
 use crate::args::ProjectArgs;
 use crate::command::Outcome;
 use crate::error::CliError;
@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let did = Deeds { gate: Some(gate.number), ..Deeds::default() };
     place.record_command(
         &format!("pass {}", gate.number),
-        &tightened(&place.project.here, "everything was there"),
+        &consent_to_tighten(&place.project.here, "everything was there"),
         did,
     );
     print_report(&report, &standing, args.of.json);

@@ -1,4 +1,4 @@
-//! The project that a command means, its session and the workflow they are in.
+//! The project that a command means, its session and their workflow.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,6 @@ use crate::path::real_path;
 use crate::print;
 use crate::sessions::Session;
 
-/// A project, and the session that is meant if there is one.
 pub(super) struct ProjectWorkflow {
     pub(super) project: Project,
     pub(super) session: Option<Session>,
@@ -40,7 +39,7 @@ impl ProjectWorkflow {
         Ok(ProjectWorkflow { project, session })
     }
 
-    /// For who goes on with a workflow: who names no session means the newest one that is in one.
+    /// Without `--session`, uses the newest session attached to a workflow.
     pub(super) fn find_attached(of: &ProjectArgs) -> Result<ProjectWorkflow, CliError> {
         let mut place = ProjectWorkflow::find(of)?;
         if place.project.session.is_none() && place.attached().is_none() {
@@ -59,7 +58,6 @@ impl ProjectWorkflow {
         self.session.as_ref().and_then(|session| session.marks.workflow.attached.as_ref())
     }
 
-    /// The session that something is attached to.
     pub(super) fn known_session(&self) -> Result<&Session, CliError> {
         self.session.as_ref().ok_or_else(|| {
             CliError::new("no session has been seen in this project")
@@ -67,7 +65,7 @@ impl ProjectWorkflow {
         })
     }
 
-    /// The manifest that is meant, with its project: this session's, else the only one here.
+    /// This session's manifest, else the only one in the project; with its project.
     pub(super) fn find_manifest(&self) -> Result<(PathBuf, PathBuf), CliError> {
         if let Some(attached) = self.attached() {
             return Ok((PathBuf::from(&attached.project), PathBuf::from(&attached.manifest)));
@@ -145,7 +143,7 @@ impl ProjectWorkflow {
         workflow::change(state, root, Path::new(&standing.path), how).map_err(|error| {
             CliError::new(format!("{} was not changed: {error}", standing.path)).hint("nothing was recorded")
         })?;
-        // Who writes it has it.
+        // The session that writes a manifest owns it.
         let bound = self.attached().is_some_and(|attached| attached.manifest == standing.path);
         self.record_owner(standing, self.session.as_ref().filter(|_| bound).map(|session| &session.id))
     }
@@ -163,7 +161,6 @@ impl ProjectWorkflow {
             .map_err(|error| CliError::new(format!("gate {gate} was not recorded: {error}")))
     }
 
-    /// A manifest belongs to a session from now on: its own, or the one that writes it.
     pub(super) fn record_owner(
         &self,
         standing: &Standing,
@@ -180,10 +177,10 @@ impl ProjectWorkflow {
     }
 
     pub(super) fn record_command(&self, command: &str, given: &Given, did: Deeds) {
-        approval::record(&self.project.here, &format!("gate {command}"), given, did);
+        approval::record_command(&self.project.here, &format!("gate {command}"), given, did);
     }
 
-    /// Asks a person where a gate is to be left behind.
+    /// For commands that leave a gate behind.
     pub(super) fn ask_consent(
         &self,
         command: String,
@@ -193,10 +190,9 @@ impl ProjectWorkflow {
         json: bool,
     ) -> Result<Consent, CliError> {
         let request = Request { name: "gate skip", command, about: Some(about), would, approved, json };
-        approval::consent(&self.project.here, &request)
+        approval::ask_consent(&self.project.here, &request)
     }
 
-    /// The gate that holds this session back, if one does.
     pub(super) fn pending_gate(&self) -> Option<usize> {
         let attached = self.attached()?;
         let standing =
@@ -216,7 +212,6 @@ impl ProjectWorkflow {
     }
 }
 
-/// What the manifest says.
 pub(super) fn usable_manifest(standing: &Standing) -> Result<&Manifest, CliError> {
     standing.manifest.as_ref().map_err(|damage| {
         CliError::new(format!("write verified: {} cannot be used: {damage}", standing.path))
@@ -238,7 +233,7 @@ pub(super) fn find_gate(workflow: &Workflow, name: &str, number: usize) -> Resul
     })
 }
 
-/// The phase that a word means, and the key of its section.
+/// Accepts a phase by number or name; returns its number and the key of its section.
 pub(super) fn find_section(manifest: &Manifest, word: &str) -> Result<(usize, String), CliError> {
     let number = manifest.workflow.number(word).ok_or_else(|| {
         let names: Vec<&str> = manifest.workflow.phases.iter().map(|phase| phase.name.as_str()).collect();

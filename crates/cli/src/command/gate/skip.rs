@@ -14,9 +14,9 @@ use crate::approval::{Consent, Given};
 use crate::args::ProjectArgs;
 use crate::command::Outcome;
 use crate::error::CliError;
-use crate::knowledge::said;
+use crate::knowledge::required_line;
 use crate::print;
-use crate::shell::quoted;
+use crate::shell::quote_path;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let manifest = usable_manifest(&standing)?;
     let gate = find_gate(&manifest.workflow, &manifest.name, args.gate)?;
     check_named(args.manifest.as_deref(), &standing.path)?;
-    let reason = said("the reason", &args.reason)?;
+    let reason = required_line("the reason", &args.reason)?;
     if let Some(known) = standing.is_let_through(gate.number) {
         return Err(CliError::new(format!(
             "gate {} was {} at {}; there is nothing to skip",
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let phase = manifest.workflow.phase(gate.after).map(|phase| phase.name.clone()).unwrap_or_default();
     let would = list_risks(gate, &standing.path);
-    let (path, why) = (quoted(Path::new(&standing.path)), quoted(Path::new(&reason)));
+    let (path, why) = (quote_path(Path::new(&standing.path)), quote_path(Path::new(&reason)));
     let command = format!("gate skip {} --manifest {path} --reason {why}", gate.number);
     let about = format!(
         "workflow {}: go on without gate {} after phase {} ({}); risks: the context may run out in a later phase, agents work worse in a full one, the \
@@ -98,7 +98,6 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A workflow by its name, and by that of the feature it is for.
 fn workflow_title(manifest: &Manifest) -> String {
     match manifest.feature.as_deref() {
         Some(feature) => format!("{} ({feature})", manifest.name),
@@ -106,7 +105,6 @@ fn workflow_title(manifest: &Manifest) -> String {
     }
 }
 
-/// What a person is shown before a gate is skipped.
 fn list_risks(gate: Gate, path: &str) -> Vec<String> {
     vec![
         format!(

@@ -10,7 +10,7 @@ use tidegate_state::feature::workflow;
 
 use super::attach::print_attached;
 use super::project_workflow::{ProjectWorkflow, usable_manifest};
-use crate::approval::tightened;
+use crate::approval::consent_to_tighten;
 use crate::args::ProjectArgs;
 use crate::command::Outcome;
 use crate::error::CliError;
@@ -33,7 +33,6 @@ pub(crate) struct Args {
     pub(crate) of: ProjectArgs,
 }
 
-/// Longer is no name of a folder.
 const LONGEST_ID: usize = 100;
 
 pub(super) fn run(args: &Args) -> Outcome {
@@ -75,7 +74,11 @@ pub(super) fn run(args: &Args) -> Outcome {
             WorkflowMark::Workflow(Box::new(standing.attach(manifest, Some(here.now)))).into(),
         )?;
     }
-    place.record_command(&format!("start {id}"), &tightened(here, "a workflow began"), Deeds::default());
+    place.record_command(
+        &format!("start {id}"),
+        &consent_to_tighten(here, "a workflow began"),
+        Deeds::default(),
+    );
     print_attached(&args.of, &standing, manifest, session);
     place.warn_if_off();
     Ok(ExitCode::SUCCESS)

@@ -25,7 +25,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ShownWorkflow<'a> {
     manifest: &'a str,
     workflow: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ struct Shown<'a> {
     of: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_write: Option<String>,
-    /// Nobody wrote to it for a day: it is only reported.
+    /// Not written for a day: it is only reported.
     untouched: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<&'a str>,
@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let session = place.session.as_ref().filter(|session| {
         session.marks.workflow.attached.as_ref().is_some_and(|attached| attached.manifest == standing.path)
     });
-    let shown = Shown {
+    let shown = ShownWorkflow {
         manifest: &standing.path,
         workflow: &manifest.name,
         feature: manifest.feature.as_deref(),

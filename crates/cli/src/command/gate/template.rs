@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let place = ProjectWorkflow::find_attached(&args.of)?;
     let is_none = place.attached().is_none() && workflow::find(&place.project.root).is_empty();
     let (gate, text) = if is_none {
-        // Also for who wants to see it before there is a workflow.
+        // Shown also before there is a workflow.
         let built_in = Workflow::default();
         let gate = find_gate(&built_in, BUILT_IN, args.gate)?;
         (gate, report::template(&built_in, gate, &format!("{}/ID/{}", manifest::FOLDER, manifest::FILE)))

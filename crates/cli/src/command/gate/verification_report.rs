@@ -1,4 +1,4 @@
-//! What a gate found, for people and as JSON.
+//! The verification report of a gate, for people and as JSON.
 
 use serde::Serialize;
 use tidegate_core::feature::workflow::check;
@@ -58,7 +58,6 @@ pub(super) fn report_json<'a>(report: &'a Report, standing: &'a Standing) -> Sho
     }
 }
 
-/// How a gate was let through.
 pub(super) fn passage_name(known: &LetThrough) -> &'static str {
     if known.skipped { "skipped" } else { "passed" }
 }

@@ -31,13 +31,13 @@ Tools: get_startup_context, search, timeline, list_projects, list_topics, add_to
 list_decisions, add_decision, supersede_decision, get_context_status, list_unpromoted. See docs/mcp.md.")]
 pub(crate) struct Args;
 
-/// So many calls at once; more wait. A client rarely has more than a few under way.
+/// Calls at the same time; more wait. A client rarely has more than a few under way.
 const CALLS: usize = 4;
 
-/// How long calls are waited for when the input has ended: a little longer than they wait for a store.
+/// Wait for calls after the input has ended: a little longer than they wait for a store.
 const LAST_CALLS: Duration = Duration::from_secs(11);
 
-/// Serves until the input ends or nobody reads the answers any more; neither is an error.
+/// Serves until the input ends or nobody reads the answers; neither is an error.
 pub(crate) fn run() -> Outcome {
     let runtime = Builder::new_current_thread()
         .enable_time()
@@ -48,12 +48,12 @@ pub(crate) fn run() -> Outcome {
         // Without the handshake of the SDK, which ends at a notification that comes too early: a client that says hello
         // in any order, or not at all, is answered.
         let running = serve_directly(server::Server, wire::Wire::start(), None);
-        // It ends with the input; how does not matter to anybody.
+        // It ends with the input; the reason does not matter.
         drop(running.waiting().await);
     });
-    // Whoever left does not know that a store was busy: what was asked for is still written down.
+    // The client may have left while a store was busy: its calls are still written down.
     under_way::UNDER_WAY.wait(LAST_CALLS);
-    // The thread that reads may wait for a line that never comes.
+    // The reading thread may wait for a line that never comes.
     runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)
 }

@@ -35,7 +35,7 @@ struct Checked {
     store: String,
     sound: bool,
     wrong: Vec<String>,
-    /// What was rebuilt, now or when the store was opened.
+    /// Rebuilt now, or when the store was opened.
     rebuilt: Option<Healed>,
 }
 

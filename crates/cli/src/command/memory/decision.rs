@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use tidegate_memory::act;
 
-use super::{IdArgs, Opened, given, list};
+use super::{IdArgs, Opened, list, read_text};
 use crate::command::Outcome;
 use crate::print;
 
@@ -93,14 +93,14 @@ pub(super) fn run(command: &DecisionCommand) -> Outcome {
     let mut opened = Opened::open()?;
     let (decision, did, json) = match command {
         DecisionCommand::Add(args) => {
-            let (text, reason) = (given(&args.text)?, args.reason.as_deref());
+            let (text, reason) = (read_text(&args.text)?, args.reason.as_deref());
             opened.check_topic(args.topic)?;
             let made =
                 opened.act(|memory, acting| act::add_decision(memory, acting, args.topic, &text, reason))?;
             (made, "written down".to_owned(), args.json)
         }
         DecisionCommand::Edit(args) => {
-            let text = args.text.as_deref().map(given).transpose()?;
+            let text = args.text.as_deref().map(read_text).transpose()?;
             opened.check_decision(args.id)?;
             args.topic.map_or(Ok(()), |topic| opened.check_topic(topic))?;
             let edit = act::DecisionEdit { text, reason: args.reason.clone(), topic: args.topic };
@@ -109,7 +109,7 @@ pub(super) fn run(command: &DecisionCommand) -> Outcome {
             (changed, "changed".to_owned(), args.json)
         }
         DecisionCommand::Supersede(args) => {
-            let (text, reason) = (given(&args.text)?, args.reason.as_deref());
+            let (text, reason) = (read_text(&args.text)?, args.reason.as_deref());
             opened.check_decision(args.id)?;
             let made = opened.act(|memory, acting| act::supersede(memory, acting, args.id, &text, reason))?;
             (made, format!("in the place of {}", args.id), args.json)
@@ -124,7 +124,7 @@ pub(super) fn run(command: &DecisionCommand) -> Outcome {
         print::json(&decision);
     } else {
         print::line(&format!("decision {} is {did}", decision.id));
-        print::line(&list::decision(&decision));
+        print::line(&list::decision_line(&decision));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -9,7 +9,7 @@ use tidegate_memory::store::Store;
 use tidegate_memory::view::{Decision, Log, Page, Paged, Project, Topic};
 
 use super::row_filter::RowFilter;
-use super::{Opened, folder, is_none, line, minute, say_waiting, waiting};
+use super::{Opened, count_waiting_jobs, format_minute, is_none, line, project_folder, say_waiting};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -91,30 +91,30 @@ impl From<Decision> for By<Decision> {
 }
 
 #[derive(Serialize)]
-struct Listed {
+struct ListedRows {
     #[serde(flatten)]
     rows: Rows,
     next: Option<String>,
     /// Jobs that wait for a worker, if any.
     #[serde(skip_serializing_if = "is_none")]
     waiting: usize,
-    /// There would be automatic topics.
+    /// Automatic topics exist, and were not asked for.
     #[serde(skip)]
     automatic: bool,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let listed = listed(args)?;
+    let listed = read_page(args)?;
     say_waiting(listed.waiting);
     if args.json {
         print::json(&listed);
         return Ok(ExitCode::SUCCESS);
     }
     let lines: Vec<String> = match &listed.rows {
-        Rows::Topics(rows) => rows.iter().map(topic).collect(),
-        Rows::Logs(rows) => rows.iter().map(|one| log(&one.row)).collect(),
-        Rows::Decisions(rows) => rows.iter().map(|one| decision(&one.row)).collect(),
-        Rows::Projects(rows) => rows.iter().map(project).collect(),
+        Rows::Topics(rows) => rows.iter().map(topic_line).collect(),
+        Rows::Logs(rows) => rows.iter().map(|one| log_line(&one.row)).collect(),
+        Rows::Decisions(rows) => rows.iter().map(|one| decision_line(&one.row)).collect(),
+        Rows::Projects(rows) => rows.iter().map(project_line).collect(),
     };
     if lines.is_empty() {
         print::to_stderr("there is nothing to list");
@@ -135,8 +135,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses what does not narrow this list: to pass over it would show more than was asked for.
-fn check(args: &Args) -> Result<(), CliError> {
+/// Refuses a filter that does not apply to this list: ignoring it would show more than was asked for.
+fn check_filters(args: &Args) -> Result<(), CliError> {
     let of = &args.filter;
     let given = [
         ("--project", of.project.is_some()),
@@ -161,8 +161,8 @@ fn check(args: &Args) -> Result<(), CliError> {
     }
 }
 
-fn listed(args: &Args) -> Result<Listed, CliError> {
-    check(args)?;
+fn read_page(args: &Args) -> Result<ListedRows, CliError> {
+    check_filters(args)?;
     let Some(mut opened) = Opened::look()? else {
         let rows = match args.what {
             ListOf::Topics => Rows::Topics(Vec::new()),
@@ -170,19 +170,24 @@ fn listed(args: &Args) -> Result<Listed, CliError> {
             ListOf::Decisions => Rows::Decisions(Vec::new()),
             ListOf::Projects => Rows::Projects(Vec::new()),
         };
-        return Ok(Listed { rows, next: None, waiting: waiting(&Here::find()?), automatic: false });
+        return Ok(ListedRows {
+            rows,
+            next: None,
+            waiting: count_waiting_jobs(&Here::find()?),
+            automatic: false,
+        });
     };
     let mut filter = opened.filter(&args.filter)?;
     filter.all = args.all;
     filter.open = if args.open { Some(true) } else { args.closed.then_some(false) };
     let page = Page { limit: args.limit.into(), after: args.after.clone() };
-    let waiting = waiting(&opened.here);
+    let waiting = count_waiting_jobs(&opened.here);
     let memory = &mut opened.memory;
     let mut listed = match args.what {
-        ListOf::Topics => with(memory.topics(&filter, &page)?, Rows::Topics, waiting),
-        ListOf::Logs => with(memory.logs(&filter, &page)?, Rows::Logs, waiting),
-        ListOf::Decisions => with(memory.decisions(&filter, &page)?, Rows::Decisions, waiting),
-        ListOf::Projects => with(memory.projects(&page)?, Rows::Projects, waiting),
+        ListOf::Topics => with_rows(memory.topics(&filter, &page)?, Rows::Topics, waiting),
+        ListOf::Logs => with_rows(memory.logs(&filter, &page)?, Rows::Logs, waiting),
+        ListOf::Decisions => with_rows(memory.decisions(&filter, &page)?, Rows::Decisions, waiting),
+        ListOf::Projects => with_rows(memory.projects(&page)?, Rows::Projects, waiting),
     };
     if matches!(&listed.rows, Rows::Topics(rows) if rows.is_empty()) && !args.all {
         filter.all = true;
@@ -191,8 +196,8 @@ fn listed(args: &Args) -> Result<Listed, CliError> {
     Ok(listed)
 }
 
-fn with<T, R: From<T>>(page: Paged<T>, rows: fn(Vec<R>) -> Rows, waiting: usize) -> Listed {
-    Listed {
+fn with_rows<T, R: From<T>>(page: Paged<T>, rows: fn(Vec<R>) -> Rows, waiting: usize) -> ListedRows {
+    ListedRows {
         rows: rows(page.rows.into_iter().map(R::from).collect()),
         next: page.next,
         waiting,
@@ -200,7 +205,7 @@ fn with<T, R: From<T>>(page: Paged<T>, rows: fn(Vec<R>) -> Rows, waiting: usize)
     }
 }
 
-fn project(project: &Project) -> String {
+fn project_line(project: &Project) -> String {
     format!(
         "{:>4}  {}  {} topics, {} decisions, {} logs  ({})",
         project.id,
@@ -208,17 +213,17 @@ fn project(project: &Project) -> String {
         project.topics,
         project.decisions,
         project.logs,
-        folder(project)
+        project_folder(project)
     )
 }
 
-pub(super) fn topic(topic: &Topic) -> String {
+pub(super) fn topic_line(topic: &Topic) -> String {
     let closed = if topic.row.status == Status::Closed { ", closed" } else { "" };
     let automatic = if topic.row.automatic.is_some() { ", automatic" } else { "" };
     format!(
         "{:>4}  {}  {}  ({}; {} decisions, {} logs{closed}{automatic})",
         topic.id,
-        minute(topic.active),
+        format_minute(topic.active),
         line(&topic.row.title, 80),
         line(&topic.in_project.name, 40),
         topic.decisions,
@@ -226,12 +231,12 @@ pub(super) fn topic(topic: &Topic) -> String {
     )
 }
 
-pub(super) fn log(log: &Log) -> String {
+pub(super) fn log_line(log: &Log) -> String {
     let short: String = log.row.uid.chars().take(8).collect();
     format!(
         "{}  {}  {}  ({}: {}; {})",
         line(&short, 8),
-        minute(log.row.at),
+        format_minute(log.row.at),
         line(&log.row.title, 80),
         line(&log.in_project.name, 40),
         line(&log.in_topic.name, 60),
@@ -239,7 +244,7 @@ pub(super) fn log(log: &Log) -> String {
     )
 }
 
-pub(super) fn decision(decision: &Decision) -> String {
+pub(super) fn decision_line(decision: &Decision) -> String {
     let gone = match (decision.row.retracted, decision.superseded_by) {
         (Some(_), _) => "; retracted".to_owned(),
         (None, Some(by)) => format!("; superseded by {by}"),
@@ -248,7 +253,7 @@ pub(super) fn decision(decision: &Decision) -> String {
     format!(
         "{:>4}  {}  {}  ({}: {}; {}{gone})",
         decision.id,
-        minute(decision.row.created),
+        format_minute(decision.row.created),
         line(&decision.row.text, 100),
         line(&decision.in_project.name, 40),
         line(&decision.in_topic.name, 60),

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use tidegate_memory::act;
 
-use super::{Opened, given, list};
+use super::{Opened, list, read_text};
 use crate::command::Outcome;
 use crate::print;
 
@@ -37,14 +37,14 @@ pub(crate) struct LogAdd {
 pub(super) fn run(command: &LogCommand) -> Outcome {
     let LogCommand::Add(args) = command;
     let mut opened = Opened::open()?;
-    let text = given(&args.text)?;
+    let text = read_text(&args.text)?;
     opened.check_topic(args.topic)?;
     let log = opened
         .act(|memory, acting| act::add_log(memory, acting, args.topic, args.title.as_deref(), &text))?;
     if args.json {
         print::json(&log);
     } else {
-        print::line(&list::log(&log));
+        print::line(&list::log_line(&log));
     }
     Ok(ExitCode::SUCCESS)
 }

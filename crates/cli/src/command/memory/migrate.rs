@@ -61,7 +61,7 @@ pub(crate) enum TlsName {
     Off,
 }
 
-/// After how many rows it is said how far it is.
+/// Rows between two messages about the progress.
 const SAID_EVERY: usize = 5000;
 
 #[derive(Serialize)]
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let Some(mut opened) = Opened::look()? else {
         return Err(CliError::new("nothing has been recorded yet"));
     };
-    let address = address(&opened.here, args)?;
+    let address = server_address(&opened.here, args)?;
     let sizes = opened.memory.store().sizes()?;
     let would = vec![format!(
         "This copies everything that is remembered here to {}: {} projects with {} topics, {} decisions and {} logs.",
@@ -89,13 +89,13 @@ pub(super) fn run(args: &Args) -> Outcome {
     )];
     let request = Request {
         name: "memory migrate",
-        command: command(args, &address),
+        command: approved_command(args, &address),
         about: Some(would.join(" ")),
         would: &would,
         approved: args.approved,
         json: args.json,
     };
-    let given = match approval::consent(&opened.here, &request)? {
+    let given = match approval::ask_consent(&opened.here, &request)? {
         Consent::Given(given) => given,
         Consent::Waits(code) => return Ok(code),
     };
@@ -107,7 +107,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         }
     };
     let moved = team::migrate(&mut opened.memory, &address, &mut progress)?;
-    approval::record(&opened.here, &request.command, &given, Deeds::default());
+    approval::record_command(&opened.here, &request.command, &given, Deeds::default());
     if args.json {
         print::json(&Moved {
             server: address.shown(),
@@ -144,7 +144,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     if let Some(path) = given.or_else(|| team.ca_file.as_ref().map(|path| path.0.clone())) {
         print::line(&format!("  ca_file = {}", Value::from(path.as_str())));
     }
-    if tls(&opened.here, args) == Tls::Off {
+    if choose_tls(&opened.here, args) == Tls::Off {
         print::line("  tls = \"off\"");
     }
     let projects = Value::List(moved.projects.iter().map(|name| Value::from(name.as_str())).collect());
@@ -152,8 +152,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is approved: where to, and how it is known to be that.
-fn command(args: &Args, address: &Address) -> String {
+/// The text that is approved: the address, and how the server is verified.
+fn approved_command(args: &Args, address: &Address) -> String {
     let mut command = format!("memory migrate --to {}", line(address.shown(), 400));
     let tls = args.tls.as_ref().map(|tls| match tls {
         TlsName::Verify => "verify".to_owned(),
@@ -170,7 +170,7 @@ fn command(args: &Args, address: &Address) -> String {
     command
 }
 
-fn tls(here: &Here, args: &Args) -> Tls {
+fn choose_tls(here: &Here, args: &Args) -> Tls {
     match args.tls {
         None => here.config.memory.team.tls,
         Some(TlsName::Verify) => Tls::Verify,
@@ -178,7 +178,7 @@ fn tls(here: &Here, args: &Args) -> Tls {
     }
 }
 
-fn address(here: &Here, args: &Args) -> Result<Address, CliError> {
+fn server_address(here: &Here, args: &Args) -> Result<Address, CliError> {
     // Nothing of it is repeated: it may hold a password.
     let url = TeamUrl::taken(&Value::from(args.to.as_str())).ok_or_else(|| {
         CliError::new("--to takes the address of a PostgreSQL server")
@@ -188,7 +188,7 @@ fn address(here: &Here, args: &Args) -> Result<Address, CliError> {
     let named =
         args.password_variable.as_deref().or(team.password_variable.as_ref().map(|named| named.0.as_str()));
     let password = std::env::var(named.unwrap_or(PASSWORD_VARIABLE)).ok();
-    let tls = tls(here, args);
+    let tls = choose_tls(here, args);
     let home = here.env.place.home.as_deref();
     let ca_file = args.ca_file.clone().or_else(|| {
         let named = team.ca_file.as_ref()?;

@@ -1,4 +1,4 @@
-//! `tidegate memory`: what is remembered, for people. One file per command.
+//! `tidegate memory`: one file per command.
 
 mod backup;
 mod check;
@@ -97,19 +97,19 @@ pub(crate) fn run(command: &MemoryCommand) -> Outcome {
         MemoryCommand::Import(args) => import::run(args),
         MemoryCommand::Forget(args) => forget::run(args),
         MemoryCommand::Stats(args) => stats::run(args),
-        MemoryCommand::Team(args) => team::show(args),
-        MemoryCommand::Push(args) => team::exchange(args.json, Direction::Push),
-        MemoryCommand::Pull(args) => team::exchange(args.json, Direction::Pull),
+        MemoryCommand::Team(args) => team::show_team(args),
+        MemoryCommand::Push(args) => team::exchange_now(args.json, Direction::Push),
+        MemoryCommand::Pull(args) => team::exchange_now(args.json, Direction::Pull),
         MemoryCommand::Migrate(args) => migrate::run(args),
     }
 }
 
-/// The memory, and from where it is looked at.
+/// The memory, as seen from one folder.
 struct Opened {
     here: Here,
     memory: Memory,
     own: Option<ProjectOf>,
-    /// What has been said of damage.
+    /// Damage that was reported already.
     said: Option<Healed>,
 }
 
@@ -121,14 +121,14 @@ impl Drop for Opened {
 }
 
 impl Opened {
-    /// Opens it, and makes it where there is none.
+    /// Makes the store if there is none.
     fn open() -> Result<Opened, CliError> {
         let here = Here::find()?;
         let memory = Memory::open(&here.env.place, &here.state, &here.config.memory, here.now)?;
         Ok(Opened::of(here, memory))
     }
 
-    /// Opens it where there is one: looking for something is no reason to make it.
+    /// A search is no reason to make a store.
     fn look() -> Result<Option<Opened>, CliError> {
         let here = Here::find()?;
         let memory = Memory::open_if_there(&here.env.place, &here.state, &here.config.memory, here.now)?;
@@ -145,7 +145,7 @@ impl Opened {
         opened
     }
 
-    /// Says that the store was damaged and rebuilt, where that has not been said.
+    /// Reports each rebuild once.
     fn say_healed(&mut self) {
         if let Some(healed) = &self.memory.healed
             && self.said.as_ref() != Some(healed)
@@ -155,7 +155,6 @@ impl Opened {
         }
     }
 
-    /// Who acts here.
     fn act<T>(
         &mut self,
         act: impl FnOnce(&mut Memory, &Acting<'_>) -> tidegate_memory::error::Result<T>,
@@ -183,7 +182,6 @@ impl Opened {
         self.check_own(project)
     }
 
-    /// The id of a project that somebody named.
     fn project(&mut self, named: Option<&String>) -> Result<Option<i64>, CliError> {
         match named {
             None => Ok(None),
@@ -204,12 +202,12 @@ impl Opened {
     }
 }
 
-/// How many jobs wait for a worker: what they are about is not found yet.
-fn waiting(here: &Here) -> usize {
+/// Jobs for the worker: their texts cannot be found yet.
+fn count_waiting_jobs(here: &Here) -> usize {
     spool::list(&here.state).map_or(0, |jobs| jobs.len())
 }
 
-/// Says so to a person who may be looking for that.
+/// For a person who may be looking for such a text.
 fn say_waiting(jobs: usize) {
     if jobs > 0 {
         let (jobs, wait) =
@@ -224,13 +222,12 @@ fn is_none(jobs: &usize) -> bool {
     *jobs == 0
 }
 
-/// That something which was forgotten is not gone from everywhere yet.
 fn not_finished(error: &tidegate_memory::error::Error) -> String {
     format!("what was forgotten is gone from the store, but not from everywhere: {}", error.what)
 }
 
-/// Where a project is on this machine.
-fn folder(project: &Project) -> String {
+/// On this machine.
+fn project_folder(project: &Project) -> String {
     match &project.row.key {
         Some(key) => line(key.strip_suffix("/.git").unwrap_or(key), 300),
         None => "no folder of this machine".to_owned(),
@@ -238,17 +235,17 @@ fn folder(project: &Project) -> String {
 }
 
 /// `2026-11-01 10:00`, in UTC.
-fn minute(at: tidegate_core::time::Millis) -> String {
+fn format_minute(at: tidegate_core::time::Millis) -> String {
     at.iso()[..16].replace('T', " ")
 }
 
-/// A text that was given, or that comes from stdin.
-fn given(text: &str) -> Result<String, CliError> {
+/// Reads standard input for `-`.
+fn read_text(text: &str) -> Result<String, CliError> {
     if text != "-" {
         return Ok(text.to_owned());
     }
     let mut read = Vec::new();
-    // What is far too long is not read to its end.
+    // A text far above the limit is not read to its end.
     let most = act::LONGEST_TEXT * 2;
     std::io::stdin()
         .lock()

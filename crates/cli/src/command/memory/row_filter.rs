@@ -27,16 +27,15 @@ pub(crate) struct RowFilter {
 /// A point in time: a day, a moment in UTC, or how long ago.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
-    /// The day that begins then.
+    /// The whole day, in UTC.
     Day(Millis),
-    /// Exactly then.
     At(Millis),
-    /// So many milliseconds ago.
+    /// In milliseconds.
     Ago(u64),
 }
 
 impl When {
-    /// The time from which on something is meant.
+    /// Start of the span.
     pub(crate) fn since(self, now: Millis) -> Millis {
         match self {
             When::Day(at) | When::At(at) => at,
@@ -44,7 +43,7 @@ impl When {
         }
     }
 
-    /// The time before which something is meant.
+    /// End of the span.
     pub(crate) fn until(self, now: Millis) -> Millis {
         match self {
             When::Day(at) => Millis(at.0 + 86_400_000),

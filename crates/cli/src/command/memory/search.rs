@@ -7,7 +7,7 @@ use tidegate_memory::act::{self, Authored};
 use tidegate_memory::view::{Kind, Query};
 
 use super::row_filter::RowFilter;
-use super::{Opened, is_none, line, say_waiting, team, waiting};
+use super::{Opened, count_waiting_jobs, is_none, line, say_waiting, team};
 use crate::command::Outcome;
 use crate::print;
 use crate::sessions::Here;
@@ -73,19 +73,19 @@ struct Results {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let (hits, note, waiting) = match Opened::look()? {
-        None => (Vec::new(), None, waiting(&Here::find()?)),
+        None => (Vec::new(), None, count_waiting_jobs(&Here::find()?)),
         Some(mut opened) => {
             let filter = opened.filter(&args.filter)?;
-            // The project's own files may have changed since the worker looked.
+            // The project's own files may have changed since the worker read them.
             if let (Some(root), Some(own)) = (opened.here.root.clone(), opened.own.clone()) {
                 opened.memory.refresh_notes(&root, &own.key)?;
             }
             let kinds: Vec<Kind> = args.kind.iter().map(|kind| kind.kind()).collect();
             let query = Query { text: args.query.join(" "), kinds, filter, limit: args.limit.into() };
-            let found = team::search(&opened.here, &mut opened.memory, &query)?;
+            let found = team::search_with_team(&opened.here, &mut opened.memory, &query)?;
             let note = found.note();
             let hits = act::authored(&mut opened.memory, found.hits)?;
-            (hits, note, waiting(&opened.here))
+            (hits, note, count_waiting_jobs(&opened.here))
         }
     };
     if let Some(note) = &note {

@@ -9,7 +9,7 @@ use tidegate_memory::store::Store;
 use tidegate_memory::view::{Decision, Filter, Log, Page, Project, Topic};
 
 use super::list;
-use super::{Opened, line, minute, team};
+use super::{Opened, format_minute, line, team};
 use crate::command::Outcome;
 use crate::error::CliError;
 use crate::print;
@@ -44,7 +44,7 @@ pub(crate) enum ShowOf {
     Project,
 }
 
-/// How many rows of what belongs to something are shown with it.
+/// Rows shown of each list that belongs to a row.
 const WITH: usize = 20;
 
 #[derive(Serialize)]
@@ -68,26 +68,26 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     match args.what {
         ShowOf::Topic => {
-            let topic = act::topic(&mut opened.memory, number(&args.id)?)?;
+            let topic = act::topic(&mut opened.memory, parse_number(&args.id)?)?;
             let filter = Filter { topic: Some(topic.id), all: true, ..Filter::default() };
             let page = Page { limit: WITH, after: None };
             let latest_decisions = opened.memory.decisions(&filter, &page)?.rows;
             let latest_logs = opened.memory.logs(&filter, &page)?.rows;
-            show(args.json, &WholeTopic { topic, latest_decisions, latest_logs }, topic_lines);
+            print_row(args.json, &WholeTopic { topic, latest_decisions, latest_logs }, topic_lines);
         }
         ShowOf::Decision => {
-            let decision = act::decision(&mut opened.memory, number(&args.id)?)?;
-            show(args.json, &list::By::from(decision), |decision| decision_lines(&decision.row));
+            let decision = act::decision(&mut opened.memory, parse_number(&args.id)?)?;
+            print_row(args.json, &list::By::from(decision), |decision| decision_lines(&decision.row));
         }
         ShowOf::Log => {
-            let address = team::address(&opened.here).ok().flatten();
+            let address = team::server_address(&opened.here).ok().flatten();
             let log = match tidegate_memory::team::log(&mut opened.memory, address.as_ref(), &args.id)? {
                 Some(log) => log,
                 None => act::log(&mut opened.memory, &args.id)?,
             };
-            show(args.json, &list::By::from(log), |log| log_lines(&log.row));
+            print_row(args.json, &list::By::from(log), |log| log_lines(&log.row));
         }
-        ShowOf::Project => show(args.json, &act::project(&mut opened.memory, &args.id)?, project_lines),
+        ShowOf::Project => print_row(args.json, &act::project(&mut opened.memory, &args.id)?, project_lines),
         ShowOf::Session => {
             let session = opened.memory.session(&args.id)?.ok_or_else(|| {
                 CliError::new(format!("there is no session `{}`", line(&args.id, 80)))
@@ -95,13 +95,13 @@ pub(super) fn run(args: &Args) -> Outcome {
             })?;
             let filter = Filter { session: Some(session.uid.clone()), ..Filter::default() };
             let logs = opened.memory.logs(&filter, &Page { limit: WITH, after: None })?.rows;
-            show(args.json, &WholeSession { session, logs }, session_lines);
+            print_row(args.json, &WholeSession { session, logs }, session_lines);
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn show<T: Serialize>(json: bool, row: &T, lines: fn(&T) -> Vec<String>) {
+fn print_row<T: Serialize>(json: bool, row: &T, lines: fn(&T) -> Vec<String>) {
     if json {
         print::json(row);
         return;
@@ -113,7 +113,7 @@ fn show<T: Serialize>(json: bool, row: &T, lines: fn(&T) -> Vec<String>) {
     }
 }
 
-pub(super) fn number(text: &str) -> Result<i64, CliError> {
+pub(super) fn parse_number(text: &str) -> Result<i64, CliError> {
     text.parse().map_err(|_| {
         CliError::new(format!("`{}` is no number", line(text, 40))).hint("lists give the numbers")
     })
@@ -130,23 +130,23 @@ fn project_lines(project: &Project) -> Vec<String> {
 
 fn topic_lines(whole: &WholeTopic) -> Vec<String> {
     let topic = &whole.topic;
-    let mut lines = vec![format!("topic {}", list::topic(topic).trim_start())];
+    let mut lines = vec![format!("topic {}", list::topic_line(topic).trim_start())];
     lines.extend(
         topic.part_of.as_ref().map(|parent| format!("  part of {}: {}", parent.id, line(&parent.name, 100))),
     );
     if !whole.latest_decisions.is_empty() {
         lines.push("decisions".to_owned());
-        lines.extend(whole.latest_decisions.iter().map(|one| format!("  {}", list::decision(one))));
+        lines.extend(whole.latest_decisions.iter().map(|one| format!("  {}", list::decision_line(one))));
     }
     if !whole.latest_logs.is_empty() {
         lines.push("logs".to_owned());
-        lines.extend(whole.latest_logs.iter().map(|one| format!("  {}", list::log(one))));
+        lines.extend(whole.latest_logs.iter().map(|one| format!("  {}", list::log_line(one))));
     }
     lines
 }
 
 pub(super) fn decision_lines(decision: &Decision) -> Vec<String> {
-    let mut lines = vec![format!("decision {}", list::decision(decision).trim_start())];
+    let mut lines = vec![format!("decision {}", list::decision_line(decision).trim_start())];
     if decision.row.text.lines().count() > 1 {
         lines.push(decision.row.text.clone());
     }
@@ -160,7 +160,7 @@ fn log_lines(log: &Log) -> Vec<String> {
     let row = &log.row;
     let mut lines = vec![
         format!("log {}", line(&row.uid, 80)),
-        format!("{}  {}", minute(row.at), line(&row.title, 200)),
+        format!("{}  {}", format_minute(row.at), line(&row.title, 200)),
         format!(
             "{}: {} (topic {})",
             line(&log.in_project.name, 60),
@@ -194,9 +194,9 @@ fn session_lines(whole: &WholeSession) -> Vec<String> {
     let branch = session.branch.as_ref().map(|branch| format!(", branch {branch}")).unwrap_or_default();
     let mut lines = vec![
         format!("session {}", line(&session.uid, 80)),
-        format!("  {} to {}", minute(session.created), minute(session.updated)),
+        format!("  {} to {}", format_minute(session.created), format_minute(session.updated)),
         format!("  {}", line(&format!("{}{branch}", session.root), 400)),
     ];
-    lines.extend(whole.logs.iter().map(|log| format!("  {}", list::log(log))));
+    lines.extend(whole.logs.iter().map(|log| format!("  {}", list::log_line(log))));
     lines
 }

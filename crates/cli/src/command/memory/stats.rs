@@ -7,7 +7,7 @@ use serde::Serialize;
 use tidegate_memory::memory::Home;
 use tidegate_memory::sqlite::Sizes;
 
-use super::{Opened, waiting};
+use super::{Opened, count_waiting_jobs};
 use crate::command::Outcome;
 use crate::print;
 use crate::sessions::Here;
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let sizes = opened.as_mut().map(|opened| opened.memory.sizes()).transpose()?;
     let here = Here::find()?;
     let home = Home::of(&here.env.place)?;
-    let waiting = waiting(&here);
+    let waiting = count_waiting_jobs(&here);
     let stats =
         Stats { store: home.file(), sizes, copies: home.copies(), damaged: home.set_aside(), waiting };
     if args.json {

@@ -102,19 +102,21 @@ pub(super) fn run(command: &TopicCommand) -> Outcome {
                 args.json,
             )
         }
-        TopicCommand::Close(args) => (set(&mut opened, args.id, Status::Closed)?, "closed", args.json),
-        TopicCommand::Reopen(args) => (set(&mut opened, args.id, Status::Open)?, "open again", args.json),
+        TopicCommand::Close(args) => (set_status(&mut opened, args.id, Status::Closed)?, "closed", args.json),
+        TopicCommand::Reopen(args) => {
+            (set_status(&mut opened, args.id, Status::Open)?, "open again", args.json)
+        }
     };
     if json {
         print::json(&topic);
     } else {
         print::line(&format!("topic {} is {did}", topic.id));
-        print::line(&list::topic(&topic));
+        print::line(&list::topic_line(&topic));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn set(opened: &mut Opened, id: i64, status: Status) -> Result<Topic, crate::error::CliError> {
+fn set_status(opened: &mut Opened, id: i64, status: Status) -> Result<Topic, crate::error::CliError> {
     opened.check_topic(id)?;
     let edit = act::TopicEdit { status: Some(status), ..act::TopicEdit::default() };
     opened.act(|memory, acting| act::edit_topic(memory, acting.now, id, &edit))

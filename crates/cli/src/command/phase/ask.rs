@@ -1,5 +1,5 @@
-//! `tidegate phase ask`: the process that a hook leaves behind to have a language model asked about a prompt. Nobody reads what
-//! it prints; what it finds goes into the journal and the session's marks.
+//! `tidegate phase ask`: the process that a hook starts to ask a language model about a prompt. Its result goes into
+//! the journal and the session's marks; nobody reads its output.
 
 use std::io::Read;
 use std::process::ExitCode;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let state = StateDir::open(&env.place).map_err(CliError::new)?;
     let session = SessionId::parse(&args.session).map_err(CliError::new)?;
     let folder = state.session(&session);
-    let Some(known) = waits(&marks::read(&folder), args.prompt_at) else {
+    let Some(known) = marks_if_waiting(&marks::read(&folder), args.prompt_at) else {
         return Ok(ExitCode::SUCCESS);
     };
     let mut prompt = Vec::new();
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         variables: &env.settings,
         off: env.off.as_deref(),
     });
-    let Some(call) = call(&state, &config, &known, &String::from_utf8_lossy(&prompt)) else {
+    let Some(call) = ask_backend(&state, &config, &known, &String::from_utf8_lossy(&prompt)) else {
         return Ok(ExitCode::SUCCESS);
     };
     let phase = call.phase;
@@ -77,9 +77,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         ..Record::begin(EVENT, now)
     };
     journal::append(&state.journal(), now, &mut record).map_err(CliError::new)?;
-    // The session may be gone by now, or something newer may have told its phase.
+    // The session may be gone by now, or a newer prompt may have another phase.
     if let Some(phase) = phase.filter(|phase| *phase != Phase::Other)
-        && waits(&marks::read(&folder), args.prompt_at).is_some()
+        && marks_if_waiting(&marks::read(&folder), args.prompt_at).is_some()
     {
         let mark = ActivityMark::LatePhase { phase, prompt: Millis(args.prompt_at) }.into();
         marks::lock_shared(&folder).and_then(|lock| lock.append(&[mark])).map_err(CliError::new)?;
@@ -87,14 +87,14 @@ pub(crate) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The session's marks, if it still waits for the answer about this prompt.
-fn waits(marks: &Known<Marks>, prompt: u64) -> Option<Marks> {
+/// `None` if the session no longer waits for an answer about this prompt.
+fn marks_if_waiting(marks: &Known<Marks>, prompt: u64) -> Option<Marks> {
     let asked = |marks: &&Marks| marks.activity.late.is_some_and(|late| late.prompt == Millis(prompt));
     marks.value().filter(asked).cloned()
 }
 
-/// Asks, if today's calls are not used up. `None` where no backend is configured any more.
-fn call(state: &StateDir, config: &Config, marks: &Marks, prompt: &str) -> Option<BackendCall> {
+/// `None` if no backend is configured any more.
+fn ask_backend(state: &StateDir, config: &Config, marks: &Marks, prompt: &str) -> Option<BackendCall> {
     let settings = &config.policies.phase.llm;
     let project = marks.session.root.as_deref().map(std::path::Path::new);
     let variable = |name: &str| std::env::var(name).ok();
@@ -105,7 +105,7 @@ fn call(state: &StateDir, config: &Config, marks: &Marks, prompt: &str) -> Optio
         Ok(ready) => match calls::take(state, Cap::Phases, clock::now(), settings.calls.get()) {
             Ok(true) => backend::ask(&ready, &way, &question::question(&redact(prompt).text)),
             Ok(false) => Asked { outcome: BackendOutcome::Capped, ..Asked::default() },
-            // What cannot be counted is not asked.
+            // A call that cannot be counted is not made.
             Err(error) => Asked {
                 outcome: BackendOutcome::Capped,
                 why: Some(format!("calls cannot be counted: {error}")),

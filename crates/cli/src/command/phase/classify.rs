@@ -1,4 +1,4 @@
-//! `tidegate phase classify`: prompts in, phases out, a line for each line.
+//! `tidegate phase classify`: one phase per prompt, line by line.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     pub(crate) time: bool,
 }
 
-/// Far beyond what a person pastes. A longer line is passed over without being kept.
+/// Far above any pasted prompt. A longer line is skipped without being kept.
 const LONGEST_LINE: u64 = 64 * 1024 * 1024;
 
 pub(crate) fn run(args: &Args) -> Outcome {
@@ -49,14 +49,14 @@ pub(crate) fn run(args: &Args) -> Outcome {
             input.skip_until(b'\n').map_err(CliError::new)?;
             Err(format!("longer than {} MiB", LONGEST_LINE >> 20))
         } else {
-            prompt(&bytes).map(|prompt| Line::of(&prompt, args.time))
+            read_prompt(&bytes).map(|prompt| AnswerLine::of(&prompt, args.time))
         };
         let line = answer.unwrap_or_else(|error| {
             print::to_stderr(&format!("error: line {number}: {error}"));
             wrong = true;
-            Line::Error { error }
+            AnswerLine::Error { error }
         });
-        // Whoever waits for this answer before the next prompt gets it.
+        // A caller that sends the next prompt only after this answer must get it now.
         let waits = !input.buffer().contains(&b'\n');
         let written = serde_json::to_writer(&mut output, &line)
             .map_err(io::Error::from)
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Line {
+enum AnswerLine {
     Guess {
         phase: Phase,
         confidence: f64,
@@ -85,23 +85,23 @@ enum Line {
     },
 }
 
-impl Line {
-    fn of(prompt: &str, timed: bool) -> Line {
+impl AnswerLine {
+    fn of(prompt: &str, timed: bool) -> AnswerLine {
         let start = Instant::now();
         let guess = phase::classify(prompt);
         let took = start.elapsed();
-        Line::Guess {
+        AnswerLine::Guess {
             phase: guess.phase,
-            // Four digits are more than the classifier knows.
+            // The classifier is not more precise than four digits.
             confidence: (guess.confidence * 10_000.0).round() / 10_000.0,
             us: timed.then(|| took.as_nanos() as f64 / 1000.0),
         }
     }
 }
 
-/// The prompt of a line, or what is wrong with it.
-fn prompt(line: &[u8]) -> Result<String, String> {
-    let value: Value = serde_json::from_slice(line).map_err(|error| format!("not JSON: {}", told(&error)))?;
+fn read_prompt(line: &[u8]) -> Result<String, String> {
+    let value: Value =
+        serde_json::from_slice(line).map_err(|error| format!("not JSON: {}", describe_error(&error)))?;
     match value {
         Value::Object(mut members) => match members.remove("prompt") {
             Some(Value::String(prompt)) => Ok(prompt),
@@ -112,8 +112,8 @@ fn prompt(line: &[u8]) -> Result<String, String> {
     }
 }
 
-/// The line is ours to count; the parser only knows of one.
-fn told(error: &serde_json::Error) -> String {
+/// Without the parser's line number: it sees one line only.
+fn describe_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let (what, _) = text.rsplit_once(" at line ").unwrap_or((&text, ""));
     format!("{what} at column {}", error.column())

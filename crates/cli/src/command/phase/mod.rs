@@ -1,4 +1,4 @@
-//! `tidegate phase`: which phase of work a prompt asks for.
+//! `tidegate phase`: the phase of work that a prompt asks for.
 
 mod ask;
 mod classify;

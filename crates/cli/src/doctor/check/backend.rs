@@ -1,12 +1,13 @@
-//! The language model that is asked about prompts of which the classifier is not sure, where there is one.
+//! The language model that is asked when the classifier is not sure about a prompt.
 
 use tidegate_core::pipeline::record::BackendOutcome;
 use tidegate_state::language_model as calls;
 use tidegate_state::language_model::Cap;
 
 use crate::backend::{self, Ready};
-use crate::doctor::finding::{Findings, count};
+use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
+use crate::print::format_count;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let settings = &seen.config.policies.phase.llm;
@@ -33,7 +34,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             };
             let today = seen.state.as_ref().map_or(0, |state| calls::count(state, Cap::Phases, seen.now));
             let calls = usize::try_from(today).unwrap_or(usize::MAX);
-            found.ok(format!("{who} ({place}), {} of {} today", count(calls, "call"), settings.calls.get()));
+            found.ok(format!("{who} ({place}), {} of {} today", format_count(calls, "call"), settings.calls.get()));
         }
     }
 }

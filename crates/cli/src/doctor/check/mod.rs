@@ -20,10 +20,10 @@ use crate::host::claude_code::check as claude_code;
 
 type Check = fn(&Gathered, &mut Findings);
 
-/// What a check says that has nothing to look at.
+/// For checks without anything to look at.
 pub(crate) const NO_STATE: &str = "not known: without a state directory nothing is written down";
 
-/// In the order in which they are shown: what is there, whether it is called, what it can work with, how it has gone.
+/// In the order in which they are shown: presence, registration, surroundings, history.
 const CHECKS: &[(&str, Check)] = &[
     ("binary", binary::check),
     ("paths", claude_code::paths::check),
@@ -52,8 +52,7 @@ const CHECKS: &[(&str, Check)] = &[
 
 pub(crate) const COUNT: usize = CHECKS.len();
 
-/// What they all found.
-pub(crate) fn all(seen: &Gathered) -> Vec<Finding> {
+pub(crate) fn run_checks(seen: &Gathered) -> Vec<Finding> {
     let run = |(id, check): &(&'static str, Check)| {
         let mut findings = Findings::of(id);
         check(seen, &mut findings);

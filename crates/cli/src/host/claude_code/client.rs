@@ -7,22 +7,21 @@ use tidegate_core::time::Millis;
 use super::client_session::{self, ClientSession};
 use super::plugin::{self, Plugin};
 use super::registrations::Calls;
-use super::settings_command::{self, Around, Command};
+use super::settings_command::{self, NameValues, SettingsCommand};
 use super::settings_file::{self, Scope, SettingsFile};
 use crate::doctor::gathered::Gathered;
 use crate::doctor::history;
 use crate::install::record::Records;
 use crate::path::modified_at;
-use crate::shell::quoted;
+use crate::shell::quote_path;
 
 pub(crate) struct Client {
-    /// `CLAUDE_CODE_SIMPLE`: a client started from here would run no hooks.
+    /// `CLAUDE_CODE_SIMPLE` is set: a client started from here would run no hooks.
     pub(crate) is_simple: bool,
     pub(crate) folder: Option<PathBuf>,
     /// The one that counts most first.
     pub(crate) settings: Vec<SettingsFile>,
-    /// Every command in them.
-    pub(crate) commands: Vec<Command>,
+    pub(crate) commands: Vec<SettingsCommand>,
     pub(crate) plugin: Option<Plugin>,
     /// The newest first.
     pub(crate) sessions: Vec<ClientSession>,
@@ -33,8 +32,8 @@ impl Client {
     pub(crate) fn read(folder: Option<PathBuf>, project: Option<&Path>, call: &str) -> Client {
         let is_simple = std::env::var("CLAUDE_CODE_SIMPLE").is_ok_and(|value| is_on(&value));
         let settings = settings_file::read_all(project, folder.as_deref());
-        let plugin = plugin::find(&settings, folder.as_deref());
-        let commands = settings.iter().flat_map(|file| settings_command::commands(file, call)).collect();
+        let plugin = plugin::find_plugin(&settings, folder.as_deref());
+        let commands = settings.iter().flat_map(|file| settings_command::list_commands(file, call)).collect();
         Client { is_simple, folder, settings, commands, plugin, sessions: Vec::new() }
     }
 
@@ -51,8 +50,8 @@ fn is_on(value: &str) -> bool {
 }
 
 impl Gathered {
-    pub(crate) fn around(&self) -> Around<'_> {
-        Around {
+    pub(crate) fn around(&self) -> NameValues<'_> {
+        NameValues {
             home: self.env.place.home.as_deref(),
             project: self.project.as_deref(),
             path: &self.path,
@@ -60,23 +59,21 @@ impl Gathered {
         }
     }
 
-    /// The commands in the settings files that call us.
-    pub(crate) fn ours(&self) -> impl Iterator<Item = &Command> {
+    pub(crate) fn ours(&self) -> impl Iterator<Item = &SettingsCommand> {
         self.client.commands.iter().filter(|command| command.calls != Calls::Not)
     }
 
-    /// Those of them that are hooks.
-    pub(crate) fn hooks(&self) -> impl Iterator<Item = &Command> {
+    pub(crate) fn hooks(&self) -> impl Iterator<Item = &SettingsCommand> {
         self.ours().filter(|command| command.event.is_some())
     }
 
-    /// Where our hooks are, or would be: what `init` has to be told to mend them. A status line of its own says nothing,
-    /// since beside shared hooks it is in another file.
+    /// The scope of Tidegate's hooks, or of those that `init` would write. The status line does not count: with shared
+    /// hooks it is in another file.
     pub(crate) fn scope(&self) -> Scope {
         self.hooks().map(|command| command.scope).min().unwrap_or(Scope::Local)
     }
 
-    /// Whether an event calls us, by a settings file or by the plugin.
+    /// By a settings file or by the plugin.
     pub(crate) fn is_registered(&self, event: &str) -> bool {
         let by_plugin = self.client.plugin.as_ref().is_some_and(|plugin| {
             plugin.events.as_ref().is_none_or(|events| events.iter().any(|own| own == event))
@@ -84,13 +81,12 @@ impl Gathered {
         by_plugin || self.hooks().any(|command| command.event.as_deref() == Some(event))
     }
 
-    /// Whether any hook calls us.
     pub(crate) fn has_hooks(&self) -> bool {
         self.client.plugin.is_some() || self.hooks().next().is_some()
     }
 
-    /// Since when hooks are registered here, as early as there is a trace of it: the client changes its settings files
-    /// itself, so their own times say little.
+    /// The earliest trace of a registration: the client changes its settings files itself, so their own times say
+    /// little.
     pub(crate) fn installed(&self) -> Option<Millis> {
         let with_ours = |file: &&SettingsFile| self.hooks().any(|command| command.file == file.path);
         let of_settings = self.client.settings.iter().filter(with_ours).filter_map(|file| file.modified);
@@ -98,31 +94,29 @@ impl Gathered {
         let since = |file: &SettingsFile| records.as_ref()?.since(&file.path);
         let of_records = self.client.settings.iter().filter(with_ours).filter_map(since);
         let of_plugin = self.client.plugin.as_ref().and_then(|plugin| modified_at(plugin.folder.as_deref()?));
-        let first_record = self.history.records.iter().find(|record| self.is_here(record)).map(history::time);
+        let first_record =
+            self.history.records.iter().find(|record| self.is_here(record)).map(history::record_time);
         let times = of_settings.chain(of_records).chain(of_plugin);
-        // A record alone is no install: it may have been taken out since.
+        // A journal record alone proves no install: it may have been removed since.
         times.min().map(|time| first_record.map_or(time, |first| first.min(time)))
     }
 
-    /// The command that puts a project's hooks in place, or what stands in a settings file of this scope.
     pub(crate) fn init_command(&self, scope: Scope) -> String {
         format!("tidegate init {}", self.scope_arguments(scope))
     }
 
-    /// The command that mends an entry in a settings file of this scope.
     pub(crate) fn mending_command(&self, scope: Scope) -> String {
-        // Beside shared hooks a person's own file has the status line alone.
+        // With shared hooks, a person's own file has only the status line.
         let is_line = scope == Scope::Local && self.scope() == Scope::Shared;
         self.init_command(if is_line { Scope::Shared } else { scope })
     }
 
-    /// The command that takes them out.
     pub(crate) fn uninstall_command(&self, scope: Scope) -> String {
         format!("tidegate uninstall {}", self.scope_arguments(scope))
     }
 
     fn scope_arguments(&self, scope: Scope) -> String {
-        let project = self.project.as_deref().map_or_else(|| ".".to_owned(), quoted);
+        let project = self.project.as_deref().map_or_else(|| ".".to_owned(), quote_path);
         match scope {
             Scope::Local => format!("--project {project}"),
             Scope::Shared => format!("--project {project} --shared"),

@@ -1,4 +1,4 @@
-//! The client's own word on its sessions: the transcripts of this project, whether or not a hook of ours ran in them.
+//! The client's own evidence of its sessions: the transcripts of this project, with or without a hook in them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,39 +14,36 @@ use tidegate_state::file::bounded;
 
 use crate::path::{modified_at, real_path};
 
-/// So much of a transcript's beginning, and as much of its end.
+/// Bytes read at the beginning of a transcript, and again at its end.
 const END: u64 = 1024 * 1024;
 
-/// The newest of them tell enough.
 const SESSIONS: usize = 20;
 
-/// A session of the client.
 #[derive(Clone, Debug)]
 pub(crate) struct ClientSession {
     pub(crate) id: SessionId,
     pub(crate) modified: Millis,
-    pub(crate) shown: Shown,
+    pub(crate) shown: TranscriptContent,
 }
 
-/// What a transcript shows to have happened, in the main thread and since some point in time.
+/// Events that a transcript proves, in the main thread and after a point in time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Shown {
-    /// Lines that could be read, and those that could not.
+pub(crate) struct TranscriptContent {
+    /// Readable and unreadable lines.
     pub(crate) lines: usize,
     pub(crate) unreadable: usize,
-    /// Events that it must have had.
     pub(crate) events: BTreeSet<EventKind>,
-    /// The client's version.
+    /// Of the client.
     pub(crate) version: Option<String>,
 }
 
-/// The newest sessions of a project, newest first.
+/// The newest first.
 pub(crate) fn read_all(host: &Path, project: &Path, since: Millis) -> Vec<ClientSession> {
     let mut found: Vec<(Millis, SessionId, PathBuf)> = Vec::new();
-    for entry in fs::read_dir(folder(host, project)).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(transcript_folder(host, project)).into_iter().flatten().flatten() {
         let path = entry.path();
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        // Older clients keep the transcripts of subagents beside those of sessions.
+        // Older clients keep transcripts of subagents next to those of sessions.
         let is_session = path.extension().is_some_and(|end| end == "jsonl") && !name.starts_with("agent-");
         if let (true, Ok(id), Some(modified)) = (is_session, SessionId::parse(&name), modified_at(&path)) {
             found.push((modified, id, path));
@@ -55,27 +52,26 @@ pub(crate) fn read_all(host: &Path, project: &Path, since: Millis) -> Vec<Client
     found.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.2.cmp(&b.2)));
     let newest = found.into_iter().take(SESSIONS);
     let read = |(modified, id, path): (Millis, SessionId, PathBuf)| {
-        Some(ClientSession { id, modified, shown: show(&path, since).ok()? })
+        Some(ClientSession { id, modified, shown: read_transcript(&path, since).ok()? })
     };
     newest.filter_map(read).collect()
 }
 
-/// Where the client keeps a project's transcripts.
-pub(crate) fn folder(host: &Path, project: &Path) -> PathBuf {
+pub(crate) fn transcript_folder(host: &Path, project: &Path) -> PathBuf {
     let project = real_path(project);
     let name: String =
         project.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     host.join("projects").join(name)
 }
 
-/// Reads the beginning and the end of a transcript.
-pub(crate) fn show(path: &Path, since: Millis) -> io::Result<Shown> {
+/// Reads only the beginning and the end.
+pub(crate) fn read_transcript(path: &Path, since: Millis) -> io::Result<TranscriptContent> {
     let mut file = bounded::open(path)?;
     let length = file.metadata()?.len();
-    let mut shown = Shown::default();
+    let mut shown = TranscriptContent::default();
     let mut bytes = Vec::new();
     (&mut file).take(END).read_to_end(&mut bytes)?;
-    // What is cut off at the end of the first part is no line.
+    // The last line of the first part is cut off.
     let whole = if length > END { bytes.iter().rposition(|b| *b == b'\n').unwrap_or(0) } else { bytes.len() };
     shown.take_lines(&bytes[..whole], since);
     if length > END {
@@ -88,8 +84,8 @@ pub(crate) fn show(path: &Path, since: Millis) -> io::Result<Shown> {
     Ok(shown)
 }
 
-impl Shown {
-    /// Whether the model answered.
+impl TranscriptContent {
+    /// The model answered.
     pub(crate) fn has_turn(&self) -> bool {
         self.events.contains(&EventKind::UserPromptSubmit)
     }
@@ -117,7 +113,6 @@ impl Shown {
         match &entry.kind {
             Kind::Answer(answer) if !answer.is_of_host => {
                 self.events.extend([EventKind::SessionStart, EventKind::UserPromptSubmit]);
-                // The gate is registered for these tools.
                 let is_edit = |part: &Part<'_>| matches!(part, Part::Call(call) if call.is_edit);
                 let edits = entry.parts().iter().any(is_edit);
                 self.events.extend(answer.ends_turn.then_some(EventKind::Stop));
@@ -138,9 +133,9 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn shown(lines: &[Value], since: u64) -> Shown {
+    fn shown(lines: &[Value], since: u64) -> TranscriptContent {
         let text: Vec<String> = lines.iter().map(Value::to_string).collect();
-        let mut shown = Shown::default();
+        let mut shown = TranscriptContent::default();
         shown.take_lines(text.join("\n").as_bytes(), Millis(since));
         shown
     }
@@ -182,7 +177,7 @@ mod tests {
     fn what_the_real_client_wrote() {
         use EventKind::{PostToolUse, SessionStart, Stop, UserPromptSubmit};
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/claude-code-2.1.325/transcript");
-        let read = |name: &str| show(&Path::new(folder).join(name), Millis(0)).unwrap();
+        let read = |name: &str| read_transcript(&Path::new(folder).join(name), Millis(0)).unwrap();
         let with_tools = BTreeSet::from([SessionStart, UserPromptSubmit, PostToolUse, Stop]);
         for (name, events) in [
             ("parallel-tools.jsonl", with_tools.clone()),
@@ -205,10 +200,10 @@ mod tests {
         let line = |version: usize| format!("{{\"version\":\"{version}\",\"x\":\"{}\"}}\n", "x".repeat(1000));
         let text: String = (0..4000).map(line).collect();
         fs::write(&path, &text).unwrap();
-        let shown = show(&path, Millis(0)).unwrap();
+        let shown = read_transcript(&path, Millis(0)).unwrap();
         assert_eq!((shown.version.as_deref(), shown.unreadable), (Some("3999"), 0));
         assert!((2000..2200).contains(&shown.lines), "{}", shown.lines);
         fs::write(&path, &text[..1_500_000]).unwrap();
-        assert_eq!(show(&path, Millis(0)).unwrap().unreadable, 1, "only the torn end");
+        assert_eq!(read_transcript(&path, Millis(0)).unwrap().unreadable, 1, "only the torn end");
     }
 }

@@ -1,6 +1,6 @@
-//! How our hooks in a settings file differ from what this version registers.
+//! Differences between Tidegate's hooks in a settings file and those that this version registers.
 //!
-//! Which program they call is no difference: whether that is there, and the right one, is a question of its own.
+//! The program that they call is not compared here: the check `paths` looks at that.
 
 use serde_json::{Map, Value};
 use tidegate_core::event::EventKind;
@@ -11,29 +11,28 @@ use super::registrations::{OwnEntry, REGISTRATIONS, Registration, is_ours};
 pub(crate) const NEEDED: [&str; 5] =
     ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"];
 
-/// One of them.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
     pub(crate) what: String,
-    /// Something that should be gated or said is not.
+    /// Something is not gated or not said.
     pub(crate) is_grave: bool,
 }
 
-/// A handler of ours, as it stands there.
-struct Found<'a> {
+struct OwnHandler<'a> {
     event: &'a str,
     matcher: Option<&'a Value>,
     handler: &'a Value,
     entry: OwnEntry,
 }
 
-/// All of them; none where no hook of ours stands.
-pub(crate) fn all(settings: &Map<String, Value>, program: &str) -> Vec<Difference> {
-    let mut found = ours(settings, program);
+/// Empty if there is no hook of Tidegate.
+pub(crate) fn find_differences(settings: &Map<String, Value>, program: &str) -> Vec<Difference> {
+    let mut found = find_own(settings, program);
     if found.is_empty() {
         return Vec::new();
     }
-    let mut take = |fits: &dyn Fn(&Found<'_>) -> bool| found.iter().position(fits).map(|at| found.remove(at));
+    let mut take =
+        |fits: &dyn Fn(&OwnHandler<'_>) -> bool| found.iter().position(fits).map(|at| found.remove(at));
     let mut changed: Vec<&Registration> = REGISTRATIONS.iter().collect();
     changed.retain(|wanted| take(&|it| is_exactly(it, wanted)).is_none());
     let mut differences = Vec::new();
@@ -41,7 +40,7 @@ pub(crate) fn all(settings: &Map<String, Value>, program: &str) -> Vec<Differenc
         let event = wanted.event.name();
         let there = take(&|it| it.event == event && it.entry.is_advice() == is_advice_wanted(wanted));
         if let Some(there) = there {
-            differences.extend(compare(&there, wanted));
+            differences.extend(compare_handler(&there, wanted));
             continue;
         }
         let calls = wanted.matcher.map(|matcher| format!(" for {matcher}")).unwrap_or_default();
@@ -56,28 +55,29 @@ pub(crate) fn all(settings: &Map<String, Value>, program: &str) -> Vec<Differenc
     differences
 }
 
-fn ours<'a>(settings: &'a Map<String, Value>, program: &str) -> Vec<Found<'a>> {
+fn find_own<'a>(settings: &'a Map<String, Value>, program: &str) -> Vec<OwnHandler<'a>> {
     let mut found = Vec::new();
     for (event, groups) in settings.get("hooks").and_then(Value::as_object).into_iter().flatten() {
         for group in groups.as_array().into_iter().flatten() {
             let handlers = group.get("hooks").and_then(Value::as_array).into_iter().flatten();
-            // These match everything, as none does.
+            // Both match everything, like no matcher.
             let matcher = group.get("matcher").filter(|matcher| *matcher != "" && *matcher != "*");
             let ours = handlers.filter(|handler| is_ours(handler, program));
-            let read = |handler| Some(Found { event, matcher, handler, entry: OwnEntry::read(handler)? });
+            let read =
+                |handler| Some(OwnHandler { event, matcher, handler, entry: OwnEntry::read(handler)? });
             found.extend(ours.filter_map(read));
         }
     }
     found
 }
 
-fn is_exactly(found: &Found<'_>, wanted: &Registration) -> bool {
+fn is_exactly(found: &OwnHandler<'_>, wanted: &Registration) -> bool {
     found.event == wanted.event.name()
         && has_matcher(found, wanted)
         && *found.handler == wanted.handler(found.entry.caller())
 }
 
-fn has_matcher(found: &Found<'_>, wanted: &Registration) -> bool {
+fn has_matcher(found: &OwnHandler<'_>, wanted: &Registration) -> bool {
     found.matcher.map(Value::as_str) == wanted.matcher.map(Some)
 }
 
@@ -85,7 +85,7 @@ fn is_advice_wanted(wanted: &Registration) -> bool {
     wanted.event == EventKind::PreToolUse && !wanted.gate
 }
 
-fn compare(found: &Found<'_>, wanted: &Registration) -> Option<Difference> {
+fn compare_handler(found: &OwnHandler<'_>, wanted: &Registration) -> Option<Difference> {
     let right = wanted.handler(found.entry.caller());
     let (right, there) = (right.as_object(), found.handler.as_object());
     let (Some(right), Some(there)) = (right, there) else {
@@ -102,7 +102,7 @@ fn compare(found: &Found<'_>, wanted: &Registration) -> Option<Difference> {
     }
     let is_call = |key: &&String| matches!(key.as_str(), "args" | "command");
     let is_same_call = ["command", "args"].iter().all(|key| right.get(*key) == there.get(*key));
-    if let Some((what, is_wrong)) = (!is_same_call).then(|| call(found, right)).flatten() {
+    if let Some((what, is_wrong)) = (!is_same_call).then(|| compare_call(found, right)).flatten() {
         whats.push(what);
         is_grave |= is_wrong;
     }
@@ -123,9 +123,9 @@ fn compare(found: &Found<'_>, wanted: &Registration) -> Option<Difference> {
         .then(|| Difference { what: format!("{}: {}", found.event, whats.join(", ")), is_grave })
 }
 
-/// How another call differs, and whether it does something else. An old form with the same arguments is the business of
+/// Returns the difference of a call, and whether it does something else. Old forms with the same arguments are left to
 /// [`super::misread`].
-fn call(found: &Found<'_>, right: &Map<String, Value>) -> Option<(String, bool)> {
+fn compare_call(found: &OwnHandler<'_>, right: &Map<String, Value>) -> Option<(String, bool)> {
     let wanted = OwnEntry::read(&Value::Object(right.clone())).map(|entry| entry.words);
     if found.entry.words.is_empty() {
         Some(("names no event".to_owned(), true))
@@ -141,18 +141,20 @@ fn call(found: &Found<'_>, right: &Map<String, Value>) -> Option<(String, bool)>
 
 #[cfg(test)]
 mod tests {
-    use super::super::registrations::{Caller, groups};
+    use super::super::registrations::{Caller, group_handlers};
     use super::*;
     use serde_json::json;
 
     fn settings(caller: Caller<'_>) -> Value {
-        let hooks: Map<String, Value> =
-            groups(caller).into_iter().map(|(event, groups)| (event.to_owned(), json!(groups))).collect();
+        let hooks: Map<String, Value> = group_handlers(caller)
+            .into_iter()
+            .map(|(event, groups)| (event.to_owned(), json!(groups)))
+            .collect();
         json!({ "hooks": hooks })
     }
 
     fn of(settings: &Value) -> Vec<(String, bool)> {
-        let all = all(settings.as_object().unwrap(), "/x/tidegate");
+        let all = find_differences(settings.as_object().unwrap(), "/x/tidegate");
         all.into_iter().map(|difference| (difference.what, difference.is_grave)).collect()
     }
 

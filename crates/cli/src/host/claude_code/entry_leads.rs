@@ -11,11 +11,10 @@ use crate::install::leads::Detour;
 use crate::json_text::{Document, Node};
 use crate::program::{is_program, real_place};
 
-/// Stands for the event of the entry that is no hook.
+/// In place of an event.
 const STATUS_LINE: &str = "the status line";
 
-/// One of our entries: where it leads, and whether it holds a call back.
-struct Entry {
+struct LeadingEntry {
     event: String,
     starts: Starts,
     gates: bool,
@@ -23,9 +22,8 @@ struct Entry {
     is_misread: bool,
 }
 
-/// What is needed to tell where an entry leads.
 pub(crate) struct Calling<'a> {
-    /// The path by which settings call us.
+    /// Path of this program in settings.
     pub(crate) program: &'a str,
     pub(crate) home: Option<&'a Path>,
 }
@@ -34,9 +32,9 @@ pub(crate) fn compare_entries(file: &Path, old: &str, new: &str, calling: &Calli
     let (old_entries, new_entries) = (read_entries(old, calling.program), read_entries(new, calling.program));
     let mut detours = Vec::new();
     for old in old_entries.iter().filter(|old| old.starts_something(calling.home)) {
-        let same = |new: &&Entry| new.event == old.event && new.gates == old.gates;
-        let known: Vec<&Entry> = new_entries.iter().filter(same).collect();
-        let is_weaker = |new: &&Entry| old.blocks && !new.blocks;
+        let same = |new: &&LeadingEntry| new.event == old.event && new.gates == old.gates;
+        let known: Vec<&LeadingEntry> = new_entries.iter().filter(same).collect();
+        let is_weaker = |new: &&LeadingEntry| old.blocks && !new.blocks;
         let detour = if known.is_empty() || known.iter().all(is_weaker) {
             Detour::Weaker { file: file.to_owned(), event: old.event.clone() }
         } else if known.iter().any(|new| starts_same(&new.starts, &old.starts)) {
@@ -52,9 +50,9 @@ pub(crate) fn compare_entries(file: &Path, old: &str, new: &str, calling: &Calli
     detours
 }
 
-impl Entry {
-    /// Not one of an event that nothing listens to, nor of a program that is gone, nor one that other agents misread: to
-    /// replace that is worth more.
+impl LeadingEntry {
+    /// Not an entry for an unknown event or a missing program, nor one that other agents misread: replacing that is
+    /// more important.
     fn starts_something(&self, home: Option<&Path>) -> bool {
         let in_home = |path: &str| {
             let below = path.strip_prefix("$HOME/").or_else(|| path.strip_prefix("~/"))?;
@@ -87,8 +85,8 @@ fn starts_name(starts: &Starts) -> String {
     }
 }
 
-/// Our hooks in a settings file, and the status line as an entry of no event.
-fn read_entries(text: &str, program: &str) -> Vec<Entry> {
+/// With the status line as an entry without an event.
+fn read_entries(text: &str, program: &str) -> Vec<LeadingEntry> {
     let Ok(document) = Document::parse(text) else { return Vec::new() };
     let hooks = document.root.get("hooks").and_then(Node::members).unwrap_or_default();
     let mut entries = Vec::new();
@@ -96,20 +94,20 @@ fn read_entries(text: &str, program: &str) -> Vec<Entry> {
         for group in event.value.elements().unwrap_or_default() {
             let group = document.value(&group.value);
             for handler in group["hooks"].as_array().into_iter().flatten() {
-                if registrations::calls(handler, program) == Calls::Us
+                if registrations::classify_handler(handler, program) == Calls::Us
                     && let Some(entry) = OwnEntry::read(handler)
                 {
                     let blocks = handler.get("onFailure").and_then(Value::as_str) == Some("block");
                     let gates = !entry.is_advice();
                     let (event, is_misread) = (event.key.clone(), entry.runs_payload);
-                    entries.push(Entry { event, starts: entry.starts, gates, blocks, is_misread });
+                    entries.push(LeadingEntry { event, starts: entry.starts, gates, blocks, is_misread });
                 }
             }
         }
     }
-    if let Some(called) = line_of(&document.root).and_then(status_line::called) {
+    if let Some(called) = line_of(&document.root).and_then(status_line::called_program) {
         let (event, starts) = (STATUS_LINE.to_owned(), Starts::Program(called));
-        entries.push(Entry { event, starts, gates: false, blocks: false, is_misread: false });
+        entries.push(LeadingEntry { event, starts, gates: false, blocks: false, is_misread: false });
     }
     entries
 }

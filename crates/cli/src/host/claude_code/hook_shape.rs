@@ -1,14 +1,14 @@
-//! Hook entries that the host does not take. One of them at an event that gates makes it leave out the whole file.
+//! Hook entries that the host does not accept. One of them at a gating event makes it ignore the whole file.
 
 use serde_json::{Map, Value};
 
-/// Where an invalid entry costs the whole file (client 2.1.325).
+/// Events at which one invalid entry costs the whole file (client 2.1.325).
 const STRICT: [&str; 2] = ["PreToolUse", "PermissionRequest"];
 
 const TYPES: [&str; 5] = ["command", "http", "mcp_tool", "prompt", "agent"];
 
-/// What is wrong with the handlers that `counts`, at the events where it matters; empty when nothing is.
-pub(crate) fn faults(settings: &Map<String, Value>, counts: impl Fn(&Value) -> bool) -> Vec<String> {
+/// Faults of the handlers that `counts` selects, at the events that matter.
+pub(crate) fn find_faults(settings: &Map<String, Value>, counts: impl Fn(&Value) -> bool) -> Vec<String> {
     let mut faults = Vec::new();
     for event in STRICT {
         let groups = settings.get("hooks").and_then(|hooks| hooks.get(event)).and_then(Value::as_array);
@@ -16,7 +16,7 @@ pub(crate) fn faults(settings: &Map<String, Value>, counts: impl Fn(&Value) -> b
             match group.get("hooks").and_then(Value::as_array) {
                 None => faults.push(format!("{event}: an entry without a list of `hooks`")),
                 Some(handlers) => {
-                    let wrong = handlers.iter().filter(|handler| counts(handler)).filter_map(fault);
+                    let wrong = handlers.iter().filter(|handler| counts(handler)).filter_map(find_fault);
                     faults.extend(wrong.map(|what| format!("{event}: {what}")));
                 }
             }
@@ -25,7 +25,7 @@ pub(crate) fn faults(settings: &Map<String, Value>, counts: impl Fn(&Value) -> b
     faults
 }
 
-fn fault(handler: &Value) -> Option<String> {
+fn find_fault(handler: &Value) -> Option<String> {
     let kind = handler.get("type");
     if let Some(timeout) = handler.get("timeout").filter(|timeout| !timeout.is_number()) {
         return Some(format!("`timeout` is {timeout}, not a number"));
@@ -49,7 +49,7 @@ mod tests {
     fn only_what_costs_the_file_is_named() {
         let found = |event: &str, handler: Value| {
             let settings = json!({ "hooks": { event: [{ "hooks": [handler] }] } });
-            faults(settings.as_object().unwrap(), |_| true)
+            find_faults(settings.as_object().unwrap(), |_| true)
         };
         for (handler, part) in [
             (json!({ "type": "comand", "command": "x" }), "unknown type `comand`"),
@@ -70,6 +70,6 @@ mod tests {
             assert_eq!(found("PreToolUse", fine), [""; 0]);
         }
         let none = json!({ "hooks": { "PreToolUse": [{}, { "hooks": [7] }] } });
-        assert_eq!(faults(none.as_object().unwrap(), |_| false).len(), 1);
+        assert_eq!(find_faults(none.as_object().unwrap(), |_| false).len(), 1);
     }
 }

@@ -1,4 +1,5 @@
-//! The client's own program, with the user's login: no tools, no hooks, no servers, nothing of a project, nothing kept.
+//! Claude Code's own program with the user's login, as a language model: no tools, no hooks, no servers, nothing of a
+//! project, nothing kept.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +11,7 @@ use tidegate_core::language_model::backend::Kind;
 use crate::backend::{Asked, LARGEST_ANSWER};
 use crate::program;
 
-/// What the client that called our hook says about its own session. This one is another.
+/// Variables about the session that called the hook. This call is another session.
 const OF_THE_SESSION: [&str; 14] = [
     "AI_AGENT",
     "CLAUDECODE",
@@ -28,7 +29,7 @@ const OF_THE_SESSION: [&str; 14] = [
     "CLAUDE_PROJECT_DIR",
 ];
 
-/// The instruction may stand on the command line, what it is about may not: other users can read that.
+/// The instruction may be on the command line, the message may not: other users can read that.
 pub(crate) fn ask_claude(program: &Path, model: &str, question: &Question, limit: Duration) -> Asked {
     let folder = match tempfile::Builder::new().prefix("tidegate-").tempdir() {
         Ok(folder) => folder,
@@ -40,9 +41,9 @@ pub(crate) fn ask_claude(program: &Path, model: &str, question: &Question, limit
         .args(["--model", model, "--system-prompt", &question.instruction])
         .args(["--tools", "", "--strict-mcp-config", "--disable-slash-commands"])
         .args(["--setting-sources", "user", "--settings", r#"{"disableAllHooks":true}"#])
-        // No CLAUDE.md and no plugins; as a variable it is nothing to a client that does not know it.
+        // No CLAUDE.md and no plugins. A client that does not know the variable ignores it.
         .env("CLAUDE_CODE_SAFE_MODE", "1")
-        // Should a hook of ours run all the same, it keeps out of the way.
+        // A hook that runs all the same does nothing.
         .env("TIDEGATE_GUARD", "1")
         .current_dir(folder.path());
     for name in OF_THE_SESSION {

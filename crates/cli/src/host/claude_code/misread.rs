@@ -12,12 +12,12 @@ use super::registrations::{self, OwnEntry};
 use super::settings_file;
 use super::settings_text::{handlers_of, has_shared_hooks, hook_groups};
 use crate::json_text::{Document, Fault, Node};
-use crate::shell::quoted;
+use crate::shell::quote_path;
 
-/// How many entries of a file have the payload run.
+/// Entries in one file that run the payload as a script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Misread {
-    /// Written by Tidegate: [`replace`] gives them the safe form.
+    /// Written by Tidegate: [`replace_entries`] gives them the safe form.
     pub(crate) ours: usize,
     /// An interpreter and nothing else. Importers drop `args`, so nothing tells their origin.
     pub(crate) bare: usize,
@@ -30,7 +30,7 @@ pub(crate) fn count_in(text: &str) -> Misread {
     let mut misread = Misread::default();
     let Ok(document) = Document::parse(text) else { return misread };
     for handler in
-        handlers(&document.root).map(|node| document.value(node)).filter(registrations::is_interpreter)
+        all_handlers(&document.root).map(|node| document.value(node)).filter(registrations::is_interpreter)
     {
         if OwnEntry::read(&handler).is_some_and(|entry| entry.runs_payload && entry.line().is_some()) {
             misread.ours += 1;
@@ -43,7 +43,6 @@ pub(crate) fn count_in(text: &str) -> Misread {
     misread
 }
 
-/// The kind of file decides the fix. `init` is the command that writes entries there, or replaces them.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
     Managed,
@@ -61,13 +60,13 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// A file of a project. Where the team shares the hooks, the person's own file holds the status line alone.
+    /// If the team shares the hooks, the person's own file holds only the status line.
     pub(crate) fn project(root: &Path, file: &Path) -> Origin {
         let shares = |text: String| has_shared_hooks(&text, "");
         let is_shared = file.ends_with("settings.json")
-            || settings_file::text(&root.join(".claude/settings.json")).is_some_and(shares);
+            || settings_file::read_text(&root.join(".claude/settings.json")).is_some_and(shares);
         let shared = if is_shared { " --shared" } else { "" };
-        Origin::Settings { init: format!("tidegate init --project {}{shared}", quoted(root)) }
+        Origin::Settings { init: format!("tidegate init --project {}{shared}", quote_path(root)) }
     }
 
     pub(crate) fn user() -> Origin {
@@ -75,8 +74,8 @@ impl Origin {
     }
 }
 
-/// What is wrong with a file, and its fix.
-pub(crate) fn problems(file: &Path, origin: &Origin, misread: Misread) -> Vec<(String, String)> {
+/// Pairs of problem and fix.
+pub(crate) fn describe_problems(file: &Path, origin: &Origin, misread: Misread) -> Vec<(String, String)> {
     const DANGER: &str = "run prompts and files as shell scripts";
     let Misread { ours, mut bare, mut wrapped } = misread;
     if matches!(origin, Origin::PluginCopy { .. } | Origin::LivePlugin) {
@@ -103,7 +102,7 @@ pub(crate) fn problems(file: &Path, origin: &Origin, misread: Misread) -> Vec<(S
         let text = format!(
             "{shown}: {} in the form of Tidegate 0.1.0, a shell as `command` and the rest in `args`. Agents that ignore \
              `args` (Codex, Copilot CLI, Qwen, Claude Code before 2.1.139) {DANGER}",
-            entries(ours)
+            count_entries(ours)
         );
         problems.push((text, fix));
     }
@@ -119,7 +118,7 @@ pub(crate) fn problems(file: &Path, origin: &Origin, misread: Misread) -> Vec<(S
         let text = format!(
             "{shown}: {} with only a shell's name as `command`: agents {DANGER}. Importers of other agents make such \
              entries from those of Tidegate 0.1.0",
-            entries(bare)
+            count_entries(bare)
         );
         problems.push((text, by_hand(bare)));
     }
@@ -127,7 +126,7 @@ pub(crate) fn problems(file: &Path, origin: &Origin, misread: Misread) -> Vec<(S
         let text = format!(
             "{shown}: {} with a shell as `command` and a script around Tidegate in `args`. Agents that ignore `args` \
              {DANGER}",
-            entries(wrapped)
+            count_entries(wrapped)
         );
         problems.push((text, by_hand(wrapped)));
     }
@@ -136,12 +135,12 @@ pub(crate) fn problems(file: &Path, origin: &Origin, misread: Misread) -> Vec<(S
 
 const MANAGED: &str = "ask the person who manages this machine to remove them";
 
-fn entries(number: usize) -> String {
+fn count_entries(number: usize) -> String {
     if number == 1 { "1 hook entry".to_owned() } else { format!("{number} hook entries") }
 }
 
-/// The text with each entry of 0.1.0 in the safe form; `None` where there is none.
-pub(crate) fn replace(text: &str) -> Result<Option<String>, Fault> {
+/// Gives each entry of 0.1.0 the safe form; `None` if there is none.
+pub(crate) fn replace_entries(text: &str) -> Result<Option<String>, Fault> {
     let document = Document::parse(text)?;
     let safe = |handler: &Node| {
         let mut value = document.value(handler);
@@ -152,13 +151,13 @@ pub(crate) fn replace(text: &str) -> Result<Option<String>, Fault> {
         members.shift_remove("args");
         Some(value)
     };
-    let found = handlers(&document.root).filter_map(|handler| Some((handler, safe(handler)?)));
+    let found = all_handlers(&document.root).filter_map(|handler| Some((handler, safe(handler)?)));
     let found: Vec<(&Node, Value)> = found.collect();
     Ok((!found.is_empty()).then(|| document.replace_values(&found)))
 }
 
-/// Every handler. Some agents have handlers where Claude Code has groups of them, so a group may be one, too.
-fn handlers(root: &Node) -> impl Iterator<Item = &Node> {
+/// Some agents have handlers where Claude Code has groups of them, so a group may be one, too.
+fn all_handlers(root: &Node) -> impl Iterator<Item = &Node> {
     hook_groups(root).flat_map(|group| std::iter::once(group).chain(handlers_of(group)))
 }
 
@@ -193,10 +192,10 @@ mod tests {
         });
         assert_eq!(count_in(&settings.to_string()), Misread { ours: 2, bare: 2, wrapped: 0 });
         for text in [settings.to_string(), serde_json::to_string_pretty(&settings).unwrap()] {
-            let new = replace(&text).unwrap().unwrap();
+            let new = replace_entries(&text).unwrap().unwrap();
             let safe: Value = serde_json::from_str(&new).unwrap();
             assert_eq!(count_in(&safe.to_string()), Misread { ours: 0, bare: 2, wrapped: 0 }, "{new}");
-            assert_eq!(replace(&new).unwrap(), None);
+            assert_eq!(replace_entries(&new).unwrap(), None);
             let stop = &safe["hooks"]["Stop"][0]["hooks"];
             assert_eq!(stop[0], json!({ "type": "command", "command": "theirs" }));
             let line = stop[1]["command"].as_str().unwrap();
@@ -210,7 +209,8 @@ mod tests {
         // An importer filled in where the plugin was.
         let args = json!(["/home/a b/bin/tidegate", "hook", "--event", "Stop"]);
         let filled = json!({ "hooks": { "Stop": [{ "type": "command", "command": "sh", "args": args }] } });
-        let new: Value = serde_json::from_str(&replace(&filled.to_string()).unwrap().unwrap()).unwrap();
+        let new: Value =
+            serde_json::from_str(&replace_entries(&filled.to_string()).unwrap().unwrap()).unwrap();
         assert_eq!(new["hooks"]["Stop"][0]["command"], "'/home/a b/bin/tidegate' hook --event Stop");
     }
 
@@ -227,7 +227,7 @@ mod tests {
             ] {
                 let text = settings(shell, json!(["-c", script, "_", "hook", "--event", "Stop"]));
                 assert_eq!(count_in(&text), Misread { ours: 1, ..Misread::default() }, "{text}");
-                let new = replace(&text).unwrap().unwrap();
+                let new = replace_entries(&text).unwrap().unwrap();
                 assert!(new.contains("hook --event Stop;; esac") && !new.contains("args"), "{new}");
             }
             // Each does more than that, or something else.
@@ -240,7 +240,7 @@ mod tests {
             ] {
                 let text = settings(shell, args);
                 assert_eq!(count_in(&text), Misread { wrapped: 1, ..Misread::default() }, "{text}");
-                assert_eq!(replace(&text).unwrap(), None, "{text}");
+                assert_eq!(replace_entries(&text).unwrap(), None, "{text}");
             }
         }
     }
@@ -257,20 +257,20 @@ mod tests {
             json!({ "hooks": { "Stop": [{ "hooks": [{ "command": "bash", "args": ["/src/tidegate/lint.sh", "/src/my-tidegate"] }] }] } }),
         ] {
             assert_eq!(count_in(&settings.to_string()), Misread::default(), "{settings}");
-            assert_eq!(replace(&settings.to_string()).unwrap(), None, "{settings}");
+            assert_eq!(replace_entries(&settings.to_string()).unwrap(), None, "{settings}");
         }
         // A script of a person's around the program stays theirs.
         let own = json!(["-c", "exec 2>>log; exec tidegate \"$@\"", "tidegate", "hook"]);
         let own = json!({ "hooks": { "Stop": [{ "hooks": [{ "command": "sh", "args": own }] }] } });
         assert_eq!(count_in(&own.to_string()), Misread { wrapped: 1, ..Misread::default() });
-        assert_eq!(replace(&own.to_string()).unwrap(), None);
+        assert_eq!(replace_entries(&own.to_string()).unwrap(), None);
         let own = json!(["-c", "tidegate hook | tee log"]);
         let own = json!({ "hooks": { "Stop": [{ "hooks": [{ "command": "bash", "args": own }] }] } });
         assert_eq!(count_in(&own.to_string()), Misread { wrapped: 1, ..Misread::default() });
-        assert_eq!(replace(&own.to_string()).unwrap(), None);
+        assert_eq!(replace_entries(&own.to_string()).unwrap(), None);
         // Arguments that we never wrote do not get into a line of shell.
         let odd = json!({ "hooks": { "Stop": [{ "hooks": [old("Stop", &["; rm x"])] }] } });
-        assert_eq!(replace(&odd.to_string()).unwrap(), None);
-        assert!(replace("{").is_err());
+        assert_eq!(replace_entries(&odd.to_string()).unwrap(), None);
+        assert!(replace_entries("{").is_err());
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::registrations::Caller;
-use super::settings_text::{Around, Entries};
+use super::settings_text::{Entries, EntryContext};
 use super::shipped::{META_TAG, SHIPPED, Shipped};
 use super::{misread, settings_file, settings_text};
 use crate::error::CliError;
@@ -37,12 +37,13 @@ fn plan_settings(
 ) -> Result<(), CliError> {
     let old = place.read()?;
     let kept = plan.record.of(&place.file).and_then(|kept| kept.original.clone());
-    let around = Around { program: &target.call, farther: target.farther_line(), original: kept.as_deref() };
+    let around =
+        EntryContext { program: &target.call, farther: target.farther_line(), original: kept.as_deref() };
     let refused = |refusal: settings_text::Refusal| place.refused(&refusal.fault, refusal.hint);
-    let new = settings_text::install(old.as_deref(), entries, &around).map_err(refused)?;
-    let new = misread::replace(&new).ok().flatten().unwrap_or(new);
+    let new = settings_text::add_entries(old.as_deref(), entries, &around).map_err(refused)?;
+    let new = misread::replace_entries(&new).ok().flatten().unwrap_or(new);
     let without_us = match &old {
-        Some(old) => settings_text::uninstall(old, &around).map_err(refused)?,
+        Some(old) => settings_text::remove_entries(old, &around).map_err(refused)?,
         None => None,
     };
     let replaced = old.as_deref().is_some_and(|old| misread::count_in(old).ours > 0);
@@ -51,15 +52,15 @@ fn plan_settings(
     plan.write(place, Kind::Settings, Texts { old, new, without_us }, (&written, &there))
 }
 
-/// Gives entries of 0.1.0 that other agents misread the safe form, in every file that can be seen from here.
+/// Gives entries of 0.1.0 the safe form in every file that is visible from here.
 fn plan_misread(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
     for place in target.misread_places() {
         if plan.steps.iter().any(|step| is_same_place(&step.place.file, &place.file)) {
             continue;
         }
         // No agent runs hooks from a file that cannot be read.
-        let Some(old) = settings_file::text(&place.file) else { continue };
-        let Ok(Some(new)) = misread::replace(&old) else { continue };
+        let Some(old) = settings_file::read_text(&place.file) else { continue };
+        let Ok(Some(new)) = misread::replace_entries(&old) else { continue };
         if place.check_writable().is_err() {
             let detail = "other agents run its hooks as shell scripts, and it cannot be written: make it writable, then \
                           run this again";
@@ -70,8 +71,9 @@ fn plan_misread(target: &Target, plan: &mut Plan) -> Result<(), CliError> {
         let detail = &format!("hooks that other agents would run as shell scripts replaced{commit}");
         match plan.record.of(&place.file).map(|kept| kept.original.clone()) {
             Some(original) => {
-                let around = Around { program: &target.call, farther: None, original: original.as_deref() };
-                let without_us = settings_text::uninstall(&old, &around).ok().flatten();
+                let around =
+                    EntryContext { program: &target.call, farther: None, original: original.as_deref() };
+                let without_us = settings_text::remove_entries(&old, &around).ok().flatten();
                 let texts = Texts { old: Some(old), new, without_us };
                 plan.write(place, Kind::Settings, texts, (detail, detail))?;
             }
@@ -101,7 +103,7 @@ pub(crate) fn plan_shipped_files(
     plan_rule(target, records, preset, plan)
 }
 
-/// The rule comes with the preset that needs it, stays up to date with us, and goes with another preset.
+/// The rule comes with the preset that needs it, is updated with the program, and goes with another preset.
 fn plan_rule(
     target: &Target,
     records: &Records,
@@ -130,14 +132,14 @@ fn plan_shipped<'a>(
     let others = records.others(&target.root);
     for file in files {
         let place = target.in_host_folder(file.path);
-        // Whatever it is, it is theirs.
+        // Not a readable text: certainly not shipped by Tidegate.
         let Ok(old) = place.read() else {
             plan.steps.push(Step::still(place, What::Kept, "kept yours"));
             continue;
         };
         let is_ours = old.as_deref().is_none_or(|old| old == file.text)
             || plan.record.untouched(&place.file, old.as_deref()).is_some();
-        // The home directory as a project has the same files as the user: both have to go before they do.
+        // The home directory as a project has the same files as the user: they stay until both installs are gone.
         let other = others.iter().find(|other| old.is_some() && other.of(&place.file).is_some());
         if other.is_some() && is_ours && plan.record.of(&place.file).is_none() {
             plan.record.note(&place.file, Kind::Shipped, None, None, file.text, plan.now);
@@ -153,7 +155,7 @@ fn plan_shipped<'a>(
     Ok(())
 }
 
-/// Returns whether there was an entry of Tidegate.
+/// Returns whether an entry was removed.
 pub(crate) fn plan_entries_back(target: &Target, plan: &mut Plan) -> Result<bool, CliError> {
     let mut removed = false;
     if let Some(shared) = target.shared_settings().filter(|_| target.shared) {
@@ -170,14 +172,14 @@ fn plan_settings_back(target: &Target, place: Place, plan: &mut Plan) -> Result<
         plan.steps.push(Step::still(place, What::Unchanged, nothing));
         return Ok(false);
     };
-    // Untouched since `init`: exactly what was there before. Else our entries are taken out of what is there now.
+    // An untouched file gets its original text back; otherwise only Tidegate's entries are removed.
     let left = if let Some(kept) = plan.record.untouched(&place.file, Some(&old)) {
         kept.original.clone()
     } else {
         let kept = plan.record.of(&place.file).and_then(|kept| kept.original.clone());
         let around =
-            Around { program: &target.call, farther: target.farther_line(), original: kept.as_deref() };
-        let left = settings_text::uninstall(&old, &around);
+            EntryContext { program: &target.call, farther: target.farther_line(), original: kept.as_deref() };
+        let left = settings_text::remove_entries(&old, &around);
         left.map_err(|refusal| place.refused(&refusal.fault, refusal.hint))?
     };
     let removed = plan.give_back(place.clone(), Kind::Settings, old, left, "our entries removed")?;
@@ -209,7 +211,7 @@ pub(crate) fn plan_shipped_back(target: &Target, records: &Records, plan: &mut P
     Ok(())
 }
 
-/// One file that came with us goes, unless somebody made it theirs or another install has it, too.
+/// Removes a shipped file, unless a person changed it or another install has it, too.
 fn plan_back(
     place: Place,
     shipped: Option<&Shipped>,
@@ -238,6 +240,6 @@ fn plan_back(
 }
 
 pub(crate) fn mentions_program(file: &Path, program: &str) -> bool {
-    let text = settings_file::text(file);
+    let text = settings_file::read_text(file);
     text.is_some_and(|text| settings_text::has_ours(&text, program) || text.contains(program))
 }

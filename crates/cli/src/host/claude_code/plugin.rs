@@ -1,4 +1,4 @@
-//! Our plugin, if the client has it enabled.
+//! Tidegate's plugin, if the client has it enabled.
 
 use std::path::{Path, PathBuf};
 
@@ -12,19 +12,18 @@ const LARGEST: u64 = 4 * 1024 * 1024;
 
 const NAME: &str = "tidegate";
 
-/// Our plugin as the client has it.
 #[derive(Clone, Debug)]
 pub(crate) struct Plugin {
     /// `tidegate@market`.
     pub(crate) id: String,
-    /// Where it is, as far as the client says.
+    /// As far as the client says.
     pub(crate) folder: Option<PathBuf>,
-    /// The events it registers; `None` when that cannot be read.
+    /// `None` if its hooks cannot be read.
     pub(crate) events: Option<Vec<String>>,
 }
 
-/// Looks for it: enabled in a settings file, or lying in the user's folder of skills, which needs no install.
-pub(crate) fn find(settings: &[SettingsFile], host: Option<&Path>) -> Option<Plugin> {
+/// Enabled in a settings file, or in the user's folder of skills, which needs no install.
+pub(crate) fn find_plugin(settings: &[SettingsFile], host: Option<&Path>) -> Option<Plugin> {
     let host = host?;
     let enabled = settings.iter().filter_map(|file| file.get("enabledPlugins")?.as_object()).flatten();
     let mut ours: Vec<(&String, &Value)> = Vec::new();
@@ -42,13 +41,13 @@ pub(crate) fn find(settings: &[SettingsFile], host: Option<&Path>) -> Option<Plu
         bounded::open(&folder.join(".claude-plugin/plugin.json")).ok()?;
         (format!("{NAME}@skills-dir"), Some(folder))
     };
-    let events = folder.as_deref().and_then(events);
+    let events = folder.as_deref().and_then(read_events);
     Some(Plugin { id, folder, events })
 }
 
-/// Where the client's own list says it is. Its form has changed over time: one entry, or a list of them.
+/// From the client's own list. Its form has changed over time: one entry, or a list of them.
 fn install_path(host: &Path, id: &str) -> Option<PathBuf> {
-    let list: Value = read(&host.join("plugins/installed_plugins.json"))?;
+    let list: Value = read_json(&host.join("plugins/installed_plugins.json"))?;
     let entry = list.get("plugins").unwrap_or(&list).get(id)?;
     let entries = match entry {
         Value::Array(entries) => entries.as_slice(),
@@ -58,11 +57,11 @@ fn install_path(host: &Path, id: &str) -> Option<PathBuf> {
     Some(PathBuf::from(path))
 }
 
-fn events(folder: &Path) -> Option<Vec<String>> {
-    let file: Value = read(&folder.join("hooks/hooks.json"))?;
+fn read_events(folder: &Path) -> Option<Vec<String>> {
+    let file: Value = read_json(&folder.join("hooks/hooks.json"))?;
     Some(file.get("hooks")?.as_object()?.keys().cloned().collect())
 }
 
-fn read(path: &Path) -> Option<Value> {
+fn read_json(path: &Path) -> Option<Value> {
     serde_json::from_slice(&bounded::read(path, LARGEST).ok()?).ok()
 }

@@ -1,19 +1,17 @@
-//! What is registered with the host, and how each kind of install writes it.
+//! Hooks that Tidegate registers, and their form for each kind of install.
 
 use serde_json::{Map, Value, json};
 use tidegate_core::event::EventKind;
 
 use crate::shell;
 
-/// One entry: the event, its matcher, and whether it gates. A registration costs a process per event, so only what
-/// somebody uses is here.
+/// A registration costs a process per event, so only events in use are listed.
 #[derive(Debug)]
 pub(crate) struct Registration {
-    /// The event.
     pub(crate) event: EventKind,
-    /// Which calls of it; all when absent.
+    /// All calls if absent.
     pub(crate) matcher: Option<&'static str>,
-    /// Whether a failed check closes it.
+    /// A failed check closes it.
     pub(crate) gate: bool,
 }
 
@@ -21,7 +19,6 @@ const fn advice(event: EventKind) -> Registration {
     Registration { event, matcher: None, gate: false }
 }
 
-/// All of them.
 pub(crate) const REGISTRATIONS: &[Registration] = &[
     advice(EventKind::SessionStart),
     advice(EventKind::UserPromptSubmit),
@@ -31,7 +28,7 @@ pub(crate) const REGISTRATIONS: &[Registration] = &[
         matcher: Some("Edit|Write|MultiEdit|NotebookEdit"),
         gate: true,
     },
-    // Before an agent is spawned a failure of ours is no reason to hold the work up.
+    // A failure of Tidegate is no reason to stop an agent from being spawned.
     Registration {
         event: EventKind::PreToolUse,
         matcher: Some("AskUserQuestion|ExitWorktree|Agent|Task"),
@@ -51,21 +48,20 @@ pub(crate) const REGISTRATIONS: &[Registration] = &[
     advice(EventKind::SessionEnd),
 ];
 
-/// Who starts us, and by which command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Caller<'a> {
     /// A person's own settings: this program.
     Program(&'a str),
-    /// Settings that a team shares: whatever each of them has, or nothing.
+    /// Settings that a team shares: the program of each teammate, if any.
     Shared,
-    /// The plugin: its own selector.
+    /// The plugin's own selector.
     Plugin,
 }
 
-/// Finds the program in somebody's home or on their path and becomes it. Where there is none it is silent and nothing is
-/// gated: a teammate without it must be neither locked out nor nagged. Only absolute places: the folder that somebody
-/// works in must not choose the program. Builtins only, since it runs at every event.
-const SHARED: Line = Line {
+/// Finds the program in a person's home or on their path and becomes it. Without one it is silent and gates nothing: a
+/// teammate without Tidegate must be neither locked out nor nagged. Only absolute places: the current folder must not
+/// choose the program. Builtins only, since it runs at every event.
+const SHARED: ShellLine = ShellLine {
     before: concat!(
         r#"set -f; IFS=:; for d in "${XDG_DATA_HOME:-$HOME/.local/share}/tidegate/bin" $PATH; do "#,
         r#"case $d in /*) [ -f "$d/tidegate" ] && [ -x "$d/tidegate" ] && exec "$d/tidegate" "#,
@@ -75,7 +71,7 @@ const SHARED: Line = Line {
 
 /// Becomes the plugin's selector. Quoted, since a home may have a space in its name; braces, since some hosts fill the
 /// variable in and do not set it; and without the file silent, since some hosts take every failure for a denial.
-const PLUGIN: Line = Line {
+const PLUGIN: ShellLine = ShellLine {
     before: concat!(
         r#"[ ! -x "${CLAUDE_PLUGIN_ROOT}/bin/tidegate" ] || "#,
         r#"exec "${CLAUDE_PLUGIN_ROOT}/bin/tidegate" "#,
@@ -84,21 +80,19 @@ const PLUGIN: Line = Line {
 };
 
 fn program_line(program: &str, words: &[&str]) -> String {
-    format!("{} {}", shell::quote(program), words.join(" "))
+    format!("{} {}", shell::quote_text(program), words.join(" "))
 }
 
-/// A line of shell around our arguments.
-struct Line {
+struct ShellLine {
     before: &'static str,
     after: &'static str,
 }
 
-impl Line {
+impl ShellLine {
     fn around(&self, words: &[&str]) -> String {
         format!("{}{}{}", self.before, words.join(" "), self.after)
     }
 
-    /// The arguments in a line of this form.
     fn words(&self, line: &str) -> Option<Vec<String>> {
         let words = line.strip_prefix(self.before)?.strip_suffix(self.after)?;
         let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
@@ -106,13 +100,12 @@ impl Line {
     }
 }
 
-/// Whether Tidegate may have written this argument: no shell finds anything in it to read.
+/// Tidegate wrote only arguments in which a shell finds nothing to expand.
 fn is_own_word(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
 impl Registration {
-    /// The group that the host's settings hold for it.
     pub(crate) fn group(&self, caller: Caller<'_>) -> Value {
         let mut group = Map::new();
         if let Some(matcher) = self.matcher {
@@ -122,9 +115,9 @@ impl Registration {
         Value::Object(group)
     }
 
-    /// The handler that hosts run. Other agents read these files, too, and ignore keys that they do not know, such as
-    /// `args`. So `command` alone must be harmless: one whole line of shell, or the program, which takes a call without
-    /// arguments for a hook's. A shell or another interpreter would run the payload on its standard input.
+    /// Other agents read these files, too, and ignore keys that they do not know, such as `args`. So `command` alone
+    /// must be harmless: one whole line of shell, or the program, which treats a call without arguments as a hook. A
+    /// shell or another interpreter would run the payload on its standard input.
     pub(crate) fn handler(&self, caller: Caller<'_>) -> Value {
         let mut words = vec!["hook", "--event", self.event.name()];
         if self.event == EventKind::PreToolUse && !self.gate {
@@ -132,7 +125,7 @@ impl Registration {
         }
         let mut handler = json!({ "type": "command" });
         match caller {
-            // Without a shell, which would cost half as much again as the hook itself.
+            // A shell would cost half as much again as the hook itself.
             Caller::Program(program) if shell::is_plain(program) || cfg!(windows) => {
                 handler["command"] = json!(program);
                 handler["args"] = json!(words);
@@ -157,8 +150,7 @@ impl Registration {
     }
 }
 
-/// The groups of each event, in order.
-pub(crate) fn groups(caller: Caller<'_>) -> Vec<(&'static str, Vec<Value>)> {
+pub(crate) fn group_handlers(caller: Caller<'_>) -> Vec<(&'static str, Vec<Value>)> {
     let mut events: Vec<(&'static str, Vec<Value>)> = Vec::new();
     for registration in REGISTRATIONS {
         let (name, group) = (registration.event.name(), registration.group(caller));
@@ -170,36 +162,35 @@ pub(crate) fn groups(caller: Caller<'_>) -> Vec<(&'static str, Vec<Value>)> {
     events
 }
 
-/// The plugin's `hooks.json`.
 pub(crate) fn plugin_hooks() -> Value {
-    let hooks: Map<String, Value> =
-        groups(Caller::Plugin).into_iter().map(|(event, groups)| (event.to_owned(), json!(groups))).collect();
+    let hooks: Map<String, Value> = group_handlers(Caller::Plugin)
+        .into_iter()
+        .map(|(event, groups)| (event.to_owned(), json!(groups)))
+        .collect();
     json!({ "description": "Meters the context, gates edits, records every ruling", "hooks": hooks })
 }
 
-/// A hook entry that starts Tidegate and nothing else, in this form or one of an earlier version.
+/// A hook entry that starts Tidegate and nothing else, in this form or an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnEntry {
     pub(crate) starts: Starts,
-    /// The arguments: `hook --event Stop`.
+    /// For example `hook --event Stop`.
     pub(crate) words: Vec<String>,
     /// `command` is a shell, which runs the payload in hosts that ignore `args`.
     pub(crate) runs_payload: bool,
 }
 
-/// How an entry gets to the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Starts {
     /// By its path.
     Program(String),
-    /// By looking for it in a person's home and on `PATH`.
+    /// Looked for in a person's home and on `PATH`.
     Selector,
-    /// By the selector of the plugin.
     PluginSelector,
 }
 
 impl OwnEntry {
-    /// Reads a handler; `None` where it does something else, or more.
+    /// `None` if the handler does something else, or more.
     pub(crate) fn read(handler: &Value) -> Option<OwnEntry> {
         let command = handler.get("command")?.as_str()?;
         let entry = |starts: Starts, words: &[String], runs_payload: bool| {
@@ -215,8 +206,8 @@ impl OwnEntry {
                 if let Some(words) = PLUGIN.words(command) {
                     return entry(Starts::PluginSelector, &words, false);
                 }
-                match shell::plain(command)?.as_slice() {
-                    // Agents that do not know `args` copy an entry so.
+                match shell::plain_words(command)?.as_slice() {
+                    // Copied by agents that do not know `args`.
                     [program] if is_named_tidegate(program) => {
                         entry(Starts::Program(program.clone()), &[], false)
                     }
@@ -246,12 +237,12 @@ impl OwnEntry {
         }
     }
 
-    /// Whether the arguments are those of a registration that gates nothing.
+    /// From a registration that gates nothing.
     pub(crate) fn is_advice(&self) -> bool {
         self.words.iter().any(|word| word == "--advice")
     }
 
-    /// The same call as one line of shell. `None` for arguments that Tidegate never wrote, since a shell would read them.
+    /// As one line of shell. `None` for arguments that Tidegate never wrote, since a shell might expand them.
     pub(crate) fn line(&self) -> Option<String> {
         if !self.words.iter().all(|word| is_own_word(word)) {
             return None;
@@ -264,7 +255,6 @@ impl OwnEntry {
         }
     }
 
-    /// The caller that writes entries of this kind.
     pub(crate) fn caller(&self) -> Caller<'_> {
         match &self.starts {
             Starts::Program(program) => Caller::Program(program),
@@ -274,18 +264,18 @@ impl OwnEntry {
     }
 }
 
-/// The arguments of a handler; an empty list is none.
+/// An empty list counts as none.
 pub(crate) fn given_args(handler: &Value) -> &[Value] {
     handler.get("args").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The lines by which versions up to 0.1.0 looked for the program.
+/// Lines by which versions up to 0.1.0 looked for the program.
 fn is_old_selector(line: &str) -> bool {
     let begins = line.starts_with("set -f; IFS=:; for d in ") || line.starts_with("for t in ");
     begins && line.contains("\"$@\"") && line.ends_with("done; exit 0")
 }
 
-/// Whether a script looks for the program on `PATH`, starts it with the script's own arguments, and does nothing else.
+/// The script looks for the program on `PATH`, starts it with its own arguments, and does nothing else.
 fn only_starts_us(script: &str) -> bool {
     const WORDS: [&str; 17] = [
         "if",
@@ -315,7 +305,7 @@ fn is_shell(command: &str) -> bool {
     ["sh", "bash", "dash", "zsh"].iter().any(|shell| name == Some(shell.as_ref()))
 }
 
-/// Whether an argument of a handler names the program, or a script called after it. A folder of that name does not count.
+/// An argument names the program, or a script called after it. A folder of that name does not count.
 pub(crate) fn mentions_us(handler: &Value) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let names = |arg: &str| {
@@ -326,7 +316,7 @@ pub(crate) fn mentions_us(handler: &Value) -> bool {
     given_args(handler).iter().filter_map(Value::as_str).any(names)
 }
 
-/// Whether `command` is an interpreter and nothing more. Without `args` it takes its standard input for a script.
+/// Without `args` an interpreter runs its standard input as a script.
 pub(crate) fn is_interpreter(handler: &Value) -> bool {
     const INTERPRETERS: [&str; 12] = [
         "sh",
@@ -347,46 +337,45 @@ pub(crate) fn is_interpreter(handler: &Value) -> bool {
     INTERPRETERS.iter().any(|interpreter| name == *interpreter)
 }
 
-/// What an entry in somebody's settings is to us.
+/// The relation of an entry to Tidegate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Calls {
     Not,
-    /// Ours: `init` replaces it and `uninstall` takes it out.
+    /// Tidegate's own: `init` replaces it and `uninstall` removes it.
     Us,
-    /// Somebody's own work around us: only they can take it out.
+    /// A person's own script around Tidegate: only they can remove it.
     UsSomehow,
 }
 
-/// What a handler is to us. Ours is one that runs our program, one called tidegate, or a selector, and nothing else.
-pub(crate) fn calls(handler: &Value, program: &str) -> Calls {
+/// Tidegate's own entries run this program, one called tidegate, or a selector, and nothing else.
+pub(crate) fn classify_handler(handler: &Value, program: &str) -> Calls {
     match OwnEntry::read(handler).map(|entry| entry.starts) {
         Some(Starts::Selector | Starts::PluginSelector) => Calls::Us,
         Some(Starts::Program(called)) if is_tidegate(&called, program) => Calls::Us,
         _ => {
             let lines = handler.get("command").into_iter().chain(given_args(handler));
-            lines.filter_map(Value::as_str).map(somehow).max().unwrap_or(Calls::Not)
+            lines.filter_map(Value::as_str).map(classify_line).max().unwrap_or(Calls::Not)
         }
     }
 }
 
 /// By the words in a line of shell.
-fn somehow(line: &str) -> Calls {
+fn classify_line(line: &str) -> Calls {
     let ends = ["tidegate hook", "tidegate' hook", "tidegate\" hook", "tidegate.exe hook"];
     if ends.iter().any(|end| line.contains(end)) { Calls::UsSomehow } else { Calls::Not }
 }
 
-/// Whether a handler is ours.
 pub(crate) fn is_ours(handler: &Value, program: &str) -> bool {
-    calls(handler, program) == Calls::Us
+    classify_handler(handler, program) == Calls::Us
 }
 
-/// Whether a path is that of a program of our name, and not of a script.
+/// A script called tidegate does not count.
 fn is_named_tidegate(path: &str) -> bool {
     let name = std::path::Path::new(path).file_name();
     name.is_some_and(|name| name == "tidegate" || name == "tidegate.exe")
 }
 
-/// Whether a path is this program, or that of another version.
+/// This program, or that of another version.
 pub(crate) fn is_tidegate(path: &str, program: &str) -> bool {
     path == program || is_named_tidegate(path)
 }
@@ -430,7 +419,7 @@ mod tests {
             json!({ "command": "node", "args": ["/x/bin/tidegate", "hook"] }),
             json!({ "command": "bash", "args": ["-c", "exec 2>>log; exec tidegate \"$@\"", "tidegate", "hook"] }),
         ] {
-            assert_eq!(calls(&foreign, "/x/tidegate"), Calls::Not, "{foreign}");
+            assert_eq!(classify_handler(&foreign, "/x/tidegate"), Calls::Not, "{foreign}");
         }
         for line in [
             "/old/tidegate hook --event Stop",
@@ -439,14 +428,14 @@ mod tests {
             // As agents copy it that do not know `args`.
             "/x/tidegate",
         ] {
-            assert_eq!(calls(&json!({ "command": line }), "/x/tidegate"), Calls::Us, "{line}");
+            assert_eq!(classify_handler(&json!({ "command": line }), "/x/tidegate"), Calls::Us, "{line}");
         }
         for own in [
             json!({ "command": "A=1 tidegate hook --event Stop" }),
             json!({ "command": "cd x && '/opt/tidegate' hook" }),
             json!({ "command": "bash", "args": ["-c", "tidegate hook | tee log"] }),
         ] {
-            assert_eq!(calls(&own, "/x/tidegate"), Calls::UsSomehow, "{own}");
+            assert_eq!(classify_handler(&own, "/x/tidegate"), Calls::UsSomehow, "{own}");
         }
         let earlier = [
             json!({ "command": "sh", "args": ["-c", "for t in x; do exec \"$t\" \"$@\"; done; exit 0", "tidegate", "hook"] }),

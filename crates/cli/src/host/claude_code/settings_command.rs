@@ -1,4 +1,4 @@
-//! Our entries in the client's settings, and every other command that stands in them.
+//! Commands in the client's settings, Tidegate's and others'.
 
 use std::path::{Path, PathBuf};
 
@@ -11,45 +11,42 @@ use crate::path::real_path;
 use crate::program::{find_on_path, is_program};
 use crate::shell;
 
-/// One command in a settings file.
 #[derive(Clone, Debug)]
-pub(crate) struct Command {
+pub(crate) struct SettingsCommand {
     pub(crate) scope: Scope,
     pub(crate) file: PathBuf,
-    /// `None`: the status line.
+    /// `None` for the status line.
     pub(crate) event: Option<String>,
-    /// The program and its arguments, as they are written.
+    /// Program and arguments, as written.
     pub(crate) words: Vec<String>,
-    /// Whether a shell reads it.
+    /// A shell runs it.
     shell: bool,
-    /// Whether the program is looked for: behind the link, then on `PATH`.
+    /// The program is looked for: behind the link, then on `PATH`.
     pub(crate) selected: bool,
-    /// What it is to us, as `init` and `uninstall` see it.
+    /// As `init` and `uninstall` see it.
     pub(crate) calls: Calls,
 }
 
-/// What a program's name in a settings file comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
-    /// This file.
+pub(crate) enum CommandTarget {
     File(PathBuf),
-    /// Nothing: the reason.
+    /// With the reason.
     Missing(String),
-    /// It cannot be told without the client.
+    /// Only the client could tell.
     Unclear,
 }
 
-/// What names in commands stand for.
+/// Values of names in commands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Around<'a> {
+pub(crate) struct NameValues<'a> {
     pub(crate) home: Option<&'a Path>,
     pub(crate) project: Option<&'a Path>,
     pub(crate) path: &'a [PathBuf],
     pub(crate) link: Option<&'a Path>,
 }
 
-/// Every command of a settings file: hooks, then the status line. `program` is what settings call us by.
-pub(crate) fn commands(file: &SettingsFile, program: &str) -> Vec<Command> {
+/// Hooks, then the status line. `program` is the path of this program in settings.
+pub(crate) fn list_commands(file: &SettingsFile, program: &str) -> Vec<SettingsCommand> {
     let mut commands = Vec::new();
     let mut take = |event: Option<&String>, handler: &Value| {
         let Some(command) = handler.get("command").and_then(Value::as_str) else { return };
@@ -57,7 +54,7 @@ pub(crate) fn commands(file: &SettingsFile, program: &str) -> Vec<Command> {
         let entry = event.and_then(|_| OwnEntry::read(handler));
         let selected = entry.as_ref().is_some_and(|entry| entry.starts == Starts::Selector);
         let (words, shell) = match (entry, args) {
-            // In settings that a team shares, a line of shell looks for whatever each of them has.
+            // In shared settings, a line of shell looks for each teammate's own program.
             (Some(entry), _) if selected => {
                 (std::iter::once("tidegate".to_owned()).chain(entry.words).collect(), false)
             }
@@ -65,17 +62,17 @@ pub(crate) fn commands(file: &SettingsFile, program: &str) -> Vec<Command> {
                 let args = args.iter().filter_map(Value::as_str);
                 (std::iter::once(command).chain(args).map(str::to_owned).collect(), false)
             }
-            (_, None) => match status_line::called(command) {
+            (_, None) => match status_line::called_program(command) {
                 Some(program) => (vec![program, "statusline".to_owned()], false),
-                None => (shell::words(command), true),
+                None => (shell::split_words(command), true),
             },
         };
         let calls = match event {
-            Some(_) => registrations::calls(handler, program),
-            None => status_line::calls(command, program),
+            Some(_) => registrations::classify_handler(handler, program),
+            None => status_line::classify_command(command, program),
         };
         let (scope, file, event) = (file.scope, file.path.clone(), event.cloned());
-        commands.push(Command { scope, file, event, words, shell, selected, calls });
+        commands.push(SettingsCommand { scope, file, event, words, shell, selected, calls });
     };
     for (event, entries) in file.get("hooks").and_then(Value::as_object).into_iter().flatten() {
         for entry in entries.as_array().into_iter().flatten() {
@@ -90,47 +87,45 @@ pub(crate) fn commands(file: &SettingsFile, program: &str) -> Vec<Command> {
     commands
 }
 
-impl Command {
-    /// The program as it is written, without variables set before it.
+impl SettingsCommand {
+    /// Without variables set before it.
     fn program(&self) -> Option<&str> {
         let mut words = self.words.iter().map(String::as_str);
         words.find(|word| !(self.shell && shell::is_assignment(word)))
     }
 
-    /// The program as it is written.
+    /// As it is written.
     pub(crate) fn name(&self) -> &str {
         self.program().unwrap_or_default()
     }
 
-    /// Where its program is.
-    pub(crate) fn target(&self, around: Around<'_>) -> Target {
+    pub(crate) fn target(&self, around: NameValues<'_>) -> CommandTarget {
         let name = self.name();
-        // What somebody wrote around us says only by its first word what it starts.
+        // Of a person's own script, only the first word shows which program it starts.
         if self.calls == Calls::UsSomehow && !is_tidegate(name, "") {
-            return Target::Unclear;
+            return CommandTarget::Unclear;
         }
         if let Some(link) = around.link.filter(|link| self.selected && is_program(link).is_ok()) {
-            return Target::File(real_path(link));
+            return CommandTarget::File(real_path(link));
         }
-        let Some(name) = self.expand(name, around) else { return Target::Unclear };
+        let Some(name) = self.expand(name, around) else { return CommandTarget::Unclear };
         let path = Path::new(&name);
         let path = if path.components().count() <= 1 && !name.contains('/') {
             match find_on_path(around.path, &name) {
                 Some(path) => path,
-                None => return Target::Missing(format!("`{name}` is not on PATH")),
+                None => return CommandTarget::Missing(format!("`{name}` is not on PATH")),
             }
         } else {
             around.project.map_or_else(|| path.to_owned(), |project| project.join(path))
         };
         match is_program(&path) {
-            Ok(()) => Target::File(real_path(&path)),
-            Err(why) => Target::Missing(format!("{} {why}", path.display())),
+            Ok(()) => CommandTarget::File(real_path(&path)),
+            Err(why) => CommandTarget::Missing(format!("{} {why}", path.display())),
         }
     }
 
-    /// Paths into the client's plugin cache that are not there any more: an update moves a plugin, and a copied path
-    /// stays behind.
-    pub(crate) fn gone_from_cache(&self, around: Around<'_>) -> Vec<PathBuf> {
+    /// Missing paths in the client's plugin cache: an update moves a plugin, and a copied path is left behind.
+    pub(crate) fn gone_from_cache(&self, around: NameValues<'_>) -> Vec<PathBuf> {
         let in_cache = self.words.iter().filter(|word| word.contains("plugins/cache/"));
         let paths = in_cache.filter_map(|word| {
             let path = self.expand(word, around)?;
@@ -142,8 +137,8 @@ impl Command {
         paths.filter(|path| path.is_absolute() && !path.exists()).collect()
     }
 
-    /// With its variables filled in, as far as the client or the shell fills them in.
-    fn expand(&self, text: &str, around: Around<'_>) -> Option<String> {
+    /// Fills in the variables that the client or the shell would fill in.
+    fn expand(&self, text: &str, around: NameValues<'_>) -> Option<String> {
         let mut text = text.to_owned();
         let mut fill = |name: &str, value: Option<&Path>| {
             if let Some(value) = value {
@@ -172,13 +167,13 @@ mod tests {
 
     use super::super::settings_file::Content;
 
-    fn commands_of(settings: &Value) -> Vec<Command> {
+    fn commands_of(settings: &Value) -> Vec<SettingsCommand> {
         let content = Content::Object(settings.as_object().unwrap().clone());
         let file = SettingsFile { scope: Scope::User, path: "/s.json".into(), content, modified: None };
-        commands(&file, "/opt/tidegate")
+        list_commands(&file, "/opt/tidegate")
     }
 
-    const AROUND: Around<'static> = Around { home: None, project: None, path: &[], link: None };
+    const AROUND: NameValues<'static> = NameValues { home: None, project: None, path: &[], link: None };
 
     #[test]
     fn ours_is_found_in_every_form() {
@@ -208,9 +203,9 @@ mod tests {
             let settings = json!({ "statusLine": { "command": command } });
             commands_of(&settings)[0].target(AROUND)
         };
-        assert_eq!(target("$UNKNOWN/tidegate statusline"), Target::Unclear);
-        assert_eq!(target("`which tidegate` statusline"), Target::Unclear);
-        assert!(matches!(target("/no/such/tidegate statusline"), Target::Missing(_)));
-        assert!(matches!(target("tidegate statusline"), Target::Missing(_)));
+        assert_eq!(target("$UNKNOWN/tidegate statusline"), CommandTarget::Unclear);
+        assert_eq!(target("`which tidegate` statusline"), CommandTarget::Unclear);
+        assert!(matches!(target("/no/such/tidegate statusline"), CommandTarget::Missing(_)));
+        assert!(matches!(target("tidegate statusline"), CommandTarget::Missing(_)));
     }
 }

@@ -1,4 +1,4 @@
-//! Our entries in one of the host's settings files: text in, text out.
+//! Tidegate's entries in a settings file: text in, text out.
 
 use serde_json::{Value, json};
 
@@ -6,27 +6,25 @@ use super::registrations::{self, Caller, Calls, OwnEntry, Starts, is_ours};
 use super::status_line::{self, StatusLine, Theirs};
 use crate::json_text::{self, Document, Fault, Node};
 
-/// What goes into a file.
+/// Entries to write into a file.
 #[derive(Debug)]
 pub(crate) struct Entries<'a> {
-    /// The hooks, called so; `None` leaves those that are there.
+    /// `None` leaves the existing hooks.
     pub(crate) hooks: Option<Caller<'a>>,
-    /// The status line, too.
     pub(crate) status_line: bool,
 }
 
-/// What our entries depend on, beside the file itself.
+/// Everything outside the file that its entries depend on.
 #[derive(Debug)]
-pub(crate) struct Around<'a> {
-    /// The path by which settings call us.
+pub(crate) struct EntryContext<'a> {
+    /// Path of this program in settings.
     pub(crate) program: &'a str,
-    /// The status line of a settings file farther away, which ours would hide.
+    /// The status line of a settings file with less precedence, which the new one would hide.
     pub(crate) farther: Option<String>,
-    /// The file as it was before us, where that is known: tells what was empty then and how things were spelt.
+    /// The file before Tidegate, if known: shows which parts were empty and how strings were spelt.
     pub(crate) original: Option<&'a str>,
 }
 
-/// Why a file is left alone.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Refusal {
     pub(crate) fault: Fault,
@@ -37,78 +35,76 @@ const MEND: &str = "mend the file, then run this again; nothing was changed";
 const NOT_READ: &str = "the client ignores a settings file with comments or trailing commas as a whole, so hooks in it \
 would never run; take them out, then run this again; nothing was changed";
 
-/// The file with our entries; what was ours before is replaced. `None` stands for no file.
-pub(crate) fn install(
+/// Replaces older entries of Tidegate. `None` stands for no file.
+pub(crate) fn add_entries(
     text: Option<&str>,
     entries: &Entries<'_>,
-    around: &Around<'_>,
+    around: &EntryContext<'_>,
 ) -> Result<String, Refusal> {
     let text = text.filter(|text| !is_blank(text)).unwrap_or("{}\n");
-    let document = Document::parse(text).map_err(broken)?;
-    check(&document, entries)?;
+    let document = Document::parse(text).map_err(broken_json)?;
+    check_document(&document, entries)?;
     let has_hooks = entries.hooks.is_none_or(|caller| has_exactly(&document, caller, around.program));
     let theirs = their_line(&document, around);
     let has_line = !entries.status_line || {
         let now = line_of(&document.root).unwrap_or_default();
-        now == status_line::command(around.program, theirs.as_ref())
-            || status_line::read(now, around.program) == StatusLine::CallsUs
+        now == status_line::make_command(around.program, theirs.as_ref())
+            || status_line::read_command(now, around.program) == StatusLine::CallsUs
     };
     let mut new = text.to_owned();
     if let Some(caller) = entries.hooks.filter(|_| !has_hooks) {
-        new = without_hooks(new, around).map_err(broken)?;
-        for (event, groups) in registrations::groups(caller) {
-            new = with_groups(&new, event, &groups).map_err(broken)?;
+        new = without_hooks(new, around).map_err(broken_json)?;
+        for (event, groups) in registrations::group_handlers(caller) {
+            new = with_groups(&new, event, &groups).map_err(broken_json)?;
         }
     }
     if !has_line {
-        let command = status_line::command(around.program, theirs.as_ref());
-        let document = Document::parse(&new).map_err(broken)?;
+        let command = status_line::make_command(around.program, theirs.as_ref());
+        let document = Document::parse(&new).map_err(broken_json)?;
         let there = document.root.get("statusLine").and_then(|line| line.get("command"));
         let line = json!({ "type": "command", "command": command });
         new = match there {
-            Some(there) => document.replace(there, &json_text::quoted(&command)),
+            Some(there) => document.replace(there, &json_text::quote_string(&command)),
             None => document.push(&document.root, Some("statusLine"), &line),
         };
     }
     Ok(new)
 }
 
-/// The file without our entries; `None` when nothing is left of a file that was not there before.
-pub(crate) fn uninstall(text: &str, around: &Around<'_>) -> Result<Option<String>, Refusal> {
+/// Returns `None` when nothing is left of a file that did not exist before.
+pub(crate) fn remove_entries(text: &str, around: &EntryContext<'_>) -> Result<Option<String>, Refusal> {
     if is_blank(text) {
         return Ok(Some(text.to_owned()));
     }
     let left = without_hooks(text.to_owned(), around).and_then(|text| without_line(text, around));
-    let left = left.map_err(broken)?;
+    let left = left.map_err(broken_json)?;
     if left == text || around.original.is_some() {
         return Ok(Some(left));
     }
-    let document = Document::parse(&left).map_err(broken)?;
+    let document = Document::parse(&left).map_err(broken_json)?;
     let is_empty = document.oddities.is_empty() && document.root.members().is_some_and(<[_]>::is_empty);
     Ok((!is_empty).then_some(left))
 }
 
-/// Whether a settings file has entries of ours.
 pub(crate) fn has_ours(text: &str, program: &str) -> bool {
     let Ok(document) = Document::parse(text) else { return false };
     let mut handlers = hook_groups(&document.root).flat_map(handlers_of);
     handlers.any(|handler| is_ours(&document.value(handler), program))
-        || line_of(&document.root).is_some_and(|line| status_line::calls(line, program) == Calls::Us)
+        || line_of(&document.root)
+            .is_some_and(|line| status_line::classify_command(line, program) == Calls::Us)
 }
 
-/// The groups of hooks of every event. `hooks` can stand there twice.
+/// Of every event. `hooks` can stand there twice.
 pub(crate) fn hook_groups(root: &Node) -> impl Iterator<Item = &Node> {
     let lists = root.members().unwrap_or_default().iter().filter(|item| item.key == "hooks");
     let events = lists.flat_map(|hooks| hooks.value.members().unwrap_or_default());
     events.flat_map(|event| event.value.elements().unwrap_or_default()).map(|group| &group.value)
 }
 
-/// The handlers of a group.
 pub(crate) fn handlers_of(group: &Node) -> impl Iterator<Item = &Node> {
     group.get("hooks").and_then(Node::elements).unwrap_or_default().iter().map(|handler| &handler.value)
 }
 
-/// Whether a settings file has the hooks that a team shares.
 pub(crate) fn has_shared_hooks(text: &str, program: &str) -> bool {
     let is_selector =
         |handler: &Value| OwnEntry::read(handler).is_some_and(|entry| entry.starts == Starts::Selector);
@@ -117,11 +113,11 @@ pub(crate) fn has_shared_hooks(text: &str, program: &str) -> bool {
     groups.is_ok_and(|groups| groups.iter().any(|(_, group)| is_shared(group)))
 }
 
-/// The status line of a settings file, looked through ours: what a person would see without us.
+/// The line that a person would see without Tidegate's.
 pub(crate) fn foreign_line(text: &str, program: &str) -> Option<String> {
     let document = Document::parse(text).ok().filter(|document| document.oddities.is_empty())?;
     let command = line_of(&document.root)?;
-    match status_line::read(command, program) {
+    match status_line::read_command(command, program) {
         StatusLine::Foreign => Some(command.to_owned()),
         StatusLine::Around(theirs) => Some(theirs.command().to_owned()),
         StatusLine::EarlierAround(theirs) => Some(theirs),
@@ -133,13 +129,13 @@ fn is_blank(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim().is_empty()
 }
 
-fn broken(mut fault: Fault) -> Refusal {
+fn broken_json(mut fault: Fault) -> Refusal {
     fault.what.insert_str(0, "broken JSON: ");
     Refusal { fault, hint: MEND }
 }
 
-/// Refuses what we could not write into, or what the host would not read.
-fn check(document: &Document<'_>, entries: &Entries<'_>) -> Result<(), Refusal> {
+/// Refuses files that cannot be edited, or that the host would not read.
+fn check_document(document: &Document<'_>, entries: &Entries<'_>) -> Result<(), Refusal> {
     if let Some(oddity) = document.oddities.first() {
         return Err(Refusal { fault: oddity.clone(), hint: NOT_READ });
     }
@@ -174,9 +170,8 @@ pub(crate) fn line_of(root: &Node) -> Option<&str> {
     root.get("statusLine")?.get("command")?.string()
 }
 
-/// Whether our hooks in the file are these and no others.
 fn has_exactly(document: &Document<'_>, caller: Caller<'_>, program: &str) -> bool {
-    let wanted: Vec<(String, Value)> = registrations::groups(caller)
+    let wanted: Vec<(String, Value)> = registrations::group_handlers(caller)
         .into_iter()
         .flat_map(|(event, groups)| groups.into_iter().map(move |group| (event.to_owned(), group)))
         .collect();
@@ -187,7 +182,7 @@ fn has_exactly(document: &Document<'_>, caller: Caller<'_>, program: &str) -> bo
         && wanted.iter().all(|group| found.contains(group))
 }
 
-/// The groups with a handler of ours, and their events.
+/// With their events.
 fn our_groups(document: &Document<'_>, program: &str) -> Vec<(String, Value)> {
     let events = document.root.get("hooks").and_then(Node::members).unwrap_or_default();
     let groups = events.iter().flat_map(|event| {
@@ -200,11 +195,11 @@ fn our_groups(document: &Document<'_>, program: &str) -> Vec<(String, Value)> {
     groups.filter(|(_, group)| ours(group)).collect()
 }
 
-/// The line that ours goes around.
-fn their_line(document: &Document<'_>, around: &Around<'_>) -> Option<Theirs> {
+/// The status line that Tidegate's is put around.
+fn their_line(document: &Document<'_>, around: &EntryContext<'_>) -> Option<Theirs> {
     let farther = || around.farther.clone().map(Theirs::Farther);
     let Some(command) = line_of(&document.root) else { return farther() };
-    match status_line::read(command, around.program) {
+    match status_line::read_command(command, around.program) {
         StatusLine::Foreign | StatusLine::CallsUs => Some(Theirs::Own(command.to_owned())),
         StatusLine::Around(theirs @ Theirs::Own(_)) => Some(theirs),
         StatusLine::EarlierAround(theirs) if around.farther.as_ref() != Some(&theirs) => {
@@ -214,7 +209,7 @@ fn their_line(document: &Document<'_>, around: &Around<'_>) -> Option<Theirs> {
     }
 }
 
-/// The text with these groups at the end of an event's.
+/// Appends to the event's list.
 fn with_groups(text: &str, event: &str, groups: &[Value]) -> Result<String, Fault> {
     let document = Document::parse(text)?;
     let Some(hooks) = document.root.get("hooks") else {
@@ -232,15 +227,15 @@ fn with_groups(text: &str, event: &str, groups: &[Value]) -> Result<String, Faul
     Ok(new)
 }
 
-/// Takes out every handler of ours, the last first, and what is empty without it.
-fn without_hooks(mut text: String, around: &Around<'_>) -> Result<String, Fault> {
+/// The last first, with containers that are empty without it.
+fn without_hooks(mut text: String, around: &EntryContext<'_>) -> Result<String, Fault> {
     while let Some(left) = without_last_hook(&text, around)? {
         text = left;
     }
     Ok(text)
 }
 
-fn without_last_hook(text: &str, around: &Around<'_>) -> Result<Option<String>, Fault> {
+fn without_last_hook(text: &str, around: &EntryContext<'_>) -> Result<Option<String>, Fault> {
     let original = around.original.and_then(|text| Document::parse(text).ok());
     let was_there = |event: Option<&str>| {
         let hooks = original.as_ref().and_then(|original| original.root.get("hooks"));
@@ -271,8 +266,8 @@ fn without_last_hook(text: &str, around: &Around<'_>) -> Result<Option<String>, 
     Ok(None)
 }
 
-/// Takes out our status line; the one it was around comes back.
-fn without_line(text: String, around: &Around<'_>) -> Result<String, Fault> {
+/// Restores the wrapped status line.
+fn without_line(text: String, around: &EntryContext<'_>) -> Result<String, Fault> {
     let document = Document::parse(&text)?;
     let root = &document.root;
     let members = root.members().unwrap_or_default();
@@ -281,11 +276,11 @@ fn without_line(text: String, around: &Around<'_>) -> Result<String, Fault> {
     let Some((node, command)) = line.get("command").and_then(|node| Some((node, node.string()?))) else {
         return Ok(text);
     };
-    let theirs = match status_line::read(command, around.program) {
+    let theirs = match status_line::read_command(command, around.program) {
         StatusLine::Foreign | StatusLine::CallsUs => return Ok(text),
         StatusLine::Around(Theirs::Own(theirs)) => theirs,
         StatusLine::EarlierAround(theirs) if around.farther.as_ref() != Some(&theirs) => theirs,
-        // Ours alone, or around one that stands in another file and shows again without us.
+        // Nothing to restore here: there is no wrapped line, or it stands in another file.
         StatusLine::Ours | StatusLine::Around(Theirs::Farther(_)) | StatusLine::EarlierAround(_) => {
             return Ok(document.remove(root, index));
         }
@@ -295,7 +290,7 @@ fn without_line(text: String, around: &Around<'_>) -> Result<String, Fault> {
         let node = original.root.get("statusLine")?.get("command")?;
         (node.string() == Some(theirs.as_str())).then(|| original.raw(node).to_owned())
     });
-    Ok(document.replace(node, &spelt.unwrap_or_else(|| json_text::quoted(&theirs))))
+    Ok(document.replace(node, &spelt.unwrap_or_else(|| json_text::quote_string(&theirs))))
 }
 
 #[cfg(test)]
@@ -306,20 +301,20 @@ mod tests {
     const PROGRAM: &str = "/opt/it's here/tidegate";
     const ALL: Entries<'_> = Entries { hooks: Some(Caller::Program(PROGRAM)), status_line: true };
 
-    fn around(original: Option<&str>) -> Around<'_> {
-        Around { program: PROGRAM, farther: None, original }
+    fn around(original: Option<&str>) -> EntryContext<'_> {
+        EntryContext { program: PROGRAM, farther: None, original }
     }
 
     fn installed(text: Option<&str>) -> String {
-        let once = install(text, &ALL, &around(None)).unwrap();
-        assert_eq!(install(Some(&once), &ALL, &around(text)).unwrap(), once);
-        assert_eq!(install(Some(&once), &ALL, &around(None)).unwrap(), once);
+        let once = add_entries(text, &ALL, &around(None)).unwrap();
+        assert_eq!(add_entries(Some(&once), &ALL, &around(text)).unwrap(), once);
+        assert_eq!(add_entries(Some(&once), &ALL, &around(None)).unwrap(), once);
         assert!(has_ours(&once, PROGRAM) && !has_shared_hooks(&once, PROGRAM));
         once
     }
 
     fn out(text: &str) -> Option<String> {
-        uninstall(text, &around(None)).unwrap()
+        remove_entries(text, &around(None)).unwrap()
     }
 
     #[test]
@@ -355,7 +350,7 @@ mod tests {
             "{\"statusLine\": {\"command\": \"echo \\u00e9\\/\"}}",
         ] {
             let with = installed(Some(theirs));
-            let left = |text: &str| uninstall(text, &around(Some(theirs))).unwrap().unwrap();
+            let left = |text: &str| remove_entries(text, &around(Some(theirs))).unwrap().unwrap();
             assert_eq!(left(&with), theirs, "{with}");
             // Also when the file was changed since.
             if theirs != "{}" {
@@ -367,10 +362,10 @@ mod tests {
 
     #[test]
     fn a_line_of_another_file_is_wrapped_and_not_copied_back() {
-        let around = Around { farther: Some("theirs".into()), ..around(None) };
-        let once = install(None, &ALL, &around).unwrap();
+        let around = EntryContext { farther: Some("theirs".into()), ..around(None) };
+        let once = add_entries(None, &ALL, &around).unwrap();
         assert!(once.contains("farther='theirs'"), "{once}");
-        assert_eq!(install(Some(&once), &ALL, &around).unwrap(), once);
+        assert_eq!(add_entries(Some(&once), &ALL, &around).unwrap(), once);
         assert_eq!(foreign_line(&once, PROGRAM).as_deref(), Some("theirs"));
         // The other file may have changed since.
         assert_eq!(out(&once), None);
@@ -411,9 +406,9 @@ mod tests {
             json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "theirs" }] }] } })
         );
         // And is no reason to call the file finished.
-        let again = install(Some(&edited), &ALL, &around(None)).unwrap();
+        let again = add_entries(Some(&edited), &ALL, &around(None)).unwrap();
         assert_eq!(again.matches("theirs").count(), 1);
-        assert_eq!(install(Some(&again), &ALL, &around(None)).unwrap(), again);
+        assert_eq!(add_entries(Some(&again), &ALL, &around(None)).unwrap(), again);
     }
 
     #[test]
@@ -422,7 +417,7 @@ mod tests {
         let odd = with.replacen("\"a\": 1,", "\"a\": 1, // mine", 1).replacen("\n}\n", ",\n}\n", 1);
         let left = out(&odd).unwrap();
         assert!(left.contains("// mine") && !left.contains("tidegate"), "{left}");
-        let refusal = install(Some(&odd), &ALL, &around(None)).unwrap_err();
+        let refusal = add_entries(Some(&odd), &ALL, &around(None)).unwrap_err();
         assert_eq!((refusal.fault.line, refusal.fault.column), (2, 11));
         assert!(refusal.hint.contains("never run"));
     }
@@ -438,10 +433,10 @@ mod tests {
             ("{\"a\": 1,}", 8),
             ("{\"a\": 1", 8),
         ] {
-            let refusal = install(Some(text), &ALL, &around(None)).expect_err(text);
+            let refusal = add_entries(Some(text), &ALL, &around(None)).expect_err(text);
             assert_eq!((refusal.fault.line, refusal.fault.column), (1, column), "{text}: {refusal:?}");
         }
-        assert!(uninstall("{,}", &around(None)).is_err());
+        assert!(remove_entries("{,}", &around(None)).is_err());
         for kept in ["[]", "{\"hooks\": 5}", "{\"statusLine\": null}", "{ \"a\": 1 }", ""] {
             assert_eq!(out(kept).as_deref(), Some(kept));
         }
@@ -460,9 +455,9 @@ mod tests {
         #[test]
         fn any_file_comes_back(text in odd_json(&["hooks", "Stop", "PreToolUse", "statusLine", "command"])) {
             for entries in [ALL, Entries { hooks: Some(Caller::Shared), status_line: false }] {
-                let Ok(with) = install(Some(&text), &entries, &around(None)) else { continue };
-                proptest::prop_assert_eq!(&install(Some(&with), &entries, &around(Some(&text))).unwrap(), &with);
-                let left = uninstall(&with, &around(Some(&text))).unwrap();
+                let Ok(with) = add_entries(Some(&text), &entries, &around(None)) else { continue };
+                proptest::prop_assert_eq!(&add_entries(Some(&with), &entries, &around(Some(&text))).unwrap(), &with);
+                let left = remove_entries(&with, &around(Some(&text))).unwrap();
                 proptest::prop_assert_eq!(left.as_deref(), Some(text.as_str()), "{}", with);
             }
         }
@@ -471,11 +466,11 @@ mod tests {
     #[test]
     fn the_shared_file_has_hooks_and_the_own_file_the_line() {
         let shared =
-            install(None, &Entries { hooks: Some(Caller::Shared), status_line: false }, &around(None));
+            add_entries(None, &Entries { hooks: Some(Caller::Shared), status_line: false }, &around(None));
         let shared = shared.unwrap();
         assert!(has_shared_hooks(&shared, PROGRAM) && has_ours(&shared, PROGRAM));
         assert!(!shared.contains("statusLine") && !shared.contains("onFailure"), "{shared}");
-        let own = install(None, &Entries { hooks: None, status_line: true }, &around(None)).unwrap();
+        let own = add_entries(None, &Entries { hooks: None, status_line: true }, &around(None)).unwrap();
         assert!(!own.contains("\"hooks\"") && has_ours(&own, PROGRAM));
         assert_eq!((out(&shared), out(&own)), (None, None));
     }

@@ -1,6 +1,5 @@
-//! The skills, commands and rules that come with us, and where they go in the host's folder.
+//! Skills, commands and rules that Tidegate ships, and their places in the host's folder.
 
-/// A file in this program.
 #[derive(Debug)]
 pub(crate) struct Shipped {
     /// Below the host's folder.
@@ -26,7 +25,6 @@ macro_rules! command {
     };
 }
 
-/// All of them.
 pub(crate) const SHIPPED: &[Shipped] = &[
     skill!("getting-started"),
     skill!("code-quality-rules"),
@@ -46,11 +44,10 @@ pub(crate) const SHIPPED: &[Shipped] = &[
     command!("status"),
 ];
 
-/// What only the preset `strict` brings: the rule that has the model write what that preset asks for.
+/// Only with the preset `strict`: has the model write the tag which that preset asks for.
 pub(crate) const META_TAG: Shipped =
     Shipped { path: "rules/meta-tag.md", text: include_str!("rules/meta-tag.md") };
 
-/// Whether a skill comes with us.
 pub(crate) fn has_skill(name: &str) -> bool {
     let path = format!("skills/{name}/SKILL.md");
     SHIPPED.iter().any(|file| file.path == path)

@@ -1,44 +1,41 @@
-//! The command of our status line: one that speaks when the program is gone, around the one that was there.
+//! The command of Tidegate's status line. It wraps the previous one, and reports a missing program.
 
 use super::registrations::{Calls, is_tidegate};
-use crate::shell::{self, quote};
+use crate::shell::{self, quote_text};
 
-/// What the command says where the program is missing; the line is the only place a person would see it.
+/// The status line is the only place where a person would see that the program is missing.
 const GONE: &str = "tidegate: not found; run its installer again, or see tidegate doctor";
 
-/// A status line that ours is put around.
+/// A status line that Tidegate's is put around.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Theirs {
-    /// It stood in this file and goes back there.
+    /// From the same file, and restored there.
     Own(String),
-    /// It stands in a file farther away, which ours hides.
+    /// From a file with less precedence, which Tidegate's line hides.
     Farther(String),
 }
 
 impl Theirs {
-    /// The command.
     pub(crate) fn command(&self) -> &str {
         let (Theirs::Own(command) | Theirs::Farther(command)) = self;
         command
     }
 }
 
-/// What a status line's command is to us.
 #[derive(Debug, PartialEq)]
 pub(crate) enum StatusLine {
     Foreign,
-    /// Not ours, but it calls us.
+    /// A person's own command that calls Tidegate.
     CallsUs,
     Ours,
     Around(Theirs),
-    /// Of an earlier version, which did not say where the other stood.
+    /// From a version that did not note the file of the other line.
     EarlierAround(String),
 }
 
-/// Our command.
-pub(crate) fn command(program: &str, theirs: Option<&Theirs>) -> String {
-    let program = quote(program);
-    let gone = quote(GONE);
+pub(crate) fn make_command(program: &str, theirs: Option<&Theirs>) -> String {
+    let program = quote_text(program);
+    let gone = quote_text(GONE);
     let Some(theirs) = theirs else {
         return format!("if [ -x {program} ]; then {program} statusline; else echo {gone}; fi");
     };
@@ -46,19 +43,18 @@ pub(crate) fn command(program: &str, theirs: Option<&Theirs>) -> String {
     format!(
         "{name}={}; if [ -x {program} ]; then {program} statusline --wrap \"${name}\"; \
          else sh -c \"${name}\"; echo {gone}; fi",
-        quote(theirs.command()),
+        quote_text(theirs.command()),
     )
 }
 
-/// Tells what a command is.
-pub(crate) fn read(command: &str, program: &str) -> StatusLine {
+pub(crate) fn read_command(command: &str, program: &str) -> StatusLine {
     read_ours(command, program)
         .or_else(|| read_earlier(command, program))
         .unwrap_or_else(|| if calls_us(command, program) { StatusLine::CallsUs } else { StatusLine::Foreign })
 }
 
-/// The program that a command of our form calls, wherever that is.
-pub(crate) fn called(command: &str) -> Option<String> {
+/// For a command of Tidegate's form, also of another installation.
+pub(crate) fn called_program(command: &str) -> Option<String> {
     let (_, called) = take_apart(command)?;
     Some(called)
 }
@@ -68,7 +64,7 @@ fn read_ours(command: &str, program: &str) -> Option<StatusLine> {
     is_tidegate(&called, program).then(|| theirs.map_or(StatusLine::Ours, StatusLine::Around))
 }
 
-/// A command of our form: what it is put around, and the program it calls.
+/// Returns the wrapped command and the program, for a command of Tidegate's form.
 fn take_apart(command: &str) -> Option<(Option<Theirs>, String)> {
     let variable = |name: &str| {
         let (theirs, rest) = unquote(command.strip_prefix(name)?)?;
@@ -88,7 +84,7 @@ fn take_apart(command: &str) -> Option<(Option<Theirs>, String)> {
 
 /// `/path/tidegate statusline [--wrap '…']`, quoted or not.
 fn read_earlier(command: &str, program: &str) -> Option<StatusLine> {
-    let words = shell::plain(command)?;
+    let words = shell::plain_words(command)?;
     let [called, told, rest @ ..] = words.as_slice() else { return None };
     if told != "statusline" || !is_tidegate(called, program) {
         return None;
@@ -101,19 +97,19 @@ fn read_earlier(command: &str, program: &str) -> Option<StatusLine> {
 }
 
 fn calls_us(command: &str, program: &str) -> bool {
-    command.contains(&format!("{} statusline", quote(program))) || command.contains("tidegate statusline")
+    command.contains(&format!("{} statusline", quote_text(program)))
+        || command.contains("tidegate statusline")
 }
 
-/// What a status line's command is to us, in the words of other entries.
-pub(crate) fn calls(command: &str, program: &str) -> Calls {
-    match read(command, program) {
+pub(crate) fn classify_command(command: &str, program: &str) -> Calls {
+    match read_command(command, program) {
         StatusLine::Foreign => Calls::Not,
         StatusLine::CallsUs => Calls::UsSomehow,
         StatusLine::Ours | StatusLine::Around(_) | StatusLine::EarlierAround(_) => Calls::Us,
     }
 }
 
-/// Reads one word that [`quote`] wrote; the word and the rest.
+/// Inverse of [`quote`]; returns the word and the rest.
 fn unquote(text: &str) -> Option<(String, &str)> {
     let mut rest = text.strip_prefix('\'')?;
     let mut word = String::new();
@@ -140,26 +136,26 @@ mod tests {
 
     #[test]
     fn earlier_forms_are_ours() {
-        assert_eq!(read("'/old/tidegate' statusline", PROGRAM), StatusLine::Ours);
+        assert_eq!(read_command("'/old/tidegate' statusline", PROGRAM), StatusLine::Ours);
         let around = r"'/old/tidegate' statusline --wrap 'echo '\''hi'\'''";
-        assert_eq!(read(around, PROGRAM), StatusLine::EarlierAround("echo 'hi'".into()));
-        assert_eq!(read("/old/tidegate statusline", PROGRAM), StatusLine::Ours);
-        assert_eq!(read("$HOME/bin/tidegate statusline", PROGRAM), StatusLine::Ours);
-        assert_eq!(read("tidegate statusline --wrap a b", PROGRAM), StatusLine::CallsUs);
+        assert_eq!(read_command(around, PROGRAM), StatusLine::EarlierAround("echo 'hi'".into()));
+        assert_eq!(read_command("/old/tidegate statusline", PROGRAM), StatusLine::Ours);
+        assert_eq!(read_command("$HOME/bin/tidegate statusline", PROGRAM), StatusLine::Ours);
+        assert_eq!(read_command("tidegate statusline --wrap a b", PROGRAM), StatusLine::CallsUs);
     }
 
     #[test]
     fn what_others_made_of_it_is_theirs() {
-        let ours = command(PROGRAM, None);
-        assert_eq!(read(&ours, "/opt/other"), StatusLine::Ours, "another version's");
+        let ours = make_command(PROGRAM, None);
+        assert_eq!(read_command(&ours, "/opt/other"), StatusLine::Ours, "another version's");
         for theirs in
             [format!("{ours}; echo more"), format!("tee x | {ours}"), "tidegate statusline | cat".into()]
         {
-            assert_eq!(read(&theirs, PROGRAM), StatusLine::CallsUs, "{theirs}");
+            assert_eq!(read_command(&theirs, PROGRAM), StatusLine::CallsUs, "{theirs}");
         }
         for theirs in ["", "echo hi", "own='x'; echo", "'/x/other' statusline", "if [ -x 'a' ]; then 'b'; fi"]
         {
-            assert_eq!(read(theirs, PROGRAM), StatusLine::Foreign, "{theirs}");
+            assert_eq!(read_command(theirs, PROGRAM), StatusLine::Foreign, "{theirs}");
         }
     }
 
@@ -167,8 +163,8 @@ mod tests {
         #[test]
         fn the_wrapped_command_comes_out_as_it_went_in(theirs in any::<String>(), own in any::<bool>()) {
             let theirs = if own { Theirs::Own(theirs) } else { Theirs::Farther(theirs) };
-            let command = command(PROGRAM, Some(&theirs));
-            prop_assert_eq!(read(&command, PROGRAM), StatusLine::Around(theirs));
+            let command = make_command(PROGRAM, Some(&theirs));
+            prop_assert_eq!(read_command(&command, PROGRAM), StatusLine::Around(theirs));
         }
     }
 
@@ -182,10 +178,10 @@ mod tests {
             String::from_utf8(output.stdout).unwrap()
         };
         let theirs = Theirs::Own(r#"echo 'it'\''s' "$((1 + 1))""#.into());
-        assert_eq!(run(&command("/nowhere/tidegate", None)), format!("{GONE}\n"));
-        assert_eq!(run(&command("/nowhere/tidegate", Some(&theirs))), format!("it's 2\n{GONE}\n"));
+        assert_eq!(run(&make_command("/nowhere/tidegate", None)), format!("{GONE}\n"));
+        assert_eq!(run(&make_command("/nowhere/tidegate", Some(&theirs))), format!("it's 2\n{GONE}\n"));
         assert_eq!(
-            run(&command("/bin/echo", Some(&theirs))),
+            run(&make_command("/bin/echo", Some(&theirs))),
             format!("statusline --wrap {}\n", theirs.command())
         );
     }

@@ -1,4 +1,4 @@
-//! Files of Claude Code at the place that an install goes to.
+//! Files of Claude Code at the target of an install.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,13 @@ use crate::install::target::Target;
 use crate::path::future_real_path;
 
 impl Target {
-    /// Whether settings here call us already.
     pub(crate) fn is_called(&self) -> bool {
         let places = [Some(self.own_settings()), self.shared_settings()];
-        let text = |place: Place| settings_file::text(&place.file);
+        let text = |place: Place| settings_file::read_text(&place.file);
         places.into_iter().flatten().filter_map(text).any(|text| settings_text::has_ours(&text, &self.call))
     }
 
-    /// What hooks and commands write there for other tools to read. Flow, its archive and stock are a person's.
+    /// Files that hooks and commands write for other tools. Flow, its archive and stock are a person's.
     pub(crate) fn public_copies(&self) -> [Place; 4] {
         [
             "context/context-pressure.json",
@@ -31,7 +30,7 @@ impl Target {
         .map(|name| self.in_host_folder(name))
     }
 
-    /// Where a cycle stands, and what of that was put aside: a person may want to go on with it.
+    /// The cycle's state file, and damaged ones that were set aside: a person may want to continue with them.
     pub(crate) fn cycle_files(&self) -> Vec<Place> {
         let folder = self.root.join(".claude");
         let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -44,28 +43,27 @@ impl Target {
         names.iter().map(|name| self.in_host_folder(name)).collect()
     }
 
-    /// A file in the host's folder there.
     pub(crate) fn in_host_folder(&self, path: &str) -> Place {
         if self.is_user { self.place(path) } else { self.place(Path::new(".claude").join(path)) }
     }
 
-    /// The settings that are a person's own.
+    /// A person's own.
     pub(crate) fn own_settings(&self) -> Place {
         self.in_host_folder(if self.is_user { "settings.json" } else { "settings.local.json" })
     }
 
-    /// The settings that a team shares.
     pub(crate) fn shared_settings(&self) -> Option<Place> {
         (!self.is_user).then(|| self.in_host_folder("settings.json"))
     }
 
-    /// Where entries of 0.1.0 may still be: settings of this project and of the person, and copies of the plugin.
+    /// Files that may still have entries of 0.1.0: settings of this project and of the person, and copies of the
+    /// plugin.
     pub(crate) fn misread_places(&self) -> Vec<Place> {
         let homes = AgentHomes::find(&self.env.place);
         let project = (!self.is_user).then_some(self.root.as_path());
         let user = homes.client.iter().map(|client| client.join("settings.json"));
         let files = user.chain(homes.settings_of_others(project)).chain(homes.plugin_copies());
-        // Links may lead to one file by two ways; it is planned once.
+        // Two paths may lead to one file through links; it is planned once.
         let place = |file: PathBuf| Place {
             file: future_real_path(&file).unwrap_or_else(|_| file.clone()),
             shown: file,
@@ -73,7 +71,7 @@ impl Target {
         self.shared_settings().into_iter().chain(files.map(place)).collect()
     }
 
-    /// The status line that the host would draw without ours.
+    /// The status line that the host would draw without Tidegate's.
     pub(crate) fn farther_line(&self) -> Option<String> {
         if self.is_user {
             return None;
@@ -83,6 +81,6 @@ impl Target {
         farther
             .into_iter()
             .flatten()
-            .find_map(|path| settings_text::foreign_line(&settings_file::text(&path)?, &self.call))
+            .find_map(|path| settings_text::foreign_line(&settings_file::read_text(&path)?, &self.call))
     }
 }

@@ -12,7 +12,7 @@ use crate::install::step::{Act, What};
 use crate::install::target::Target;
 use crate::path::is_same_place;
 use crate::project_root;
-use crate::shell::quoted;
+use crate::shell::quote_path;
 
 pub(crate) fn read_settings(target: &Target) -> Vec<SettingsFile> {
     let project = (!target.is_user).then_some(target.root.as_path());
@@ -22,10 +22,10 @@ pub(crate) fn read_settings(target: &Target) -> Vec<SettingsFile> {
 /// Switches that silence hooks, and other installs.
 pub(crate) fn of_other_hooks(target: &Target, files: &[SettingsFile]) -> Vec<String> {
     let mut warnings = Vec::new();
-    if let Some(file) = settings_file::disabling(files) {
+    if let Some(file) = settings_file::find_disabling_file(files) {
         warnings.push(format!("{} has `disableAllHooks`: no hook will run", file.path.display()));
     }
-    if let Some(plugin) = plugin::find(files, target.env.place.host().as_deref()) {
+    if let Some(plugin) = plugin::find_plugin(files, target.env.place.host().as_deref()) {
         let id = plugin.id;
         warnings.push(format!(
             "the plugin {id} is enabled, too: each event is answered once, but costs two processes; \
@@ -44,10 +44,10 @@ pub(crate) fn of_other_hooks(target: &Target, files: &[SettingsFile]) -> Vec<Str
 }
 
 pub(crate) fn of_hook_shapes(target: &Target, files: &[SettingsFile]) -> Vec<String> {
-    files.iter().filter_map(|file| shape(file, target)).collect()
+    files.iter().filter_map(|file| describe_faults(file, target)).collect()
 }
 
-/// Entries that other agents run as scripts and that the plan leaves: one line for each file.
+/// Entries that other agents run as scripts and that the plan leaves: one line per file.
 pub(crate) fn left_by(plan: &Plan, target: &Target) -> Vec<String> {
     let mut looked_at: Vec<PathBuf> = Vec::new();
     let mut warnings = Vec::new();
@@ -60,9 +60,9 @@ pub(crate) fn left_by(plan: &Plan, target: &Target) -> Vec<String> {
             Some((Act::Text { new, .. }, _)) => new.clone(),
             // Its own line says why.
             Some((Act::Nothing, What::Kept)) => None,
-            _ => settings_file::text(&file),
+            _ => settings_file::read_text(&file),
         };
-        let problems = text.map(|text| misread::problems(&file, &origin, misread::count_in(&text)));
+        let problems = text.map(|text| misread::describe_problems(&file, &origin, misread::count_in(&text)));
         let lines: Vec<String> =
             problems.into_iter().flatten().map(|(problem, fix)| format!("{problem}; fix: {fix}")).collect();
         if !lines.is_empty() {
@@ -73,13 +73,16 @@ pub(crate) fn left_by(plan: &Plan, target: &Target) -> Vec<String> {
     warnings
 }
 
-/// The files that agents read in this project, or, for an install of the user, in the one that the command runs in.
+/// Files that agents read in this project; for `--user`, in the project of the current folder.
 fn misread_files(target: &Target) -> Vec<(PathBuf, Origin)> {
     let homes = AgentHomes::find(&target.env.place);
-    let project =
-        if target.is_user { project_root::find(&target.env, None, &[]) } else { Some(target.root.clone()) };
+    let project = if target.is_user {
+        project_root::find_project(&target.env, None, &[])
+    } else {
+        Some(target.root.clone())
+    };
     let init = match &project {
-        Some(project) if !target.is_user => format!("tidegate init --project {}", quoted(project)),
+        Some(project) if !target.is_user => format!("tidegate init --project {}", quote_path(project)),
         _ => "tidegate init --user".to_owned(),
     };
     let user = homes.client.iter().map(|client| (client.join("settings.json"), Origin::user()));
@@ -100,13 +103,14 @@ fn misread_files(target: &Target) -> Vec<(PathBuf, Origin)> {
 }
 
 fn has_shared_hooks(place: &Place, target: &Target) -> bool {
-    settings_file::text(&place.file).is_some_and(|text| settings_text::has_shared_hooks(&text, &target.call))
+    settings_file::read_text(&place.file)
+        .is_some_and(|text| settings_text::has_shared_hooks(&text, &target.call))
 }
 
-/// Entries of others by which the host leaves out the whole file, and ours in it.
-fn shape(file: &SettingsFile, target: &Target) -> Option<String> {
+/// Entries of other tools that make the host ignore the whole file.
+fn describe_faults(file: &SettingsFile, target: &Target) -> Option<String> {
     let Content::Object(object) = &file.content else { return None };
-    let faults = hook_shape::faults(object, |handler| !registrations::is_ours(handler, &target.call));
+    let faults = hook_shape::find_faults(object, |handler| !registrations::is_ours(handler, &target.call));
     let faults = (!faults.is_empty()).then(|| faults.join("; "))?;
     Some(format!("the client leaves out all of {}: {faults}", file.path.display()))
 }

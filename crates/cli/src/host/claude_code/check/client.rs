@@ -1,15 +1,15 @@
-//! The client's version, against what we rely on.
+//! The client's version, compared with the features that Tidegate relies on.
 
 use std::fmt::{self, Display};
 
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
-use crate::program::{find_on_path, version};
+use crate::program::{find_on_path, read_version};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Version([u32; 3]);
 
-/// What we rely on, since when the client has it, and what becomes of us without it.
+/// A feature of the client, its first version, and the effect of its absence.
 struct Feature {
     name: &'static str,
     since: Version,
@@ -42,7 +42,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         found.note(format!("`claude` on PATH is {}, in the project itself: it was not run", path.display()));
     }
     let (text, place) = match found_there.filter(|path| !seen.is_in_project(path)) {
-        Some(path) => match version(&path) {
+        Some(path) => match read_version(&path) {
             Ok(text) => (text, path.display().to_string()),
             Err(why) => {
                 found.warning(format!("{} {why}", path.display()), "install the client again");
@@ -76,7 +76,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
 }
 
 impl Version {
-    /// `2.1.325 (Claude Code)`.
+    /// For example `2.1.325 (Claude Code)`.
     fn parse(text: &str) -> Option<Version> {
         let word = text.split_whitespace().next()?.trim_start_matches('v');
         let mut parts = word.split(['.', '-', '+']).map(str::parse);

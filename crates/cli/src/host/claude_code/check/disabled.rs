@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::super::settings_file::{Scope, SettingsFile, disabling};
+use super::super::settings_file::{Scope, SettingsFile, find_disabling_file};
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
-    look(&seen.client.settings, found);
+    check_switches(&seen.client.settings, found);
     if seen.client.is_simple {
         found.warning(
             "CLAUDE_CODE_SIMPLE is set in this environment: a client started from here runs no hook at all",
@@ -19,9 +19,9 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     }
 }
 
-/// The files with the one that counts most first.
-fn look(settings: &[SettingsFile], found: &mut Findings) {
-    if let Some(file) = disabling(settings) {
+/// `settings` in the order of precedence.
+fn check_switches(settings: &[SettingsFile], found: &mut Findings) {
+    if let Some(file) = find_disabling_file(settings) {
         found.problem(
             format!("{} has `disableAllHooks`: no hook and no status line runs", file.path.display()),
             if file.scope == Scope::Managed {
@@ -57,7 +57,7 @@ mod tests {
         };
         let files: Vec<SettingsFile> = files.iter().map(file).collect();
         let mut findings = Findings::of("disabled");
-        look(&files, &mut findings);
+        check_switches(&files, &mut findings);
         findings.into_vec().into_iter().map(|finding| finding.found).collect()
     }
 

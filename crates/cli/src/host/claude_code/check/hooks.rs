@@ -1,4 +1,4 @@
-//! Whether hooks are registered, all that have to be and as they have to be, and whether one was ever seen.
+//! The registration of hooks: all of them, in the right form, and seen firing at least once.
 
 use super::super::difference::{self, NEEDED};
 use super::super::registrations::Calls;
@@ -18,7 +18,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         );
         return;
     }
-    differences(seen, found);
+    check_differences(seen, found);
     let missing: Vec<&str> = NEEDED.into_iter().filter(|event| !seen.is_registered(event)).collect();
     if !missing.is_empty() && found.is_empty() {
         found.problem(
@@ -26,14 +26,14 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             format!("`{init}` registers all of them"),
         );
     }
-    status_line(seen, found);
+    check_status_line(seen, found);
     let heard = seen.sessions_here().next().is_some()
         || seen.history.records.iter().any(|record| seen.is_here(record));
     if seen.state.is_err() {
         found.note(NO_STATE);
     } else if !heard {
         let text = "hooks are registered, but none has ever been seen firing in this project";
-        // The client's own sessions say whether there was an occasion.
+        // Only a session with a turn could have fired a hook.
         if seen.client.sessions.iter().any(|session| session.shown.has_turn()) {
             found.warning(text, super::life::CURE);
         } else {
@@ -46,10 +46,10 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
 }
 
 /// An entry can be there and do nothing.
-fn differences(seen: &Gathered, found: &mut Findings) {
+fn check_differences(seen: &Gathered, found: &mut Findings) {
     for file in &seen.client.settings {
         let Content::Object(object) = &file.content else { continue };
-        let differences = difference::all(object, &seen.call);
+        let differences = difference::find_differences(object, &seen.call);
         if differences.is_empty() {
             continue;
         }
@@ -74,7 +74,7 @@ fn differences(seen: &Gathered, found: &mut Findings) {
 }
 
 /// The plugin brings none; `init` does.
-fn status_line(seen: &Gathered, found: &mut Findings) {
+fn check_status_line(seen: &Gathered, found: &mut Findings) {
     // The nearest file that has one counts.
     let shown = seen.client.settings.iter().find(|file| file.get("statusLine").is_some());
     let is_ours = |path: &std::path::PathBuf| {
@@ -85,11 +85,11 @@ fn status_line(seen: &Gathered, found: &mut Findings) {
             Some(file) => format!("the status line in {} does not call us", file.path.display()),
             None => "there is no status line of ours".to_owned(),
         };
-        // What stands in a nearer file than our hooks hides a line of ours.
+        // A line in a file nearer than the hooks' hides one in theirs.
         let scope = shown.map_or(seen.scope(), |file| file.scope.min(seen.scope()));
         let cure = match scope {
             Scope::Managed => "ask whoever manages this machine".to_owned(),
-            // Beside a team's hooks, `--shared` writes the line alone; hooks of a person's own would be registered twice.
+            // With a team's hooks, `--shared` writes only the line; a person's own hooks would be registered twice.
             Scope::Shared if seen.scope() != Scope::Shared => {
                 format!("`{}` puts ours beside it", seen.init_command(Scope::Local))
             }

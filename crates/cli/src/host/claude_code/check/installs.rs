@@ -34,9 +34,11 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         &format!("each event is answered once, but costs {} processes", installs.len())
     };
     let text = format!("hooks are registered by {} and {last}: {cost}", others.join(", "));
-    let cure =
-        format!("to keep one: {}", removals(seen, &commands.into_keys().collect::<Vec<_>>()).join("; "));
-    // The plugin has skills and tools, and settings the status line: both together are a choice.
+    let cure = format!(
+        "to keep one: {}",
+        describe_removals(seen, &commands.into_keys().collect::<Vec<_>>()).join("; ")
+    );
+    // The plugin has skills and tools, the settings have the status line: having both is a choice.
     if seen.client.plugin.is_some() && installs.len() == 2 {
         found.note_with(text, cure);
     } else {
@@ -44,14 +46,13 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     }
 }
 
-/// What each command takes out.
-fn removals(seen: &Gathered, scopes: &[Scope]) -> Vec<String> {
+fn describe_removals(seen: &Gathered, scopes: &[Scope]) -> Vec<String> {
     let takes = |scope: Scope, what: &str| format!("`{}` takes out {what}", seen.uninstall_command(scope));
     let has_local = scopes.contains(&Scope::Local);
     let mut removals: Vec<String> = scopes
         .iter()
         .filter_map(|scope| match scope {
-            // Nobody's own to take out.
+            // Only an administrator can remove these.
             Scope::Managed => None,
             Scope::Local => Some(takes(Scope::Local, "the local ones and the status line")),
             Scope::Shared if has_local => {

@@ -1,7 +1,7 @@
-//! Signs of life: hooks that are registered, did not run, and nobody noticed.
+//! Hooks that are registered and silently do not run.
 //!
-//! A hook that the client does not call leaves no trace of ours, so the evidence is the client's own: sessions of this
-//! project that our state does not know, and events that must have happened in sessions it does know.
+//! A hook that the client does not call leaves no trace in Tidegate's state, so the evidence is the client's own:
+//! sessions of this project that the state does not know, and events that must have happened in sessions it does know.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,15 @@ use tidegate_core::time::Millis;
 
 use super::super::client_session::ClientSession;
 use crate::doctor::check::NO_STATE;
-use crate::doctor::finding::{Findings, count};
+use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::doctor::history::DAYS;
+use crate::print::format_count;
 
 pub(crate) const CURE: &str = "mend what else is found here, then start the client anew, trust the folder, and see with \
                                `/hooks` what it has loaded; `--bare`, `--safe-mode` and `--setting-sources` leave hooks out";
 
-/// Our state keeps sessions longer than this, so one that is not there was never heard of.
+/// The state keeps sessions longer than this, so a missing one was never seen by a hook.
 const LOOK_BACK_DAYS: u64 = 30;
 
 /// In one session there can be another reason: it began before the install, or its turn is not over.
@@ -45,7 +46,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         let text = format!(
             "no hook was seen in {} of the last {} of this project, since {}",
             unknown.len(),
-            count(ran.len(), "session"),
+            format_count(ran.len(), "session"),
             oldest.modified.iso()
         );
         if unknown.iter().any(|session| session.id == newest.id) {
@@ -58,32 +59,32 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let known: Vec<&ClientSession> = known.into_iter().filter(|session| session.modified >= week).collect();
     for (event, silent) in silent_events(seen, &known) {
         found.problem(
-            format!("{event} is registered, but was not seen in any of {}", count(silent, "session")),
+            format!("{event} is registered, but was not seen in any of {}", format_count(silent, "session")),
             CURE,
         );
     }
     if found.is_empty() {
         found.ok(match ran.len() {
             0 => "no session since the install".to_owned(),
-            some => format!("hooks ran in {} since the install", count(some, "session")),
+            some => format!("hooks ran in {} since the install", format_count(some, "session")),
         });
     }
 }
 
-/// Whether a hook of ours has ever heard of it. The status line's bridge is no sign: it is no hook.
+/// The status line's bridge does not count: it is not a hook.
 fn is_known(seen: &Gathered, session: &ClientSession) -> bool {
     let folder = seen.state.as_ref().ok().map(|state| state.session(&session.id));
     folder.is_some_and(|folder| folder.join("marks").exists() || folder.join("claims").exists())
         || seen.history.records.iter().any(|record| record.session.as_deref() == Some(session.id.as_str()))
 }
 
-/// Events that must have happened in several sessions and were seen in none of them, with the number of these.
+/// Events that several sessions must have had and none recorded, with the number of these sessions.
 fn silent_events(seen: &Gathered, known: &[&ClientSession]) -> Vec<(&'static str, usize)> {
     let records = seen.history.records.iter();
     let heard: BTreeSet<(&str, EventKind)> = records
         .filter_map(|record| Some((record.session.as_deref()?, EventKind::from_name(&record.event))))
         .collect();
-    // The journal has to know a session for one of its events to be missing there.
+    // An event can only be missing in a session that the journal knows.
     let written_down: BTreeSet<&str> = heard.iter().map(|(session, _)| *session).collect();
     let mut silent = Vec::new();
     for event in EventKind::ALL.iter().filter(|event| seen.is_registered(event.name())) {

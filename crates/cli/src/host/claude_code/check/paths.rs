@@ -1,23 +1,24 @@
-//! What the settings call has to be there: a hook that cannot be started is passed over without a word.
+//! Programs that the settings call: the client silently skips a hook that it cannot start.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use super::super::registrations::Calls;
-use super::super::settings_command::{Command, Target};
-use crate::doctor::finding::{Findings, count};
+use super::super::settings_command::{CommandTarget, SettingsCommand};
+use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
+use crate::print::format_count;
 use crate::program::{is_program, real_place};
-use crate::shell::quoted;
+use crate::shell::quote_path;
 
-/// Whether a path is another than the link's. A bare name is looked for on `PATH`, which is a person's.
+/// A bare name does not count: it is looked for on the person's own `PATH`.
 fn is_elsewhere(program: &Path, link: &Path) -> bool {
     program.is_absolute() && real_place(program) != real_place(link)
 }
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
-    let mut ours: BTreeMap<(&Path, &str, Calls), Vec<&Command>> = BTreeMap::new();
+    let mut ours: BTreeMap<(&Path, &str, Calls), Vec<&SettingsCommand>> = BTreeMap::new();
     for command in seen.ours() {
         ours.entry((&command.file, command.name(), command.calls)).or_default().push(command);
     }
@@ -34,18 +35,18 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             format!("`{}` writes the path anew", seen.mending_command(commands[0].scope))
         };
         match commands[0].target(seen.around()) {
-            Target::Missing(why) => {
+            CommandTarget::Missing(why) => {
                 found.problem(format!("{}: {entries} of ours stale: {why}", file.display()), anew);
             }
-            Target::File(path) if right.is_some_and(|right| path != *right) => found.warning(
+            CommandTarget::File(path) if right.is_some_and(|right| path != *right) => found.warning(
                 format!(
                     "{}: {entries} of ours call a foreign tidegate, {program}, not {name}",
                     file.display()
                 ),
                 anew,
             ),
-            // The right program now, by a way that others may lead elsewhere.
-            Target::File(_)
+            // The right program, but by a path that can be pointed elsewhere.
+            CommandTarget::File(_)
                 if *calls == Calls::Us
                     && !commands[0].selected
                     && seen
@@ -58,7 +59,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
                     anew,
                 );
             }
-            Target::File(_) | Target::Unclear => {}
+            CommandTarget::File(_) | CommandTarget::Unclear => {}
         }
     }
     if let Some(plugin) = &seen.client.plugin
@@ -73,7 +74,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         } else if let Err(why) = is_program(&selector) {
             found.problem(
                 format!("the hooks of the plugin {id} do nothing: {} {why}", selector.display()),
-                format!("`chmod +x {}`, or install the plugin again", quoted(&selector)),
+                format!("`chmod +x {}`, or install the plugin again", quote_path(&selector)),
             );
         }
     }
@@ -92,6 +93,6 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     }
     if found.is_empty() {
         let entries = ours.values().map(Vec::len).sum();
-        found.ok(format!("{} of ours in the settings, all callable", count(entries, "command")));
+        found.ok(format!("{} of ours in the settings, all callable", format_count(entries, "command")));
     }
 }

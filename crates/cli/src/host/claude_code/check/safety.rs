@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tidegate_state::project;
 
 use super::super::misread::{self, Origin};
-use super::super::settings_file::{Scope, text};
+use super::super::settings_file::{Scope, read_text};
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
 use crate::host::agent_homes::AgentHomes;
@@ -15,12 +15,12 @@ use crate::path::{is_same_place, real_path};
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let mut looked_at: BTreeSet<PathBuf> = BTreeSet::new();
-    for (file, origin) in files(seen) {
+    for (file, origin) in list_files(seen) {
         if !looked_at.insert(real_path(&file)) {
             continue;
         }
-        let Some(text) = text(&file) else { continue };
-        for (problem, fix) in misread::problems(&file, &origin, misread::count_in(&text)) {
+        let Some(text) = read_text(&file) else { continue };
+        for (problem, fix) in misread::describe_problems(&file, &origin, misread::count_in(&text)) {
             found.problem(problem, fix);
         }
     }
@@ -29,7 +29,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     }
 }
 
-fn files(seen: &Gathered) -> Vec<(PathBuf, Origin)> {
+fn list_files(seen: &Gathered) -> Vec<(PathBuf, Origin)> {
     let homes = AgentHomes::find(&seen.env.place);
     let init = seen.init_command(seen.scope());
     let here = seen.project.as_deref();
@@ -67,11 +67,11 @@ fn files(seen: &Gathered) -> Vec<(PathBuf, Origin)> {
     files
 }
 
-/// Each worktree of a project's repository, and the same project in it where that is a folder below.
+/// Each worktree of a project's repository, and in it the project's folder, if that is not the top.
 fn in_worktrees(project: &Path) -> Vec<PathBuf> {
     let trees = project::worktrees(project);
     let real = real_path(project);
-    // A worktree may be in another one's folder: the innermost is the project's.
+    // A worktree may be inside another one: the innermost is the project's.
     let top = trees.iter().filter(|tree| real.starts_with(tree)).max_by_key(|tree| tree.components().count());
     let below = top.and_then(|top| real.strip_prefix(top).ok()).unwrap_or(Path::new("")).to_owned();
     trees.into_iter().flat_map(|tree| [tree.join(&below), tree]).collect()

@@ -1,10 +1,11 @@
-//! Settings files that the client will not read: it goes on without them, and without our hooks in them.
+//! Settings files that the client ignores, with Tidegate's hooks in them.
 
-use super::super::hook_shape::faults;
+use super::super::hook_shape::find_faults;
 use super::super::registrations::is_ours;
 use super::super::settings_file::Content;
-use crate::doctor::finding::{Findings, count};
+use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
+use crate::print::format_count;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let mut read = 0;
@@ -13,7 +14,7 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             Content::Absent => {}
             Content::Object(object) => {
                 read += 1;
-                let faults = faults(object, |handler| !is_ours(handler, &seen.call));
+                let faults = find_faults(object, |handler| !is_ours(handler, &seen.call));
                 if !faults.is_empty() {
                     let (path, faults) = (file.path.display(), faults.join("; "));
                     found.warning(
@@ -29,6 +30,6 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         }
     }
     if found.is_empty() {
-        found.ok(format!("{}, all readable", count(read, "settings file")));
+        found.ok(format!("{}, all readable", format_count(read, "settings file")));
     }
 }

@@ -11,9 +11,10 @@ use tidegate_state::feature::cycle;
 use tidegate_state::file::bounded;
 
 use super::super::shipped;
-use crate::doctor::finding::{Findings, count};
+use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
-use crate::shell::quoted;
+use crate::print::format_count;
+use crate::shell::quote_path;
 
 /// More than this is no skill.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -34,14 +35,14 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         let text = bounded::read(&place.join(name).join("SKILL.md"), LARGEST);
         !name.contains(['/', '\\']) && text.is_ok_and(|text| !text.trim_ascii().is_empty())
     };
-    let wanted = wanted(seen);
-    // Where other plugins keep theirs is not known: `plugin:name` is taken on trust.
+    let wanted = list_wanted_skills(seen);
+    // Other plugins keep their skills in unknown places: `plugin:name` is taken on trust.
     let looked_for: Vec<&Wanted> = wanted.iter().filter(|wanted| !wanted.name.contains(':')).collect();
     for Wanted { name, stage } in &looked_for {
         if places.iter().any(|place| is_there(place, name)) {
             continue;
         }
-        // `init` keeps what is not its own.
+        // `init` does not replace a foreign file.
         let there = places.iter().map(|place| place.join(name).join("SKILL.md")).find(|path| path.exists());
         let install = match stage {
             _ if shipped::has_skill(name) => format!("`{}` installs it", seen.init_command(seen.scope())),
@@ -61,41 +62,39 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
             None => format!("the skill `{name}` is required, but not installed"),
         };
         let cure = match there {
-            Some(empty) => format!("remove {}, which has no text; then {install}", quoted(&empty)),
+            Some(empty) => format!("remove {}, which has no text; then {install}", quote_path(&empty)),
             None => install,
         };
         found.warning(missing, cure);
     }
     if found.is_empty() {
         found.ok(match wanted.len() - looked_for.len() {
-            0 => format!("{} required, all installed", count(wanted.len(), "skill")),
+            0 => format!("{} required, all installed", format_count(wanted.len(), "skill")),
             of_plugins => format!(
                 "{} required, all installed but for {of_plugins} of plugins that were not looked for",
-                count(wanted.len(), "skill")
+                format_count(wanted.len(), "skill")
             ),
         });
     }
 }
 
-/// A skill that something here asks for.
 struct Wanted {
     name: String,
-    /// The cycle and the stage that it is of; else a gate wants it.
+    /// Cycle and stage; `None` if a gate wants it.
     stage: Option<(String, String)>,
 }
 
-/// Each once.
-fn wanted(seen: &Gathered) -> Vec<Wanted> {
+fn list_wanted_skills(seen: &Gathered) -> Vec<Wanted> {
     let gates = feature::skills(&seen.config).into_iter();
     let gates = gates.map(|name| Wanted { name: name.to_owned(), stage: None });
-    let mut wanted: Vec<Wanted> = gates.chain(of_stages(seen)).collect();
+    let mut wanted: Vec<Wanted> = gates.chain(skills_of_stages(seen)).collect();
     let mut known = BTreeSet::new();
     wanted.retain(|wanted| known.insert(wanted.name.clone()));
     wanted
 }
 
-/// The skills of the cycles that a config has, and of those that were begun here: the built-in one alone is nobody's wish.
-fn of_stages(seen: &Gathered) -> Vec<Wanted> {
+/// From configured cycles and from those begun here. The built-in cycle does not count unless it was started here.
+fn skills_of_stages(seen: &Gathered) -> Vec<Wanted> {
     let settings = &seen.config.policies.cycle;
     if settings.mode == CycleMode::Off || seen.config.switched_off(ID) {
         return Vec::new();
