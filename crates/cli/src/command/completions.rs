@@ -19,6 +19,7 @@ pub(crate) struct Args {
     pub(crate) shell: clap_complete::Shell,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "all commands have one form")]
 pub(crate) fn run(args: &Args) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "tidegate", &mut script);

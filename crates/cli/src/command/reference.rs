@@ -24,6 +24,7 @@ pub(crate) enum ReferenceOf {
     PluginHooks,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "all commands have one form")]
 pub(crate) fn run(args: &Args) -> Outcome {
     let text = match args.of {
         ReferenceOf::Commands => commands_page(),
