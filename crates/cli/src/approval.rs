@@ -12,19 +12,20 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tidegate_core::event::SessionId;
+use tidegate_core::event::action::QuestionCall;
 use tidegate_core::feature::approval::marks::{
     APPROVAL_MS, Approval, ApprovalStage, CODE_LENGTH, CODE_LETTERS, Mark as ApprovalMark,
 };
 use tidegate_core::feature::approval::{Said, said, to_ask};
 use tidegate_core::feature::marks::Marks;
-use tidegate_core::host::claude_code::transcript::is_changed_by_hook;
+use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
 use tidegate_core::host::transcript::Entry;
 use tidegate_core::pipeline::record::{Deeds, Record};
 use tidegate_core::time::Millis;
 use tidegate_hook::ancestry::{self, Ancestry};
 use tidegate_hook::environment::Environment;
-use tidegate_state::host::claude_code::transcript;
+use tidegate_state::host::transcript;
 use tidegate_state::place::StateDir;
 use tidegate_state::session::marks;
 use tidegate_state::{account, config, journal};
@@ -213,6 +214,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
     }
     let asked = session.ask(request)?;
     let code = &asked.code;
+    let question = to_ask(Host::ClaudeCode, &asked);
     let then_run = format!("tidegate {} --approved", request.command);
     if request.json {
         print::json(&Waiting {
@@ -222,7 +224,7 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
             command: &request.command,
             expires: Millis(here.now.0 + APPROVAL_MS).iso(),
             then_run,
-            question: serde_json::from_str(&to_ask(&asked)).unwrap_or_default(),
+            question: question.and_then(|call| serde_json::from_str(&call.input).ok()).unwrap_or_default(),
         });
         return Ok(Consent::Waits(ExitCode::from(WAITS)));
     }
@@ -230,10 +232,16 @@ fn of_agent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
         print::line(line);
     }
     print::line(&format!("This needs a person's yes. Code {code}, for this session and ten minutes."));
-    print::line(&format!(
-        "The person can type the prompt `approve {code}`, or answer AskUserQuestion with exactly this input:"
-    ));
-    print::line(&format!("  {}", to_ask(&asked)));
+    let typed = format!("The person can type the prompt `approve {code}`");
+    match question {
+        Some(QuestionCall { tool, input }) => {
+            print::line(&format!("{typed}, or answer {tool} with exactly this input:"));
+            print::line(&format!("  {input}"));
+        }
+        None => {
+            print::line(&format!("{typed}."));
+        }
+    }
     print::line("In any other tool call the code becomes void.");
     print::line(&format!("Then run: {then_run}"));
     Ok(Consent::Waits(ExitCode::from(WAITS)))
@@ -391,7 +399,7 @@ enum TranscriptAnswer {
 
 fn look_in_transcript(path: &Path, given: &Approval) -> TranscriptAnswer {
     let (call, is_of_others) = (Cell::new(None), Cell::new(false));
-    let is_yes = |entry: &Entry<'_>| match said(entry, given) {
+    let is_yes = |entry: &Entry<'_>| match said(Host::ClaudeCode, entry, given) {
         Said::Yes(of) => {
             call.set(of);
             true
@@ -402,12 +410,14 @@ fn look_in_transcript(path: &Path, given: &Approval) -> TranscriptAnswer {
         }
         Said::Nothing => false,
     };
-    if !transcript::holds(path, &given.code, &is_yes) {
+    if !transcript::holds(Host::ClaudeCode, path, &given.code, &is_yes) {
         return if is_of_others.get() { TranscriptAnswer::NotByAPerson } else { TranscriptAnswer::Nothing };
     }
     // Clients that do not write down who decided write down what hooks answered.
     let is_by_hook = call.take().is_some_and(|call: String| {
-        transcript::holds(path, &call, &|entry| is_changed_by_hook(entry.line, &call))
+        transcript::holds(Host::ClaudeCode, path, &call, &|entry| {
+            Host::ClaudeCode.is_changed_by_hook(entry.line, &call)
+        })
     });
     if is_by_hook { TranscriptAnswer::NotByAPerson } else { TranscriptAnswer::Yes }
 }

@@ -7,6 +7,7 @@ use tidegate_core::event::SessionId;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Marks;
+use tidegate_core::host::Host;
 use tidegate_core::meter::forecast::{self, Forecast};
 use tidegate_core::meter::sources::Sources;
 use tidegate_core::meter::transcript::Evidence;
@@ -16,7 +17,8 @@ use tidegate_core::settings::setting::Whole;
 use tidegate_core::time::Millis;
 use tidegate_hook::environment::Environment;
 use tidegate_state::config::off;
-use tidegate_state::host::claude_code::{settings as host_settings, transcript};
+use tidegate_state::host::claude_code::settings as host_settings;
+use tidegate_state::host::transcript;
 use tidegate_state::place::StateDir;
 use tidegate_state::session::{bridge, marks};
 use tidegate_state::{clock, config};
@@ -169,16 +171,18 @@ impl Here {
         let transcript = match &path {
             None => Ok(None),
             Some(path) if !path.exists() => Err(Unknown::Broken(format!("{}: no such file", path.display()))),
-            Some(path) => transcript::last_reading(path, Evidence::None, &|| true),
+            Some(path) => transcript::last_reading(Host::ClaudeCode, path, Evidence::None, &|| true),
         };
         let meter = Sources {
             now: self.now,
             payload: None,
             bridge: session.and_then(|session| bridge::read(&self.state.session(&session.id))),
             transcript,
-            marks: known,
+            boundary: known.and_then(|known| known.session.boundary),
+            model: known.and_then(|known| known.session.model.as_ref()).map(|(id, at)| (id.as_str(), *at)),
             window: self.config.meter.window.map(Whole::get),
-            host: &host,
+            host: Host::ClaudeCode,
+            settings: &host,
         }
         .meter();
         let left = meter.reading().and_then(tidegate_core::meter::Reading::left);

@@ -17,7 +17,7 @@ mod workflow;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::event::{self, Event};
+use tidegate_core::event::Event;
 use tidegate_core::feature as policy;
 use tidegate_core::feature::approval::marks::{Approval, ApprovalStage, Mark as ApprovalMark};
 use tidegate_core::feature::config::Config;
@@ -31,8 +31,9 @@ use tidegate_core::feature::pressure;
 use tidegate_core::feature::pressure::effect::Effect as PressureEffect;
 use tidegate_core::feature::pressure::marks::{Mark as PressureMark, PressureLevel, Said};
 use tidegate_core::feature::verdict::Effect;
-use tidegate_core::host::claude_code::models::Window;
+use tidegate_core::host::Host;
 use tidegate_core::host::person::{Client, Person};
+use tidegate_core::host::window::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::Outcome;
@@ -293,11 +294,11 @@ fn step_downs(row: &Row<'_>) -> Vec<String> {
     let json = format!(
         r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on", "tool_name": "Read"{agent}}}"#
     );
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let names = row[1].split(' ').filter(|name| *name != "-").map(str::to_owned);
     let config = Config { step_downs_to_tell: names.collect(), ..Config::default() };
     let ruling = pipeline::decide(&Facts { person: attended.into(), ..facts(&event) }, &config, &|| 0);
-    let outcome = ruling.settle(event.kind, event.main_thread(), 1200);
+    let outcome = ruling.settle(event.host, event.kind, event.main_thread(), 1200);
     assert_eq!(outcome.context, "", "the model is told nothing: {row:?}");
     let told = outcome.effects.iter().filter_map(|effect| match effect {
         Effect::Friction(FrictionEffect::StepDownTold(policy)) => Some(policy.as_str()),
@@ -323,7 +324,7 @@ fn own_files(row: &Row<'_>) -> Vec<String> {
             "tool_input": {{"file_path": "/p/f", "notebook_path": "/p/f", "command": "echo > .claude/settings.json"}}{agent}{mode}}}"#,
         row[1]
     );
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let own_file = match row[2] {
         "config" => Some(OwnFile::Config),
         "project config" => Some(OwnFile::ProjectConfig),
@@ -368,7 +369,7 @@ fn approvals(row: &Row<'_>) -> Vec<String> {
         r#"{{"session_id": "s", "hook_event_name": "{name}", "tool_name": "{tool}", "prompt": "{what}",
             "tool_use_id": "toolu_1", "tool_input": {{}}}}"#
     );
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let (stage, minutes) = row[2].split_once(' ').unwrap_or((row[2], "0"));
     let stage = match stage {
         "asked" => Some(ApprovalStage::Asked),
@@ -438,7 +439,7 @@ fn decide(row: &Row<'_>, marks: Known<Marks>, knowledge: Option<Knowledge>) -> O
         None => (row[0], ""),
     };
     let json = format!(r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on"{agent}}}"#);
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let number = |text: &str| text.parse::<u64>().ok();
     let window = number(row[2]).map(|tokens| Window { tokens, compact_at: number(row[3]) });
     let meter = match number(row[1]) {
@@ -446,5 +447,10 @@ fn decide(row: &Row<'_>, marks: Known<Marks>, knowledge: Option<Knowledge>) -> O
         None => Meter::Unknown(Unknown::NothingYet),
     };
     let facts = Facts { marks, meter, knowledge: flow_and_stock(knowledge), ..facts(&event) };
-    pipeline::decide(&facts, &Config::default(), &|| 0).settle(event.kind, event.main_thread(), 1200)
+    pipeline::decide(&facts, &Config::default(), &|| 0).settle(
+        event.host,
+        event.kind,
+        event.main_thread(),
+        1200,
+    )
 }

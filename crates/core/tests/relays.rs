@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use tidegate_core::feature::memory::job::Answer;
 use tidegate_core::feature::memory::relay::{Extract, Relay, Step, begins};
-use tidegate_core::host::claude_code::transcript::Parser;
+use tidegate_core::host::Host;
 use tidegate_core::text::fnv;
 
 #[test]
@@ -27,7 +27,7 @@ fn every_row_of_every_table() {
         );
         let is = extract(&[&entry]).pop().map(|relay| relay.prompt).unwrap_or_default();
         rows += 1;
-        let parsed = Parser::of_all().entry(entry.as_bytes()).expect("an entry");
+        let parsed = Host::ClaudeCode.parser(&[]).entry(entry.as_bytes()).expect("an entry");
         assert_eq!(begins(&parsed), !is.is_empty(), "{entry}");
         if is.replace('\n', "⏎") != **prompt {
             writeln!(wrong, "relay.md:{}\n  written: {prompt}\n  is:      {is}", number + 1).unwrap();
@@ -38,7 +38,7 @@ fn every_row_of_every_table() {
 }
 
 fn extract(lines: &[&str]) -> Vec<Relay> {
-    let parser = Parser::seeking(&Extract::SOUGHT);
+    let parser = Host::ClaudeCode.parser(&Extract::SOUGHT);
     let mut extract = Extract::new(None);
     let mut relays: Vec<Relay> = Vec::new();
     for entry in lines.iter().filter_map(|line| parser.entry(line.as_bytes())) {
@@ -219,7 +219,7 @@ fn the_last_text_that_says_something_is_the_answer() {
 fn an_answer_is_recognised_by_its_text() {
     let expected = |text: &str| Answer { bytes: text.len() as u64, hash: fnv::hash(text.bytes()) };
     let seen = |lines: &[String], told: &str| {
-        let parser = Parser::seeking(&Extract::SOUGHT);
+        let parser = Host::ClaudeCode.parser(&Extract::SOUGHT);
         let mut extract = Extract::new(Some(expected(told)));
         for entry in lines.iter().filter_map(|line| parser.entry(line.as_bytes())) {
             extract.entry(&entry);
@@ -237,7 +237,7 @@ fn an_answer_is_recognised_by_its_text() {
 
 #[test]
 fn a_relay_of_any_length_is_small() {
-    let parser = Parser::of_all();
+    let parser = Host::ClaudeCode.parser(&[]);
     let mut extract = Extract::new(None);
     let mut take = |line: String| extract.entry(&parser.entry(line.as_bytes()).expect("an entry"));
     take(user("u", 1, &"prompt ".repeat(100_000)));

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use tidegate_core::event::{EventKind, FailedStep};
 use tidegate_core::feature::verdict::{Audience, Call, Say, Verdict};
-use tidegate_core::host::claude_code::reply::{Reply, reply};
+use tidegate_core::host::Host;
+use tidegate_core::host::answer::Reply;
 use tidegate_core::pipeline::gate::Closed;
 use tidegate_core::pipeline::ruling::{Outcome, Part, Ruling};
 use tidegate_core::text::lang::Lang;
@@ -16,7 +17,12 @@ fn outcome(kind: EventKind, call: Call, says: bool) -> Outcome {
         if says { vec![say(Audience::Model, "CONTEXT"), say(Audience::User, "MESSAGE")] } else { Vec::new() };
     let reason = (call != Call::Pass).then(|| "REASON".to_owned());
     let verdict = Verdict { call, reason, says, ..Verdict::pass() };
-    Ruling::of(Part { policy: "p", verdict, shadow: false, micros: 0 }).settle(kind, true, 1200)
+    Ruling::of(Part { policy: "p", verdict, shadow: false, micros: 0 }).settle(
+        Host::ClaudeCode,
+        kind,
+        true,
+        1200,
+    )
 }
 
 fn shown(reply: &Reply) -> String {
@@ -37,7 +43,12 @@ fn every_event_with_every_call() {
         for call in [Call::Pass, Call::Ask, Call::Deny, Call::Halt] {
             for says in [false, true] {
                 let label = format!("{}{}", call.name(), if says { " + texts" } else { "" });
-                writeln!(all, "  {label:<13} {}", shown(&reply(*kind, &outcome(*kind, call, says)))).unwrap();
+                writeln!(
+                    all,
+                    "  {label:<13} {}",
+                    shown(&Host::ClaudeCode.reply(*kind, &outcome(*kind, call, says).answer()))
+                )
+                .unwrap();
             }
         }
     }
@@ -50,7 +61,7 @@ fn every_reply_is_valid_for_its_event() {
     for kind in EventKind::ALL {
         for call in [Call::Pass, Call::Ask, Call::Deny, Call::Halt] {
             for says in [false, true] {
-                let reply = reply(*kind, &outcome(*kind, call, says));
+                let reply = Host::ClaudeCode.reply(*kind, &outcome(*kind, call, says).answer());
                 assert!(reply.exit == 0 || reply.exit == 2, "{kind:?}");
                 if reply.stdout.is_empty()
                     || (*kind == EventKind::PreCompact && !reply.stdout.starts_with('{'))
@@ -90,7 +101,7 @@ fn a_denial_is_never_silent_where_the_host_listens() {
         E::PreModelSwitch,
     ];
     for kind in can_block {
-        let reply = reply(kind, &outcome(kind, Call::Deny, false));
+        let reply = Host::ClaudeCode.reply(kind, &outcome(kind, Call::Deny, false).answer());
         assert!(
             reply.exit == 2 || reply.stdout.contains("block") || reply.stdout.contains("deny"),
             "{kind:?}: {reply:?}"
@@ -100,6 +111,7 @@ fn a_denial_is_never_silent_where_the_host_listens() {
 
 #[test]
 fn a_gate_that_could_not_check() {
-    let closed = |lang: Lang| shown(&Closed::because(&FailedStep::SessionMissing, lang).reply());
+    let closed =
+        |lang: Lang| shown(&Closed::because(&FailedStep::SessionMissing, lang).reply(Host::ClaudeCode));
     insta::assert_snapshot!("gate_closed", format!("{}\n{}", closed(Lang::En), closed(Lang::Ja)));
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tidegate_core::host::claude_code::reply::Reply;
+use tidegate_core::host::answer::Reply;
 
 use crate::home::Home;
 

@@ -44,7 +44,7 @@ mod linux {
     use std::io::Read;
     use std::path::Path;
 
-    use tidegate_core::host::{agent_variable, is_agent_program};
+    use tidegate_core::host::Host;
 
     use super::{Agent, Ancestry};
 
@@ -79,7 +79,7 @@ mod linux {
                     return Ancestry::Unknown;
                 }
                 // Those of other users cannot be read. They are not an agent's of this one.
-                let variable = environment.as_deref().and_then(agent_variable).map(str::to_owned);
+                let variable = environment.as_deref().and_then(Host::agent_variable).map(str::to_owned);
                 // The client itself is such a program, so only those above it count.
                 let sign = variable.or_else(|| self.program(process).filter(|_| process != begin));
                 if let Some(sign) = sign {
@@ -97,7 +97,7 @@ mod linux {
         fn program(&self, process: u64) -> Option<String> {
             let path = fs::read_link(self.folder.join(process.to_string()).join("exe")).ok()?;
             let path = path.to_string_lossy().into_owned();
-            is_agent_program(&path).then_some(path)
+            Host::is_agent_program(&path).then_some(path)
         }
 
         fn parent(&self, process: u64) -> Option<u64> {

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
-use tidegate_core::host::claude_code::reply::Reply;
+use tidegate_core::host::answer::Reply;
 
 const WORKING: u8 = 0;
 const RECORDING: u8 = 1;

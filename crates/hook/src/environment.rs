@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::host::claude_code::models::{AutoCompactWindow, HostSettings};
-use tidegate_core::host::claude_code::settings_file::parse_tokens;
+use tidegate_core::host::Host;
 use tidegate_core::host::person::Person;
-use tidegate_core::host::{AGENT_VARIABLES, Host, VARIABLES};
+use tidegate_core::host::variables::CompactionVariables;
+use tidegate_core::host::window::HostSettings;
 use tidegate_core::text::lang::Lang;
 use tidegate_state::host::claude_code::settings::{may_be_of_project, variables_of_project};
 use tidegate_state::place::PlaceEnv;
@@ -20,13 +20,13 @@ use crate::client::OwnVariables;
 pub struct Environment {
     /// Where things are.
     pub place: PlaceEnv,
-    /// `CLAUDE_PROJECT_DIR`.
+    /// The project's folder, as the host says it.
     pub project: Option<PathBuf>,
-    /// `CLAUDE_PLUGIN_ROOT`: the plugin that started this hook.
+    /// The plugin that started this hook.
     pub plugin: Option<PathBuf>,
-    /// `CLAUDE_PID`: the client's process.
+    /// The client's process.
     pub client: Option<u64>,
-    /// `CLAUDE_CODE_SESSION_ID`: set in the host's own shell, for commands.
+    /// The session: set in the host's own shell, for commands.
     pub session: Option<String>,
     /// `TIDEGATE_OFF`.
     pub off: Option<String>,
@@ -46,7 +46,7 @@ pub struct Environment {
     pub columns: Option<usize>,
     /// Variables that the project's settings set, and that therefore do not count.
     pub ignored: Vec<String>,
-    compaction: CompactionEnv,
+    compaction: CompactionVariables,
 }
 
 /// Variables of ours that are no key of the config.
@@ -87,21 +87,11 @@ fn settings(variables: &Variables, counts: impl Fn(&str) -> bool) -> Vec<(String
     settings
 }
 
-/// What the environment says about compaction; it counts more than the host's files.
-#[derive(Clone, Debug, Default)]
-struct CompactionEnv {
-    off: bool,
-    window: Option<u64>,
-    percent: Option<f64>,
-    no_long_context: bool,
-    unknown_window: Option<u64>,
-}
-
 impl Environment {
     /// Of this process.
     pub fn of_process() -> Environment {
         let variables = Variables::read();
-        let agent = AGENT_VARIABLES.iter().any(|name| variables.get(name).is_some());
+        let agent = Host::agent_variables().any(|name| variables.get(name).is_some());
         Environment { agent, ..Environment::unfiltered(&variables) }
     }
 
@@ -146,15 +136,10 @@ impl Environment {
         let path = |name| get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let text =
             |name| get(name).and_then(|value| value.into_string().ok()).filter(|value| !value.is_empty());
-        // As the host reads its own switches.
-        let on = |name| {
-            text(name).is_some_and(|value| {
-                matches!(value.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on")
-            })
-        };
-        let by_host = text("CLAUDE_CODE_SESSION_ATTENDED");
-        let unattended = by_host.as_deref() == Some("0");
-        let attended = text("TIDEGATE_ATTENDED").or(by_host);
+        // Another host's hooks are recorded only, so its variables are not looked for.
+        let host = Host::ClaudeCode.variables(get);
+        let unattended = host.attended.as_deref() == Some("0");
+        let attended = text("TIDEGATE_ATTENDED").or(host.attended);
         Environment {
             place: PlaceEnv {
                 state_dir: path("TIDEGATE_STATE_DIR"),
@@ -163,12 +148,12 @@ impl Environment {
                 xdg_config: path("XDG_CONFIG_HOME"),
                 xdg_data: path("XDG_DATA_HOME"),
                 home: path("HOME").or_else(|| path("USERPROFILE")),
-                host_config: path("CLAUDE_CONFIG_DIR"),
+                host_config: host.config,
             },
-            project: path("CLAUDE_PROJECT_DIR"),
-            plugin: path("CLAUDE_PLUGIN_ROOT"),
-            client: text("CLAUDE_PID").and_then(|id| id.parse().ok()),
-            session: text("CLAUDE_CODE_SESSION_ID"),
+            project: host.project,
+            plugin: host.plugin,
+            client: host.client,
+            session: host.session,
             off: text("TIDEGATE_OFF"),
             settings: Vec::new(),
             agent: false,
@@ -178,22 +163,14 @@ impl Environment {
             locale: text("LC_ALL").or_else(|| text("LC_MESSAGES")).or_else(|| text("LANG")),
             ignored: Vec::new(),
             columns: text("COLUMNS").and_then(|value| value.parse().ok()).filter(|columns| *columns > 0),
-            compaction: CompactionEnv {
-                off: on("DISABLE_AUTO_COMPACT") || on("DISABLE_COMPACT"),
-                window: text("CLAUDE_CODE_AUTO_COMPACT_WINDOW").and_then(|value| parse_tokens(&value)),
-                percent: text("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE")
-                    .and_then(|value| value.trim_end_matches('%').parse().ok())
-                    .filter(|percent| *percent > 0.0 && *percent <= 100.0),
-                no_long_context: on("CLAUDE_CODE_DISABLE_1M_CONTEXT"),
-                unknown_window: text("CLAUDE_CODE_MAX_CONTEXT_TOKENS").and_then(|value| parse_tokens(&value)),
-            },
+            compaction: host.compaction,
         }
     }
 
     /// The other host that started this process, as far as variables tell. Not part of what is read at the start: hooks of
     /// Claude Code never need it.
     pub fn other_host() -> Option<Host> {
-        VARIABLES.into_iter().find_map(|(name, host)| std::env::var_os(name).map(|_| host))
+        Host::by_variable(|name| std::env::var_os(name).is_some())
     }
 
     /// Whether this process has the variable that the client sets for its shell tool and not for its hooks.
@@ -203,17 +180,7 @@ impl Environment {
 
     /// The host's settings as its environment leaves them.
     pub fn host_settings(&self, files: &HostSettings) -> HostSettings {
-        let env = &self.compaction;
-        HostSettings {
-            auto_compact: files.auto_compact && !env.off,
-            auto_compact_windows: match env.window {
-                Some(tokens) => vec![AutoCompactWindow { model: None, tokens: Some(tokens) }],
-                None => files.auto_compact_windows.clone(),
-            },
-            percent: env.percent.or(files.percent),
-            no_long_context: env.no_long_context || files.no_long_context,
-            unknown_window: env.unknown_window.or(files.unknown_window),
-        }
+        self.compaction.over(files)
     }
 
     /// Where a session leaves signs of edits when its own folder cannot be written: elsewhere in the state, and outside of it.

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use tidegate_core::event::{EventKind, FailedStep};
 use tidegate_core::feature::config::{Config, split_off};
 use tidegate_core::feature::marks::Mark;
-use tidegate_core::host::claude_code::reply::Reply;
+use tidegate_core::host::Host;
+use tidegate_core::host::answer::Reply;
 use tidegate_core::pipeline::gate::{Closed, EDIT_GATE, Registration};
 use tidegate_core::pipeline::record::{Cost, Failure, Record, Said, estimate_tokens};
 use tidegate_core::text::lang::Lang;
@@ -45,6 +46,7 @@ pub(crate) struct Fallback {
 /// What a payload says about itself, as far as it could be read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
+    pub host: Host,
     pub kind: Option<EventKind>,
     pub name: String,
     pub session: Option<String>,
@@ -96,12 +98,12 @@ impl Fallback {
                 step: step.to_string(),
                 closed: closed.is_some(),
             }),
-            ..Record::begin(name, self.now)
+            ..Record::begin_for(seen.host, name, self.now)
         };
         match closed {
             None => (Reply::default(), record),
             Some(closed) => {
-                let reply = if holds { closed.stop_reply() } else { closed.reply() };
+                let reply = if holds { closed.stop_reply(seen.host) } else { closed.reply(seen.host) };
                 let said = Said { model: Some(closed.model), user: Some(closed.user), dropped: 0 };
                 (reply, Record { said, ..record })
             }
@@ -141,8 +143,10 @@ impl Fallback {
         let closes = known.unwrap_or_else(unknown);
         let kind = self.seen.get().and_then(|seen| seen.kind);
         // A failure closes nothing for another host. Claude Code names its session in a variable.
-        let is_foreign =
-            || env.is_some_and(|env| env.session.is_none()) && Environment::other_host().is_some();
+        let is_foreign = || {
+            env.is_some_and(|env| env.session.is_none())
+                && Environment::other_host().is_some_and(Host::is_only_recorded)
+        };
         self.registration.gates(kind) && closes && !env.is_some_and(|env| env.guard) && !is_foreign()
     }
 

@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 use tidegate_core::event::{Event, EventKind};
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::Marks;
-use tidegate_core::host::claude_code::models::HostSettings;
-use tidegate_core::host::claude_code::payload::{ContextWindow, RawTool};
 use tidegate_core::host::person::Client;
+use tidegate_core::host::window::HostSettings;
 use tidegate_core::meter::Meter;
 use tidegate_core::meter::sources::Sources;
 use tidegate_core::meter::transcript::Evidence;
@@ -16,7 +15,8 @@ use tidegate_core::pipeline;
 use tidegate_core::settings::setting::Whole;
 use tidegate_state::feature;
 use tidegate_state::feature::Where;
-use tidegate_state::host::claude_code::{settings as host_settings, transcript};
+use tidegate_state::host::claude_code::settings as host_settings;
+use tidegate_state::host::transcript;
 use tidegate_state::project;
 use tidegate_state::session::bridge;
 
@@ -32,7 +32,7 @@ const LOOKS_AGAIN: Duration = Duration::from_millis(8);
 
 /// The project this event belongs to.
 pub(crate) fn project_root(event: &Event<'_>, env: &Environment) -> Option<PathBuf> {
-    let cwd = event.payload.cwd.get().map(|cwd| Path::new(cwd.as_ref()));
+    let cwd = event.cwd.as_deref().map(Path::new);
     project::root(env.project.as_deref(), cwd)
 }
 
@@ -67,7 +67,7 @@ impl<'a> Gather<'a> {
             facts.meter = self.meter(event, marks.value(), &settings, needs.current);
         }
         if needs.tool {
-            let tool = RawTool::read(self.payload);
+            let tool = event.host.raw_tool(self.payload);
             (facts.tool_input, facts.tool_response) = (tool.input, tool.response);
         }
         if needs.client {
@@ -108,21 +108,20 @@ impl<'a> Gather<'a> {
         }
     }
 
-    fn meter_now(&self, event: &Event<'_>, marks: Option<&Marks>, host: &HostSettings) -> Meter {
-        let payload = &event.payload;
-        let path = payload.transcript_path.get().map(|path| Path::new(path.as_ref()));
-        let read = |path| transcript::last_reading(path, Evidence::of(event), self.here.in_time);
+    fn meter_now(&self, event: &Event<'_>, marks: Option<&Marks>, settings: &HostSettings) -> Meter {
+        let session = marks.map(|marks| &marks.session);
+        let path = event.transcript.as_deref().map(Path::new);
+        let read = |path| transcript::last_reading(event.host, path, Evidence::of(event), self.here.in_time);
         Sources {
             now: self.here.now,
-            payload: payload
-                .context_window
-                .get()
-                .map(|window| (ContextWindow::used(window), ContextWindow::window(window))),
+            payload: event.context.map(|context| (context.used, context.window)),
             bridge: bridge::read(self.here.folder),
             transcript: path.map_or(Ok(None), read),
-            marks,
+            boundary: session.and_then(|session| session.boundary),
+            model: session.and_then(|session| session.model.as_ref()).map(|(id, at)| (id.as_str(), *at)),
             window: self.here.config.meter.window.map(Whole::get),
-            host,
+            host: event.host,
+            settings,
         }
         .meter()
     }

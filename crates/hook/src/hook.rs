@@ -1,6 +1,5 @@
 //! `tidegate hook`: event in, facts gathered, policies decide, verdicts merge, record, reply.
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Read;
 use std::mem::ManuallyDrop;
@@ -9,15 +8,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tidegate_core::event::{self, Event, EventKind, FailedStep, Unreadable};
+use tidegate_core::event::{Action, Event, EventKind, FailedStep, Unreadable};
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
 use tidegate_core::feature::verdict::{AsStep, Call, Carried, Effect, When};
-use tidegate_core::host::Host;
-use tidegate_core::host::claude_code::payload::Field;
-use tidegate_core::host::claude_code::reply;
-use tidegate_core::host::claude_code::reply::Reply;
+use tidegate_core::host::answer::Reply;
+use tidegate_core::host::{self, Host};
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::gate;
 use tidegate_core::pipeline::record::{Failure, Record};
@@ -106,7 +103,9 @@ impl Hook {
             Ok(bytes) => bytes,
             Err(why) => return give(&self.fail_unread(state.as_ref().ok(), &FailedStep::Stdin(why))),
         };
-        let parsed = event::parse(&bytes, self.fallback.registration.event);
+        let registered = self.fallback.registration.event;
+        let mut host = Host::ClaudeCode;
+        let mut parsed = host.read(&bytes, registered);
         // Claude Code puts the session's id into a variable, which no other host knows.
         let is_vouched_for = match (&parsed, self.env.session.as_deref()) {
             (Ok(event), Some(session)) => event.session.as_str() == session,
@@ -114,8 +113,11 @@ impl Hook {
             (_, None) => false,
         };
         if !is_vouched_for {
-            let host = Host::detect(&bytes, Environment::other_host());
+            host = Host::detect(&bytes, Environment::other_host());
             if host != Host::ClaudeCode {
+                parsed = host.read(&bytes, registered);
+            }
+            if host.is_only_recorded() {
                 self.record_foreign(host, parsed, state.ok());
                 return give(&Reply::default());
             }
@@ -123,7 +125,8 @@ impl Hook {
         let event = match parsed {
             Ok(event) => event,
             Err(Unreadable { kind, name, step }) => {
-                let _ = self.fallback.seen.set(Seen { kind, name: name.into_owned(), ..Seen::default() });
+                let _ =
+                    self.fallback.seen.set(Seen { host, kind, name: name.into_owned(), ..Seen::default() });
                 return give(&self.fail_unread(state.as_ref().ok(), &step));
             }
         };
@@ -133,17 +136,15 @@ impl Hook {
             self.deadline.extend();
         }
         let root = project_root(&event, &self.env);
-        let owned = |field: &Field<Cow<'_, str>>| field.get().map(ToString::to_string);
         let _ = self.fallback.seen.set(Seen {
+            host: event.host,
             kind: Some(event.kind),
             name: event.name.to_string(),
             session: Some(event.session.to_string()),
-            agent: owned(&event.payload.agent_id),
-            tool: owned(&event.payload.tool_name),
+            agent: event.agent_id().map(str::to_owned),
+            tool: event.tool_name().map(str::to_owned),
             project: root.as_deref().map(|root| root.to_string_lossy().into_owned()),
-            stops_first: event.kind == EventKind::Stop
-                && event.main_thread()
-                && event.payload.stop_hook_active.get() != Some(&true),
+            stops_first: event.kind == EventKind::Stop && event.main_thread() && !event.held_before,
         });
         let root = root.as_deref();
         let mut config = kept(self.config(state.as_ref().ok(), root));
@@ -183,9 +184,7 @@ impl Hook {
                 }
             }
             // And what ran now may be its check, which counts only for what is known to be unverified.
-            EventKind::PostToolUse
-                if event.payload.tool_name.get().is_some_and(|tool| tool == "Bash" || tool == "Skill") =>
-            {
+            EventKind::PostToolUse if matches!(event.action, Action::Command(_) | Action::Skill { .. }) => {
                 drop(marks::try_take_up_unnoted(&folder));
             }
             _ => {}
@@ -241,7 +240,7 @@ impl Hook {
         let (name, session, tool, root) = match parsed {
             Ok(event) => {
                 let root = project_root(&event, &self.env);
-                let tool = event.payload.tool_name.get().map(ToString::to_string);
+                let tool = event.tool_name().map(str::to_owned);
                 (event.name.to_string(), Some(event.session.to_string()), tool, root)
             }
             Err(unreadable) => (unreadable.name.into_owned(), None, None, None),
@@ -249,12 +248,11 @@ impl Hook {
         let now = self.fallback.now;
         let mut record = Record {
             id: record_id(now),
-            host: host.name().to_owned(),
             session,
             tool,
             project: root.map(|root| root.to_string_lossy().into_owned()),
             ruling: "foreign".to_owned(),
-            ..Record::begin(&name, now)
+            ..Record::begin_for(host, &name, now)
         };
         record.cost.us = self.fallback.micros();
         if let Some(state) = state {
@@ -297,8 +295,8 @@ impl Hook {
         let here = self.here(event, config, None, Path::new("/dev/null"), root, &in_time);
         let facts = Gather { env: &self.env, payload, here: &here }.facts(event, Known::Absent);
         let ruling = pipeline::decide(&facts, config, &|| self.fallback.micros());
-        let outcome = ruling.settle(event.kind, event.main_thread(), config.text_budget(event));
-        reply::reply(event.kind, &outcome)
+        let outcome = ruling.settle(event.host, event.kind, event.main_thread(), config.text_budget(event));
+        event.host.reply(event.kind, &outcome.answer())
     }
 
     /// Keeps the edits of this event at hand: they leave a sign if the event cannot be noted.
@@ -336,9 +334,11 @@ impl Hook {
         root: Option<&Path>,
     ) -> Known<Marks> {
         let in_time = || self.deadline.in_time();
-        match (marks::read(folder), event.forked_with()) {
-            (Known::Absent, Some(tokens)) => fork::inherit(state, &event.session, root, tokens, &in_time)
-                .map_or(Known::Absent, Known::Value),
+        match (marks::read(folder), event.copied_tokens) {
+            (Known::Absent, Some(tokens)) => {
+                fork::inherit(state, event.host, &event.session, root, tokens, &in_time)
+                    .map_or(Known::Absent, Known::Value)
+            }
             (marks, _) => marks,
         }
     }
@@ -371,7 +371,7 @@ impl Run<'_> {
                 return Err(FailedStep::Marks(why.clone()));
             }
             gate::check_members(self.event)?;
-            if self.here.root.is_none() && self.event.edit_target().is_some() {
+            if self.here.root.is_none() && self.event.edit_paths().is_some() {
                 // What belongs to the project cannot be told without one.
                 return Err(FailedStep::MemberMissing("cwd"));
             }
@@ -399,8 +399,8 @@ impl Run<'_> {
             }
             // The other registration says it and writes it down. A denial stands in both: if that one died,
             // this one still holds.
-            let Outcome { call, reason, .. } = outcome;
-            return Ok(reply::reply(self.event.kind, &Outcome { call, reason, ..Outcome::default() }).into());
+            let answer = host::answer::Answer { context: "", user: "", ..outcome.answer() };
+            return Ok(self.event.host.reply(self.event.kind, &answer).into());
         }
         self.write_down(&facts, &kept(ruling), &mut kept(outcome), lock)
     }
@@ -412,19 +412,18 @@ impl Run<'_> {
         let mut record = Record {
             id: record_id(now),
             session: Some(event.session.to_string()),
-            tool: event.payload.tool_name.get().map(ToString::to_string),
+            tool: event.tool_name().map(str::to_owned),
             project: facts.root.as_deref().map(str::to_owned),
             person: self.hook.env.person,
             ruling: "not-client".to_owned(),
-            ..Record::begin(&event.name, now)
+            ..Record::begin_for(event.host, &event.name, now)
         };
         record.cost.us = self.hook.fallback.micros();
         let _ = journal::append(&self.state.journal(), now, &mut record);
         // If this is the client after all, a turn must be able to end.
-        let holds_again = event.payload.stop_hook_active.get() == Some(&true);
         let answers = match event.kind {
             EventKind::PreToolUse => true,
-            EventKind::Stop => !holds_again,
+            EventKind::Stop => !event.held_before,
             _ => false,
         };
         if !answers {
@@ -432,8 +431,8 @@ impl Run<'_> {
         }
         let config = self.here.config;
         let ruling = pipeline::decide(facts, config, &|| self.hook.fallback.micros());
-        let outcome = ruling.settle(event.kind, event.main_thread(), config.text_budget(event));
-        reply::reply(event.kind, &outcome).into()
+        let outcome = ruling.settle(event.host, event.kind, event.main_thread(), config.text_budget(event));
+        event.host.reply(event.kind, &outcome.answer()).into()
     }
 
     /// Whether this is a gate that nobody switched off.
@@ -447,7 +446,7 @@ impl Run<'_> {
         let decide = |facts: &Facts<'_>| {
             let ruling = pipeline::decide(facts, self.here.config, &|| self.hook.fallback.micros());
             let budget = self.here.config.text_budget(self.event);
-            let outcome = ruling.settle(self.event.kind, self.event.main_thread(), budget);
+            let outcome = ruling.settle(self.event.host, self.event.kind, self.event.main_thread(), budget);
             (ruling, outcome)
         };
         let (ruling, outcome) = decide(facts);
@@ -528,7 +527,7 @@ impl Run<'_> {
             }
             Err(_) => outcome.effects.clear(),
         }
-        let reply = reply::reply(self.event.kind, outcome);
+        let reply = self.event.host.reply(self.event.kind, &outcome.answer());
         later.effects = std::mem::take(&mut outcome.effects);
         Ok(Answer { reply, later })
     }
@@ -554,13 +553,11 @@ impl Run<'_> {
 
     /// Whether another registration of this event was here first. Without a name it is told by the program it calls.
     fn is_duplicate(&self) -> bool {
-        let payload = &self.event.payload;
-        let id = [&payload.tool_use_id, &payload.prompt_id, &payload.source]
-            .into_iter()
-            .find_map(|field| field.get());
+        let id =
+            [&self.event.call, &self.event.turn, &self.event.cause].into_iter().find_map(Option::as_deref);
         let program = || std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
         let via = self.hook.via.clone().unwrap_or_else(program);
-        let (id, now) = (id.map_or("", AsRef::as_ref), self.hook.fallback.now);
+        let (id, now) = (id.unwrap_or_default(), self.hook.fallback.now);
         claims::is_duplicate(self.here.folder, &self.event.name, id, &via, now).unwrap_or(false)
     }
 }
@@ -577,7 +574,7 @@ fn unguarded(state: &StateDir, event: &Event<'_>, env: &Environment, now: Millis
         session: Some(event.session.to_string()),
         person: env.person,
         ruling: "unguarded".to_owned(),
-        ..Record::begin(&event.name, now)
+        ..Record::begin_for(event.host, &event.name, now)
     };
     let _ = journal::append(&state.journal(), now, &mut record);
 }

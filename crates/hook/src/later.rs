@@ -1,7 +1,7 @@
 //! What a run does after it has answered: the client does not wait for it, and it may fail without a loss.
 
 use tidegate_core::feature::verdict::{Carried, Effect, When};
-use tidegate_core::host::claude_code::reply::Reply;
+use tidegate_core::host::answer::Reply;
 use tidegate_state::feature::{self, Where};
 use tidegate_state::journal::friction;
 use tidegate_state::journal::friction::Reach;

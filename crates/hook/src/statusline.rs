@@ -2,6 +2,7 @@
 //!
 //! The host may kill us at any moment, so what the hooks need is written before anything is drawn.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use tidegate_core::event::SessionId;
+use tidegate_core::event::status::{ContextUse, Status};
 use tidegate_core::feature::approval::marks::Approval;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::knowledge::flow;
@@ -18,9 +20,8 @@ use tidegate_core::feature::marks::Marks;
 use tidegate_core::feature::verification::verify_stop::settings::VerifyMode;
 use tidegate_core::feature::workflow::settings::WorkflowMode;
 use tidegate_core::feature::{approval, cycle, knowledge, verification, workflow};
-use tidegate_core::host::claude_code::models::HostSettings;
-use tidegate_core::host::claude_code::payload as wire;
-use tidegate_core::host::claude_code::payload::{ContextWindow, StatusPayload};
+use tidegate_core::host::Host;
+use tidegate_core::host::window::HostSettings;
 use tidegate_core::meter::forecast::{self, Forecast};
 use tidegate_core::meter::sources::{Bridge, Sources};
 use tidegate_core::meter::{self, Reading, short_tokens};
@@ -83,7 +84,8 @@ fn wrapped(args: impl Iterator<Item = OsString>) -> Option<String> {
 
 /// Writes the bridge and draws our part.
 fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
-    let status = wire::read_object::<StatusPayload<'_>>(payload).ok();
+    // Only Claude Code has a status line that we are registered for.
+    let status = Host::ClaudeCode.status(payload);
     let state = StateDir::open(&env.place).ok();
     let (user, root) = (env.place.config(), status.as_ref().and_then(|status| root_of(status, env)));
     let config = config::read(&config::Sources {
@@ -94,18 +96,17 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
         off: None,
     });
     let plain_lang = env.lang(config.general.lang, None);
-    let session = status.as_ref().and_then(|status| status.session_id.get());
+    let session = status.as_ref().and_then(|status| status.session.as_deref());
     let session = session.and_then(|id| SessionId::parse(id).ok());
     let (Some(status), Some(session), Some(state)) = (status, session, state) else {
         return with_config(&config, plain_lang, meter::words::no_reading(plain_lang).to_owned());
     };
     let folder = state.session(&session);
-    let window = status.context_window.get();
-    let model = status.model.get().and_then(|model| model.id.get()).map(ToString::to_string);
+    let ContextUse { used, window } = status.context;
     let seen = Bridge {
-        used: window.and_then(ContextWindow::used),
-        window: window.and_then(ContextWindow::window),
-        model,
+        used,
+        window,
+        model: status.model.map(Cow::into_owned),
         changed: now,
         seen: now,
         unheard: 0,
@@ -124,9 +125,11 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
         payload: Some((seen.used, seen.window)),
         bridge: Some(seen),
         transcript: Ok(None),
-        marks: None,
+        boundary: None,
+        model: None,
         window: config.meter.window.map(Whole::get),
-        host: &host,
+        host: Host::ClaudeCode,
+        settings: &host,
     };
     let meter = sources.meter();
     let Some(reading) = meter.reading() else {
@@ -182,10 +185,9 @@ fn with_config(config: &Config, lang: Lang, line: String) -> String {
 }
 
 /// The project that the client says it works in.
-fn root_of(status: &StatusPayload<'_>, env: &Environment) -> Option<PathBuf> {
-    let host = status.workspace.get().and_then(|workspace| workspace.project_dir.get());
-    let host = host.map(|dir| Path::new(dir.as_ref()));
-    let cwd = status.cwd.get().map(|cwd| Path::new(cwd.as_ref()));
+fn root_of(status: &Status<'_>, env: &Environment) -> Option<PathBuf> {
+    let host = status.project.as_deref().map(Path::new);
+    let cwd = status.cwd.as_deref().map(Path::new);
     project::root(host.or(env.project.as_deref()), cwd)
 }
 
@@ -347,7 +349,7 @@ fn shell(command: &str) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_core::host::claude_code::models::Window;
+    use tidegate_core::host::window::Window;
     use tidegate_core::meter::Source;
 
     fn drawn(columns: usize, lang: Lang) -> String {

@@ -76,6 +76,8 @@ struct Status {
     failures: usize,
     /// A client that Tidegate started itself: nothing is gated or said.
     unguarded: bool,
+    /// Hook runs that did not come from the session's client.
+    not_by_client: usize,
     /// Added to the context, by estimate.
     tokens_added: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -379,6 +381,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         interruptions: records.iter().filter(spoke).count(),
         failures: records.iter().filter(|record| record.failure.is_some()).count(),
         unguarded: records.iter().any(|record| record.ruling == "unguarded"),
+        not_by_client: records.iter().filter(|record| record.ruling == "not-client").count(),
         tokens_added: records.iter().map(|record| record.cost.tokens).sum(),
         config_problems: here.config.problems.clone(),
         waiting_for_trust: here
@@ -466,6 +469,13 @@ pub(crate) fn run(args: &Args) -> Outcome {
         print::line(
             "warning: this session runs unguarded (TIDEGATE_GUARD is set in it): nothing is gated or said",
         );
+    }
+    if status.not_by_client > 0 {
+        print::line(&format!(
+            "warning: {} did not come from the client and changed nothing (a script between the client and Tidegate must pass \
+             its input on unread: `exec tidegate hook …`)",
+            print::format_count(status.not_by_client, "hook run")
+        ));
     }
     if !status.switched_off.is_empty() {
         print::line(&format!(

@@ -1,7 +1,8 @@
 //! Every capture with every member gone, null or of another type, against a second opinion on what that means.
 
 use serde_json::{Map, Value, json};
-use tidegate_core::event::{self, EventKind};
+use tidegate_core::event::EventKind;
+use tidegate_core::host::Host;
 use tidegate_core::pipeline::gate;
 
 use crate::fixtures::{self, Capture};
@@ -139,7 +140,7 @@ fn every_mutant_of_every_capture() {
     let mut closed = 0;
     for mutant in mutants.iter().filter(|mutant| !renamed(mutant)) {
         let kind = EventKind::from_name(&mutant.event);
-        let step = match event::parse(mutant.text.as_bytes(), Some(kind)) {
+        let step = match Host::ClaudeCode.read(mutant.text.as_bytes(), Some(kind)) {
             Err(unreadable) => {
                 assert_eq!(unreadable.kind, Some(kind), "{}", mutant.what);
                 Some(unreadable.step)
@@ -161,7 +162,7 @@ fn every_capture_cut_at_every_length() {
     for capture in fixtures::hooks() {
         let kind = EventKind::from_name(&capture.event);
         for length in 0..capture.text.trim_end().len() {
-            let parsed = event::parse(&capture.text.as_bytes()[..length], Some(kind));
+            let parsed = Host::ClaudeCode.read(&capture.text.as_bytes()[..length], Some(kind));
             let unreadable = parsed.expect_err("half a payload is none");
             assert_eq!(
                 (unreadable.kind, unreadable.step.class()),

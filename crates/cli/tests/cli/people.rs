@@ -699,6 +699,11 @@ fn a_config_folder_that_was_moved_allows_nothing() {
         let own = sandbox.home().join(".config/tidegate/config.toml");
         assert!(ran.stderr.contains(&format!("{}, the account's own", own.display())), "{variable}: {ran:?}");
         assert!(!is_off(&sandbox, "pressure"), "{variable}");
+        let mut doctor = sandbox.command(&["doctor"]);
+        doctor.env(variable, &evil);
+        let said = String::from_utf8(doctor.output().expect("it runs").stdout).expect("UTF-8");
+        assert!(said.contains("`[approval]` allows nothing"), "{variable}: {said}");
+        assert!(said.contains(&format!("it counts only in {}", own.display())), "{variable}: {said}");
     }
 }
 
@@ -719,7 +724,7 @@ fn at_a_terminal_it_asks() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_that_an_agent_drives_is_not_a_person() {
-    for variable in tidegate_core::host::AGENT_VARIABLES {
+    for variable in tidegate_core::host::Host::agent_variables() {
         let sandbox = Sandbox::new().with(variable, "1");
         let ran = at_terminal(&sandbox, &["off", "pressure"], "y\n");
         assert!(ran.code != Some(0) && ran.stdout.contains("needs a person's yes"), "{variable}: {ran:?}");

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::{Value, json};
+use tidegate_core::host::Host;
 use tidegate_core::meter::transcript::Evidence;
 
 use crate::fixtures;
@@ -171,8 +172,12 @@ fn captured_transcripts_cut_anywhere() {
         let bytes = fs::read(&path).expect("a fixture");
         for length in (0..bytes.len()).step_by(bytes.len() / 400 + 1).chain([bytes.len()]) {
             fs::write(&cut, &bytes[..length]).expect("our own file");
-            let found =
-                tidegate_state::host::claude_code::transcript::last_reading(&cut, Evidence::None, &|| true);
+            let found = tidegate_state::host::transcript::last_reading(
+                Host::ClaudeCode,
+                &cut,
+                Evidence::None,
+                &|| true,
+            );
             let used = found.expect("it is a file").map(|found| found.used);
             assert_eq!(used, plain_reading(&bytes[..length]), "{} cut at {length}", path.display());
             readings += usize::from(used.is_some());

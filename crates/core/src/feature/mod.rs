@@ -132,6 +132,9 @@ macro_rules! all_rooms {
 }
 rooms!(all, all_rooms);
 
+/// The folder of a project in which flow and stock stand.
+pub const CONTEXT_FOLDER: &str = ".claude/context";
+
 /// A pure function from event, facts and config to a verdict.
 pub trait Policy: Sync {
     /// The name in config, `TIDEGATE_OFF`, journal and report.

@@ -5,32 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::event::FailedStep;
 use crate::feature::Feature;
 use crate::feature::marks::Mark;
-
-/// Ordered: the strictest wins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Call {
-    /// No objection.
-    #[default]
-    Pass,
-    /// A person should decide.
-    Ask,
-    /// Not now: deny the call, block the stop.
-    Deny,
-    /// End the turn.
-    Halt,
-}
-
-impl Call {
-    /// The name in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Call::Pass => "pass",
-            Call::Ask => "ask",
-            Call::Deny => "deny",
-            Call::Halt => "halt",
-        }
-    }
-}
+pub use crate::host::answer::Call;
 
 /// Who is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,266 +1,205 @@
-//! The host that calls a hook. Other agents read Claude Code's files and call the hooks in them, so the host is detected
-//! and never assumed.
+//! Hosts: one folder each, and one list.
+//!
+//! A folder holds all that is particular to a host, behind the functions of [`HostWing`]; everything else knows only the values
+//! that these take and give. To add a host: make its folder, add its line to the list in `event/host.rs`.
 
+pub mod answer;
 pub mod claude_code;
+pub mod detect;
+mod head;
 pub mod person;
 pub mod transcript;
+pub mod unknown;
+pub mod variables;
+pub mod window;
 
-use std::borrow::Cow;
+use crate::event::action::{Answers, Asked, Question, QuestionCall, RawTool};
+pub use crate::event::host::Host;
+use crate::event::host::hosts;
+use crate::event::status::Status;
+use crate::event::{Event, EventKind, Unreadable};
+use answer::{Answer, Channels, Reply};
+use detect::{Signs, Traces};
+use transcript::{Parser, Sought};
+use variables::{HostVariables, Lookup};
+use window::{HostSettings, Window};
 
-use crate::host::claude_code::payload as wire;
-use crate::host::claude_code::payload::{Field, wire_key, wire_object};
-use serde::de::{IgnoredAny, MapAccess};
-use wire::Member;
+/// What a host's folder provides. A host that is only recorded needs no more than its signs and `read`.
+pub trait HostWing {
+    /// Its calls are recorded and answered with nothing.
+    const IS_ONLY_RECORDED: bool = false;
 
-/// A host. Tidegate speaks Claude Code's protocol only: a hook that another host calls records the call and answers
-/// nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Host {
-    /// Claude Code.
-    #[default]
-    ClaudeCode,
-    /// OpenAI's Codex.
-    Codex,
-    /// GitHub's Copilot CLI.
-    Copilot,
-    /// Cursor.
-    Cursor,
-    /// Factory's droid.
-    Factory,
-    /// Google's Gemini CLI.
-    Gemini,
-    /// Qwen Code.
-    Qwen,
-    /// Not Claude Code, by its payload, which tells no more.
-    Unknown,
+    /// A path to one of the host's settings files holds one of these.
+    const SETTINGS_NAMES: &'static [&'static str] = &[];
+
+    /// What the host leaves where its processes are. Hosts may share a folder.
+    fn traces(_: Host) -> Traces;
+
+    /// Whether a payload can only be this host's.
+    fn sent(_: Host, _: &Signs<'_>) -> bool {
+        false
+    }
+
+    /// Reads a payload. `registered` is the event the hook was registered for, if it says so: the payload's own name counts
+    /// more, but a broken payload may have none.
+    fn read(host: Host, payload: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>>;
+
+    /// What an event can carry to the model and the person.
+    fn channels(_: EventKind) -> Channels {
+        Channels::default()
+    }
+
+    /// Puts an answer into the form of its event.
+    fn reply(_: EventKind, _: &Answer<'_>) -> Reply {
+        Reply::default()
+    }
+
+    /// Refuses a call that could not be checked, with a text for the model and one for the person.
+    fn refuse(_: &str, _: &str) -> Reply {
+        Reply::default()
+    }
+
+    /// What a tool was given and gave back, as it stands in a payload.
+    fn raw_tool(_: &[u8]) -> RawTool<'_> {
+        RawTool::default()
+    }
+
+    /// The question in the input of a call that asks the person.
+    fn question(_: &str) -> Option<Question> {
+        None
+    }
+
+    /// The person's answers in the response of such a call. `None` where the person gave none.
+    fn question_answers(_: &str) -> Option<Answers> {
+        None
+    }
+
+    /// The call with which the model puts this question to the person, if the host has a tool for that.
+    fn question_call(_: &Asked) -> Option<QuestionCall> {
+        None
+    }
+
+    /// Reads lines of the host's transcripts that may be of a kind that is sought; without any kind, all lines.
+    fn parser(_: &[Sought]) -> Parser {
+        Parser::of_nothing()
+    }
+
+    /// Whether a line of a transcript says that a hook changed the input of a call, and so perhaps answered the question that
+    /// it asks.
+    fn is_changed_by_hook(_: &[u8], _: &str) -> bool {
+        false
+    }
+
+    /// Reads the payload of a status line.
+    fn status(_: &[u8]) -> Option<Status<'_>> {
+        None
+    }
+
+    /// The window of a model, as the host was asked for it. `told` is a size that somebody knows better than the host's
+    /// folder: the config or the host itself.
+    fn window(_: &str, told: Option<u64>, _: &HostSettings) -> Option<Window> {
+        told.map(|tokens| Window { tokens, compact_at: None })
+    }
+
+    /// Reads the variables that the host sets for its hooks, and those that people set for it.
+    fn variables(_: Lookup<'_>) -> HostVariables {
+        HostVariables::default()
+    }
 }
 
-/// Variables that another host sets for its hooks, in the order in which they count: Qwen sets Gemini's, too.
-pub const VARIABLES: [(&str, Host); 4] = [
-    ("COPILOT_CLI", Host::Copilot),
-    ("QWEN_CODE_SESSION_ID", Host::Qwen),
-    ("GEMINI_SESSION_ID", Host::Gemini),
-    ("FACTORY_PROJECT_DIR", Host::Factory),
-];
+macro_rules! dispatch {
+    ($($(#[$meta:meta])* $host:ident, $name:literal, $title:literal => $folder:ident;)*) => {
+        impl Host {
+            /// [`HostWing::traces`].
+            pub fn traces(self) -> Traces {
+                match self { $(Host::$host => $folder::Wing::traces(self),)* }
+            }
 
-/// Variables that hosts set for commands of their shell tool.
-pub const AGENT_VARIABLES: [&str; 12] = [
-    "CLAUDECODE",
-    "CLAUDE_CODE_SESSION_ID",
-    "AI_AGENT",
-    "CODEX_SESSION_ID",
-    "CODEX_THREAD_ID",
-    "COPILOT_AGENT_SESSION_ID",
-    "COPILOT_CLI",
-    "QWEN_CODE",
-    "QWEN_CODE_SESSION_ID",
-    "GEMINI_CLI",
-    "GEMINI_SESSION_ID",
-    "OPENCODE",
-];
+            /// [`HostWing::sent`].
+            pub fn sent(self, signs: &Signs<'_>) -> bool {
+                match self { $(Host::$host => $folder::Wing::sent(self, signs),)* }
+            }
 
-/// Programs that run a model's commands, by the names of their executables.
-const AGENT_PROGRAMS: [&str; 8] =
-    ["claude", "codex", "copilot", "cursor-agent", "droid", "gemini", "opencode", "qwen"];
+            /// [`HostWing::parser`].
+            pub fn parser(self, kinds: &[Sought]) -> Parser {
+                match self { $(Host::$host => $folder::Wing::parser(kinds),)* }
+            }
 
-/// The first variable of an agent in a block of `NAME=value` that zero bytes divide.
-pub fn agent_variable(environment: &[u8]) -> Option<&'static str> {
-    let name = |variable: &[u8]| {
-        let name = variable.split(|byte| *byte == b'=').next()?;
-        AGENT_VARIABLES.into_iter().find(|known| known.as_bytes() == name)
+            /// [`HostWing::is_changed_by_hook`].
+            pub fn is_changed_by_hook(self, line: &[u8], call: &str) -> bool {
+                match self { $(Host::$host => $folder::Wing::is_changed_by_hook(line, call),)* }
+            }
+
+            /// [`HostWing::read`].
+            pub fn read(
+                self,
+                payload: &[u8],
+                registered: Option<EventKind>,
+            ) -> Result<Event<'_>, Unreadable<'_>> {
+                match self { $(Host::$host => $folder::Wing::read(self, payload, registered),)* }
+            }
+
+            /// [`HostWing::channels`].
+            pub fn channels(self, kind: EventKind) -> Channels {
+                match self { $(Host::$host => $folder::Wing::channels(kind),)* }
+            }
+
+            /// [`HostWing::reply`].
+            pub fn reply(self, kind: EventKind, answer: &Answer<'_>) -> Reply {
+                match self { $(Host::$host => $folder::Wing::reply(kind, answer),)* }
+            }
+
+            /// [`HostWing::refuse`].
+            pub fn refuse(self, model: &str, user: &str) -> Reply {
+                match self { $(Host::$host => $folder::Wing::refuse(model, user),)* }
+            }
+
+            /// [`HostWing::raw_tool`].
+            pub fn raw_tool(self, payload: &[u8]) -> RawTool<'_> {
+                match self { $(Host::$host => $folder::Wing::raw_tool(payload),)* }
+            }
+
+            /// [`HostWing::question`].
+            pub fn question(self, input: &str) -> Option<Question> {
+                match self { $(Host::$host => $folder::Wing::question(input),)* }
+            }
+
+            /// [`HostWing::question_answers`].
+            pub fn question_answers(self, response: &str) -> Option<Answers> {
+                match self { $(Host::$host => $folder::Wing::question_answers(response),)* }
+            }
+
+            /// [`HostWing::question_call`].
+            pub fn question_call(self, question: &Asked) -> Option<QuestionCall> {
+                match self { $(Host::$host => $folder::Wing::question_call(question),)* }
+            }
+
+            /// [`HostWing::window`].
+            pub fn window(self, model: &str, told: Option<u64>, settings: &HostSettings) -> Option<Window> {
+                match self { $(Host::$host => $folder::Wing::window(model, told, settings),)* }
+            }
+
+            /// [`HostWing::variables`].
+            pub fn variables(self, get: Lookup<'_>) -> HostVariables {
+                match self { $(Host::$host => $folder::Wing::variables(get),)* }
+            }
+
+            /// [`HostWing::IS_ONLY_RECORDED`].
+            pub fn is_only_recorded(self) -> bool {
+                match self { $(Host::$host => $folder::Wing::IS_ONLY_RECORDED,)* }
+            }
+
+            /// [`HostWing::SETTINGS_NAMES`].
+            pub fn settings_names(self) -> &'static [&'static str] {
+                match self { $(Host::$host => $folder::Wing::SETTINGS_NAMES,)* }
+            }
+
+            /// [`HostWing::status`].
+            pub fn status(self, payload: &[u8]) -> Option<Status<'_>> {
+                match self { $(Host::$host => $folder::Wing::status(payload),)* }
+            }
+        }
     };
-    environment.split(|byte| *byte == 0).find_map(name)
 }
 
-/// Whether an executable is an agent's, by its path: also one that an update replaced, or that is named by its version.
-pub fn is_agent_program(path: &str) -> bool {
-    let path = path.strip_suffix(" (deleted)").unwrap_or(path);
-    let mut parts = path.rsplit('/');
-    let name = parts.next().unwrap_or_default();
-    AGENT_PROGRAMS.contains(&name) || (parts.next() == Some("versions") && parts.next() == Some("claude"))
-}
-
-wire_object! {
-    /// Members that tell hosts apart. Claude Code 2.1.325 sends only the first three.
-    struct Signs<'a> {
-        hook_event_name: Cow<'a, str>,
-        transcript_path: Cow<'a, str>,
-        tool_name: Cow<'a, str>,
-        turn_id: Cow<'a, str>,
-        timestamp: Anything,
-        session as "sessionId": Anything,
-        event as "hookEventName": Anything,
-        tool_result: Anything,
-        tool_call_id: Anything,
-        submitted_prompt: Anything,
-        context_limit: Anything,
-        cursor_version: Anything,
-        conversation_id: Anything,
-    }
-}
-
-/// A member whose presence is all that counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Anything;
-
-impl<'de> Member<'de> for Anything {
-    fn text(_: Cow<'de, str>) -> Option<Self> {
-        Some(Anything)
-    }
-    fn truth(_: bool) -> Option<Self> {
-        Some(Anything)
-    }
-    fn number(_: f64) -> Option<Self> {
-        Some(Anything)
-    }
-}
-
-impl Host {
-    /// The name in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Host::ClaudeCode => "claude-code",
-            Host::Codex => "codex",
-            Host::Copilot => "copilot",
-            Host::Cursor => "cursor",
-            Host::Factory => "factory",
-            Host::Gemini => "gemini",
-            Host::Qwen => "qwen",
-            Host::Unknown => "unknown",
-        }
-    }
-
-    /// How people call a host, by its name in records.
-    pub fn title(name: &str) -> &str {
-        match name {
-            "claude-code" => "Claude Code",
-            "codex" => "Codex",
-            "copilot" => "Copilot CLI",
-            "cursor" => "Cursor",
-            "factory" => "Factory's droid",
-            "gemini" => "Gemini CLI",
-            "qwen" => "Qwen Code",
-            _ => "An unknown agent",
-        }
-    }
-
-    /// Tells the host that sent a payload. The payload counts more than `by_variable`: one host may have been started from
-    /// the shell of another.
-    pub fn detect(payload: &[u8], by_variable: Option<Host>) -> Host {
-        match by_payload(payload) {
-            Some(Host::Unknown) => by_variable.unwrap_or(Host::Unknown),
-            Some(host) => host,
-            None => by_variable.unwrap_or_default(),
-        }
-    }
-}
-
-/// The host by its payload; `None` where nothing tells it from Claude Code's.
-fn by_payload(payload: &[u8]) -> Option<Host> {
-    let signs: Signs<'_> = wire::read_object(payload).ok()?;
-    let there = |member: &Field<Anything>| *member != Field::Missing;
-    let path = signs.transcript_path.get().map_or("", AsRef::as_ref).replace('\\', "/");
-    let event = signs.hook_event_name.get().map_or("", AsRef::as_ref);
-    let tool = signs.tool_name.get().map_or("", AsRef::as_ref);
-    if there(&signs.cursor_version) || there(&signs.conversation_id) {
-        return Some(Host::Cursor);
-    }
-    if signs.turn_id != Field::Missing || path.contains("/.codex/") || tool == "apply_patch" {
-        return Some(Host::Codex);
-    }
-    if there(&signs.tool_result) || path.contains("/.copilot/") {
-        return Some(Host::Copilot);
-    }
-    if there(&signs.tool_call_id)
-        || there(&signs.submitted_prompt)
-        || there(&signs.context_limit)
-        || path.contains("/.qwen/")
-    {
-        return Some(Host::Qwen);
-    }
-    let gemini =
-        ["BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "PreCompress", "BeforeModel", "AfterModel"];
-    if path.contains("/.gemini/") || gemini.contains(&event) {
-        return Some(Host::Gemini);
-    }
-    let is_foreign = there(&signs.timestamp) || there(&signs.session) || there(&signs.event);
-    is_foreign.then_some(Host::Unknown)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn agents_are_told_by_their_variables_and_programs() {
-        for (environment, found) in [
-            (&b"HOME=/h\0CLAUDECODE=1\0"[..], Some("CLAUDECODE")),
-            (b"AI_AGENT=x_agent", Some("AI_AGENT")),
-            (b"GEMINI_CLI=", Some("GEMINI_CLI")),
-            (b"X=CLAUDECODE=1\0CLAUDECODES=1\0=CLAUDECODE\0\0\xff", None),
-            (b"", None),
-        ] {
-            assert_eq!(agent_variable(environment), found);
-        }
-        for path in
-            ["/usr/bin/claude", "/h/.local/share/claude/versions/2.1.325", "/opt/codex (deleted)", "qwen"]
-        {
-            assert!(is_agent_program(path), "{path}");
-        }
-        for path in
-            ["/usr/bin/bash", "/h/claude/bash", "/h/versions/2", "/usr/bin/claudette", "", " (deleted)"]
-        {
-            assert!(!is_agent_program(path), "{path}");
-        }
-    }
-
-    /// One line per payload as hosts send it, shortened to the members that tell.
-    #[test]
-    fn hosts_are_told_by_what_they_send() {
-        let claude = r#"{"hook_event_name":"PreToolUse","session_id":"s","transcript_path":"/h/.claude/projects/p/s.jsonl","permission_mode":"default","tool_name":"Edit","tool_use_id":"t"}"#;
-        for (payload, variable, host) in [
-            (claude, None, Host::ClaudeCode),
-            // Without a sign of another host a broken payload is Claude Code's, and closes its gate.
-            ("{", None, Host::ClaudeCode),
-            ("[]", None, Host::ClaudeCode),
-            ("{}", None, Host::ClaudeCode),
-            ("{", Some(Host::Copilot), Host::Copilot),
-            (claude, Some(Host::Copilot), Host::Copilot),
-            (r#"{"hook_event_name":"Stop","session_id":"s","turn_id":"t"}"#, None, Host::Codex),
-            (
-                r#"{"hook_event_name":"SessionStart","transcript_path":"/h/.codex/sessions/2026/r.jsonl"}"#,
-                None,
-                Host::Codex,
-            ),
-            (
-                r#"{"hook_event_name":"SessionStart","transcript_path":"C:\\h\\.codex\\r.jsonl"}"#,
-                None,
-                Host::Codex,
-            ),
-            (
-                r#"{"hook_event_name":"PostToolUse","timestamp":"2026","tool_result":{"text":"x"}}"#,
-                None,
-                Host::Copilot,
-            ),
-            (
-                r#"{"hook_event_name":"PreToolUse","timestamp":"2026","tool_input":{"path":"x"}}"#,
-                None,
-                Host::Unknown,
-            ),
-            (r#"{"hook_event_name":"PreToolUse","timestamp":"2026"}"#, Some(Host::Copilot), Host::Copilot),
-            (r#"{"sessionId":"s","timestamp":1,"toolName":"edit"}"#, None, Host::Unknown),
-            (r#"{"hook_event_name":"PreToolUse","timestamp":"2026","tool_call_id":"c"}"#, None, Host::Qwen),
-            (
-                r#"{"hook_event_name":"UserPromptSubmit","timestamp":"2026","submitted_prompt":"x"}"#,
-                None,
-                Host::Qwen,
-            ),
-            (r#"{"hook_event_name":"BeforeTool","timestamp":"2026"}"#, None, Host::Gemini),
-            (r#"{"hook_event_name":"beforeShellExecution","cursor_version":"2"}"#, None, Host::Cursor),
-            // A Codex that was started from a shell of Copilot's.
-            (r#"{"hook_event_name":"Stop","turn_id":"t"}"#, Some(Host::Copilot), Host::Codex),
-        ] {
-            assert_eq!(Host::detect(payload.as_bytes(), variable), host, "{payload} {variable:?}");
-        }
-    }
-}
+hosts!(dispatch);

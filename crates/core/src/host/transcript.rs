@@ -5,8 +5,9 @@
 
 use std::borrow::Cow;
 
-use crate::host::claude_code::payload::LongText;
+use crate::text::json::LongText;
 use crate::text::search;
+use crate::text::search::Needle;
 use crate::time::Millis;
 
 /// One line of a transcript.
@@ -230,6 +231,39 @@ pub enum Sought {
     Boundaries,
     /// A [`Kind::Prompt`] that repeats what hooks printed.
     RepeatedOutput,
+}
+
+/// Reads lines of one host's transcripts.
+#[derive(Debug)]
+pub struct Parser {
+    /// A line that holds none of these is not sought. Without any, every line is.
+    needles: Vec<Needle>,
+    read: for<'a> fn(&'a [u8]) -> Option<Entry<'a>>,
+}
+
+impl Parser {
+    /// Reads lines that hold one of these, in a host's way.
+    pub(super) fn new(needles: Vec<Needle>, read: for<'a> fn(&'a [u8]) -> Option<Entry<'a>>) -> Parser {
+        Parser { needles, read }
+    }
+
+    /// For a host whose transcripts cannot be read.
+    pub(super) fn of_nothing() -> Parser {
+        Parser::new(Vec::new(), |_| None)
+    }
+
+    /// The entry of a line; `None` where it is not sought, or is not one.
+    pub fn entry<'a>(&self, line: &'a [u8]) -> Option<Entry<'a>> {
+        if !self.needles.is_empty() && !self.needles.iter().any(|needle| needle.is_in(line)) {
+            return None;
+        }
+        (self.read)(line)
+    }
+
+    /// The same for a line that mentions a text of plain letters, in whatever case. Others are not parsed.
+    pub fn entry_that_mentions<'a>(&self, line: &'a [u8], text: &str) -> Option<Entry<'a>> {
+        search::holds_in_any_case(line, text.as_bytes()).then(|| self.entry(line)).flatten()
+    }
 }
 
 /// The lines of a whole transcript, but for empty ones.

@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::claude_code::models::Window;
+use crate::host::window::Window;
 use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
 use crate::time::Millis;

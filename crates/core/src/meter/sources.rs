@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::feature::marks::Marks;
-use crate::host::claude_code::models;
-use crate::host::claude_code::models::{HostSettings, Window};
+use crate::host::Host;
+use crate::host::window::{HostSettings, Window};
 use crate::meter::transcript::Found;
 use crate::meter::{Meter, Reading, Source, Unknown};
 use crate::time::Millis;
@@ -50,12 +49,16 @@ pub struct Sources<'a> {
     pub bridge: Option<Bridge>,
     /// The transcript's.
     pub transcript: Result<Option<Found>, Unknown>,
-    /// The session's marks, for the model.
-    pub marks: Option<&'a Marks>,
+    /// When the conversation was last compacted.
+    pub boundary: Option<Millis>,
+    /// The model that the host named last, and when it did.
+    pub model: Option<(&'a str, Millis)>,
     /// `[meter] window` of the config.
     pub window: Option<u64>,
-    /// The host's settings and environment.
-    pub host: &'a HostSettings,
+    /// The host, which knows its models.
+    pub host: Host,
+    /// Its settings and environment.
+    pub settings: &'a HostSettings,
 }
 
 impl Sources<'_> {
@@ -63,7 +66,7 @@ impl Sources<'_> {
     pub fn meter(&self) -> Meter {
         let found = self.transcript.as_ref().ok().and_then(Option::as_ref);
         // The transcript may not have the boundary yet: what is older than it is about another conversation.
-        let since = self.marks.and_then(|marks| marks.session.boundary).unwrap_or_default();
+        let since = self.boundary.unwrap_or_default();
         let found = found.filter(|found| found.boundary || found.at >= since);
         let window = self.find_window(found);
         let reading = |used, source, at: Millis| Reading { used, window, source, at: at.min(self.now) };
@@ -94,8 +97,7 @@ impl Sources<'_> {
 
     /// A window does not age: a status line's counts until the model changes.
     fn find_window(&self, found: Option<&Found>) -> Option<Window> {
-        let switched = self.marks.and_then(|marks| marks.session.model.as_ref());
-        let since = switched.map_or(Millis(0), |(_, at)| *at);
+        let since = self.model.map_or(Millis(0), |(_, at)| at);
         let bridge = self.bridge.as_ref().filter(|bridge| bridge.seen >= since);
         let told =
             self.window.or(self.payload.and_then(|(_, window)| window)).or(bridge.and_then(|b| b.window));
@@ -104,11 +106,11 @@ impl Sources<'_> {
             found.filter(|found| found.at >= since).and_then(|found| found.model.as_deref());
         let model = from_transcript
             .or(bridge.and_then(|bridge| bridge.model.as_deref()))
-            .or(switched.map(|(id, _)| id.as_str()))
+            .or(self.model.map(|(id, _)| id))
             .or(found.and_then(|found| found.model.as_deref()));
         match (model, told) {
             (None, None) => None,
-            (model, told) => Some(models::window(model.unwrap_or_default(), told, self.host)),
+            (model, told) => self.host.window(model.unwrap_or_default(), told, self.settings),
         }
     }
 }
@@ -146,9 +148,11 @@ mod tests {
             payload: None,
             bridge,
             transcript: Ok(transcript),
-            marks: None,
+            boundary: None,
+            model: None,
             window: None,
-            host: &host,
+            host: Host::ClaudeCode,
+            settings: &host,
         }
         .meter()
     }
@@ -188,9 +192,11 @@ mod tests {
             payload: None,
             bridge: Some(bridge(50, 99_999)),
             transcript: Err(Unknown::TimedOut),
-            marks: None,
+            boundary: None,
+            model: None,
             window: None,
-            host: &host,
+            host: Host::ClaudeCode,
+            settings: &host,
         };
         assert_eq!(sources.meter(), Meter::Unknown(Unknown::TimedOut));
         let told = Bridge { window: Some(300_000), ..bridge(50, 99_999) };
@@ -200,26 +206,33 @@ mod tests {
         assert_eq!(meter.reading().unwrap().window.unwrap().tokens, 300_000);
     }
 
-    fn with_marks(marks: &Marks, bridge: Option<Bridge>, transcript: Found) -> Meter {
+    /// With the time of a boundary, and a model with the time at which the host named it.
+    fn since(
+        boundary: Option<u64>,
+        model: Option<(&str, u64)>,
+        bridge: Option<Bridge>,
+        transcript: Found,
+    ) -> Meter {
         let (transcript, host) = (Ok(Some(transcript)), HostSettings::default());
         Sources {
             now: Millis(100),
             payload: None,
             bridge,
             transcript,
-            marks: Some(marks),
+            boundary: boundary.map(Millis),
+            model: model.map(|(id, at)| (id, Millis(at))),
             window: None,
-            host: &host,
+            host: Host::ClaudeCode,
+            settings: &host,
         }
         .meter()
     }
 
     #[test]
     fn what_is_older_than_the_boundary_is_void() {
-        let mut marks = Marks::default();
-        marks.session.boundary = Some(Millis(50));
-        let used =
-            |bridge, transcript| with_marks(&marks, bridge, transcript).reading().map(|reading| reading.used);
+        let used = |bridge, transcript| {
+            since(Some(50), None, bridge, transcript).reading().map(|reading| reading.used)
+        };
         assert_eq!(used(Some(bridge(150, 30)), found(160, 40, true)), None);
         assert_eq!(used(Some(bridge(150, 30)), found(9, 60, true)), Some(9));
         assert_eq!(used(Some(bridge(8, 70)), found(160, 40, true)), Some(8));
@@ -228,10 +241,8 @@ mod tests {
 
     #[test]
     fn after_a_model_switch_the_old_models_window_is_forgotten() {
-        let mut marks = Marks::default();
-        marks.session.model = Some(("claude-opus-5-5".into(), Millis(50)));
         let window = |bridge, transcript| {
-            with_marks(&marks, bridge, transcript)
+            since(None, Some(("claude-opus-5-5", 50)), bridge, transcript)
                 .reading()
                 .and_then(|reading| reading.window)
                 .unwrap()

@@ -27,11 +27,10 @@ pub enum Evidence<'a> {
 impl<'a> Evidence<'a> {
     /// What to look for at this event.
     pub fn of(event: &'a Event<'_>) -> Evidence<'a> {
-        let payload = &event.payload;
-        if let Some(id) = payload.tool_use_id.get().filter(|id| !id.is_empty()) {
+        if let Some(id) = event.call.as_deref().filter(|id| !id.is_empty()) {
             return Evidence::ToolUse(id);
         }
-        let message = payload.last_assistant_message.get().filter(|_| event.kind == EventKind::Stop);
+        let message = event.last_message.filter(|_| event.kind == EventKind::Stop);
         match message.and_then(|message| message.whole(LONGEST_MESSAGE)) {
             Some(text) if !text.trim().is_empty() => Evidence::LastMessage(text),
             _ => Evidence::None,
@@ -175,10 +174,10 @@ fn is_end_of(block: &str, message: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::claude_code::transcript::Parser;
+    use crate::host::Host;
 
     fn scan(lines: &[&str], evidence: Evidence<'_>) -> Option<Found> {
-        let parser = Parser::seeking(&Scan::SOUGHT);
+        let parser = Host::ClaudeCode.parser(&Scan::SOUGHT);
         let mut scan = Scan::new(evidence);
         let _ = lines.iter().rev().try_for_each(|line| scan.line(parser.entry(line.as_bytes()).as_ref()));
         scan.finish()

@@ -3,9 +3,8 @@
 //! A failure never looks like a policy's verdict: it has its own class in the record and its own sentence.
 
 use crate::event::{Event, EventKind, FailedStep};
-use crate::feature::verdict::Call;
-use crate::host::claude_code::reply::{self, Reply};
-use crate::pipeline::ruling::Outcome;
+use crate::host::Host;
+use crate::host::answer::{Answer, Call, Reply};
 use crate::pipeline::words;
 use crate::text::lang::Lang;
 use crate::text::quoted::quoted_line;
@@ -32,13 +31,10 @@ impl Registration {
 
 /// Whether the members that the gates need can be used.
 pub fn check_members(event: &Event<'_>) -> Result<(), FailedStep> {
-    use crate::host::claude_code::payload::Field;
-    match &event.payload.tool_name {
-        Field::Missing => return Err(FailedStep::MemberMissing("tool_name")),
-        Field::WrongType => return Err(FailedStep::MemberType("tool_name")),
-        Field::Value(_) => {}
+    if let Err(step) = &event.tool {
+        return Err(step.clone());
     }
-    event.edit_target().transpose().map(|_| ())
+    event.edit_paths().transpose().map(|_| ()).map_err(Clone::clone)
 }
 
 /// What a gate says that could not check.
@@ -70,17 +66,13 @@ impl Closed {
     }
 
     /// As it goes over the wire at the end of a turn.
-    pub fn stop_reply(&self) -> Reply {
-        let (reason, user) = (self.model.clone(), self.user.clone());
-        reply::reply(EventKind::Stop, &Outcome { call: Call::Deny, reason, user, ..Outcome::default() })
+    pub fn stop_reply(&self, host: Host) -> Reply {
+        let answer = Answer { call: Call::Deny, reason: &self.model, user: &self.user, context: "" };
+        host.reply(EventKind::Stop, &answer)
     }
 
     /// As it goes over the wire.
-    pub fn reply(&self) -> Reply {
-        Reply {
-            exit: 2,
-            stdout: crate::host::claude_code::reply::user_message(&self.user),
-            stderr: self.model.clone(),
-        }
+    pub fn reply(&self, host: Host) -> Reply {
+        host.refuse(&self.model, &self.user)
     }
 }

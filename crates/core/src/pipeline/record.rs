@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::EventKind;
+use crate::feature::CONTEXT_FOLDER;
 use crate::feature::activity::classifier::Phase;
 use crate::feature::facts::{Facts, Touched};
 use crate::feature::knowledge::boundary::Boundary;
@@ -212,7 +213,7 @@ impl Deeds {
         let mut deeds = Deeds { prompt: prompt && event.is_human_prompt(), ..Deeds::default() };
         deeds.tag = facts.memory.tag().is_some();
         deeds.topic = memory::recorded(event);
-        deeds.read.extend(event.knowledge_read().map(str::to_owned));
+        deeds.read.extend(event.read().filter(|path| is_knowledge(path)).map(str::to_owned));
         deeds.entry =
             event.kind == EventKind::PostToolUse && facts.verification.files.iter().any(is_progress);
         let by_shell = facts.verification.files.iter().filter(|file| file.step.is_some());
@@ -251,8 +252,15 @@ impl Deeds {
     }
 }
 
+/// A file of flow or stock.
+fn is_knowledge(path: &str) -> bool {
+    let mut found = path.match_indices(CONTEXT_FOLDER);
+    found.any(|(at, folder)| path[..at].ends_with('/') && path[at + folder.len()..].starts_with('/'))
+}
+
 fn is_progress(file: &Touched) -> bool {
-    file.inside.as_deref() == Some(".claude/context/progress.md")
+    let name = file.inside.as_deref().and_then(|path| path.strip_prefix(CONTEXT_FOLDER));
+    name == Some("/progress.md")
 }
 
 /// Texts, by who was meant.
@@ -520,17 +528,13 @@ impl Record {
     /// Writes down a ruling and what came of it; `marks` is what the event leaves behind.
     pub fn of(facts: &Facts<'_>, ruling: &Ruling, outcome: &Outcome, marks: &[Mark]) -> Record {
         let event = facts.event;
-        let payload = &event.payload;
-        let owned = |field: &crate::host::claude_code::payload::Field<std::borrow::Cow<'_, str>>| {
-            field.get().map(ToString::to_string)
-        };
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let to_model = [outcome.reason.as_str(), outcome.context.as_str()].concat();
         Record {
             session: Some(event.session.to_string()),
-            agent: owned(&payload.agent_id),
-            tool: owned(&payload.tool_name),
-            cause: owned(&payload.source).or_else(|| owned(&payload.trigger)),
+            agent: event.agent_id().map(str::to_owned),
+            tool: event.tool_name().map(str::to_owned),
+            cause: event.cause.as_deref().map(str::to_owned),
             person: facts.person,
             ruling: outcome.call.name().to_owned(),
             verdicts: ruling
@@ -565,7 +569,7 @@ impl Record {
                 turns: u32::from(outcome.call == Call::Deny && repeats(event.kind)),
                 us: 0,
             },
-            ..Record::begin(&event.name, facts.now)
+            ..Record::begin_for(event.host, &event.name, facts.now)
         }
     }
 
@@ -576,11 +580,16 @@ impl Record {
 
     /// A record with nothing in it yet but its event and time.
     pub fn begin(event: &str, now: Millis) -> Record {
+        Record::begin_for(Host::ClaudeCode, event, now)
+    }
+
+    /// The same for an event of this host.
+    pub fn begin_for(host: Host, event: &str, now: Millis) -> Record {
         Record {
             v: FORMAT,
             at: now.iso(),
             event: event.to_owned(),
-            host: Host::ClaudeCode.name().to_owned(),
+            host: host.name().to_owned(),
             ..Record::default()
         }
     }

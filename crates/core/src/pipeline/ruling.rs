@@ -4,7 +4,8 @@
 
 use crate::event::EventKind;
 use crate::feature::verdict::{Audience, Call, Carried, Effect, Say, Verdict};
-use crate::host::claude_code::reply::Channels;
+use crate::host::Host;
+use crate::host::answer::Answer;
 
 /// One policy's verdict, as it takes part in a ruling.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +44,13 @@ pub struct Outcome {
     pub dropped: usize,
 }
 
+impl Outcome {
+    /// What the host is answered.
+    pub fn answer(&self) -> Answer<'_> {
+        Answer { call: self.call, reason: &self.reason, context: &self.context, user: &self.user }
+    }
+}
+
 impl Ruling {
     /// The identity of [`Ruling::merge`].
     pub fn pass() -> Ruling {
@@ -79,9 +87,9 @@ impl Ruling {
         self.parts.iter().filter(|part| part.shadow).flat_map(of).filter(Effect::is_private)
     }
 
-    /// What is carried out at this event. `main_thread`: in a subagent nothing but a call is carried, since
+    /// What is carried out at this event of this host. `main_thread`: in a subagent nothing but a call is carried, since
     /// what is said there reaches nobody else. `budget` counts characters for the model.
-    pub fn settle(&self, kind: EventKind, main_thread: bool, budget: usize) -> Outcome {
+    pub fn settle(&self, host: Host, kind: EventKind, main_thread: bool, budget: usize) -> Outcome {
         let call = self.call();
         let standing: Vec<&Part> = self.live().filter(|part| part.verdict.call == call).collect();
         let reasons: Vec<&str> = standing.iter().filter_map(|part| part.verdict.reason.as_deref()).collect();
@@ -89,7 +97,7 @@ impl Ruling {
         let mut effects: Vec<Effect> =
             standing.iter().flat_map(|part| part.verdict.effects.clone()).collect();
 
-        let channels = Channels::of(kind);
+        let channels = host.channels(kind);
         let denied = call >= Call::Deny;
         let carried = |say: &&Say| {
             let channel = match say.to {
@@ -222,14 +230,14 @@ mod tests {
         #[test]
         fn the_model_is_told_no_more_than_the_budget(a in ruling(), budget in 60usize..2000) {
             for kind in [EventKind::PreToolUse, EventKind::UserPromptSubmit, EventKind::Stop] {
-                let outcome = a.settle(kind, true, budget);
+                let outcome = a.settle(Host::ClaudeCode, kind, true, budget);
                 prop_assert!(outcome.reason.chars().count() + outcome.context.chars().count() <= budget);
             }
         }
 
         #[test]
         fn a_subagent_is_told_nothing_but_reasons(a in ruling()) {
-            let outcome = a.settle(EventKind::PreToolUse, false, 1200);
+            let outcome = a.settle(Host::ClaudeCode, EventKind::PreToolUse, false, 1200);
             prop_assert!(outcome.context.is_empty() && outcome.user.is_empty());
         }
     }
@@ -241,7 +249,7 @@ mod tests {
         let heavy = Say { when_said: nudged(9), ..say(Audience::Model, &"b".repeat(100), 9) };
         let verdict = Verdict { says: vec![light, heavy], ..Verdict::pass() };
         let ruling = Ruling::of(Part { policy: "p", verdict, shadow: false, micros: 0 });
-        let outcome = ruling.settle(EventKind::UserPromptSubmit, true, 180);
+        let outcome = ruling.settle(Host::ClaudeCode, EventKind::UserPromptSubmit, true, 180);
         assert_eq!(outcome.context, format!("{}\n(1 more note left out for length)", "b".repeat(100)));
         assert_eq!(outcome.effects, nudged(9));
     }
@@ -259,7 +267,10 @@ mod tests {
             micros: 0,
         };
         let ruling = Ruling::of(with(Call::Pass, 1)).merge(Ruling::of(with(Call::Deny, 2)));
-        assert_eq!(ruling.settle(EventKind::Stop, true, 1200).effects, [Effect::mark(SessionMark::Relay(2))]);
+        assert_eq!(
+            ruling.settle(Host::ClaudeCode, EventKind::Stop, true, 1200).effects,
+            [Effect::mark(SessionMark::Relay(2))]
+        );
     }
 
     #[test]
@@ -273,7 +284,7 @@ mod tests {
             ..Verdict::pass()
         };
         let ruling = Ruling::of(Part { policy: "p", verdict, shadow: true, micros: 0 });
-        let outcome = ruling.settle(EventKind::Stop, true, 1200);
+        let outcome = ruling.settle(Host::ClaudeCode, EventKind::Stop, true, 1200);
         assert_eq!(
             outcome,
             Outcome { effects: vec![Effect::mark(VerificationMark::Held), notice], ..Outcome::default() }
@@ -284,6 +295,6 @@ mod tests {
     fn a_shadowed_denial_denies_nothing() {
         let verdict = Verdict { call: Call::Deny, reason: Some("no".into()), ..Verdict::pass() };
         let ruling = Ruling::of(Part { policy: "p", verdict, shadow: true, micros: 0 });
-        assert_eq!(ruling.settle(EventKind::PreToolUse, true, 1200), Outcome::default());
+        assert_eq!(ruling.settle(Host::ClaudeCode, EventKind::PreToolUse, true, 1200), Outcome::default());
     }
 }

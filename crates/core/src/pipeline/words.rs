@@ -4,7 +4,7 @@ use super::gate::EDIT_GATE;
 use crate::event::FailedStep;
 use crate::feature::config::{BrokenFile, Owner};
 use crate::feature::verification::verify_stop;
-use crate::host::claude_code::payload::NotAnObject;
+use crate::text::json::NotAnObject;
 use crate::text::lang::Lang;
 
 /// A gate could not check.

@@ -3,6 +3,7 @@
 pub mod characters;
 pub mod fnv;
 pub mod glob;
+pub mod json;
 pub mod lang;
 pub mod passwd;
 pub mod quoted;

@@ -1,6 +1,6 @@
 //! The tables of stages inside a budget.
 
-use tidegate_core::event::{self, Event};
+use tidegate_core::event::Event;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::cycle::effect::{self, Step};
 use tidegate_core::feature::cycle::history::Took;
@@ -14,7 +14,8 @@ use tidegate_core::feature::verdict::{Audience, Effect};
 use tidegate_core::feature::verification::checks::Kinds;
 use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::work::Background;
-use tidegate_core::host::claude_code::models::Window;
+use tidegate_core::host::Host;
+use tidegate_core::host::window::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::settings::section::Voice;
@@ -112,7 +113,7 @@ fn becomes(part: Option<&Part>) -> String {
 
 pub(super) fn budgets(row: &Row<'_>) -> Vec<String> {
     let json = stop();
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let mut marks = vec![marked(ActiveStage { done: true, ..active(row[0]) })];
     // Grows by 5k a turn.
     marks.extend((1..6).map(|turn| SessionMark::Relay(turn * 5000).into()));
@@ -137,7 +138,7 @@ pub(super) fn budgets(row: &Row<'_>) -> Vec<String> {
 
 pub(super) fn thresholds(row: &Row<'_>) -> Vec<String> {
     let json = stop();
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let mut config = Config::default();
     let mut cycle = Cycle::default();
     cycle.stages[1].min_left = tidegate_core::feature::cycle::MinLeft::parse(row[0]).expect("a threshold");
@@ -211,7 +212,7 @@ pub(super) fn stages(row: &Row<'_>) -> Vec<String> {
         }
         asks => message(&asks.strip_prefix("says ").expect("an event").replace('"', "\\\"")),
     };
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let config = Config::default();
     let facts = Facts {
         now: NOW,
@@ -282,7 +283,7 @@ fn aside(part: Option<&Part>) -> &'static str {
 
 pub(super) fn files(row: &Row<'_>) -> Vec<String> {
     let json = stop().replace("\"s\"", &format!("\"{}\"", row[1]));
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let config = Config::default();
     let facts = Facts {
         now: NOW,
@@ -299,7 +300,7 @@ pub(super) fn files(row: &Row<'_>) -> Vec<String> {
 pub(super) fn with_others(row: &Row<'_>) -> Vec<String> {
     use tidegate_core::feature::verification::work::Edit;
     let json = stop();
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let config = config(row[0], &[]);
     let mut marks = history_of("sprint", row[2]);
     if row[1] == "unverified" {
@@ -313,7 +314,7 @@ pub(super) fn with_others(row: &Row<'_>) -> Vec<String> {
         ..facts(&event)
     };
     let ruling = tidegate_core::pipeline::decide(&facts, &config, &|| 0);
-    let outcome = ruling.settle(event.kind, true, 1200);
+    let outcome = ruling.settle(event.host, event.kind, true, 1200);
     let advanced =
         outcome.effects.iter().any(|effect| matches!(effect, Effect::Cycle(effect::Effect::Step(_))));
     let part = ruling.parts.into_iter().find(|part| part.policy == ID);
@@ -336,7 +337,7 @@ fn decided<'a>(event: &'a Event<'a>, marks: Vec<Mark>, left: &str, stage: &str) 
 pub(super) fn words(row: &Row<'_>) -> Vec<String> {
     let begins = row[0].contains(", at a start");
     let json = if begins { stop().replace("Stop", "SessionStart") } else { stop() };
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let (what, to, unattended) = match row[0].split_once(", to the ") {
         Some((what, "person")) => (what, Audience::User, false),
         _ => (row[0].trim_end_matches(", nobody there"), Audience::Model, row[0].ends_with("nobody there")),
@@ -377,7 +378,7 @@ pub(super) fn starts(row: &Row<'_>) -> Vec<String> {
     };
     let json =
         format!(r#"{{"session_id": "s", "hook_event_name": "SessionStart", "source": "{name}"{agent}}}"#);
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let config = Config::default();
     let mut cycle = known(row[1], &config);
     let mut marks = Vec::new();
@@ -412,7 +413,7 @@ pub(super) fn turns(row: &Row<'_>) -> Vec<String> {
         other => panic!("no such event: {other}"),
     };
     let json = format!(r#"{{"session_id": "s", "hook_event_name": "{kind}", "prompt": "{prompt}"{agent}}}"#);
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let turn = match row[1] {
         "open" => Turn::Open,
         "interrupted" => Turn::Interrupted,

@@ -1,6 +1,6 @@
 //! The tables of the gates.
 
-use tidegate_core::event::{self, Event};
+use tidegate_core::event::Event;
 use tidegate_core::feature::activity;
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
 use tidegate_core::feature::activity::marks::{Late, Mark as ActivityMark};
@@ -17,6 +17,7 @@ use tidegate_core::feature::verification::skill as verification;
 use tidegate_core::feature::verification::verify_stop;
 use tidegate_core::feature::verification::work::{Background, Checked, Edit};
 use tidegate_core::file_class::FileClass;
+use tidegate_core::host::Host;
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::settings::section::Voice;
@@ -97,7 +98,7 @@ fn touched(file: &str) -> Touched {
 
 fn skill_gate(thread: &str, file: &str, marks: Vec<Mark>, config: &Config) -> Option<Part> {
     let json = edit_payload(thread);
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let verification = own::Facts { files: vec![touched(file)], ..own::Facts::default() };
     let facts = Facts { marks: Known::Value(fold(marks)), verification, now: NOW, ..facts(&event) };
     part("skill-gate", &facts, config)
@@ -224,7 +225,7 @@ fn task_payload(subject: &str) -> String {
 fn held_task(subject: &str) -> Vec<Mark> {
     use tidegate_core::feature::verdict::Effect;
     let json = task_payload(subject);
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let facts = Facts { marks: marks_of("open"), ..facts(&event) };
     let verdict = part("task-gate", &facts, &config("strict", &[])).expect("a verdict").verdict;
     let marks = verdict.effects.into_iter().filter_map(|effect| match effect {
@@ -253,7 +254,7 @@ pub(super) fn stops(row: &Row<'_>) -> Vec<String> {
     let json = format!(
         r#"{{"session_id": "s", "hook_event_name": "Stop", "prompt_id": "p", "stop_hook_active": {active}, "background_tasks": [{task}]}}"#
     );
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let checks = row[1].contains("tested").then(|| project("test"));
     let edits_gone = row[1].contains("gone");
     let verification = own::Facts { checks, edits_gone, ..own::Facts::default() };
@@ -322,7 +323,9 @@ pub(super) fn listed(row: &Row<'_>) -> Vec<String> {
 }
 
 fn stop() -> Event<'static> {
-    event::parse(br#"{"session_id": "s", "hook_event_name": "Stop"}"#, None).expect("the payload is whole")
+    Host::ClaudeCode
+        .read(br#"{"session_id": "s", "hook_event_name": "Stop"}"#, None)
+        .expect("the payload is whole")
 }
 
 pub(super) fn stop_words(row: &Row<'_>) -> Vec<String> {
@@ -346,7 +349,7 @@ pub(super) fn stop_words(row: &Row<'_>) -> Vec<String> {
 
 pub(super) fn tasks(row: &Row<'_>) -> Vec<String> {
     let json = task_payload(row[2]);
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let facts = Facts { marks: marks_of(row[1]), now: NOW, ..facts(&event) };
     let (call, because) = call_of(part("task-gate", &facts, &config(row[0], &[])).as_ref());
     vec![row[0].into(), row[1].into(), row[2].into(), call, because]
@@ -383,7 +386,7 @@ fn design_and_coding() -> Vec<String> {
 
 pub(super) fn phases(row: &Row<'_>) -> Vec<String> {
     let json = phase_event(row[0]);
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let guess = guess(row[2]);
     let marks = match row[0] {
         "prompt, marks unreadable" => Known::Broken("test".into()),
@@ -418,7 +421,7 @@ fn in_phase(name: &str, late: Option<Late>) -> Marks {
 /// The same with a backend: what is asked, and what an answer that came late does.
 pub(super) fn late_phases(row: &Row<'_>) -> Vec<String> {
     let json = phase_event(row[0]);
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let late = (row[2] != "-").then(|| Late { prompt: Millis(1), phase: phase_named(row[2]) });
     let mut marks = in_phase(row[1], late);
     let facts = Facts {
@@ -455,7 +458,7 @@ pub(super) fn late_phases(row: &Row<'_>) -> Vec<String> {
 
 pub(super) fn phase_words(row: &Row<'_>) -> Vec<String> {
     let json = phase_event("prompt");
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let named = row[1].split(", ").filter(|name| *name != "-");
     let facts = Facts {
         marks: Known::Value(fold(skills(row[2]))),

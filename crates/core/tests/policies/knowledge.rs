@@ -1,6 +1,5 @@
 //! The tables of what is kept through compaction.
 
-use tidegate_core::event;
 use tidegate_core::feature::activity::classifier::{Guess, Phase};
 use tidegate_core::feature::activity::facts as activity;
 use tidegate_core::feature::activity::marks::Mark as ActivityMark;
@@ -23,6 +22,7 @@ use tidegate_core::feature::verification::marks::Mark as VerificationMark;
 use tidegate_core::feature::verification::work::{Checked, Edit};
 use tidegate_core::feature::worktree::kept::{Kept, Worktrees};
 use tidegate_core::feature::worktree::marks::Mark as WorktreeMark;
+use tidegate_core::host::Host;
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::text::lang::Lang;
@@ -102,7 +102,7 @@ pub(super) fn nudges(row: &Row<'_>) -> Vec<String> {
     };
     let json =
         format!(r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on"{tasks}{agent}}}"#);
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let mut marks = work(row[2]);
     // A session that was seen before.
     marks.push(SessionMark::Attached(NOW).into());
@@ -146,7 +146,7 @@ pub(super) fn nudges_again(row: &Row<'_>) -> Vec<String> {
         marks.push(SessionMark::Promoted(NOW).into());
     }
     let json = format!(r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on"}}"#);
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let knowledge = flow_and_stock(knowledge(&format!("9/{}", row[2])));
     let activity = activity::Facts { guess, ..activity::Facts::default() };
     let facts = Facts { now: NOW, marks: Known::Value(fold(marks)), activity, knowledge, ..facts(&event) };
@@ -156,7 +156,7 @@ pub(super) fn nudges_again(row: &Row<'_>) -> Vec<String> {
 
 pub(super) fn waiting_notes(row: &Row<'_>) -> Vec<String> {
     let json = r#"{"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "go on"}"#;
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let note = if row[0] == "flow" { Note::Flow } else { Note::Promote };
     let mut marks = work("edited");
     marks.push(SessionMark::Note(note).into());
@@ -174,7 +174,7 @@ pub(super) fn waiting_notes(row: &Row<'_>) -> Vec<String> {
 
 pub(super) fn flow_notes(row: &Row<'_>) -> Vec<String> {
     let json = r#"{"session_id": "s", "hook_event_name": "Stop"}"#;
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let mut marks = work(row[0]);
     match row[2] {
         "this set" => marks.push(KnowledgeMark::FlowNoted(EDITED).into()),
@@ -195,7 +195,7 @@ pub(super) fn flow_notes(row: &Row<'_>) -> Vec<String> {
 
 pub(super) fn nudge_words(row: &Row<'_>) -> Vec<String> {
     let json = r#"{"session_id": "s", "hook_event_name": "Stop"}"#;
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let (unverified, total) = row[2].split_once(" of ").expect("so many of so many");
     let number = |text: &str| text.parse().expect("a number");
     let confidence = Confidence { unverified: number(unverified), total: number(total), average: 1.0 };
@@ -209,7 +209,7 @@ pub(super) fn nudge_words(row: &Row<'_>) -> Vec<String> {
 }
 
 fn compaction(json: &str, known: Facts<'_>, config: &Config) -> Option<Part> {
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     part("compaction", &Facts { event: &event, ..known }, config)
 }
 
@@ -217,7 +217,7 @@ pub(super) fn holds(row: &Row<'_>) -> Vec<String> {
     let (trigger, attended) =
         row[1].strip_suffix(", nobody there").map_or((row[1], true), |trigger| (trigger, false));
     let json = format!(r#"{{"session_id": "s", "hook_event_name": "PreCompact", "trigger": "{trigger}"}}"#);
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let mut marks = work("edited");
     match row[3] {
         "now" => marks.push(KnowledgeMark::CompactionHeld(SET + 1).into()),
@@ -249,7 +249,7 @@ pub(super) fn holds(row: &Row<'_>) -> Vec<String> {
 
 pub(super) fn recoveries(row: &Row<'_>) -> Vec<String> {
     let json = r#"{"session_id": "s", "hook_event_name": "SessionStart", "source": "compact"}"#;
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let boundary = knowledge(row[0]).map(|known| Boundary {
         noted: NOW,
         entries: known.entries,
@@ -270,7 +270,7 @@ pub(super) fn recoveries(row: &Row<'_>) -> Vec<String> {
 
 pub(super) fn listings(row: &Row<'_>) -> Vec<String> {
     let json = format!(r#"{{"session_id": "s", "hook_event_name": "SessionStart", "source": "{}"}}"#, row[0]);
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let knowledge = if row[1] == "yes" { knowledge("3/2") } else { None };
     let facts = |marks: Marks| Facts {
         now: NOW,
@@ -303,7 +303,7 @@ pub(super) fn handoffs(row: &Row<'_>) -> Vec<String> {
     let (source, attended) =
         row[0].strip_suffix(", nobody there").map_or((row[0], true), |source| (source, false));
     let json = format!(r#"{{"session_id": "s", "hook_event_name": "SessionStart", "source": "{source}"}}"#);
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let now = Millis(100 * HOUR);
     let hours = row[1].strip_suffix(" h").map(|hours| hours.parse::<u64>().expect("hours"));
     let handoff = hours.map(|hours| now.before(hours * HOUR));
@@ -364,7 +364,7 @@ pub(super) fn survivals(row: &Row<'_>) -> Vec<String> {
     let json =
         serde_json::json!({"session_id": "s", "hook_event_name": "PostCompact", "compact_summary": summary});
     let (json, config) = (json.to_string(), config("guide", &[]));
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let knowledge = knowledge::Facts { boundary: Some(noted), ..knowledge::Facts::default() };
     let known = Facts { now: NOW, knowledge, marks: Known::Value(Marks::default()), ..facts(&event) };
     let measured = compaction(&json, known, &config).expect("it takes part");
@@ -375,7 +375,7 @@ pub(super) fn survivals(row: &Row<'_>) -> Vec<String> {
     let mut lost = String::new();
     if marks.session.notes.contains(&Note::Lost) {
         let json = r#"{"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Read"}"#;
-        let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+        let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
         let preserved = Some(row[3].to_owned()).filter(|text| text != "-");
         let known = Facts {
             now: NOW,
@@ -414,7 +414,7 @@ pub(super) fn survivals(row: &Row<'_>) -> Vec<String> {
 
 pub(super) fn late_boundaries(row: &Row<'_>) -> Vec<String> {
     let json = format!(r#"{{"session_id": "s", "hook_event_name": "{}", "prompt": "go on"}}"#, row[0]);
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let ms: u64 = row[1].strip_suffix(" ms").and_then(|ms| ms.parse().ok()).expect("milliseconds");
     let fact = KeyFact { kind: FactKind::Decision, text: "use a ring buffer".into() };
     let survival = Survival { kept: 0, of: 1, lost: vec![fact.clone()] };
@@ -454,7 +454,7 @@ pub(super) fn unknowns(row: &Row<'_>) -> Vec<String> {
     let json = format!(
         r#"{{"session_id": "s", "hook_event_name": "{name}", "source": "compact", "trigger": "auto"{agent}}}"#
     );
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let marks = match row[1] {
         "broken" => Known::Broken("test".into()),
         _ => Known::Value(Marks::default()),
@@ -479,7 +479,7 @@ pub(super) fn worktrees(row: &Row<'_>) -> Vec<String> {
     let json = format!(
         r#"{{"session_id": "s", "hook_event_name": "{name}", "prompt": "go on", "tool_name": "{tool}"{agent}}}"#
     );
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let kept = |name: &str| Kept { worktree: format!("/w/{name}"), copy: format!("/s/{name}") };
     let mut marks = Marks::default();
     if row[2] != "-" {
@@ -491,7 +491,7 @@ pub(super) fn worktrees(row: &Row<'_>) -> Vec<String> {
     };
     let facts = Facts { marks: Known::Value(marks), worktree: worktrees, ..facts(&event) };
     let ruling = pipeline::decide(&facts, &Config::default(), &|| 0);
-    let outcome = ruling.settle(event.kind, event.main_thread(), 1200);
+    let outcome = ruling.settle(event.host, event.kind, event.main_thread(), 1200);
     let copies = outcome.effects.iter().any(|effect| matches!(effect, Effect::Worktree(_)));
     let told = outcome.effects.iter().find_map(|effect| match effect {
         Effect::Mark(Mark::Worktree(WorktreeMark::WorktreeTold(path))) => path.strip_prefix("/w/"),
@@ -510,7 +510,7 @@ fn what_must_survive_always_fits() {
     {
         let json =
             format!(r#"{{"session_id": "s", "hook_event_name": "PreCompact", "trigger": "{trigger}"}}"#);
-        let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+        let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
         let mut decisions: Vec<String> =
             (10..50).map(|number| format!("{number} {}", "x".repeat(140))).collect();
         decisions[0] = "x".repeat(length);
@@ -518,7 +518,7 @@ fn what_must_survive_always_fits() {
         let facts = Facts { now: NOW, marks: Known::Value(Marks::default()), knowledge, ..facts(&event) };
         let config = config("guide", &[]);
         let ruling = pipeline::decide(&facts, &config, &|| 0);
-        let outcome = ruling.settle(event.kind, true, config.text_budget(&event));
+        let outcome = ruling.settle(event.host, event.kind, true, config.text_budget(&event));
         assert_eq!(outcome.dropped, 0, "{trigger}, {length}");
         assert!(outcome.context.contains("Decisions in the file progress.md:"), "{trigger}, {length}");
     }

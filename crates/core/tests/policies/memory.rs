@@ -1,6 +1,6 @@
 //! The tables of what is remembered.
 
-use tidegate_core::event::{self, Event};
+use tidegate_core::event::Event;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks, Note, SessionMark};
@@ -14,6 +14,7 @@ use tidegate_core::feature::memory::marks::{Mark as MemoryMark, Spooled, TopicOf
 use tidegate_core::feature::memory::tag as meta_tag;
 use tidegate_core::feature::memory::tag::MetaTag;
 use tidegate_core::feature::verdict::{Carried, Effect};
+use tidegate_core::host::Host;
 use tidegate_core::pipeline;
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::settings::value::Value;
@@ -42,7 +43,7 @@ fn payload(cell: &str) -> String {
 }
 
 fn parse(json: &str) -> Event<'_> {
-    event::parse(json.as_bytes(), None).expect("the payload is whole")
+    Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole")
 }
 
 fn project() -> ProjectOf {

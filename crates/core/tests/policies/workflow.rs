@@ -1,6 +1,6 @@
 //! The tables of gates between phases.
 
-use tidegate_core::event::{self, Event};
+use tidegate_core::event::Event;
 use tidegate_core::feature::config::Config;
 use tidegate_core::feature::facts::{Facts, Known};
 use tidegate_core::feature::marks::{Mark, Marks, SessionMark};
@@ -11,7 +11,8 @@ use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::feature::workflow::policy::ID;
 use tidegate_core::feature::workflow::standing::{LetThrough, Standing};
 use tidegate_core::feature::workflow::{Attached, Manifest, PhaseBegan, Workflow, work_id};
-use tidegate_core::host::claude_code::models::Window;
+use tidegate_core::host::Host;
+use tidegate_core::host::window::Window;
 use tidegate_core::meter::{Meter, Reading, Source, Unknown};
 use tidegate_core::pipeline::ruling::Part;
 use tidegate_core::time::Millis;
@@ -125,7 +126,7 @@ fn says(part: Option<&Part>, event: &Event<'_>) -> String {
 
 pub(super) fn ladder(row: &Row<'_>) -> Vec<String> {
     let json = spawn("");
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let phase: usize = row[0].parse().expect("a phase");
     let mut marks = vec![bound(&[phase])];
     let (said, compacted) = row[4].strip_suffix(", compacted").map_or((row[4], false), |said| (said, true));
@@ -159,7 +160,7 @@ pub(super) fn ladder(row: &Row<'_>) -> Vec<String> {
 
 pub(super) fn absolute(row: &Row<'_>) -> Vec<String> {
     let json = spawn("");
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let config = config("guide", &[("workflow", "rot_at", row[0].into())]);
     let facts = Facts {
         now: NOW,
@@ -205,7 +206,7 @@ pub(super) fn sessions(row: &Row<'_>) -> Vec<String> {
         "another tool" => spawn("").replace("\"Agent\"", "\"AskUserQuestion\""),
         other => panic!("no such event: {other}"),
     };
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let (preset, stepped_down) =
         row[0].strip_suffix(", stepped down").map_or((row[0], false), |preset| (preset, true));
     let mut config = config(preset, &[]);
@@ -226,7 +227,7 @@ pub(super) fn sessions(row: &Row<'_>) -> Vec<String> {
 
 pub(super) fn gates(row: &Row<'_>) -> Vec<String> {
     let json = spawn("");
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let (let_through, more, discovery) = match row[3] {
         "-" => (&[][..], "", row[2]),
         "passed" | "skipped" | "passed, before it was begun" => (&[1][..], "", row[2]),
@@ -255,7 +256,7 @@ pub(super) fn gates(row: &Row<'_>) -> Vec<String> {
 
 pub(super) fn missing(row: &Row<'_>) -> Vec<String> {
     let json = spawn("");
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let mut standing = standing(&text("4", row[1], ""), &[]);
     let found = match row[1] {
         "in a missing artifact" => Some(Found::Missing),
@@ -301,7 +302,7 @@ pub(super) fn changes(row: &Row<'_>) -> Vec<String> {
         r#"{{"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Write",
             "tool_input": {{"file_path": "/p/{PATH}"}}{agent}}}"#
     );
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let (from, held) = row[0].strip_suffix(", held by a gate").map_or((row[0], false), |from| (from, true));
     let (from, taken) =
         from.strip_suffix(", taken by another session").map_or((from, false), |from| (from, true));
@@ -350,7 +351,7 @@ pub(super) fn changes(row: &Row<'_>) -> Vec<String> {
 
 pub(super) fn reminders(row: &Row<'_>) -> Vec<String> {
     let json = r#"{"session_id": "s", "hook_event_name": "SessionStart", "source": "compact"}"#;
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let (workflow, mut marks) = workflow(row[0]);
     if row[1] == "after 5" {
         let asked = PhaseBegan {
@@ -380,7 +381,7 @@ pub(super) fn reminders(row: &Row<'_>) -> Vec<String> {
 pub(super) fn retries(row: &Row<'_>) -> Vec<String> {
     let (what, kind) = row[1].split_once(" by ").expect("an agent");
     let json = spawn("").replace("fix the parser", what).replace("worker", kind);
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let mut marks = fold(vec![bound(&[5])]);
     let (failed, said) = row[0].strip_suffix(", said").map_or((row[0], false), |failed| (failed, true));
     let failure = match failed.split_once(" by ") {
@@ -396,7 +397,7 @@ pub(super) fn retries(row: &Row<'_>) -> Vec<String> {
         }),
     };
     if let Some(json) = failure {
-        let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+        let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
         let facts = Facts { now: NOW, marks: Known::Value(marks.clone()), ..facts(&event) };
         let part = part(ID, &facts, &Config::default()).expect("it takes part");
         apply(&mut marks, &part.verdict.effects);
@@ -425,7 +426,7 @@ fn apply(marks: &mut Marks, effects: &[Effect]) {
 
 pub(super) fn words(row: &Row<'_>) -> Vec<String> {
     let json = spawn("");
-    let event = event::parse(json.as_bytes(), None).expect("the payload is whole");
+    let event = Host::ClaudeCode.read(json.as_bytes(), None).expect("the payload is whole");
     let (what, to, attended) = match row[0].split_once(", ") {
         Some((what, "to the person")) => (what, Audience::User, true),
         Some((what, "nobody there")) => (what, Audience::Model, false),

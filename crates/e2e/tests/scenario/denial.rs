@@ -2,7 +2,7 @@
 
 use tidegate_core::event::{EventKind, FailedStep};
 use tidegate_core::feature::verdict::Call;
-use tidegate_core::host::claude_code::reply::Reply as Answer;
+use tidegate_core::host::answer::Reply as Answer;
 use tidegate_e2e::client::{Launch, OPUS_5_5};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::hooks::Hooks;

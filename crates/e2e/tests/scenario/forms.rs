@@ -2,7 +2,8 @@
 
 use tidegate_core::event::EventKind;
 use tidegate_core::feature::verdict::Call;
-use tidegate_core::host::claude_code::reply::{Channels, Reply as Answer};
+use tidegate_core::host::Host;
+use tidegate_core::host::answer::Reply as Answer;
 use tidegate_e2e::client::{Launch, OPUS_5_5, Run};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::hooks::Hooks;
@@ -73,7 +74,7 @@ fn texts_at_every_event_that_a_session_passes() {
     let sent = |needle: &str| model.requests().iter().any(|request| request.count(needle) > 0);
     for event in events {
         let (context, message) = (format!("context-{}.", event.name()), format!("message-{}.", event.name()));
-        let channels = Channels::of(event);
+        let channels = Host::ClaudeCode.channels(event);
         assert_eq!(sent(&context), channels.context, "{event:?}: context for the model");
         assert!(!sent(&message), "{event:?}: what is for the user is not for the model");
         // A subagent's events have no place of their own in the stream.

@@ -1,6 +1,7 @@
 //! The table of models against the client: windows, and the token counts at which it compacts by itself.
 
-use tidegate_core::host::claude_code::models::{AutoCompactWindow, HostSettings, window};
+use tidegate_core::host::Host;
+use tidegate_core::host::window::{AutoCompactWindow, HostSettings, Window};
 use tidegate_e2e::client::{Launch, OPUS_5_5, SONNET_4_6};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Route, Script};
@@ -24,9 +25,13 @@ fn client_says(id: &str) -> (Option<u64>, Option<u64>) {
     (run.window(id), effective.map(|effective| effective - MARGIN))
 }
 
+fn window(id: &str, settings: &HostSettings) -> Window {
+    Host::ClaudeCode.window(id, None, settings).expect("Claude Code knows every model")
+}
+
 fn agree(ids: &[&str]) {
     for id in ids {
-        let ours = window(id, None, &HostSettings::default());
+        let ours = window(id, &HostSettings::default());
         assert_eq!(client_says(id), (Some(ours.tokens), ours.compact_at), "{id}");
     }
 }
@@ -59,7 +64,7 @@ fn of_models_asked_for_with_a_large_window() {
 
 /// Lets the client compact: not a little below the point, and at once above it.
 fn compacts_at(id: &str, environment: &[(&str, &str)], host: &HostSettings) {
-    let point = window(id, None, host).compact_at.expect("a model with a compaction point");
+    let point = window(id, host).compact_at.expect("a model with a compaction point");
     let home = Home::new();
     let script = Script::new()
         .main(Reply::text("first").used(40_000))

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tidegate_core::event::SessionId;
+use tidegate_core::feature::CONTEXT_FOLDER;
 use tidegate_core::feature::activity;
 use tidegate_core::feature::activity::classifier::{Phase, classify};
 use tidegate_core::feature::activity::effect::Effect;
@@ -27,7 +28,7 @@ pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &Where<'_>) 
 
 /// The stock that a phase may name and that is there.
 fn stock(root: Option<&Path>) -> Vec<String> {
-    let Some(folder) = root.map(|root| root.join(".claude/context")) else { return Vec::new() };
+    let Some(folder) = root.map(|root| root.join(CONTEXT_FOLDER)) else { return Vec::new() };
     let all = activity::stock(Phase::Research).iter();
     all.filter(|name| folder.join(name).is_file()).map(ToString::to_string).collect()
 }

@@ -11,8 +11,8 @@ use crate::place::running;
 use crate::project;
 
 pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Option<OwnFile> {
-    match facts.event.edit_target().and_then(Result::ok) {
-        Some(target) => which(Path::new(target), here),
+    match facts.event.edit_paths().and_then(Result::ok) {
+        Some(targets) => targets.iter().find_map(|target| which(Path::new(target.as_ref()), here)),
         // What a command line has changed.
         None => facts.verification.files.iter().find_map(|file| which(Path::new(&file.path), here)),
     }

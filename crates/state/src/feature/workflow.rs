@@ -128,10 +128,11 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Known<Standing>
 
 /// The manifest that a call has written.
 fn written_manifest(facts: &Facts<'_>, bound: Option<&str>) -> Option<String> {
-    if let Some(path) = facts.event.written(|_| false) {
-        return Some(path.to_owned());
-    }
     let ours = |path: &str| is_manifest(path) || bound.is_some_and(|bound| is_same(path, bound));
+    let paths = facts.event.written(|_| false);
+    if let Some(path) = paths.iter().find(|path| ours(path)).or(paths.first()) {
+        return Some(path.to_string());
+    }
     let written =
         facts.verification.files.iter().filter_map(|file| file.inside.clone()).find(|path| ours(path));
     // Not every program says what it writes; the manifest itself shows whether something changed.

@@ -25,7 +25,7 @@ pub(super) fn read_facts(facts: &Facts<'_>, here: &Where<'_>) -> Worktrees {
         let is_gone = |kept: &&Kept| !Path::new(&kept.worktree).exists() && Path::new(&kept.copy).is_dir();
         return Worktrees { gone: known.iter().filter(is_gone).cloned().collect(), leaving: None };
     }
-    let named = event.payload.worktree_path.get().map(|path| Path::new(path.as_ref()));
+    let named = event.worktree.as_deref().map(Path::new);
     let linked = here.root.filter(|root| project::main_worktree(root).is_some());
     let leaving = here.state.zip(named.filter(|path| path.is_absolute()).or(linked));
     let leaving = leaving.filter(|(_, path)| !news(path).is_empty()).map(|(state, path)| {

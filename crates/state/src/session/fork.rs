@@ -9,10 +9,11 @@ use std::path::Path;
 use tidegate_core::event::SessionId;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::marks::Marks;
+use tidegate_core::host::Host;
 use tidegate_core::meter::transcript::Evidence;
 
 use crate::feature::knowledge::boundary;
-use crate::host::claude_code::transcript;
+use crate::host::transcript;
 use crate::place::StateDir;
 use crate::session::marks;
 
@@ -23,6 +24,7 @@ const LOOKED_AT: usize = 64;
 /// conversation holds: the last request with its answer.
 pub fn inherit(
     state: &StateDir,
+    host: Host,
     fork: &SessionId,
     root: Option<&Path>,
     tokens: u64,
@@ -37,7 +39,7 @@ pub fn inherit(
         let Known::Value(parent) = marks::read(&folder) else { return None };
         let same_project = parent.session.root.as_deref().map(Path::new) == root;
         let path = parent.session.transcript.as_deref().filter(|_| same_project)?;
-        let found = transcript::last_reading(Path::new(path), Evidence::None, in_time).ok()??;
+        let found = transcript::last_reading(host, Path::new(path), Evidence::None, in_time).ok()??;
         (found.used + found.answer == tokens).then_some((parent, folder))
     });
     let (mut copied, parent) = copied?;
@@ -90,7 +92,8 @@ mod tests {
             boundary::write(&state.session(&id), &noted).unwrap();
         }
         let fork = SessionId::parse("f").unwrap();
-        let inherit = |tokens| inherit(&state, &fork, Some(Path::new("/p")), tokens, &|| true);
+        let inherit =
+            |tokens| inherit(&state, Host::ClaudeCode, &fork, Some(Path::new("/p")), tokens, &|| true);
         assert_eq!(inherit(1), None);
         assert_eq!(marks::read(&state.session(&fork)), Known::Absent);
         assert_eq!(inherit(50_015).unwrap().pressure.said, info);

@@ -8,6 +8,7 @@ use serde_json::Value;
 use tidegate_core::host::claude_code::settings_file::Guard;
 #[cfg(unix)]
 use tidegate_memory::postgres::Address;
+use tidegate_state::account;
 use tidegate_state::file::bounded;
 use tidegate_state::host::claude_code::settings::variables_of_project;
 use toml_edit::{DocumentMut, Item};
@@ -49,6 +50,17 @@ pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
         );
     }
     of_user(seen, found);
+    let own = account::config();
+    if !seen.config.policies.approval.unattended.0.is_empty() && own != path {
+        let own = own.map_or_else(
+            || "the config in the account's own home".to_owned(),
+            |own| own.display().to_string(),
+        );
+        found.note_with(
+            format!("{file}: `[approval]` allows nothing, because HOME or XDG_CONFIG_HOME leads there"),
+            format!("it counts only in {own}"),
+        );
+    }
     #[cfg(unix)]
     if let Some(path) = path.as_deref().filter(|path| holds_password(seen) && is_open(path)) {
         found.warning(

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use tidegate_core::event::{EventKind, SessionId};
-use tidegate_core::host::claude_code::transcript::Parser;
+use tidegate_core::host::Host;
 use tidegate_core::host::transcript;
 use tidegate_core::host::transcript::{Entry, Kind, Part};
 use tidegate_core::time::Millis;
@@ -91,7 +91,7 @@ impl TranscriptContent {
     }
 
     fn take_lines(&mut self, bytes: &[u8], since: Millis) {
-        let parser = Parser::of_all();
+        let parser = Host::ClaudeCode.parser(&[]);
         for line in transcript::lines(bytes) {
             match parser.entry(line) {
                 Some(entry) => {

@@ -4,6 +4,7 @@
 
 use crate::event::Event;
 use crate::event::EventKind;
+use crate::feature::CONTEXT_FOLDER;
 use crate::feature::activity::classifier::Phase;
 use crate::feature::activity::marks::Mark;
 use crate::feature::activity::told::{skills, told, wanted};
@@ -124,7 +125,7 @@ fn advice(facts: &Facts<'_>, config: &Config) -> Verdict {
         "This session enters the phase `{}`.{}{}",
         phase.name(),
         named("Skills for it", &skills),
-        named("Worth reading first, in .claude/context/", &stock)
+        named(&format!("Worth reading first, in {CONTEXT_FOLDER}/"), &stock)
     );
     let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
     let asks = Asks::any(owned(&skills), owned(&stock));

@@ -8,26 +8,25 @@ pub mod marks;
 mod question;
 pub mod words;
 
-use crate::event::{Event, EventKind};
+use crate::event::action::QuestionCall;
+use crate::event::{Action, Event, EventKind};
 use crate::feature::approval::marks::{Approval as Request, ApprovalStage, Mark};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::Marks;
 use crate::feature::verdict::{Audience, Effect, NoEffect, Say, Verdict};
 use crate::feature::{Feature, Mode, Policy};
+use crate::host::Host;
 use crate::host::person::{Client, Person};
 use crate::host::transcript::{Entry, Kind, Part};
 use crate::settings::section::section;
 use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
+use question::Answer;
 pub use question::to_ask;
-use question::{Answer, Question};
 
 /// The name in records. It cannot be switched off: nothing would be left that a person could say yes with.
 pub const ID: &str = "approval";
-
-/// The host's tool that puts a question to the person.
-const ASKING_TOOL: &str = "AskUserQuestion";
 
 section! {
     /// Section `[approval]`.
@@ -134,7 +133,7 @@ impl Policy for Approval {
 }
 
 fn asks(event: &Event<'_>) -> bool {
-    event.payload.tool_name.get().is_some_and(|name| name == ASKING_TOOL)
+    matches!(event.action, Action::Question)
 }
 
 /// Words that people put around an approval.
@@ -172,8 +171,8 @@ pub enum Said {
     NotByAPerson,
 }
 
-/// Whether an entry of the transcript is a person's yes to this request: a prompt they typed, or their answer to a question.
-pub fn said(entry: &Entry<'_>, request: &Request) -> Said {
+/// Whether an entry of a transcript of this host is a person's yes to this request: a prompt they typed, or their answer to a question.
+pub fn said(host: Host, entry: &Entry<'_>, request: &Request) -> Said {
     let is_typed = |prompt: String| typed_code(&prompt).is_some_and(|code| code == request.code);
     if entry.typed_prompt().is_some_and(is_typed) {
         return Said::Yes(None);
@@ -183,7 +182,7 @@ pub fn said(entry: &Entry<'_>, request: &Request) -> Said {
     }
     match &entry.kind {
         Kind::Result(result)
-            if !entry.is_of_agent && question::answer(result.output, request) == Answer::Approval =>
+            if !entry.is_of_agent && question::answer(host, result.output, request) == Answer::Approval =>
         {
             if result.is_by_hook {
                 return Said::NotByAPerson;
@@ -241,22 +240,24 @@ fn is_client_of(request: &Request, facts: &Facts<'_>) -> bool {
 
 /// The model is about to put a question to the person. It counts only if it does not come with its own answer.
 fn put_to_the_person(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
-    let Some(question) = Question::asked(facts.tool_input) else {
+    let Some(question) = facts.event.host.question(facts.tool_input) else {
         return Verdict::silent("no question to read");
     };
-    let Some(id) = facts.event.payload.tool_use_id.get() else {
+    let Some(id) = facts.event.call.as_deref() else {
         return Verdict::silent("a call without an id");
     };
-    let about = requests.iter().filter(|request| request.waits(facts.now) && question.holds(&request.code));
+    let about = requests
+        .iter()
+        .filter(|request| request.waits(facts.now) && question::is_about(&question, &request.code));
     let about: Vec<&Request> = about.collect();
     if about.is_empty() {
         return Verdict::silent("no code in the question");
     }
-    if question.is_answered() {
+    if question.is_answered {
         return void(facts, &about, "the question came with its answer");
     }
-    if let Some(request) = about.iter().find(|request| !question.is_for(request)) {
-        let text = format!("{}. {}", HIDES, ask_again(request));
+    if let Some(request) = about.iter().find(|request| !question::is_for(&question, request)) {
+        let text = format!("{}. {}", HIDES, ask_again(facts.event.host, request));
         return Verdict {
             says: vec![say(Audience::Model, text)],
             ..Verdict::silent("it is not the question that was given")
@@ -271,7 +272,7 @@ fn put_to_the_person(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
 
 /// The person has answered.
 fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
-    let id = facts.event.payload.tool_use_id.get().map(AsRef::as_ref);
+    let id = facts.event.call.as_deref();
     let asked = |request: &&Request| match &request.stage {
         ApprovalStage::Questioned(call) => request.waits(facts.now) && Some(call.as_str()) == id,
         _ => false,
@@ -287,8 +288,9 @@ fn answered(facts: &Facts<'_>, requests: &[Request]) -> Verdict {
         return Verdict::silent("it was answered in another client");
     }
     let with = |wanted: Answer| {
-        let answered =
-            about.iter().filter(|request| question::answer(facts.tool_response, request) == wanted);
+        let answered = about
+            .iter()
+            .filter(|request| question::answer(facts.event.host, facts.tool_response, request) == wanted);
         answered.copied().collect::<Vec<&Request>>()
     };
     let (approved, declined) = (with(Answer::Approval), with(Answer::Other));
@@ -396,8 +398,9 @@ fn void(facts: &Facts<'_>, requests: &[&Request], because: &'static str) -> Verd
 const HIDES: &str = "That is not the question that Tidegate gave, so an answer to it approves nothing";
 
 /// How the model asks so that an answer counts.
-fn ask_again(request: &Request) -> String {
-    format!("Ask with AskUserQuestion and exactly this input: {}", to_ask(request))
+fn ask_again(host: Host, request: &Request) -> String {
+    let ask = |QuestionCall { tool, input }| format!("Ask with {tool} and exactly this input: {input}");
+    to_ask(host, request).map(ask).unwrap_or_default()
 }
 
 fn say(to: Audience, text: String) -> Say {

@@ -1,11 +1,8 @@
 //! The host's question to the person, as far as an approval depends on it.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
-
+use crate::event::action::{AnswerOption, Asked, Question, QuestionAnswer, QuestionCall};
 use crate::feature::approval::marks::Approval;
+use crate::host::Host;
 use crate::text::characters::is_plain;
 use crate::text::quoted::quoted_line;
 use crate::text::search;
@@ -16,86 +13,40 @@ const HEADER: &str = "Tidegate";
 const OPTIONS: [(&str, &str); 2] =
     [("approve", "Allow exactly this command, once."), ("refuse", "Nothing is changed.")];
 
-/// The input of the host's tool for the one question whose answer counts.
-pub fn to_ask(request: &Approval) -> String {
-    let options = OPTIONS.map(|(label, description)| json!({ "label": label, "description": description }));
-    let question = quoted_line(&request.question());
-    let question =
-        json!({ "question": question, "header": HEADER, "multiSelect": false, "options": options });
-    json!({ "questions": [question] }).to_string()
+/// The call that asks the one question whose answer counts, if the host has a tool for that.
+pub fn to_ask(host: Host, request: &Approval) -> Option<QuestionCall> {
+    let option = |(label, description): (&str, &str)| AnswerOption {
+        label: label.to_owned(),
+        description: description.to_owned(),
+    };
+    host.question_call(&Asked {
+        text: quoted_line(&request.question()),
+        header: HEADER.to_owned(),
+        options: OPTIONS.into_iter().map(option).collect(),
+        takes_several: false,
+    })
 }
 
-/// What the model asks, and whether it answers itself.
-#[derive(Deserialize)]
-pub(super) struct Question {
-    questions: Vec<Value>,
-    #[serde(default)]
-    answers: Value,
-    #[serde(flatten)]
-    more: Map<String, Value>,
+/// Whether a code stands anywhere in what the person sees.
+pub(super) fn is_about(question: &Question, code: &str) -> bool {
+    question.shown.iter().any(|shown| holds(shown, code))
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Text {
-    question: String,
-    header: Option<String>,
-    multi_select: Option<bool>,
-    options: Vec<Choice>,
+/// Whether it is the one question whose answer counts for this request.
+pub(super) fn is_for(question: &Question, request: &Approval) -> bool {
+    question.only.as_ref().is_some_and(|asked| is_ours(asked, request))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Choice {
-    label: String,
-    description: Option<String>,
-}
-
-impl Question {
-    /// Reads the tool's input.
-    pub(super) fn asked(input: &str) -> Option<Question> {
-        serde_json::from_str(input).ok()
-    }
-
-    /// Whether the code stands anywhere in what the person sees.
-    pub(super) fn holds(&self, code: &str) -> bool {
-        self.questions.iter().any(|question| holds(&question.to_string(), code))
-    }
-
-    /// Whether it is the one question whose answer counts for this request.
-    pub(super) fn is_for(&self, request: &Approval) -> bool {
-        self.more.is_empty() && is_only(&self.questions, request)
-    }
-
-    /// Whether it came with an answer. Empty ones are none.
-    pub(super) fn is_answered(&self) -> bool {
-        match &self.answers {
-            Value::Null => false,
-            Value::Object(answers) => !answers.is_empty(),
-            _ => true,
-        }
-    }
-}
-
-/// Whether these are our question and no other: text around it, a second question, or what stands below the options could
-/// say the opposite.
-fn is_only(questions: &[Value], request: &Approval) -> bool {
-    let [question] = questions else { return false };
-    Text::deserialize(question).is_ok_and(|text| text.is_for(request))
-}
-
-impl Text {
-    fn is_for(&self, request: &Approval) -> bool {
-        let is_ours = |choice: &Choice, (label, description): (&str, &str)| {
-            let below = choice.description.as_deref().unwrap_or_default();
-            choice.label == label && (below.is_empty() || below == description)
-        };
-        is_text_for(&self.question, request)
-            && self.header.as_deref().is_none_or(|header| header.is_empty() || header == HEADER)
-            && self.multi_select != Some(true)
-            && self.options.len() == OPTIONS.len()
-            && self.options.iter().zip(OPTIONS).all(|(choice, ours)| is_ours(choice, ours))
-    }
+/// Whether this is our question to the letter: text around it, or what stands below the options, could say the opposite.
+fn is_ours(asked: &Asked, request: &Approval) -> bool {
+    let is_option = |option: &AnswerOption, (label, description): (&str, &str)| {
+        option.label == label && (option.description.is_empty() || option.description == description)
+    };
+    is_text_for(&asked.text, request)
+        && (asked.header.is_empty() || asked.header == HEADER)
+        && !asked.takes_several
+        && asked.options.len() == OPTIONS.len()
+        && asked.options.iter().zip(OPTIONS).all(|(option, ours)| is_option(option, ours))
 }
 
 /// However its lines are broken. A character that draws over others is not part of it.
@@ -103,18 +54,6 @@ fn is_text_for(question: &str, request: &Approval) -> bool {
     let is_visible = question.chars().all(|c| matches!(c, '\n' | '\r' | '\t') || is_plain(c));
     is_visible
         && quoted_line(question).split_whitespace().eq(quoted_line(&request.question()).split_whitespace())
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Response {
-    /// As the person saw them: a hook can have changed them on the way.
-    #[serde(default)]
-    questions: Vec<Value>,
-    answers: BTreeMap<String, Value>,
-    /// The host went on by itself because nobody answered in time; what was ticked by then is in the answers.
-    #[serde(default)]
-    afk_timeout_ms: Value,
 }
 
 /// What the person made of a question about a code.
@@ -129,21 +68,18 @@ pub(super) enum Answer {
 }
 
 /// The answer to the question that holds the code.
-pub(super) fn answer(response: &str, request: &Approval) -> Answer {
-    let Ok(response) = serde_json::from_str::<Response>(response) else { return Answer::None };
-    let mut answers = response.answers.iter();
-    if !response.afk_timeout_ms.is_null() || !answers.any(|(question, _)| holds(question, &request.code)) {
+pub(super) fn answer(host: Host, response: &str, request: &Approval) -> Answer {
+    let code = request.code.as_str();
+    let Some(answers) = host.question_answers(response) else { return Answer::None };
+    if !answers.given.iter().any(|answer| holds(&answer.question, code)) {
         return Answer::None;
     }
-    let is_yes = |(question, answer): (&String, &Value)| {
-        is_text_for(question, request)
-            && answer.as_str().is_some_and(|answer| is_approval(answer, &request.code))
+    let is_yes = |answer: &QuestionAnswer| {
+        is_text_for(&answer.question, request)
+            && answer.text.as_deref().is_some_and(|text| is_approval(text, code))
     };
-    if is_only(&response.questions, request) && response.answers.iter().all(is_yes) {
-        Answer::Approval
-    } else {
-        Answer::Other
-    }
+    let is_for = answers.only.is_some_and(|asked| is_ours(&asked, request));
+    if is_for && answers.given.iter().all(is_yes) { Answer::Approval } else { Answer::Other }
 }
 
 /// `approve`, alone or with the code, also where a person typed it instead of choosing it.
@@ -162,6 +98,13 @@ pub(super) fn holds(text: &str, code: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value, json};
+
+    const HOST: Host = Host::ClaudeCode;
+
+    fn input(request: &Approval) -> String {
+        to_ask(HOST, request).expect("a host with such a tool").input
+    }
 
     #[test]
     fn a_code_is_found_however_it_is_written() {
@@ -214,7 +157,7 @@ mod tests {
         }
         let wide = request("off skill-gate", Some("<b>a</b>"));
         assert!(
-            Question::asked(&to_ask(&wide)).is_some_and(|asked| asked.is_for(&wide)),
+            HOST.question(&input(&wide)).is_some_and(|asked| is_for(&asked, &wide)),
             "what is said is taken"
         );
     }
@@ -222,11 +165,8 @@ mod tests {
     /// Each part of what a person sees.
     #[test]
     fn only_the_question_that_is_given_counts() {
-        let ours = || serde_json::from_str::<Value>(&to_ask(&skip())).expect("JSON");
-        let counts = |asked: &Value| {
-            let asked = asked.to_string();
-            Question::asked(&asked).expect("a question").is_for(&skip())
-        };
+        let ours = || serde_json::from_str::<Value>(&input(&skip())).expect("JSON");
+        let counts = |asked: &Value| is_for(&HOST.question(&asked.to_string()).expect("a question"), &skip());
         let with = |change: &dyn Fn(&mut Value)| {
             let mut asked = ours();
             change(&mut asked);
@@ -261,10 +201,10 @@ mod tests {
     /// A hook can change a question after the model has asked it.
     #[test]
     fn an_answer_counts_only_to_the_question_that_was_given() {
-        let ours = serde_json::from_str::<Value>(&to_ask(&skip())).expect("JSON");
+        let ours = serde_json::from_str::<Value>(&input(&skip())).expect("JSON");
         let answer = |questions: &Value, asked: &str| {
             let response = json!({ "questions": questions, "answers": { asked: "approve" } });
-            super::answer(&response.to_string(), &skip())
+            super::answer(HOST, &response.to_string(), &skip())
         };
         assert_eq!(answer(&ours["questions"], WHOLE), Answer::Approval);
         let mut reversed = ours["questions"].clone();

@@ -198,9 +198,7 @@ impl Config {
     pub fn text_budget(&self, event: &Event<'_>) -> usize {
         // What goes to a summariser does not stay in the context, unless a person asked for the compaction: then the client
         // repeats it there (seen with 2.1.325).
-        let trigger = event.payload.trigger.get();
-        let summariser =
-            event.kind == EventKind::PreCompact && trigger.is_none_or(|trigger| trigger != "manual");
+        let summariser = event.kind == EventKind::PreCompact && !event.by_hand;
         let most = if summariser {
             self.policies.compaction.instructions.get()
         } else {

@@ -376,7 +376,7 @@ fn broken_in(facts: &Facts<'_>, stage: &ActiveStage) -> Verdict {
 
 /// Whether the last message asks the person something, with or without a list of what there is to choose from.
 fn asks(event: &Event<'_>) -> bool {
-    let Some(message) = event.payload.last_assistant_message.get() else { return false };
+    let Some(message) = event.last_message else { return false };
     let message = message.tail(ENDING);
     let mut lines = message.lines().rev().filter(|line| !line.trim().is_empty());
     if lines.clone().next().is_some_and(is_question) {

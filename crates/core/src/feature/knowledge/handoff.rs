@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use crate::feature::CONTEXT_FOLDER;
 use crate::feature::knowledge::facts::Knowledge;
 use crate::feature::knowledge::plan;
 use crate::feature::knowledge::tracked::TRACKED;
@@ -117,7 +118,7 @@ impl Handoff {
             open: lines(&open),
             questions: lines(&questions),
             edited: lines(&edited.iter().rev().map(String::as_str).collect::<Vec<_>>()),
-            files: files.map(|name| format!(".claude/context/{name}")).collect(),
+            files: files.map(|name| format!("{CONTEXT_FOLDER}/{name}")).collect(),
             transcript: marks.and_then(|marks| marks.session.transcript.as_deref()).map(one_line),
         }
     }

@@ -104,14 +104,14 @@ impl Scan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::claude_code::transcript::Parser;
+    use crate::host::Host;
 
     fn scan(lines: &[&str]) -> Vec<String> {
         found(lines).texts
     }
 
     fn found(lines: &[&str]) -> Preserved {
-        let (sought, all) = (Parser::seeking(&Scan::SOUGHT), Parser::of_all());
+        let (sought, all) = (Host::ClaudeCode.parser(&Scan::SOUGHT), Host::ClaudeCode.parser(&[]));
         let mut scan = Scan::new(Millis(1000));
         let _ = lines.iter().rev().try_for_each(|line| {
             let parser = if scan.is_past_boundary() { &all } else { &sought };

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::feature::CONTEXT_FOLDER;
 use crate::feature::knowledge::stock::Confidence;
 use crate::feature::knowledge::{flow, plan};
 use crate::time::Millis;
@@ -68,7 +69,7 @@ pub fn listing(files: &[Tracked], now: Millis) -> String {
     if files.is_empty() {
         return String::new();
     }
-    let mut text = "Persistence files in .claude/context:".to_owned();
+    let mut text = format!("Persistence files in {CONTEXT_FOLDER}:");
     for name in TRACKED {
         for file in files.iter().filter(|file| file.name == name) {
             let _ =

@@ -1,6 +1,7 @@
 //! Texts for people about flow, stock and handoffs.
 
 use super::handoff;
+use crate::feature::CONTEXT_FOLDER;
 use crate::text::lang::Lang;
 
 /// Entries of the flow are not promoted. `doubtful`: how many of how many learnings are unverified, where that is much.
@@ -56,7 +57,7 @@ pub(super) fn handoff_waits(lang: Lang, minutes_old: u64) -> String {
                 _ => format!("{} h ago", minutes_old / 60),
             };
             format!(
-                "A handoff was written {age}: .claude/context/{} says where the work stands and what comes next.",
+                "A handoff was written {age}: {CONTEXT_FOLDER}/{} says where the work stands and what comes next.",
                 handoff::FILE
             )
         }
@@ -67,7 +68,7 @@ pub(super) fn handoff_waits(lang: Lang, minutes_old: u64) -> String {
                 _ => format!("{}時間前に", minutes_old / 60),
             };
             format!(
-                "{age}引き継ぎが書かれました。作業の状態と次の手順は .claude/context/{} にあります。",
+                "{age}引き継ぎが書かれました。作業の状態と次の手順は {CONTEXT_FOLDER}/{} にあります。",
                 handoff::FILE
             )
         }

@@ -70,10 +70,10 @@ impl Scan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::claude_code::transcript::Parser;
+    use crate::host::Host;
 
     fn last(lines: &[&str]) -> Option<Said> {
-        let parser = Parser::seeking(&Scan::SOUGHT);
+        let parser = Host::ClaudeCode.parser(&Scan::SOUGHT);
         let mut scan = Scan::default();
         let _ = lines.iter().rev().try_for_each(|line| scan.line(parser.entry(line.as_bytes()).as_ref()));
         scan.finish()

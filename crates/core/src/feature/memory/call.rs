@@ -5,13 +5,6 @@ use serde_json::Value;
 use crate::feature::memory::catalogue::Named;
 use crate::feature::memory::shown::shown;
 
-/// The tool of ours that a name of the host's means: `mcp__SERVER__TOOL`, with a server that is called after us, be it the
-/// user's own entry or the plugin's (`mcp__plugin_PLUGIN_SERVER__TOOL`).
-pub fn tool(name: &str) -> Option<&str> {
-    let (server, tool) = name.strip_prefix("mcp__")?.rsplit_once("__")?;
-    server.contains("tidegate").then_some(tool)
-}
-
 /// What an answer of ours says the session is about now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
@@ -71,21 +64,6 @@ fn named(value: &Value) -> Option<Named> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn which_tools_are_ours() {
-        for (name, ours) in [
-            ("mcp__tidegate__set_topic", Some("set_topic")),
-            ("mcp__plugin_tidegate_tidegate__add_topic", Some("add_topic")),
-            ("mcp__plugin_x_my-tidegate__search", Some("search")),
-            ("mcp__memory__set_topic", None),
-            ("mcp__memory__tidegate", None),
-            ("set_topic", None),
-            ("mcp__tidegate", None),
-        ] {
-            assert_eq!(tool(name), ours, "{name}");
-        }
-    }
 
     #[test]
     fn an_answer_is_found_wherever_it_stands() {

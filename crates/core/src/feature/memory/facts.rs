@@ -82,7 +82,7 @@ pub fn turn_began(marks: &Marks) -> Millis {
 
 /// The mark of a stop that is held.
 pub fn held(event: &Event<'_>) -> Mark {
-    Mark::MemoryHeld(event.payload.prompt_id.get().map(ToString::to_string).unwrap_or_default())
+    Mark::MemoryHeld(event.turn.as_deref().unwrap_or_default().to_owned())
 }
 
 /// What has to be known to tell which topic a call has chosen.

@@ -127,9 +127,9 @@ impl Marks {
     /// Whether a stop was held for the memory's sake in this turn. Where the host does not name its turns, whoever held the
     /// stop before may have been us.
     pub fn holds(&self, event: &Event<'_>) -> bool {
-        match event.payload.prompt_id.get() {
-            Some(turn) => self.held.as_deref() == Some(turn.as_ref()),
-            None => event.payload.stop_hook_active.get().copied().unwrap_or_default(),
+        match event.turn.as_deref() {
+            Some(turn) => self.held.as_deref() == Some(turn),
+            None => event.held_before,
         }
     }
 }

@@ -5,8 +5,6 @@
 
 mod words;
 
-use std::borrow::Cow;
-
 use crate::event::{Event, EventKind};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
@@ -45,8 +43,9 @@ choices!(OwnSettingsMode {
     "ask" => OwnSettingsMode::Ask,
 });
 
-/// A command line that writes one of our files has one of these in it: their names, or the folder it goes to first.
-const OWN_NAMES: [&str; 4] = ["tidegate", "settings", ".claude", "memory.db"];
+/// A command line that writes one of our files has one of these in it, or one of the names of the host's settings: their
+/// names, or the folder it goes to first.
+const OWN_NAMES: [&str; 2] = ["tidegate", "memory.db"];
 
 /// The policy's name.
 pub const ID: &str = "own-settings";
@@ -96,8 +95,9 @@ impl Policy for OwnSettings {
     }
 
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
-        let edits = event.kind == EventKind::PreToolUse && event.edit_target().is_some();
-        let names_one = |line: Cow<'_, str>| OWN_NAMES.iter().any(|name| line.contains(name));
+        let edits = event.kind == EventKind::PreToolUse && event.edit_paths().is_some();
+        let names_one =
+            |line: &str| OWN_NAMES.iter().chain(event.host.settings_names()).any(|name| line.contains(name));
         let may_write = event.command().is_some_and(names_one);
         (edits || may_write).then_some(Needs { own_settings: true, ..Needs::default() })
     }
@@ -107,7 +107,8 @@ impl Policy for OwnSettings {
         if facts.event.kind != EventKind::PreToolUse {
             return tell(facts, file);
         }
-        let path = &quoted_line(facts.event.edit_target().and_then(Result::ok).unwrap_or_default());
+        let paths = facts.event.edit_paths().and_then(Result::ok).unwrap_or_default();
+        let path = &quoted_line(&paths.join(", "));
         match asks_nobody(facts.event) {
             None => Verdict {
                 call: Call::Ask,
@@ -141,11 +142,10 @@ fn tell(facts: &Facts<'_>, file: OwnFile) -> Verdict {
     Verdict { because: "a command line changed one of our files", says: vec![say], ..Verdict::pass() }
 }
 
-/// The mode in which the host asks no person, whatever we answer. It lets its own rules decide: for files in its own folder,
-/// and for whatever a path in the project leads to, also by a link (seen with 2.1.325).
+/// The mode in which the host asks no person, whatever the answer is.
 fn asks_nobody<'a>(event: &'a Event<'_>) -> Option<&'a str> {
-    let mode = event.payload.permission_mode.get().map(AsRef::as_ref)?;
-    matches!(mode, "bypassPermissions" | "dontAsk" | "auto").then_some(mode)
+    let permission = event.permission.as_ref().filter(|permission| permission.asks_nobody)?;
+    Some(permission.mode.as_ref())
 }
 
 fn because(file: OwnFile) -> &'static str {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::feature::marks::RoomMarks;
-use crate::host::claude_code::models::HostSettings;
 use crate::host::person::Person;
+use crate::host::window::HostSettings;
 use crate::meter::forecast::SAMPLES;
 use crate::text::lang::Lang;
 use crate::text::skill_name::satisfies;

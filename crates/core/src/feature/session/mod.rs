@@ -2,7 +2,7 @@
 
 pub mod marks;
 
-use crate::event::{Event, EventKind};
+use crate::event::{Event, EventKind, Start};
 use crate::feature::Feature;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
@@ -34,17 +34,16 @@ impl Feature for Room {
 }
 
 fn observe(facts: &Facts<'_>) -> Vec<Mark> {
-    let (event, payload) = (facts.event, &facts.event.payload);
+    let event = facts.event;
     let mut marks = Vec::new();
-    let source = payload.source.get().map(AsRef::as_ref);
     let starts = event.kind == EventKind::SessionStart;
     // A session that goes on keeps its marks: `resume`, `compact`, `fork`, and one we meet in the middle.
-    let begins = starts && matches!(source, Some("startup" | "clear"));
+    let begins = event.start.is_some_and(Start::is_new);
     let known = facts.marks.value().filter(|_| !begins).map(|marks| &marks.session);
     if begins {
         marks.push(Mark::Began { at: facts.now });
     }
-    if starts && source != Some("compact") || known.is_none() {
+    if starts && !event.compacted() || known.is_none() {
         marks.push(Mark::Attached(facts.now));
     }
     if event.kind == EventKind::SessionEnd {
@@ -55,7 +54,7 @@ fn observe(facts: &Facts<'_>) -> Vec<Mark> {
         marks.push(Mark::Skill { name: name.to_owned(), agent });
     }
     if event.kind == EventKind::DirectoryAdded {
-        marks.extend(payload.directory.get().map(|path| Mark::Directory(path.to_string())));
+        marks.extend(event.directory.as_ref().map(|path| Mark::Directory(path.to_string())));
     }
     if !event.main_thread() {
         return marks;
@@ -68,24 +67,19 @@ fn observe(facts: &Facts<'_>) -> Vec<Mark> {
     marks.extend(
         changed(known.and_then(|known| known.root.as_deref()), facts.root.as_deref()).map(Mark::Root),
     );
-    let transcript = payload.transcript_path.get().map(AsRef::as_ref);
+    let transcript = event.transcript.as_deref();
     marks.extend(
         changed(known.and_then(|known| known.transcript.as_deref()), transcript).map(Mark::Transcript),
     );
-    let cwd = payload.cwd.get().map(AsRef::as_ref);
+    let cwd = event.cwd.as_deref();
     marks.extend(changed(known.and_then(|known| known.cwd.as_deref()), cwd).map(Mark::Cwd));
     if let Some(host) =
         facts.host.as_ref().filter(|host| known.and_then(|known| known.host.as_ref()) != Some(*host))
     {
         marks.push(Mark::Host(host.clone()));
     }
-    let model = match event.kind {
-        EventKind::SessionStart => payload.model.get(),
-        EventKind::PostModelSwitch => payload.to_model.get(),
-        _ => None,
-    };
-    marks.extend(model.map(|id| Mark::Model { id: id.to_string(), at: facts.now }));
-    if starts && source == Some("compact") {
+    marks.extend(event.model.as_ref().map(|id| Mark::Model { id: id.to_string(), at: facts.now }));
+    if event.compacted() {
         marks.push(Mark::Boundary(facts.now));
     }
     if let Some(prompt) = event.human_prompt() {

@@ -8,7 +8,7 @@ use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs, Touched};
 use crate::feature::marks::{Marks, SessionMark};
 use crate::feature::verdict::{Asks, Audience, Call, Effect, NoEffect, Say, Verdict};
-use crate::feature::{Feature, Mode, Policy, listed};
+use crate::feature::{CONTEXT_FOLDER, Feature, Mode, Policy, listed};
 use crate::pipeline::gate::EDIT_GATE;
 use crate::text::quoted::quoted_line;
 use settings::{SkillGateMode, Subagents};
@@ -44,7 +44,7 @@ impl Policy for SkillGate {
     }
 
     fn needs(&self, event: &Event<'_>, _: Option<&Marks>) -> Option<Needs> {
-        let edits = event.kind == EventKind::PreToolUse && event.edit_target().is_some();
+        let edits = event.kind == EventKind::PreToolUse && event.edit_paths().is_some();
         edits.then(|| {
             let mut needs = Needs::default();
             needs.verification.files = true;
@@ -57,8 +57,18 @@ impl Policy for SkillGate {
     }
 
     fn decide(&self, facts: &Facts<'_>, config: &Config) -> Verdict {
+        let judged = |file| self.of_file(facts, config, file);
+        // One call may edit several files: the first that is held back holds all of them.
+        let speaks = |verdict: &Verdict| verdict.call != Call::Pass || !verdict.says.is_empty();
+        let held = facts.verification.files.iter().map(judged).find(speaks);
+        held.or_else(|| facts.verification.files.first().map(judged))
+            .unwrap_or_else(|| Verdict::silent("no file"))
+    }
+}
+
+impl SkillGate {
+    fn of_file(&self, facts: &Facts<'_>, config: &Config, file: &Touched) -> Verdict {
         let settings = &config.policies.skill_gate;
-        let Some(file) = facts.verification.files.first() else { return Verdict::silent("no file") };
         let Some(inside) = file.inside.as_deref() else { return Verdict::silent("outside the project") };
         if is_knowledge(&file.below) {
             return Verdict::silent("flow and stock are never gated");
@@ -110,7 +120,8 @@ impl Policy for SkillGate {
 
 /// Flow and stock: what an agent writes down has to get through whatever else is going on.
 fn is_knowledge(below: &str) -> bool {
-    let Some(name) = below.strip_prefix(".claude/context/") else { return false };
+    let below = below.strip_prefix(CONTEXT_FOLDER).and_then(|below| below.strip_prefix('/'));
+    let Some(name) = below else { return false };
     let stock = name.strip_suffix(".md").is_some_and(|name| name.starts_with("learnings"));
     stock || matches!(name, "progress.md" | "progress.archive.md" | "task_plan.md" | "handoff.md")
 }

@@ -1,6 +1,9 @@
 //! What an event leaves in the marks about work: edits, checks. From what succeeded, never from what was tried.
 
-use crate::event::{Event, EventKind, Exit};
+use std::borrow::Cow;
+
+use crate::event::action::{Command, Exit};
+use crate::event::{Event, EventKind, Start};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Needs};
 use crate::feature::marks::Marks;
@@ -20,7 +23,7 @@ const START_SLACK_MS: u64 = 50;
 
 /// What has to be known to tell.
 pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs {
-    let files = written(event, config).is_some() || event.command().is_some();
+    let files = !written(event, config).is_empty() || event.command().is_some();
     let known = |task: &str| {
         marks.is_some_and(|marks| marks.verification.background.iter().any(|known| known.task == task))
     };
@@ -28,8 +31,8 @@ pub fn needs(event: &Event<'_>, marks: Option<&Marks>, config: &Config) -> Needs
     Needs { verification: own::Needs { files, checks }, ..Needs::default() }
 }
 
-/// The file that a tool other than the shell has written.
-pub fn written<'e>(event: &'e Event<'_>, config: &Config) -> Option<&'e str> {
+/// The files that a tool other than the shell has written.
+pub fn written<'e, 'a>(event: &'e Event<'a>, config: &Config) -> &'e [Cow<'a, str>] {
     event.written(|tool| config.tools.writers.0.iter().any(|writer| writer.0 == tool))
 }
 
@@ -44,8 +47,7 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
     let event = facts.event;
     let mut marks = Vec::new();
     // A client that starts anew has none of the old one's tasks; a new conversation has no marks of them.
-    let source = event.payload.source.get().map(AsRef::as_ref);
-    if event.kind == EventKind::SessionStart && !matches!(source, Some("startup" | "clear" | "compact")) {
+    if event.start.is_some_and(|start| !start.is_new() && start != Start::Compact) {
         let tasks = facts.marks.value().map(|marks| marks.verification.background.as_slice());
         marks.extend(tasks.unwrap_or_default().iter().map(|check| Mark::Ended(check.task.clone())));
     }
@@ -53,11 +55,11 @@ pub fn marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
         let (kinds, at) = (Kinds::default(), facts.now);
         marks.push(Mark::Checked(Checked { kinds, at, seen: at, verified: true }));
     }
-    if written(event, config).is_some() {
+    if !written(event, config).is_empty() {
         marks.extend(edits(facts, config, false).map(|(edit, _)| Mark::Edit(edit)));
     }
-    if event.command().is_some() {
-        marks.extend(of_command(facts, config));
+    if let Some(command) = event.ran().filter(|command| command.line.is_some()) {
+        marks.extend(of_command(facts, config, command));
     }
     if let Some(task) = event.ended_task() {
         marks.extend(of_ended_task(facts, config, &task.id, task.succeeded));
@@ -80,7 +82,7 @@ pub fn edit_marks(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
         return Vec::new();
     }
     let by_shell = event.command().is_some();
-    if !by_shell && written(event, config).is_none() {
+    if !by_shell && written(event, config).is_empty() {
         return Vec::new();
     }
     edits(facts, config, by_shell).map(|(edit, _)| Mark::Edit(edit)).collect()
@@ -102,14 +104,12 @@ fn edits<'f>(
 }
 
 /// A command line may edit, verify, or both; which came first decides.
-fn of_command(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
+fn of_command(facts: &Facts<'_>, config: &Config, command: &Command<'_>) -> Vec<Mark> {
     let mut edited: Vec<(Edit, Option<usize>)> = edits(facts, config, true).collect();
     let last_edit = edited.iter().filter_map(|(_, step)| *step).max();
     let into_marks =
         |edited: Vec<(Edit, Option<usize>)>| edited.into_iter().map(|(edit, _)| Mark::Edit(edit)).collect();
-    let payload = &facts.event.payload;
-    let response = payload.tool_response.get();
-    if facts.event.exit() != Exit::Known(0) {
+    if command.exit != Exit::Known(0) {
         return into_marks(edited);
     }
     let after = |step: usize| last_edit.is_none_or(|edit| edit < step);
@@ -127,14 +127,14 @@ fn of_command(facts: &Facts<'_>, config: &Config) -> Vec<Mark> {
         return marks;
     }
     // What the same line edited before is older than the check; what somebody else edited meanwhile is not.
-    let ran = payload.duration_ms.get().copied().unwrap_or_default();
+    let ran = command.duration.unwrap_or_default();
     let at = facts.now.before(ran.saturating_sub(START_SLACK_MS));
     for (edit, _) in &mut edited {
         edit.at = at;
     }
     let before = if last_edit.is_some() { Kinds::default() } else { passed(facts) };
     let mut marks: Vec<Mark> = into_marks(edited);
-    match response.and_then(|response| response.background_task.get()) {
+    match &command.background {
         None => marks.push(checked(facts, config, before, kinds, at)),
         // The end of one that a subagent started is told to nobody but the subagent (seen with 2.1.325).
         Some(_) if !facts.event.main_thread() => {}

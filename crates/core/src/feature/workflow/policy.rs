@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use super::settings::WorkflowMode;
 use crate::event::{Event, EventKind};
+use crate::feature::CONTEXT_FOLDER;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::knowledge::handoff;
@@ -96,7 +97,7 @@ impl Policy for WorkflowGate {
             (EventKind::PreToolUse, _) => spawn(facts, config, attached),
             (EventKind::SessionStart, Some(attached)) => after_boundary(facts, attached),
             (EventKind::UserPromptSubmit, Some(_)) => {
-                failed(facts.event.failed_agent().map(|what| work_id(&what, "")))
+                failed(facts.event.failed_agent().map(|what| work_id(what, "")))
             }
             (EventKind::PostToolUse | EventKind::PostToolUseFailure, _) if facts.event.spawn().is_some() => {
                 failed(facts.event.spawn().map(|(what, kind)| work_id(what, kind)))
@@ -109,8 +110,10 @@ impl Policy for WorkflowGate {
 
 /// Whether a call may have written a manifest, by its input alone.
 pub fn writes_manifest(event: &Event<'_>, attached: Option<&Attached>) -> bool {
-    if let Some(path) = event.written(|_| false) {
-        return is_manifest(path) || attached.is_some_and(|attached| is_same(path, &attached.manifest));
+    let paths = event.written(|_| false);
+    if !paths.is_empty() {
+        let ours = |path: &str| attached.is_some_and(|attached| is_same(path, &attached.manifest));
+        return paths.iter().any(|path| is_manifest(path) || ours(path));
     }
     // Our own commands write it, too, without naming it.
     event.command().is_some_and(|line| line.contains(FILE) || attached.is_some() && line.contains(" gate "))
@@ -335,7 +338,7 @@ impl Spawn<'_> {
             let steps = self.phase.and_then(|(_, standing)| standing.steps());
             effects.push(Effect::Workflow(effect::Effect::WriteHandoff(steps.into_iter().collect())));
             effects.push(Effect::mark(SessionMark::Notice(notice(&LAST.to_string()))));
-            let _ = write!(reason, " From {LAST}% on .claude/context/{} is written.", handoff::FILE);
+            let _ = write!(reason, " From {LAST}% on {CONTEXT_FOLDER}/{} is written.", handoff::FILE);
             once(LAST.to_string(), words::handoff_written(lang, LAST, handoff::FILE));
         }
         let mut asks = if level >= BLOCKED { Asks::compacted() } else { Asks::default() };
@@ -519,7 +522,7 @@ fn written(facts: &Facts<'_>, config: &Config, attached: Option<&Attached>) -> V
 
 /// Whether the call itself wrote the manifest, as far as can be told.
 fn wrote(facts: &Facts<'_>, manifest: &str) -> bool {
-    let by_tool = facts.event.written(|_| false).is_some_and(|path| is_same(path, manifest));
+    let by_tool = facts.event.written(|_| false).iter().any(|path| is_same(path, manifest));
     by_tool
         || facts
             .verification

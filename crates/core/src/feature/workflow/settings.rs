@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::feature::workflow::BUILT_IN;
 use crate::feature::workflow::definition;
 use crate::feature::workflow::definition::Workflow;
-use crate::host::claude_code::models::Window;
+use crate::host::window::Window;
 use crate::meter::Reading;
 use crate::settings::preset::Preset;
 use crate::settings::section::{Key, Named, Project, Put, Section, Voice, Wrong, put};

@@ -1,6 +1,7 @@
 //! Texts for people about workflows, their gates, and agents that are not spawned.
 
 use super::policy::ID;
+use crate::feature::CONTEXT_FOLDER;
 use crate::meter::Reading;
 use crate::meter::words::in_use;
 use crate::text::lang::Lang;
@@ -24,10 +25,10 @@ pub(super) fn spawn_blocked(lang: Lang, level: u8, reading: Option<&Reading>) ->
 pub(super) fn handoff_written(lang: Lang, level: u8, file: &str) -> String {
     match lang {
         Lang::En => format!(
-            "From {level}% on a handoff is written: .claude/context/{file} says where the work stands, also for a new session."
+            "From {level}% on a handoff is written: {CONTEXT_FOLDER}/{file} says where the work stands, also for a new session."
         ),
         Lang::Ja => format!(
-            "{level}%に達したため引き継ぎを書き出します。作業の状態は .claude/context/{file} にあり、新しいセッションでも使えます。"
+            "{level}%に達したため引き継ぎを書き出します。作業の状態は {CONTEXT_FOLDER}/{file} にあり、新しいセッションでも使えます。"
         ),
     }
 }

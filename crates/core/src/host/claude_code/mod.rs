@@ -1,7 +1,92 @@
-//! X
+//! Claude Code: its payloads, tools, replies, models, settings files and transcripts.
 
-pub mod models;
-pub mod payload;
-pub mod reply;
+mod event;
+mod models;
+mod payload;
+mod question;
+mod reply;
 pub mod settings_file;
-pub mod transcript;
+mod status;
+mod tools;
+mod transcript;
+mod variables;
+
+use crate::event::action::{Answers, Asked, Question, QuestionCall, RawTool};
+use crate::event::status::Status;
+use crate::event::{Event, EventKind, Unreadable};
+use crate::host::answer::{Answer, Channels, Reply};
+use crate::host::detect::Traces;
+use crate::host::transcript::{Parser, Sought};
+use crate::host::variables::{HostVariables, Lookup};
+use crate::host::window::{HostSettings, Window};
+use crate::host::{Host, HostWing};
+
+pub(crate) use event::MACHINE;
+
+/// The functions of this folder.
+pub struct Wing;
+
+impl HostWing for Wing {
+    const SETTINGS_NAMES: &'static [&'static str] = &["settings", ".claude"];
+
+    fn traces(_: Host) -> Traces {
+        Traces {
+            hook_variables: &[],
+            shell_variables: &["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "AI_AGENT"],
+            programs: &["claude"],
+            folders: &["claude"],
+        }
+    }
+
+    fn read(_: Host, payload: &[u8], registered: Option<EventKind>) -> Result<Event<'_>, Unreadable<'_>> {
+        event::parse(payload, registered)
+    }
+
+    fn channels(kind: EventKind) -> Channels {
+        reply::channels(kind)
+    }
+
+    fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
+        reply::reply(kind, answer)
+    }
+
+    fn refuse(model: &str, user: &str) -> Reply {
+        reply::refuse(model, user)
+    }
+
+    fn raw_tool(payload: &[u8]) -> RawTool<'_> {
+        tools::raw(payload)
+    }
+
+    fn question(input: &str) -> Option<Question> {
+        question::asked(input)
+    }
+
+    fn question_answers(response: &str) -> Option<Answers> {
+        question::answers(response)
+    }
+
+    fn question_call(question: &Asked) -> Option<QuestionCall> {
+        Some(question::call(question))
+    }
+
+    fn parser(kinds: &[Sought]) -> Parser {
+        transcript::parser(kinds)
+    }
+
+    fn is_changed_by_hook(line: &[u8], call: &str) -> bool {
+        transcript::is_changed_by_hook(line, call)
+    }
+
+    fn status(payload: &[u8]) -> Option<Status<'_>> {
+        status::read(payload)
+    }
+
+    fn window(model: &str, told: Option<u64>, settings: &HostSettings) -> Option<Window> {
+        Some(models::window(model, told, settings))
+    }
+
+    fn variables(get: Lookup<'_>) -> HostVariables {
+        variables::read(get)
+    }
+}

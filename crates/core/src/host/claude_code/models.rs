@@ -3,24 +3,7 @@
 //! One table, one formula. Measured on Claude Code 2.1.325: windows from `result.modelUsage[id].contextWindow`,
 //! compaction points by letting the client compact. The end-to-end tests compare rows with the real client.
 
-use serde::{Deserialize, Serialize};
-
-/// A model's window and the token count at which the host compacts by itself, if it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Window {
-    /// Size of the window.
-    pub tokens: u64,
-    /// `None`: the host waits for the API's error, or never compacts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub compact_at: Option<u64>,
-}
-
-impl Window {
-    /// What all distances are counted from.
-    pub fn reference(&self) -> u64 {
-        self.compact_at.unwrap_or(self.tokens)
-    }
-}
+use crate::host::window::{AutoCompactWindow, HostSettings, Window};
 
 /// One row: an id without its date, and how the host treats it.
 struct Model {
@@ -60,63 +43,18 @@ const UNKNOWN: Model = Model { id: "", window: M1, proactive: true, long: false 
 const ANSWER: u64 = 20_000;
 const MARGIN: u64 = 13_000;
 
-/// What the host's own settings and environment say about compaction.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct HostSettings {
-    /// `autoCompactEnabled`, `DISABLE_AUTO_COMPACT`, `DISABLE_COMPACT`.
-    pub auto_compact: bool,
-    /// `CLAUDE_CODE_AUTO_COMPACT_WINDOW`, else `autoCompactWindow` of the settings, for one model or for all; the
-    /// first that fits the model counts.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub auto_compact_windows: Vec<AutoCompactWindow>,
-    /// `CLAUDE_AUTOCOMPACT_PCT_OVERRIDE`: can only lower the point.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub percent: Option<f64>,
-    /// `CLAUDE_CODE_DISABLE_1M_CONTEXT`: holds models of a million to 200K.
-    pub no_long_context: bool,
-    /// `CLAUDE_CODE_MAX_CONTEXT_TOKENS`: the window of models that the client does not know.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unknown_window: Option<u64>,
-}
-
-/// A window that the host was told to compact in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AutoCompactWindow {
-    /// Only for this model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// `None`: `"auto"`, the model's own way.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<u64>,
-}
-
-impl HostSettings {
-    /// The window the host was told to compact this model in.
-    fn configured(&self, id: &str) -> Option<u64> {
-        let bare = |id: &str| id.strip_suffix("[1m]").unwrap_or(id).to_owned();
-        let fits =
-            |window: &&AutoCompactWindow| window.model.as_deref().is_none_or(|model| bare(model) == bare(id));
-        self.auto_compact_windows.iter().find(fits)?.tokens
-    }
-}
-
-impl Default for HostSettings {
-    fn default() -> Self {
-        HostSettings {
-            auto_compact: true,
-            auto_compact_windows: Vec::new(),
-            percent: None,
-            no_long_context: false,
-            unknown_window: None,
-        }
-    }
+/// The window the host was told to compact this model in.
+fn configured(settings: &HostSettings, id: &str) -> Option<u64> {
+    let bare = |id: &str| id.strip_suffix("[1m]").unwrap_or(id).to_owned();
+    let fits =
+        |window: &&AutoCompactWindow| window.model.as_deref().is_none_or(|model| bare(model) == bare(id));
+    settings.auto_compact_windows.iter().find(fits)?.tokens
 }
 
 /// The window for a model id as the host was asked for it (with `[1m]` where it was).
 ///
 /// `told` is a size that somebody knows better than the table: the config or the host's status line.
-pub fn window(id: &str, told: Option<u64>, host: &HostSettings) -> Window {
+pub(super) fn window(id: &str, told: Option<u64>, host: &HostSettings) -> Window {
     let (model, suffix) = lookup(id);
     // A status line tells the size of the window but may lose the suffix.
     let long = model.long && (suffix || told == Some(M1));
@@ -127,7 +65,7 @@ pub fn window(id: &str, told: Option<u64>, host: &HostSettings) -> Window {
     };
     let set = host.unknown_window.filter(|_| model.id.is_empty());
     let tokens = told.or(set).unwrap_or(from_table);
-    let configured = host.configured(id);
+    let configured = configured(host, id);
     let proactive = (model.proactive && !long) || configured.is_some();
     let point =
         || compaction_point(configured.map_or(tokens, |configured| configured.min(tokens)), host.percent);

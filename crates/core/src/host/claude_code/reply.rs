@@ -1,4 +1,4 @@
-//! 5. What goes back on the wire. One table: how each event says no, asks, ends the turn, carries text.
+//! What goes back on the wire. One table: how each event says no, asks, ends the turn, carries text.
 //!
 //! A wrong form silently opens a gate: the host drops an answer that does not fit its schema. So the table is
 //! data, every row of it was seen on the real client or stands in its types, and `tests/replies.rs` keeps a
@@ -7,19 +7,7 @@
 use serde::Serialize;
 
 use crate::event::EventKind;
-use crate::feature::verdict::Call;
-use crate::pipeline::ruling::Outcome;
-
-/// What the process answers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reply {
-    /// 0 or 2, nothing else.
-    pub exit: u8,
-    /// Empty, one JSON object, or (PreCompact) plain text.
-    pub stdout: String,
-    /// Beside exit 2, for the model.
-    pub stderr: String,
-}
+use crate::host::answer::{Answer, Call, Channels, Reply};
 
 /// How an event says no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,42 +85,30 @@ fn form_of(kind: EventKind) -> Form {
     }
 }
 
-/// What an event can carry beside its call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Channels {
-    /// Text for the model.
-    pub context: bool,
-    /// Text for the person.
-    pub user: bool,
+/// What an event can carry besides its call, read off the table.
+pub(super) fn channels(kind: EventKind) -> Channels {
+    let form = form_of(kind);
+    Channels { context: form.text != Text::No, user: form.user }
 }
 
-impl Channels {
-    /// Read off the table.
-    pub fn of(kind: EventKind) -> Channels {
-        let form = form_of(kind);
-        Channels { context: form.text != Text::No, user: form.user }
-    }
-}
-
-/// Puts an outcome into the form of its event.
-pub fn reply(kind: EventKind, outcome: &Outcome) -> Reply {
+/// Puts an answer into the form of its event.
+pub(super) fn reply(kind: EventKind, answer: &Answer<'_>) -> Reply {
     let form = form_of(kind);
     if form.no == No::Deaf {
         return Reply::default();
     }
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let mut context = some(&outcome.context).filter(|_| form.text == Text::Context);
-    let mut output =
-        Output { system_message: some(&outcome.user).filter(|_| form.user), ..Output::default() };
+    let mut context = some(answer.context).filter(|_| form.text == Text::Context);
+    let mut output = Output { system_message: some(answer.user).filter(|_| form.user), ..Output::default() };
     let mut specific = Specific { hook_event_name: kind.name(), ..Specific::default() };
-    let reason = some(&outcome.reason).unwrap_or_else(|| "not now".to_owned());
+    let reason = some(answer.reason).unwrap_or_else(|| "not now".to_owned());
     let (mut exit, mut stderr) = (0, String::new());
 
-    if outcome.call == Call::Halt && form.halts {
+    if answer.call == Call::Halt && form.halts {
         output.keep_going = Some(false);
         output.stop_reason = Some(reason.clone());
     }
-    match (form.no, outcome.call) {
+    match (form.no, answer.call) {
         (_, Call::Pass) => {}
         (No::Permission, call) => {
             specific.permission_decision = Some(if call == Call::Ask { "ask" } else { "deny" });
@@ -161,7 +137,7 @@ pub fn reply(kind: EventKind, outcome: &Outcome) -> Reply {
             stderr = reason;
         }
         (No::Tell, _) => {
-            if form.text == Text::Context && !outcome.reason.is_empty() {
+            if form.text == Text::Context && !answer.reason.is_empty() {
                 context = Some(match context {
                     Some(context) => format!("{reason}\n{context}"),
                     None => reason,
@@ -171,7 +147,7 @@ pub fn reply(kind: EventKind, outcome: &Outcome) -> Reply {
         (No::Deaf, _) => {}
     }
     if form.text == Text::Plain && output.decision.is_none() {
-        return Reply { exit, stdout: outcome.context.clone(), stderr };
+        return Reply { exit, stdout: answer.context.to_owned(), stderr };
     }
     specific.additional_context = context;
     if specific.says_something() {
@@ -180,9 +156,10 @@ pub fn reply(kind: EventKind, outcome: &Outcome) -> Reply {
     Reply { exit, stdout: output.json(), stderr }
 }
 
-/// A message for the person and nothing else; also beside exit 2, whose stderr only the model sees.
-pub fn user_message(text: &str) -> String {
-    Output { system_message: Some(text.to_owned()), ..Output::default() }.json()
+/// Refuses a call. Only the model sees stderr, so the person's text goes to stdout.
+pub(super) fn refuse(model: &str, user: &str) -> Reply {
+    let output = Output { system_message: Some(user.to_owned()), ..Output::default() };
+    Reply { exit: 2, stdout: output.json(), stderr: model.to_owned() }
 }
 
 /// The host refuses `null` for an optional member, hence the `skip_serializing_if`.

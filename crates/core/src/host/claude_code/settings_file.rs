@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use serde::de::{IgnoredAny, MapAccess};
 
-use crate::host::claude_code::models::AutoCompactWindow;
-use crate::host::claude_code::payload::{Field, Member, NotAnObject, read_object, wire_key, wire_object};
+use crate::host::window::AutoCompactWindow;
+use crate::text::json::{Field, Member, NotAnObject, read_object, wire_key, wire_object};
 
 wire_object! {
     /// One settings file.

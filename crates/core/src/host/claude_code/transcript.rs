@@ -9,11 +9,12 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::event::MACHINE;
-use crate::host::claude_code::payload::{Field, LongText, Member, Usage, read_object, wire_key, wire_object};
+use super::MACHINE;
+use super::payload::Usage;
 use crate::host::transcript::{
-    Answer, Boundary, Call, Content, Entry, Kind, Part, Prompt, Sought, Tokens, ToolResult, Typed,
+    Answer, Boundary, Call, Content, Entry, Kind, Parser, Part, Prompt, Sought, Tokens, ToolResult, Typed,
 };
+use crate::text::json::{Field, LongText, Member, read_object, wire_key, wire_object};
 use crate::text::search;
 use crate::text::search::Needle;
 use crate::time::Millis;
@@ -31,46 +32,23 @@ const NO_MODEL: &str = "<synthetic>";
 /// Tools that edit files.
 const EDITORS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 
-/// Reads lines.
-#[derive(Debug)]
-pub struct Parser {
-    /// A line that holds none of these is not sought. Without any, every line is.
-    needles: Vec<Needle>,
+/// Reads lines that may be of a kind that is sought.
+pub(super) fn parser(kinds: &[Sought]) -> Parser {
+    let needle = |kind: &Sought| {
+        Needle::new(match kind {
+            Sought::Prompts => b"\"user\"",
+            Sought::Added => QUEUED.as_bytes(),
+            Sought::Answers => b"\"assistant\"",
+            Sought::Results => b"\"tool_result\"",
+            Sought::Boundaries => BOUNDARY.as_bytes(),
+            Sought::RepeatedOutput => REPEATED_OUTPUT.as_bytes(),
+        })
+    };
+    Parser::new(kinds.iter().map(needle).collect(), entry)
 }
 
-impl Parser {
-    /// Reads lines that may be of a kind that is sought.
-    pub fn seeking(kinds: &[Sought]) -> Parser {
-        let needle = |kind: &Sought| {
-            Needle::new(match kind {
-                Sought::Prompts => b"\"user\"",
-                Sought::Added => QUEUED.as_bytes(),
-                Sought::Answers => b"\"assistant\"",
-                Sought::Results => b"\"tool_result\"",
-                Sought::Boundaries => BOUNDARY.as_bytes(),
-                Sought::RepeatedOutput => REPEATED_OUTPUT.as_bytes(),
-            })
-        };
-        Parser { needles: kinds.iter().map(needle).collect() }
-    }
-
-    /// Reads every line.
-    pub fn of_all() -> Parser {
-        Parser { needles: Vec::new() }
-    }
-
-    /// The entry of a line; `None` where it is not sought, or is not one.
-    pub fn entry<'a>(&self, line: &'a [u8]) -> Option<Entry<'a>> {
-        if !self.needles.is_empty() && !self.needles.iter().any(|needle| needle.is_in(line)) {
-            return None;
-        }
-        read_object::<Line<'a>>(line).ok().map(|wire| wire.entry(line))
-    }
-
-    /// The same for a line that mentions a text of plain letters, in whatever case. Others are not parsed.
-    pub fn entry_that_mentions<'a>(&self, line: &'a [u8], text: &str) -> Option<Entry<'a>> {
-        search::holds_in_any_case(line, text.as_bytes()).then(|| self.entry(line)).flatten()
-    }
+fn entry(line: &[u8]) -> Option<Entry<'_>> {
+    read_object::<Line<'_>>(line).ok().map(|wire| wire.entry(line))
 }
 
 impl<'a> Line<'a> {
@@ -140,7 +118,7 @@ impl Field<Decision<'_>> {
 }
 
 /// Whether a line says that a hook changed the input of a call, and so perhaps answered the question that it asks.
-pub fn is_changed_by_hook(line: &[u8], call: &str) -> bool {
+pub(super) fn is_changed_by_hook(line: &[u8], call: &str) -> bool {
     let holds = |text: &[u8]| search::find(line, text).is_some();
     if !holds(call.as_bytes()) || !holds(b"updatedInput") {
         return false;
@@ -475,7 +453,7 @@ mod tests {
         r#"{"type":"user","message":{"content":"<local-command-stdout>Compacted PreCompact [x] y"}}"#;
 
     fn entry(line: &str) -> Entry<'_> {
-        Parser::of_all().entry(line.as_bytes()).unwrap()
+        parser(&[]).entry(line.as_bytes()).unwrap()
     }
 
     #[test]
@@ -488,12 +466,12 @@ mod tests {
             (Sought::Boundaries, COMPACTION),
             (Sought::RepeatedOutput, REPEATED),
         ] {
-            let parser = Parser::seeking(&[kind]);
+            let parser = parser(&[kind]);
             assert!(parser.entry(line.as_bytes()).is_some(), "{kind:?}");
             assert!(parser.entry(b"{\"type\":\"mode\"}").is_none(), "{kind:?}");
         }
         assert!(matches!(entry("{\"type\":\"mode\"}").kind, Kind::Other));
-        let parser = Parser::of_all();
+        let parser = parser(&[]);
         for line in ["", "not json", "[]", "null", &ANSWER[..40]] {
             assert!(parser.entry(line.as_bytes()).is_none(), "{line}");
         }

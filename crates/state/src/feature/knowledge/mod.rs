@@ -21,7 +21,7 @@ use tidegate_core::feature::knowledge::flow;
 use tidegate_core::time::Millis;
 
 use crate::feature::Where;
-use crate::host::claude_code::transcript;
+use crate::host::transcript;
 use json::{ConfidenceSummary, LastCompact, ProgressSummary, SurvivalSummary};
 use read::Folder;
 
@@ -31,9 +31,10 @@ pub(super) fn read_facts(facts: &mut Facts<'_>, needs: Needs, here: &Where<'_>) 
         known.boundary = boundary::read(here.folder);
     }
     if needs.preserved
-        && let (Some(boundary), Some(path)) = (&known.boundary, facts.event.payload.transcript_path.get())
+        && let (Some(boundary), Some(path)) = (&known.boundary, facts.event.transcript.as_deref())
     {
-        known.preserved = transcript::preserved(Path::new(path.as_ref()), boundary.noted, here.in_time);
+        known.preserved =
+            transcript::preserved(facts.event.host, Path::new(path), boundary.noted, here.in_time);
     }
     if needs.flow_changed {
         known.flow_changed = here.root.and_then(Folder::of).and_then(|folder| folder.modified(flow::FILE));

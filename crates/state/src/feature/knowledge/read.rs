@@ -6,6 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use tidegate_core::feature::CONTEXT_FOLDER;
 use tidegate_core::feature::facts::Known;
 use tidegate_core::feature::knowledge::flow;
 use tidegate_core::text::search;
@@ -38,7 +39,7 @@ impl Folder {
         if let Some(folder) = Folder::of(root) {
             return Ok(folder);
         }
-        let path = root.join(".claude/context");
+        let path = root.join(CONTEXT_FOLDER);
         let outer = root.join(".claude");
         if fs::symlink_metadata(&outer).is_ok() && !is_inside(&outer, root) {
             return Err(io::Error::other(format!("{} leads out of the project", outer.display())));

@@ -19,7 +19,7 @@ use tidegate_core::feature::memory::settings::StartupProjects;
 use tidegate_core::feature::memory::tag as meta_tag;
 
 use crate::feature::Where;
-use crate::host::claude_code::transcript;
+use crate::host::transcript;
 use crate::project;
 
 /// How much of an answer is looked through for its tag, from the end.
@@ -28,7 +28,7 @@ const LONGEST_ANSWER: usize = 256 * 1024;
 /// What is remembered, as far as it is asked for.
 pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &Where<'_>) -> Remembered {
     let mut memory = Remembered::default();
-    let transcript = facts.event.payload.transcript_path.get().map(|path| Path::new(path.as_ref()));
+    let transcript = facts.event.transcript.as_deref().map(Path::new);
     if needs.transcript {
         let found = transcript.and_then(|path| std::fs::metadata(path).ok());
         memory.length = found.filter(std::fs::Metadata::is_file).map(|found| found.len());
@@ -67,12 +67,12 @@ pub(super) fn read_facts(facts: &Facts<'_>, needs: Needs, here: &Where<'_>) -> R
 
 /// What a turn says last: the host tells it, and where it does not, the transcript may.
 fn last_answer(event: &Event<'_>, transcript: Option<&Path>, in_time: &dyn Fn() -> bool) -> Option<Answer> {
-    let text = match event.payload.last_assistant_message.get().filter(|text| !text.is_empty()) {
+    let text = match event.last_message.filter(|text| !text.is_empty()) {
         // Nothing has to be decoded to see that there is no tag.
         Some(text) if !text.mentions(b"[meta]") => return Some(Answer { tag: None }),
         Some(text) => text.tail(LONGEST_ANSWER).into_owned(),
         None => {
-            let said = transcript::last_answer(transcript?, in_time)?;
+            let said = transcript::last_answer(event.host, transcript?, in_time)?;
             let tag = meta_tag::find(&said.text);
             // That something is missing can be told only of the last word.
             return (tag.is_some() || said.last).then_some(Answer { tag });

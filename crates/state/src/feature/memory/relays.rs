@@ -11,8 +11,8 @@ use std::path::Path;
 use tidegate_core::feature::memory::job::Part;
 use tidegate_core::feature::memory::relay;
 use tidegate_core::feature::memory::relay::{Extract, Relay, Step};
-use tidegate_core::host::claude_code::transcript::Parser;
-use tidegate_core::host::transcript::Sought;
+use tidegate_core::host::Host;
+use tidegate_core::host::transcript::{Parser, Sought};
 use tidegate_core::text::search;
 use tidegate_core::time::Millis;
 
@@ -121,7 +121,7 @@ impl Reader {
         }
         let mut reader = Reader {
             file,
-            parser: Parser::seeking(&Extract::SOUGHT),
+            parser: Host::ClaudeCode.parser(&Extract::SOUGHT),
             extract: Extract::new(part.answer),
             to: part.to,
             left,
@@ -222,7 +222,7 @@ impl Reader {
 
     /// Where the last prompt before `from` begins; `from` itself, at the beginning of its line, where none is found.
     fn beginning(&mut self, from: u64) -> io::Result<u64> {
-        let prompts = Parser::seeking(&[Sought::Prompts]);
+        let prompts = Host::ClaudeCode.parser(&[Sought::Prompts]);
         let begins = |line: &[u8]| prompts.entry(line).is_some_and(|entry| relay::begins(&entry));
         let stop = from.saturating_sub(FURTHEST);
         let mut start = from;

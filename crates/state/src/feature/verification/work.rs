@@ -1,5 +1,6 @@
 //! What a call did to the code: the files it wrote, what its command line proves, and how the project is verified.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::event::Event;
@@ -47,7 +48,7 @@ struct Line<'a> {
 }
 
 fn in_background(event: &Event<'_>) -> bool {
-    event.payload.tool_response.get().is_some_and(|response| response.background_task.get().is_some())
+    event.ran().is_some_and(|command| command.background.is_some())
 }
 
 /// Enough of a command line to know it again.
@@ -67,7 +68,7 @@ fn one_line(line: &str) -> String {
 
 /// The folder that a command line started in. The payload's own is where it ended; only a subagent is always put back.
 fn start(event: &Event<'_>, marks: Option<&Marks>, root: &Path) -> String {
-    let ended = event.payload.cwd.get().map(ToString::to_string);
+    let ended = event.cwd.as_deref().map(str::to_owned);
     let before = marks.and_then(|marks| marks.session.cwd.clone()).filter(|_| event.main_thread());
     before.or(ended).unwrap_or_else(|| root.to_string_lossy().into_owned())
 }
@@ -93,7 +94,7 @@ fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>
     let mut work = own::Facts::default();
     let Some(root) = here.root else { return work };
     let start = start(event, marks, root);
-    let ended = event.payload.cwd.get().filter(|_| event.main_thread()).map(AsRef::as_ref);
+    let ended = event.cwd.as_deref().filter(|_| event.main_thread());
     let line = Line {
         start: &start,
         end: ended.filter(|end| Path::new(end) != Path::new(&start)),
@@ -103,12 +104,15 @@ fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>
     let home = here.started_in.filter(|_| !event.main_thread()).unwrap_or(root);
     let mut script = None;
     if needs.files {
-        let target =
-            evidence::written(event, here.config).or_else(|| event.edit_target().and_then(Result::ok));
+        let mut targets = evidence::written(event, here.config);
+        if targets.is_empty() {
+            targets = event.edit_paths().and_then(Result::ok).unwrap_or_default();
+        }
         let roots = roots_of(root, marks, here);
-        if let Some(target) = target {
-            work.files.push(touched(&root.join(target), target, &roots, home, None));
-        } else if let Some(parsed) = event.command().and_then(|text| parse(&text, &start, here)) {
+        if !targets.is_empty() {
+            let touch = |path: &Cow<'_, str>| touched(&root.join(path.as_ref()), path, &roots, home, None);
+            work.files = targets.iter().map(touch).collect();
+        } else if let Some(parsed) = event.command().and_then(|text| parse(text, &start, here)) {
             let written = written(event, &parsed, line, root, marks, here.now);
             let touch =
                 |(path, step): (String, usize)| touched(Path::new(&path), &path, &roots, home, Some(step));
@@ -129,7 +133,7 @@ fn work(event: &Event<'_>, marks: Option<&Marks>, needs: Needs, here: &Where<'_>
         let roots = roots_of(root, marks, here);
         let hides = checks(&mut work, script.as_ref(), line, &roots, &edited, needs.checks, here);
         if hides {
-            work.proof.hidden = event.command().map(|line| one_line(&line));
+            work.proof.hidden = event.command().map(one_line);
         }
     }
     work
@@ -144,7 +148,7 @@ fn written(
     marks: Option<&Marks>,
     now: Millis,
 ) -> Vec<(String, usize)> {
-    let ran = event.payload.duration_ms.get().copied().unwrap_or(LONGEST_CALL_MS);
+    let ran = event.ran().and_then(|command| command.duration).unwrap_or(LONGEST_CALL_MS);
     let began = now.before(ran + START_SLACK_MS);
     // What was seen before is not this line's: what was verified since, and the edits that are known.
     let work = marks.map(|marks| &marks.verification);

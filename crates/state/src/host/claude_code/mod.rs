@@ -2,4 +2,3 @@
 
 pub mod own_files;
 pub mod settings;
-pub mod transcript;

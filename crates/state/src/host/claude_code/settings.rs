@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tidegate_core::host::claude_code::models::HostSettings;
 use tidegate_core::host::claude_code::settings_file::{Guard, GuardedVariable, HostFile};
+use tidegate_core::host::window::HostSettings;
 
 use crate::file::bounded;
 use crate::project;
@@ -103,7 +103,7 @@ pub fn is_in_repository(project: &Path, name: &str, place: &OsStr) -> bool {
 mod tests {
     use super::*;
     use std::fs;
-    use tidegate_core::host::claude_code::models::AutoCompactWindow;
+    use tidegate_core::host::window::AutoCompactWindow;
 
     #[test]
     fn the_nearer_file_counts_more() {

@@ -5,7 +5,8 @@
 
 use std::fmt::Write as _;
 
-use crate::event::{Event, EventKind};
+use crate::event::{Event, EventKind, Start};
+use crate::feature::CONTEXT_FOLDER;
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::knowledge::boundary::Boundary;
@@ -158,8 +159,8 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
     let settings = &config.policies.compaction;
     let none = Knowledge::default();
     let knowledge = facts.knowledge.files.as_ref().unwrap_or(&none);
-    let trigger = facts.event.payload.trigger.get().map_or("auto", AsRef::as_ref);
-    if settings.hold == Hold::First && trigger == "manual" && holds(facts, knowledge) {
+    let by_hand = facts.event.by_hand;
+    if settings.hold == Hold::First && by_hand && holds(facts, knowledge) {
         return Verdict {
             call: Call::Deny,
             reason: Some(words::compaction_held(facts.lang, knowledge.unpromoted.len())),
@@ -179,7 +180,7 @@ fn before(facts: &Facts<'_>, config: &Config) -> Verdict {
     let named = said.as_ref().map_or(0, |text| text.lines().filter(|line| line.starts_with("- ")).count());
     let boundary = Boundary {
         noted: facts.now,
-        trigger: trigger.to_owned(),
+        trigger: if by_hand { "manual" } else { "auto" }.to_owned(),
         entries: knowledge.entries,
         unpromoted: knowledge.unpromoted.len(),
         headings: knowledge.headings.clone(),
@@ -326,7 +327,7 @@ fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
     }
     let age = facts.now.since(at);
     let to_model = format!(
-        "The file .claude/context/{} is a handoff dated {}. It says what the goal is, where the work stands, what was decided, what \
+        "The file {CONTEXT_FOLDER}/{} is a handoff dated {}. It says what the goal is, where the work stands, what was decided, what \
          is not verified and what comes next. Files that were changed since are newer than it.",
         handoff::FILE,
         tracked::age(age)
@@ -342,7 +343,7 @@ fn name_handoff(facts: &Facts<'_>) -> Vec<Say> {
 
 /// Whether the conversation is a new one.
 fn begins(facts: &Facts<'_>) -> bool {
-    matches!(facts.event.payload.source.get().map(AsRef::as_ref), Some("startup" | "clear"))
+    facts.event.start.is_some_and(Start::is_new)
 }
 
 /// The persistence files, once: the host repeats what was said before a resume.
@@ -386,7 +387,7 @@ fn measure(facts: &Facts<'_>) -> Verdict {
     if facts.now.since(boundary.noted) > LONGEST_COMPACTION_MS {
         return Verdict::silent("what was noted is of an earlier compaction");
     }
-    let Some(summary) = facts.event.payload.compact_summary.get() else {
+    let Some(summary) = facts.event.summary else {
         return Verdict::silent("the client gave no summary");
     };
     let summary = summary.head(LONGEST_SUMMARY);

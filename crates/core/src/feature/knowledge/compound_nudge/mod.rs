@@ -145,8 +145,7 @@ fn ends_with_knowledge(phase: Phase) -> bool {
 fn moment(facts: &Facts<'_>, marks: &Marks, config: &Config) -> Option<Moment> {
     if facts.event.kind == EventKind::Stop {
         // What still runs may edit or verify: the work has not ended.
-        let tasks = facts.event.payload.background_tasks.get();
-        if tasks.is_some_and(|tasks| !tasks.0.is_empty()) {
+        if !facts.event.tasks.is_empty() {
             return None;
         }
         let verified = marks.verification.verified.is_some() && marks.verification.changes.is_none();

@@ -2,7 +2,7 @@
 //!
 //! The rules, case by case, are in `relay_log.md` beside this file. It never speaks and never holds anything up.
 
-use crate::event::{Event, EventKind};
+use crate::event::{Event, EventKind, Start};
 use crate::feature::config::Config;
 use crate::feature::facts::{Facts, Known, Needs};
 use crate::feature::marks::Marks;
@@ -13,10 +13,10 @@ use crate::feature::memory::job::{Answer, Because, Part, Work};
 use crate::feature::memory::marks::{Mark, Spooled};
 use crate::feature::verdict::{Effect, Verdict};
 use crate::feature::{Mode, Policy};
-use crate::host::claude_code::payload::LongText;
 use crate::settings::section::section;
 use crate::settings::setting::choices;
 use crate::text::fnv;
+use crate::text::json::LongText;
 
 section! {
     /// Section `[relay_log]`.
@@ -102,9 +102,7 @@ fn because(event: &Event<'_>) -> Option<Because> {
         _ if !event.main_thread() => None,
         EventKind::Stop => Some(Because::Stop),
         EventKind::SessionEnd => Some(Because::End),
-        EventKind::SessionStart if event.payload.source.get().is_some_and(|source| source == "resume") => {
-            Some(Because::Start)
-        }
+        EventKind::SessionStart if event.start == Some(Start::Resume) => Some(Because::Start),
         _ => None,
     }
 }
@@ -121,17 +119,16 @@ pub fn is_on(config: &Config) -> bool {
 
 /// How far this transcript was left.
 fn left(facts: &Facts<'_>, marks: Option<&Marks>) -> Option<Spooled> {
-    let path = facts.event.payload.transcript_path.get().map(AsRef::as_ref);
+    let path = facts.event.transcript.as_deref();
     marks.filter(|marks| marks.session.transcript.as_deref() == path)?.memory.spooled
 }
 
 fn part(facts: &Facts<'_>, marks: Option<&Marks>, because: Because) -> Result<Part, &'static str> {
-    let payload = &facts.event.payload;
     let left = left(facts, marks);
     let to = left.map_or(0, |left| left.to);
     // The first turn may end before anything of it is in a file.
     let length = facts.memory.length.or((because == Because::Stop && to == 0).then_some(0));
-    let (Some(path), Some(length)) = (payload.transcript_path.get(), length) else {
+    let (Some(path), Some(length)) = (facts.event.transcript.as_ref(), length) else {
         return Err("there is no transcript");
     };
     let Some(project) = &facts.memory.project else { return Err("there is no project") };
@@ -141,8 +138,8 @@ fn part(facts: &Facts<'_>, marks: Option<&Marks>, because: Because) -> Result<Pa
     if from == length && because != Because::Stop {
         return Err("nothing was said since");
     }
-    let answer = payload.last_assistant_message.get().filter(|_| because == Because::Stop);
-    let answer = answer.and_then(|text| digest(*text)).filter(|answer| answer.bytes > 0);
+    let answer = facts.event.last_message.filter(|_| because == Because::Stop);
+    let answer = answer.and_then(|text| digest(text)).filter(|answer| answer.bytes > 0);
     Ok(Part {
         transcript: path.to_string(),
         from,
@@ -188,7 +185,7 @@ fn passed_over(facts: &Facts<'_>, config: &Config) -> Option<Mark> {
 }
 
 fn forks(event: &Event<'_>) -> bool {
-    event.kind == EventKind::SessionStart && event.payload.source.get().is_some_and(|source| source == "fork")
+    event.start == Some(Start::Fork)
 }
 
 /// What that takes.

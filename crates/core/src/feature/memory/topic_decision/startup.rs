@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::event::Start;
 use crate::feature::config::Config;
 use crate::feature::facts::Facts;
 use crate::feature::memory::catalogue;
@@ -22,8 +23,7 @@ pub(super) fn tell(facts: &Facts<'_>, config: &Config) -> Verdict {
 
 /// Whether the session was told this, and still knows it: after a compaction it does not.
 fn is_known(facts: &Facts<'_>, told: Option<u64>, which: u64) -> bool {
-    let source = facts.event.payload.source.get().map(AsRef::as_ref);
-    let goes_on = !matches!(source, Some("startup" | "clear" | "compact"));
+    let goes_on = !matches!(facts.event.start, Some(Start::Startup | Start::Clear | Start::Compact));
     goes_on && told == Some(which)
 }
 

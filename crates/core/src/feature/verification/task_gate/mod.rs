@@ -60,7 +60,7 @@ impl Policy for TaskGate {
         if marks.verification.pending().any(|check| check.awaited.is_none()) {
             return Verdict::silent("a check still runs in the background");
         }
-        let subject = facts.event.payload.task_subject.get().map(AsRef::as_ref).unwrap_or_default();
+        let subject = facts.event.task_subject.as_deref().unwrap_or_default();
         let notice = format!("{ID}/{:08x}", hash(subject));
         if marks.session.noticed(&notice) {
             return Verdict::silent("this task was held already");

@@ -88,7 +88,7 @@ impl Policy for VerifyStop {
         if changes.held >= settings.blocks.get() as u32 {
             return let_go(facts, changes, "held as often as the config allows");
         }
-        let active = facts.event.payload.stop_hook_active.get().copied().unwrap_or_default();
+        let active = facts.event.held_before;
         if active && changes.held > 0 && !changes.ran {
             return let_go(facts, changes, "nothing ran since it was held");
         }
@@ -119,7 +119,7 @@ fn still_running(event: &Event<'_>, marks: &Marks) -> Option<Verdict> {
     }
     // One that has just ended is not listed any more, and its end is told after this turn (seen with 2.1.325). A task that
     // ended with its client, or that a person stopped, is never told of: one turn has to be enough.
-    let turn = event.payload.prompt_id.get().map(AsRef::as_ref).unwrap_or_default();
+    let turn = event.turn.as_deref().unwrap_or_default();
     let told_later = |check: &&Background| check.awaited.as_deref().is_none_or(|awaited| awaited == turn);
     let gone: Vec<&Background> = marks.verification.pending().filter(told_later).collect();
     if gone.is_empty() {

@@ -1,4 +1,4 @@
-//! What readers find in Claude Code's transcript of a session, from its end.
+//! What readers find in a host's transcript of a session, from its end.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -7,7 +7,7 @@ use tidegate_core::feature::knowledge::preserved;
 use tidegate_core::feature::knowledge::preserved::Preserved;
 use tidegate_core::feature::memory::answer;
 use tidegate_core::feature::memory::answer::Said;
-use tidegate_core::host::claude_code::transcript::Parser;
+use tidegate_core::host::Host;
 use tidegate_core::host::transcript::Entry;
 use tidegate_core::meter::Unknown;
 use tidegate_core::meter::transcript::{Evidence, Found, Scan};
@@ -18,11 +18,12 @@ use crate::file::backwards::{Stopped, read_lines};
 /// The last usable reading of a transcript; `Ok(None)` when there is none yet. `in_time` is asked before each
 /// step.
 pub fn last_reading(
+    host: Host,
     path: &Path,
     evidence: Evidence<'_>,
     in_time: &dyn Fn() -> bool,
 ) -> Result<Option<Found>, Unknown> {
-    let parser = Parser::seeking(&Scan::SOUGHT);
+    let parser = host.parser(&Scan::SOUGHT);
     let mut scan = Scan::new(evidence);
     match read_lines(path, in_time, &mut |line| scan.line(parser.entry(line).as_ref())) {
         Ok(true) => Ok(scan.finish()),
@@ -34,8 +35,8 @@ pub fn last_reading(
 
 /// What stands in the conversation next to the summary of the boundary that was noted at `since`; nothing where that cannot
 /// be read.
-pub fn preserved(path: &Path, since: Millis, in_time: &dyn Fn() -> bool) -> Preserved {
-    let (sought, all) = (Parser::seeking(&preserved::Scan::SOUGHT), Parser::of_all());
+pub fn preserved(host: Host, path: &Path, since: Millis, in_time: &dyn Fn() -> bool) -> Preserved {
+    let (sought, all) = (host.parser(&preserved::Scan::SOUGHT), host.parser(&[]));
     let mut scan = preserved::Scan::new(since);
     let read = read_lines(path, in_time, &mut |line| {
         let parser = if scan.is_past_boundary() { &all } else { &sought };
@@ -46,8 +47,8 @@ pub fn preserved(path: &Path, since: Millis, in_time: &dyn Fn() -> bool) -> Pres
 
 /// The text of the last turn's answer, as far as the host has written it down: what the assistant said last, on the main
 /// thread, since a person spoke.
-pub fn last_answer(path: &Path, in_time: &dyn Fn() -> bool) -> Option<Said> {
-    let parser = Parser::seeking(&answer::Scan::SOUGHT);
+pub fn last_answer(host: Host, path: &Path, in_time: &dyn Fn() -> bool) -> Option<Said> {
+    let parser = host.parser(&answer::Scan::SOUGHT);
     let mut scan = answer::Scan::default();
     let read = read_lines(path, in_time, &mut |line| scan.line(parser.entry(line).as_ref()));
     if matches!(read, Ok(true)) { scan.finish() } else { None }
@@ -55,8 +56,8 @@ pub fn last_answer(path: &Path, in_time: &dyn Fn() -> bool) -> Option<Said> {
 
 /// Whether an entry is in it that mentions the text, in whatever case, and that `is_wanted` recognises. Without a bound on
 /// time: for commands.
-pub fn holds(path: &Path, text: &str, is_wanted: &dyn Fn(&Entry<'_>) -> bool) -> bool {
-    let parser = Parser::of_all();
+pub fn holds(host: Host, path: &Path, text: &str, is_wanted: &dyn Fn(&Entry<'_>) -> bool) -> bool {
+    let parser = host.parser(&[]);
     let mut found = false;
     let read = read_lines(path, &|| true, &mut |line| {
         found = parser.entry_that_mentions(line, text).is_some_and(|entry| is_wanted(&entry));
@@ -81,7 +82,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         let reading = |path: &Path, in_time| {
-            last_reading(path, Evidence::None, &|| in_time).map(|found| found.map(|found| found.used))
+            last_reading(Host::ClaudeCode, path, Evidence::None, &|| in_time)
+                .map(|found| found.map(|found| found.used))
         };
         assert_eq!(reading(&path, true), Ok(None));
         assert!(matches!(reading(folder.path(), true), Err(Unknown::Broken(_))));

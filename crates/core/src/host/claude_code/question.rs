@@ -1,0 +1,102 @@
+//! The tool that puts a question to the person.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::event::action::{AnswerOption, Answers, Asked, Question, QuestionAnswer, QuestionCall};
+
+/// The tool's name.
+pub(super) const TOOL: &str = "AskUserQuestion";
+
+/// The question in the tool's input.
+pub(super) fn asked(input: &str) -> Option<Question> {
+    #[derive(Deserialize)]
+    struct Input {
+        questions: Vec<Value>,
+        #[serde(default)]
+        answers: Value,
+        #[serde(flatten)]
+        more: Map<String, Value>,
+    }
+    let input: Input = serde_json::from_str(input).ok()?;
+    // Empty ones are none.
+    let is_answered = match &input.answers {
+        Value::Null => false,
+        Value::Object(answers) => !answers.is_empty(),
+        _ => true,
+    };
+    Some(Question {
+        shown: input.questions.iter().map(ToString::to_string).collect(),
+        only: only(&input.questions).filter(|_| input.more.is_empty()),
+        is_answered,
+    })
+}
+
+/// The answers in the tool's response, by their questions.
+pub(super) fn answers(response: &str) -> Option<Answers> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Response {
+        #[serde(default)]
+        questions: Vec<Value>,
+        answers: BTreeMap<String, Value>,
+        /// The host continued by itself because no answer came in time; the answers hold what was ticked by then.
+        #[serde(default)]
+        afk_timeout_ms: Value,
+    }
+    let response: Response =
+        serde_json::from_str(response).ok().filter(|r: &Response| r.afk_timeout_ms.is_null())?;
+    let answer = |(question, answer): (String, Value)| QuestionAnswer {
+        question,
+        text: answer.as_str().map(str::to_owned),
+    };
+    Some(Answers {
+        only: only(&response.questions),
+        given: response.answers.into_iter().map(answer).collect(),
+    })
+}
+
+/// The call that asks this.
+pub(super) fn call(question: &Asked) -> QuestionCall {
+    let option = |option: &AnswerOption| json!({ "label": option.label, "description": option.description });
+    let options: Vec<Value> = question.options.iter().map(option).collect();
+    let question = json!({
+        "question": question.text,
+        "header": question.header,
+        "multiSelect": question.takes_several,
+        "options": options,
+    });
+    QuestionCall { tool: TOOL, input: json!({ "questions": [question] }).to_string() }
+}
+
+/// The only question. One with a member that has no place in [`Asked`] is none: it could say the opposite.
+fn only(questions: &[Value]) -> Option<Asked> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct Text {
+        question: String,
+        header: Option<String>,
+        multi_select: Option<bool>,
+        options: Vec<Choice>,
+    }
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Choice {
+        label: String,
+        description: Option<String>,
+    }
+    let [question] = questions else { return None };
+    let text = Text::deserialize(question).ok()?;
+    let option = |choice: Choice| AnswerOption {
+        label: choice.label,
+        description: choice.description.unwrap_or_default(),
+    };
+    Some(Asked {
+        text: text.question,
+        header: text.header.unwrap_or_default(),
+        options: text.options.into_iter().map(option).collect(),
+        takes_several: text.multi_select.unwrap_or_default(),
+    })
+}

@@ -1,0 +1,161 @@
+//! Claude Code's tools, by their names, and the actions that they stand for.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::payload::{Payload, ToolInput, ToolResponse};
+use super::question;
+use crate::event::action::{Action, Command, Exit, McpCall, RawTool};
+use crate::event::{EventKind, FailedStep};
+use crate::text::json::Field;
+
+/// A longer command line is not looked into.
+const COMMAND_LONGEST: usize = 64 * 1024;
+
+/// The action of a payload. Takes what it needs out of the tool's input.
+pub(super) fn action<'a>(kind: EventKind, payload: &mut Payload<'a>) -> Action<'a> {
+    let tool = match payload.tool_name.get() {
+        Some(tool) => tool,
+        None if kind == EventKind::UserPromptExpansion => {
+            let name = std::mem::take(&mut payload.command_name);
+            return Action::Skill { name: skill(name.value()), failed: false };
+        }
+        None => return Action::Other,
+    };
+    let response = payload.tool_response.get();
+    let input = std::mem::take(&mut payload.tool_input);
+    let known = |input: Field<ToolInput<'a>>| input.value().unwrap_or_default();
+    match tool.as_ref() {
+        "Edit" | "Write" | "MultiEdit" => {
+            Action::Edit(edited(input, "tool_input.file_path", |input| input.file_path))
+        }
+        "NotebookEdit" => {
+            Action::Edit(edited(input, "tool_input.notebook_path", |input| input.notebook_path))
+        }
+        "Bash" => Action::Command(Command {
+            line: known(input).command.get().and_then(|line| line.whole(COMMAND_LONGEST)),
+            exit: exit(kind, &payload.tool_response),
+            background: response.and_then(|response| response.background_task.get().cloned()),
+            duration: payload.duration_ms.get().copied(),
+        }),
+        "Skill" => Action::Skill {
+            name: skill(known(input).skill.value()),
+            failed: response.is_some_and(|response| response.success == Field::Value(false)),
+        },
+        // Older versions call it `Task`.
+        "Agent" | "Task" => {
+            let ToolInput { description, subagent_type, .. } = known(input);
+            let status = response.and_then(|response| response.status.get());
+            Action::Spawn {
+                task: description.value().unwrap_or_default(),
+                kind: subagent_type.value().unwrap_or_default(),
+                failed: status.is_some_and(|status| matches!(status.as_ref(), "failed" | "error")),
+            }
+        }
+        question::TOOL => Action::Question,
+        "Read" => Action::Read(known(input).file_path.value()),
+        "TaskStop" | "KillShell" => Action::StopTask(known(input).task_id.value()),
+        "ExitWorktree" => Action::LeaveWorktree,
+        name if name.starts_with("mcp__") => {
+            let ToolInput { file_path, path, notebook_path, topic_id, .. } = known(input);
+            let topic = topic_id.value().and_then(|id| i64::try_from(id).ok());
+            Action::Mcp(McpCall {
+                own_tool: own_tool(tool),
+                topic: topic.filter(|id| *id > 0),
+                path: file_path.value().or(path.value()).or(notebook_path.value()),
+            })
+        }
+        _ => Action::Other,
+    }
+}
+
+/// The file that an editing tool writes, always one.
+fn edited<'a>(
+    input: Field<ToolInput<'a>>,
+    member: &'static str,
+    path: impl FnOnce(ToolInput<'a>) -> Field<Cow<'a, str>>,
+) -> Result<Vec<Cow<'a, str>>, FailedStep> {
+    let input = match input {
+        Field::Missing => return Err(FailedStep::MemberMissing("tool_input")),
+        Field::WrongType => return Err(FailedStep::MemberType("tool_input")),
+        Field::Value(input) => input,
+    };
+    match path(input) {
+        Field::Value(path) if !path.is_empty() => Ok(vec![path]),
+        Field::Value(_) | Field::Missing => Err(FailedStep::MemberMissing(member)),
+        Field::WrongType => Err(FailedStep::MemberType(member)),
+    }
+}
+
+/// How a command line ended. The event itself says that it was with 0, but for a 1 of `grep`, `diff` and the like, which
+/// the host takes for a success and explains (seen with 2.1.325). A response of another shape is not this host's.
+fn exit(kind: EventKind, response: &Field<ToolResponse<'_>>) -> Exit {
+    match response {
+        _ if kind != EventKind::PostToolUse => Exit::Unknown,
+        Field::WrongType => Exit::Unknown,
+        Field::Missing => Exit::Known(0),
+        Field::Value(response) if response.interrupted == Field::Value(true) => Exit::Unknown,
+        Field::Value(response) => Exit::Known(i32::from(response.status_explained != Field::Missing)),
+    }
+}
+
+/// A skill's name. The model may call it as a person would type it.
+fn skill(name: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
+    let name = match name? {
+        Cow::Borrowed(name) => Cow::Borrowed(name.strip_prefix('/').unwrap_or(name)),
+        Cow::Owned(name) => Cow::Owned(name.strip_prefix('/').map(str::to_owned).unwrap_or(name)),
+    };
+    Some(name).filter(|name| !name.is_empty())
+}
+
+/// The tool of our own server that a name means: `mcp__SERVER__TOOL`, with a server that is called after us, be it the
+/// user's own entry or the plugin's (`mcp__plugin_PLUGIN_SERVER__TOOL`).
+fn own_tool<'a>(name: &Cow<'a, str>) -> Option<Cow<'a, str>> {
+    fn tool(name: &str) -> Option<&str> {
+        let (server, tool) = name.strip_prefix("mcp__")?.rsplit_once("__")?;
+        server.contains("tidegate").then_some(tool)
+    }
+    match name {
+        Cow::Borrowed(name) => tool(name).map(Cow::Borrowed),
+        Cow::Owned(name) => tool(name).map(|tool| Cow::Owned(tool.to_owned())),
+    }
+}
+
+/// Finds a tool's input and response.
+pub(super) fn raw(payload: &[u8]) -> RawTool<'_> {
+    #[derive(Default, serde::Deserialize)]
+    #[serde(default)]
+    struct Tool<'a> {
+        #[serde(borrow)]
+        tool_input: Option<&'a RawValue>,
+        #[serde(borrow)]
+        tool_response: Option<&'a RawValue>,
+    }
+    let payload = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
+    let tool: Tool<'_> = serde_json::from_slice(payload).unwrap_or_default();
+    RawTool {
+        input: tool.tool_input.map_or("", RawValue::get),
+        response: tool.tool_response.map_or("", RawValue::get),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn which_tools_are_ours() {
+        for (name, ours) in [
+            ("mcp__tidegate__set_topic", Some("set_topic")),
+            ("mcp__plugin_tidegate_tidegate__add_topic", Some("add_topic")),
+            ("mcp__plugin_x_my-tidegate__search", Some("search")),
+            ("mcp__memory__set_topic", None),
+            ("mcp__memory__tidegate", None),
+            ("set_topic", None),
+            ("mcp__tidegate", None),
+        ] {
+            assert_eq!(own_tool(&Cow::Borrowed(name)).as_deref(), ours, "{name}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The signs of hosts that have no folder of their own.
+
+use crate::host::Host;
+use crate::host::detect::{Signs, Traces};
+
+#[expect(
+    clippy::match_wildcard_for_single_variants,
+    reason = "a host with a folder of its own has no line here"
+)]
+pub(super) fn traces(host: Host) -> Traces {
+    let none = Traces::default();
+    match host {
+        Host::Cursor => Traces { programs: &["cursor-agent"], ..none },
+        Host::Codex => {
+            Traces { shell_variables: &["CODEX_SESSION_ID", "CODEX_THREAD_ID"], programs: &["codex"], ..none }
+        }
+        Host::Copilot => Traces {
+            hook_variables: &["COPILOT_CLI"],
+            shell_variables: &["COPILOT_AGENT_SESSION_ID", "COPILOT_CLI"],
+            programs: &["copilot"],
+            ..none
+        },
+        Host::Qwen => Traces {
+            hook_variables: &["QWEN_CODE_SESSION_ID"],
+            shell_variables: &["QWEN_CODE", "QWEN_CODE_SESSION_ID"],
+            programs: &["qwen"],
+            ..none
+        },
+        Host::Gemini => Traces {
+            hook_variables: &["GEMINI_SESSION_ID"],
+            shell_variables: &["GEMINI_CLI", "GEMINI_SESSION_ID"],
+            programs: &["gemini"],
+            ..none
+        },
+        Host::Factory => Traces { hook_variables: &["FACTORY_PROJECT_DIR"], programs: &["droid"], ..none },
+        Host::Unknown => Traces { shell_variables: &["OPENCODE"], programs: &["opencode"], ..none },
+        _ => none,
+    }
+}
+
+/// Whether a payload is this host's, by members and names that Claude Code 2.1.325 does not send.
+pub(super) fn sent(host: Host, signs: &Signs<'_>) -> bool {
+    match host {
+        Host::Cursor => signs.has(&["cursor_version", "conversation_id"]),
+        Host::Codex => signs.has(&["turn_id"]) || signs.is_below("/.codex/") || signs.tool() == "apply_patch",
+        Host::Copilot => signs.has(&["tool_result"]) || signs.is_below("/.copilot/"),
+        Host::Qwen => {
+            signs.has(&["tool_call_id", "submitted_prompt", "context_limit"]) || signs.is_below("/.qwen/")
+        }
+        Host::Gemini => signs.is_below("/.gemini/") || GEMINI_EVENTS.contains(&signs.event()),
+        Host::Unknown => signs.has(&["timestamp", "sessionId", "hookEventName"]),
+        _ => false,
+    }
+}
+
+const GEMINI_EVENTS: [&str; 7] =
+    ["BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "PreCompress", "BeforeModel", "AfterModel"];
