@@ -94,7 +94,8 @@ pub(crate) fn is_by_agent(env: &Environment) -> bool {
     env.agent || ancestry::of_this() != Ancestry::Clear
 }
 
-/// Asks at the terminal, or through the agent; falls back to the config.
+/// A command of an agent asks through its session, one of a person at the terminal. Without both, only the config can
+/// allow it.
 pub(crate) fn ask_consent(here: &Here, request: &Request<'_>) -> Result<Consent, CliError> {
     if is_by_agent(&here.env) {
         return of_agent(here, request);
@@ -105,7 +106,7 @@ pub(crate) fn ask_consent(here: &Here, request: &Request<'_>) -> Result<Consent,
     nobody_there(here, request, "no terminal to ask at")
 }
 
-/// Both ends have to be one: a question needs an answer.
+/// The question goes to stderr, the answer comes from stdin.
 pub(crate) fn is_at_terminal() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }

@@ -46,7 +46,7 @@ const SHOWN_DIGITS: usize = 8;
 /// Fewer digits name too much.
 const FEWEST_DIGITS: usize = 4;
 
-/// More than this is no list of learnings that somebody reads.
+/// A list of learnings that people read is far smaller.
 pub(crate) const LARGEST: u64 = 1024 * 1024;
 
 /// A project, and the session that works in it, if there is one.
@@ -329,7 +329,7 @@ impl Knowledge {
         entries
     }
 
-    /// Entries without an id in the list of reviewed ones, which only their timestamps mark as reviewed.
+    /// Entries that count as reviewed by their timestamps alone, because no list of ids exists yet.
     pub(crate) fn promoted_by_time(&self) -> Vec<EntryId> {
         if !self.shown.ids.is_empty() {
             return Vec::new();

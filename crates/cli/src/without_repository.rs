@@ -111,7 +111,7 @@ fn list_projects(env: &Environment) -> Vec<PathBuf> {
     let cwd = std::env::current_dir().unwrap_or_default();
     projects.extend(cwd.ancestors().filter(|folder| folder.is_absolute()).map(Path::to_owned));
     if let Some(session) = env.session.as_deref().and_then(|id| SessionId::parse(id).ok()) {
-        // The state folder of the hooks, without the variables in question.
+        // All places where hooks may keep their state: the variables that name it may be the repository's.
         let usual = PlaceEnv { home: env.place.home.clone(), ..PlaceEnv::default() };
         let moved = PlaceEnv { xdg_state: env.place.xdg_state.clone(), ..usual.clone() };
         for place in [&usual, &moved, &env.place] {

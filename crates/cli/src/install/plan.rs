@@ -42,7 +42,7 @@ impl Plan {
     ) -> Result<(), CliError> {
         let Texts { old, new, without_us } = texts;
         if old.as_ref() == Some(&new) {
-            // Records whose settings call the link; other kinds are recognised by their text.
+            // `uninstall` has to know all settings files that call the link; other kinds are recognised by their text.
             if kind == Kind::Settings && self.record.of(&place.file).is_none() {
                 self.record.note(&place.file, kind, None, without_us, &new, self.now);
             }

@@ -98,7 +98,7 @@ struct ListedRows {
     /// Jobs that wait for a worker, if any.
     #[serde(skip_serializing_if = "is_none")]
     waiting: usize,
-    /// Automatic topics exist, and were not asked for.
+    /// Nothing is listed, but there may be automatic topics.
     #[serde(skip)]
     automatic: bool,
 }

@@ -1,5 +1,5 @@
 //! `tidegate phase ask`: the process that a hook starts to ask a language model about a prompt. Its result goes into
-//! the journal and the session's marks; nobody reads its output.
+//! the journal and the session's marks; its output is not read.
 
 use std::io::Read;
 use std::process::ExitCode;

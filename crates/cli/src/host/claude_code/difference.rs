@@ -169,7 +169,7 @@ mod tests {
             assert_eq!(of(&settings(caller)), []);
         }
         assert_eq!(of(&json!({})), [], "nothing of ours");
-        // Something of theirs beside ours is none of our business.
+        // Handlers of other tools do not count.
         let mut shared = settings(Caller::Shared);
         let theirs = json!({ "type": "command", "command": "theirs" });
         shared["hooks"]["Stop"][0]["hooks"].as_array_mut().unwrap().push(theirs);

@@ -70,7 +70,7 @@ mod tests {
         }
     }
 
-    /// A file under `plugin/` that nobody installs would be a feature that only some people have.
+    /// A file under `plugin/` that `init` does not install would be missing for people without the plugin.
     #[test]
     fn none_is_forgotten() {
         let plugin = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin");
