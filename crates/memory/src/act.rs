@@ -1,6 +1,6 @@
-//! What people and models do with topics, decisions and logs: once, for commands and tools alike.
+//! Actions on topics, decisions and logs, shared by the commands and the MCP tools.
 //!
-//! Everything that is written is redacted first. An error says what to do.
+//! All text is redacted before it is stored.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,24 +19,21 @@ use crate::store::{Put, Store};
 use crate::text::one_line;
 use crate::view::{Decision, Filter, Hit, Kind, Log, Page, Project, Topic};
 
-/// How long a title may be, in characters.
+/// In characters.
 pub const LONGEST_TITLE: usize = 200;
 
-/// How long a text may be, in bytes.
+/// In bytes.
 pub const LONGEST_TEXT: usize = 64 * 1024;
 
-/// Who acts, where and when.
 #[derive(Clone, Copy, Debug)]
 pub struct Acting<'a> {
-    /// Now.
     pub now: Millis,
-    /// The project of the folder it is done in.
+    /// The project of the current folder.
     pub own: Option<&'a ProjectOf>,
-    /// The session it is done in, where there is one.
     pub session: Option<&'a str>,
 }
 
-/// A project as somebody names it: by its id, its name, or a path in it.
+/// By id, name, or a path inside it.
 pub fn project(store: &mut dyn Store, named: &str) -> Result<Project> {
     if let Ok(id) = named.parse::<i64>()
         && let Some(found) = store.project(id)?
@@ -68,7 +65,8 @@ pub fn project(store: &mut dyn Store, named: &str) -> Result<Project> {
     Err(Error::new(ErrorKind::Missing, format!("there is no project `{}`", one_line(named, 80))).hint(hint))
 }
 
-/// The same, but no guess: a name that several projects have is refused.
+/// Like [`find_project`], but refuses a name that several projects share instead of taking the last active
+/// one.
 pub fn the_project(store: &mut dyn Store, named: &str) -> Result<Project> {
     let found = project(store, named)?;
     if found.row.name != named || found.id.to_string() == named {
@@ -98,7 +96,6 @@ pub fn the_project(store: &mut dyn Store, named: &str) -> Result<Project> {
     Err(Error::new(ErrorKind::Refused, what).hint(format!("name one by its id: {}", each.join(", "))))
 }
 
-/// The project of a folder, if something has been recorded of it.
 pub fn own_project(store: &mut dyn Store, own: Option<&ProjectOf>) -> Result<Option<Project>> {
     match own {
         Some(own) => store.project_by_key(&own.key),
@@ -106,7 +103,7 @@ pub fn own_project(store: &mut dyn Store, own: Option<&ProjectOf>) -> Result<Opt
     }
 }
 
-/// The project of a folder, made where it is not known yet.
+/// Creates the project of a folder if the store does not know it yet.
 pub fn make_project(store: &mut dyn Store, own: &ProjectOf, now: Millis) -> Result<Project> {
     if let Some(found) = store.project_by_key(&own.key)? {
         return Ok(found);
@@ -120,25 +117,25 @@ pub fn make_project(store: &mut dyn Store, own: &ProjectOf, now: Millis) -> Resu
         updated: now,
     };
     store.put(&[Record::Project(row)])?;
-    // Whoever was faster has the key.
+    // Another process may have stored the key first.
     store.project_by_key(&own.key)?.ok_or_else(|| Error::new(ErrorKind::Other, "the project was not stored"))
 }
 
-/// Separates the name of a project within a repository from the repository's key. No resolved path has it.
+/// Separates the key of a repository from the name of a project within it. No resolved path contains it.
 const WITHIN: &str = "//";
 
-/// One of several projects that a repository holds. Its key says whose it is.
+/// One of several projects in a repository: its key starts with the key of the repository.
 pub fn project_within(own: &ProjectOf, name: &str) -> ProjectOf {
     ProjectOf { key: format!("{}{WITHIN}{name}", own.key), name: name.to_owned(), ..own.clone() }
 }
 
-/// Whether a key is that of a project itself, or of one within it.
+/// True for the key of the project itself and of any project within it.
 pub fn is_own(own: &ProjectOf, key: &str) -> bool {
     key.strip_prefix(own.key.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(WITHIN))
 }
 
-/// Refuses a project that is not the one of this folder, nor within it: an agent that reads hostile text in one project must
-/// not write into another one's memory.
+/// Refuses a project other than that of the current folder: an agent that reads hostile text in one project
+/// must not write into the memory of another.
 pub fn check_own(store: &mut dyn Store, own: Option<&ProjectOf>, project: i64) -> Result<()> {
     let found = store
         .project(project)?
@@ -158,7 +155,7 @@ pub fn check_own(store: &mut dyn Store, own: Option<&ProjectOf>, project: i64) -
     )))
 }
 
-/// Who recorded something, as far as that is known: agents act in a session, a person at a terminal does not.
+/// Agents act in a session, a person at a terminal does not.
 pub fn author(session: Option<&str>) -> String {
     match session {
         Some(session) => format!("agent, session {}", short(session)),
@@ -166,7 +163,7 @@ pub fn author(session: Option<&str>) -> String {
     }
 }
 
-/// Who recorded a log. That of a relay holds what both sides said.
+/// The log of a relay holds what both sides said.
 pub fn author_of_log(row: &record::Log) -> String {
     match (row.source, row.session.as_deref()) {
         (Source::Relay, Some(session)) => format!("conversation, session {}", short(session)),
@@ -178,18 +175,15 @@ fn short(session: &str) -> String {
     session.chars().filter(|c| is_plain(*c)).take(8).collect()
 }
 
-/// A hit with who recorded it, where the local store knows that.
+/// A hit with its author, if the local store knows one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Authored {
-    /// What was found.
     #[serde(flatten)]
     pub hit: Hit,
-    /// Who recorded it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
 
-/// Adds who recorded each.
 pub fn authored(store: &mut dyn Store, hits: Vec<Hit>) -> Result<Vec<Authored>> {
     hits.into_iter().map(|hit| Ok(Authored { by: author_of(store, &hit)?, hit })).collect()
 }
@@ -207,7 +201,6 @@ fn author_of(store: &mut dyn Store, hit: &Hit) -> Result<Option<String>> {
     })
 }
 
-/// A topic by its id.
 pub fn topic(store: &mut dyn Store, id: i64) -> Result<Topic> {
     store.topic(id)?.ok_or_else(|| {
         Error::new(ErrorKind::Missing, format!("there is no topic {id}"))
@@ -215,7 +208,6 @@ pub fn topic(store: &mut dyn Store, id: i64) -> Result<Topic> {
     })
 }
 
-/// A decision by its id.
 pub fn decision(store: &mut dyn Store, id: i64) -> Result<Decision> {
     store.decision(id)?.ok_or_else(|| {
         Error::new(ErrorKind::Missing, format!("there is no decision {id}"))
@@ -223,7 +215,7 @@ pub fn decision(store: &mut dyn Store, id: i64) -> Result<Decision> {
     })
 }
 
-/// A log by its uid, or the beginning of it.
+/// By its uid or a unique prefix of it.
 pub fn log(store: &mut dyn Store, uid: &str) -> Result<Log> {
     store.log(uid)?.ok_or_else(|| {
         Error::new(ErrorKind::Missing, format!("there is no log `{}`", one_line(uid, 80)))
@@ -231,7 +223,6 @@ pub fn log(store: &mut dyn Store, uid: &str) -> Result<Log> {
     })
 }
 
-/// Begins a topic.
 pub fn add_topic(
     store: &mut dyn Store,
     acting: &Acting<'_>,
@@ -278,20 +269,17 @@ pub fn add_topic(
     store.topic_by_uid(&uid)?.ok_or_else(lost)
 }
 
-/// What is to be different about a topic. What is unset stays.
+/// Changes to a topic; unset fields stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TopicEdit {
-    /// Its title.
     pub title: Option<String>,
-    /// Its project.
     pub project: Option<i64>,
-    /// The topic that it is a part of; `Some(None)` for none.
+    /// `Some(None)` makes it a topic of its own.
     pub parent: Option<Option<i64>>,
-    /// Whether somebody works on it.
     pub status: Option<Status>,
 }
 
-/// Changes a topic. An automatic one that gets a title is a topic like others from then on.
+/// An automatic topic that gets a title becomes an ordinary one.
 pub fn edit_topic(store: &mut dyn Store, now: Millis, id: i64, edit: &TopicEdit) -> Result<Topic> {
     let old = topic(store, id)?;
     let mut row = old.row.clone();
@@ -337,7 +325,6 @@ pub fn edit_topic(store: &mut dyn Store, now: Millis, id: i64, edit: &TopicEdit)
     topic(store, id)
 }
 
-/// Writes a log down by hand.
 pub fn add_log(
     store: &mut dyn Store,
     acting: &Acting<'_>,
@@ -375,7 +362,7 @@ pub fn add_log(
     store.log(&uid)?.ok_or_else(lost)
 }
 
-/// Writes a decision down. It closes nothing.
+/// The topic stays open.
 pub fn add_decision(
     store: &mut dyn Store,
     acting: &Acting<'_>,
@@ -387,7 +374,7 @@ pub fn add_decision(
     put_decision(store, acting, topic.row.uid, text, reason, None)
 }
 
-/// Puts a decision in the place of another.
+/// Records a decision that replaces another.
 pub fn supersede(
     store: &mut dyn Store,
     acting: &Acting<'_>,
@@ -435,7 +422,7 @@ fn put_decision(
     by_uid(store, &uid)
 }
 
-/// Takes a decision back. What it took the place of stands again.
+/// Retracts a decision; the one it replaced is in force again.
 pub fn retract(store: &mut dyn Store, now: Millis, id: i64) -> Result<Decision> {
     let old = decision(store, id)?;
     if old.row.retracted.is_some() {
@@ -447,18 +434,15 @@ pub fn retract(store: &mut dyn Store, now: Millis, id: i64) -> Result<Decision> 
     decision(store, id)
 }
 
-/// What is to be different about a decision. What is unset stays.
+/// Changes to a decision; unset fields stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecisionEdit {
-    /// What was decided.
     pub text: Option<String>,
-    /// Why.
     pub reason: Option<String>,
-    /// Its topic.
     pub topic: Option<i64>,
 }
 
-/// Mends how a decision is written down. Another decision is made by [`supersede`].
+/// Corrects the wording of a decision. A different decision is recorded with [`supersede`].
 pub fn edit_decision(store: &mut dyn Store, now: Millis, id: i64, edit: &DecisionEdit) -> Result<Decision> {
     let old = decision(store, id)?;
     let mut redacted = BTreeMap::new();
@@ -480,18 +464,17 @@ pub fn edit_decision(store: &mut dyn Store, now: Millis, id: i64, edit: &Decisio
     decision(store, id)
 }
 
-/// What a session begins with.
+/// The memory's part of a session's start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Startup {
-    /// The project of this folder, if something has been recorded of it.
     pub own: Option<Project>,
-    /// Topics that wait for a decision, the last active one first.
+    /// Last active first.
     pub undecided: Vec<Topic>,
-    /// Decisions of the project's open topics, newest first.
+    /// Of open topics, newest first.
     pub decisions: Vec<Decision>,
 }
 
-/// What a session begins with: the same that hooks say at its start.
+/// The same topics and decisions that hooks show at the start of a session.
 pub fn startup(
     store: &mut dyn Store,
     settings: &MemorySettings,
@@ -502,7 +485,7 @@ pub fn startup(
     let limit = limit.unwrap_or_else(|| settings.startup_topics.get() as usize);
     let of = match settings.startup_projects {
         StartupProjects::All => None,
-        // Of a project that nothing is known of nothing waits.
+        // No id matches: a project without records has no topics.
         StartupProjects::This => Some(own.as_ref().map_or(-1, |project| project.id)),
     };
     let undecided = store.undecided(of, limit)?;
@@ -516,7 +499,7 @@ pub fn startup(
     Ok(Startup { own, undecided, decisions })
 }
 
-/// The session that something is done in, made where the recorder has not seen it yet.
+/// Creates the session if the recorder has not stored it yet.
 fn session(store: &mut dyn Store, acting: &Acting<'_>) -> Result<Option<String>> {
     let (Some(uid), Some(own)) = (acting.session, acting.own) else { return Ok(None) };
     let project = make_project(store, own, acting.now)?;
@@ -526,11 +509,11 @@ fn session(store: &mut dyn Store, acting: &Acting<'_>) -> Result<Option<String>>
         root: own.root.clone(),
         branch: own.branch.clone(),
         created: acting.now,
-        // The recorder knows better when it began.
+        // Older than anything: the recorder's version will replace this one.
         updated: Millis(0),
     };
     match store.put(&[Record::Session(row)])?.as_slice() {
-        // What is written down by hand is written down, whatever became of the session.
+        // A forgotten session does not keep a person from writing into the memory.
         [Put::Forgotten] => Ok(None),
         _ => Ok(Some(uid.to_owned())),
     }
@@ -543,7 +526,7 @@ fn stored(puts: &[Put]) -> Result<()> {
     Ok(())
 }
 
-/// Another version may have come meanwhile, or the one that is there says that it is of the end of time.
+/// A concurrent change may have stored a newer version, or the stored one carries a time in the far future.
 fn changed(puts: &[Put]) -> Result<()> {
     stored(puts)?;
     if puts.contains(&Put::Kept) {
@@ -570,7 +553,7 @@ fn lost() -> Error {
         .hint("`tidegate memory check` looks at the store")
 }
 
-/// A version that stands against an older one, even if the clock was set back.
+/// Newer than the old version even after the clock moved back.
 fn after(now: Millis, old: Millis) -> Millis {
     Millis(now.0.max(old.0 + 1))
 }
@@ -591,7 +574,7 @@ fn clean(what: &str, text: &str, redacted: &mut BTreeMap<String, u32>) -> Result
     short_enough(what, clean)
 }
 
-/// A reason may be empty.
+/// Unlike a text, a reason may be empty.
 fn clean_reason(text: &str, redacted: &mut BTreeMap<String, u32>) -> Result<String> {
     short_enough("the reason", cleaned(text, redacted))
 }

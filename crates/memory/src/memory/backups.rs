@@ -1,4 +1,4 @@
-//! Copies of the store: one a day, the last few kept.
+//! Backups of the store: one per day, of which the last few are kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use super::{Home, Memory};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sqlite::{is_sound, lock_copies};
 
-/// How many are kept; of a large store only the last.
+/// Of a large store, only the newest one is kept.
 const KEPT: usize = 3;
 const LARGE: u64 = 256 * 1024 * 1024;
 
-/// How the names of our files begin, half made ones included.
+/// File name prefixes of backups, finished or not.
 const OURS: [&str; 3] = ["new.", "memory-", "before-version-"];
 
 impl Home {
-    /// The copies that are there, newest first.
+    /// Newest first.
     pub fn copies(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.backups()).into_iter().flatten().flatten();
         let mut copies: Vec<(Option<std::time::SystemTime>, PathBuf)> = entries
@@ -29,7 +29,7 @@ impl Home {
         copies.into_iter().map(|(_, path)| path).collect()
     }
 
-    /// Deletes what was left by whoever was killed while they made a copy. Only for who makes copies alone.
+    /// Deletes backups that a killed process left unfinished. Requires the lock on copies.
     fn clear_half_made(&self) -> Result<()> {
         for entry in fs::read_dir(self.backups()).map_err(|error| self.failed(&error))?.flatten() {
             let name = entry.file_name();
@@ -44,13 +44,13 @@ impl Home {
 }
 
 impl Memory {
-    /// Makes a copy if there is none of today. Gives it.
+    /// Creates today's backup unless it exists; returns the new file.
     pub fn backup_if_due(&mut self) -> Result<Option<PathBuf>> {
         let of_today = self.home.backups().join(format!("memory-{}.db", self.now.day()));
         if of_today.exists() { Ok(None) } else { self.backup().map(Some) }
     }
 
-    /// Makes a copy now, in place of today's. It is checked before it counts.
+    /// Creates or replaces today's backup. It is checked before it replaces anything.
     pub fn backup(&mut self) -> Result<PathBuf> {
         let folder = self.home.backups();
         place::make_private(&folder).map_err(|error| self.home.failed(&error))?;
@@ -72,12 +72,11 @@ impl Memory {
         Ok(copy)
     }
 
-    /// Makes a copy in a file of somebody's own.
     pub fn backup_to(&mut self, to: &Path) -> Result<()> {
         self.with(|store| store.backup(to))
     }
 
-    /// After something was forgotten: one new copy, and no other.
+    /// Replaces all backups with a new one, from which forgotten text is absent.
     pub(super) fn copies_anew(&mut self) -> Result<()> {
         let old = self.home.copies();
         if self.home.backups().exists() {
@@ -93,7 +92,7 @@ impl Memory {
         fs::remove_dir_all(self.home.damaged()).or_else(gone).map_err(|error| self.home.failed(&error))
     }
 
-    /// The time that this takes as now.
+    /// The current time as given to [`Memory::open`].
     pub fn now(&self) -> Millis {
         self.now
     }

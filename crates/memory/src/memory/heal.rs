@@ -1,4 +1,5 @@
-//! A damaged store: set aside, and rebuilt from the newest sound copy and from what can still be read of it.
+//! Repairs a damaged store: sets it aside and rebuilds it from the newest sound backup and from what can
+//! still be read.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,21 +16,18 @@ use super::Home;
 use crate::error::{Error, ErrorKind, Result};
 use crate::sqlite::{SqliteStore, is_sound, salvage};
 
-/// What became of a damaged file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Healed {
-    /// What was wrong.
     pub why: String,
-    /// Where the damaged file is now.
+    /// The folder that holds the damaged file.
     pub aside: PathBuf,
-    /// The copy that took its place.
+    /// The backup it was rebuilt from.
     pub copy: Option<PathBuf>,
-    /// How many rows were read from the damaged file that the copy did not have.
+    /// Rows in the damaged file that the backup did not have.
     pub saved: u64,
 }
 
 impl Healed {
-    /// In one line, for whoever opened it.
     pub fn line(&self) -> String {
         let from = match &self.copy {
             Some(copy) => format!("rebuilt from {}", copy.display()),
@@ -44,12 +42,13 @@ impl Healed {
     }
 }
 
-/// Whether the file has lost everything: new ones are empty, too, but then there are no copies.
+/// A new file is empty too, but then there are no backups.
 pub(super) fn was_emptied(home: &Home) -> bool {
     fs::metadata(home.file()).is_ok_and(|found| found.len() == 0) && !home.copies().is_empty()
 }
 
-/// Rebuilds the store, alone. `None` where somebody else did so just before, unless it is known that nobody did.
+/// Rebuilds the store under an exclusive lock. Returns `None` if another process repaired it first; `surely`
+/// skips that check.
 pub(super) fn heal(
     home: &Home,
     state: &StateDir,
@@ -74,7 +73,7 @@ pub(super) fn heal(
             .map_err(|error| home.failed(&error))?;
     }
     let mut store = SqliteStore::open(&home.file())?.store;
-    // A copy that was made after something was forgotten holds nothing of it, only the mark.
+    // A backup made after a forget holds the mark, but no forgotten text.
     if let Some(left) = store.left()? {
         store.nothing_left(&left)?;
     }
@@ -84,7 +83,7 @@ pub(super) fn heal(
     Ok((store, Some(healed)))
 }
 
-/// Moves the file and what belongs to it into a folder of their own.
+/// Moves the file and its write-ahead log into a folder of their own.
 fn set_aside(home: &Home, now: Millis) -> Result<PathBuf> {
     let stamp = now.iso().replace(':', "-");
     let free = |number: u32| {
@@ -105,7 +104,7 @@ fn set_aside(home: &Home, now: Millis) -> Result<PathBuf> {
     Ok(aside)
 }
 
-/// So that it can be read later, by a person and by `doctor`.
+/// For the user and `doctor`.
 fn write_down(state: &StateDir, now: Millis, healed: &Healed) {
     if let Ok(text) = serde_json::to_vec_pretty(healed) {
         let _ = replace::copy(&healed.aside.join("what-happened.json"), &text);
@@ -120,7 +119,7 @@ fn write_down(state: &StateDir, now: Millis, healed: &Healed) {
 }
 
 impl Home {
-    /// Damaged files that are kept, newest first.
+    /// Newest first.
     pub fn set_aside(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.damaged()).into_iter().flatten().flatten();
         let mut folders: Vec<PathBuf> =

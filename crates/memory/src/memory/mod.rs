@@ -1,7 +1,7 @@
-//! The memory of this machine: the embedded store where people's data is, kept sound, and told to the hooks.
+//! The memory of this machine: the embedded store in the user's data folder.
 //!
-//! Whoever changes the store through this leaves a catalogue that says the same. A damaged file is set aside and rebuilt,
-//! once, by whoever notices.
+//! Every change through [`Memory`] also updates the catalogue that the hooks read. A damaged file is set
+//! aside and rebuilt once, by the first process that notices.
 
 mod backups;
 mod heal;
@@ -25,12 +25,12 @@ use crate::view::{Decision, Filter, Forget, Hit, Log, Page, Paged, Project, Quer
 
 pub use heal::Healed;
 
-/// Where a machine keeps its memory.
+/// The folder of the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home(PathBuf);
 
 impl Home {
-    /// Its folder. One that others own or can write is refused: what they put there would be served as the user's own.
+    /// Refuses a folder that others own or can write: their files would be served as the user's own.
     pub fn of(place: &PlaceEnv) -> Result<Home> {
         let data = place.data().map_err(|why| {
             Error::new(ErrorKind::Io, why).hint("set TIDEGATE_DATA_DIR to a folder of your own")
@@ -46,32 +46,28 @@ impl Home {
         Ok(Home(folder))
     }
 
-    /// The folder.
     pub fn folder(&self) -> &Path {
         &self.0
     }
 
-    /// The store.
     pub fn file(&self) -> PathBuf {
         self.0.join("memory.db")
     }
 
-    /// Copies of it.
     pub fn backups(&self) -> PathBuf {
         self.0.join("backups")
     }
 
-    /// What was found damaged.
     pub fn damaged(&self) -> PathBuf {
         self.0.join("damaged")
     }
 
-    /// Whether anything has been remembered yet.
+    /// False until something was stored for the first time.
     pub fn is_there(&self) -> Result<bool> {
         self.file().try_exists().map_err(|error| self.failed(&error))
     }
 
-    /// What makes whoever rebuilds the store the only one there. Others hold it together while they open the store.
+    /// Shared while a store is opened, exclusive while it is rebuilt.
     fn lock(&self, keeps: Keeps) -> Result<File> {
         place::make_private(&self.0).map_err(|error| self.failed(&error))?;
         let mut options = OpenOptions::new();
@@ -90,26 +86,25 @@ impl Home {
     }
 }
 
-/// The memory, open.
 #[derive(Debug)]
 pub struct Memory {
     home: Home,
     state: StateDir,
     settings: MemorySettings,
     store: SqliteStore,
-    /// Which file is open: another one may have taken its place.
+    /// The inode of the open file: a rebuild puts another file in its place.
     file: Option<u64>,
     now: Millis,
     user_home: Option<PathBuf>,
-    /// What became of a damaged file since this was opened. Whoever opened it says so.
+    /// Set if a damaged file was replaced since opening. The caller reports it.
     pub healed: Option<Healed>,
-    /// Why something that was forgotten may still be in copies, or in bytes that nothing refers to. Whoever opened it says so;
-    /// the next one tries again.
+    /// Set if forgotten text may still be in copies or in unused bytes of the file. The caller reports it;
+    /// the next process to open the memory tries again.
     pub unfinished: Option<Error>,
 }
 
 impl Memory {
-    /// Opens it, and makes it where there is none.
+    /// Creates the store if there is none.
     pub fn open(
         place: &PlaceEnv,
         state: &StateDir,
@@ -138,15 +133,16 @@ impl Memory {
         if memory.healed.is_some() || how != How::Found || !publish::is_there(&memory.state) {
             memory.publish_all()?;
         }
-        // A damaged file that was just set aside is not to be gone before anybody knows of it.
+        // Keeps a file that was just set aside until the user had a chance to hear of it.
         if memory.healed.is_none() {
             memory.unfinished = memory.finish_forgetting(SqliteStore::clear_log_now).err();
         }
         Ok(memory)
     }
 
-    /// What is forgotten goes from every copy, too: the backups are made anew, and what was set aside as damaged is deleted.
-    /// Whoever is killed in the middle has left a mark, and the next one goes on.
+    /// Removes forgotten text from every copy: replaces the backups and deletes files that were set aside as
+    /// damaged. A mark in the store survives a crash in between, and the next process to open the memory
+    /// continues.
     fn finish_forgetting(&mut self, clear_log: fn(&mut SqliteStore) -> Result<bool>) -> Result<()> {
         let Some(mut left) = self.with(SqliteStore::left)? else { return Ok(()) };
         let is_clear = clear_log(&mut self.store)?;
@@ -163,7 +159,7 @@ impl Memory {
         self.store.nothing_left(&left)
     }
 
-    /// Opens it where there is one: looking for something is no reason to make it.
+    /// Opens the store only if it exists: a search should not create one.
     pub fn open_if_there(
         place: &PlaceEnv,
         state: &StateDir,
@@ -176,17 +172,16 @@ impl Memory {
         Memory::open(place, state, settings, now).map(Some)
     }
 
-    /// Where it is.
     pub fn home(&self) -> &Home {
         &self.home
     }
 
-    /// The store itself, for what only this kind has. What is changed this way, hooks learn by [`Memory::publish_all`].
+    /// For operations that only SQLite has. After a change, call [`Memory::publish_all`].
     pub fn store(&mut self) -> &mut SqliteStore {
         &mut self.store
     }
 
-    /// Does something with the store. If the file turns out to be damaged, then once more with the one that takes its place.
+    /// Runs `act`, and a second time on the rebuilt store if the file turns out to be damaged.
     fn with<T>(&mut self, act: impl Fn(&mut SqliteStore) -> Result<T>) -> Result<T> {
         if self.file != identity(&self.home.file()) {
             self.open_again()?;
@@ -200,17 +195,15 @@ impl Memory {
         }
     }
 
-    /// How much there is of what.
     pub fn sizes(&mut self) -> Result<Sizes> {
         self.with(SqliteStore::sizes)
     }
 
-    /// A session by its id.
     pub fn session(&mut self, uid: &str) -> Result<Option<crate::record::Session>> {
         self.with(|store| store.session(uid))
     }
 
-    /// Goes through the whole store. Gives what is wrong with it.
+    /// Reads the whole store and returns what is wrong with it.
     pub fn check(&mut self) -> Result<Vec<String>> {
         match self.store.check() {
             Err(error) if error.kind == ErrorKind::Damaged => Ok(vec![error.what]),
@@ -218,7 +211,7 @@ impl Memory {
         }
     }
 
-    /// Mends the store, which a check found damaged: the index alone where that is all, else everything.
+    /// Repairs a store that a check found damaged: rebuilds the index if that suffices, else the whole store.
     pub fn mend(&mut self, why: &str) -> Result<()> {
         if self.store.index_anew().is_ok() && self.check()?.is_empty() {
             return Ok(());
@@ -236,12 +229,12 @@ impl Memory {
         self.publish_all()
     }
 
-    /// A session of which nothing has been stored is not to be stored later, either.
+    /// Keeps a session from being stored later although nothing of it is stored yet.
     pub fn forget_unseen_session(&mut self, uid: &str) -> Result<()> {
         self.with(|store| store.forget_uids(&[uid.to_owned()]))
     }
 
-    /// Puts in what comes from the team: it does not go back there.
+    /// Rows from the team are not delivered back to it.
     pub fn put_from_team(&mut self, rows: &[Foreign]) -> Result<Vec<Put>> {
         let puts = self.with(|store| store.put_from_team(rows))?;
         let records: Vec<Record> = rows.iter().map(|row| row.record.clone()).collect();
@@ -255,7 +248,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Says of each project whether it is shared, as the settings do.
+    /// Applies the sharing settings to every project.
     fn share(&mut self) -> Result<()> {
         for (id, name, key) in self.store.names()? {
             self.store.set_shared(id, self.is_shared(&name, key.as_deref()))?;
@@ -263,12 +256,12 @@ impl Memory {
         Ok(())
     }
 
-    /// After a loss nobody knows what a team was told: all of it again, which changes nothing there.
+    /// After a loss it is unknown what the team has received. Sending everything again changes nothing there.
     fn share_anew(&mut self) -> Result<()> {
         self.store.line_up_anew()
     }
 
-    /// By its name, or by the path of the folder or of its repository.
+    /// The settings name a project by its name, its folder or its repository.
     fn is_shared(&self, name: &str, key: Option<&str>) -> bool {
         let team = &self.settings.team;
         team.url.is_some()
@@ -287,7 +280,7 @@ impl Memory {
     }
 }
 
-/// Opens the store while nobody rebuilds it.
+/// Opens the store under a lock that a rebuild excludes.
 fn open_store(home: &Home) -> Result<(SqliteStore, How)> {
     let _lock = home.lock(Keeps::Shared)?;
     if heal::was_emptied(home) {
@@ -297,14 +290,14 @@ fn open_store(home: &Home) -> Result<(SqliteStore, How)> {
     Ok((opened.store, opened.how))
 }
 
-/// What tells one file from another that took its name.
+/// Tells a file from another one that replaced it.
 #[cfg(unix)]
 fn identity(path: &Path) -> Option<u64> {
     use std::os::unix::fs::MetadataExt;
     fs::metadata(path).ok().map(|found| found.ino())
 }
 
-/// Elsewhere a file that is open cannot be replaced.
+/// Elsewhere an open file cannot be replaced.
 #[cfg(not(unix))]
 fn identity(path: &Path) -> Option<u64> {
     path.exists().then_some(0)
@@ -388,7 +381,7 @@ impl Store for Memory {
         self.with(|store| store.search(query))
     }
 
-    /// Also from every copy. What keeps that from being done now is in `unfinished`.
+    /// Also from every copy; `unfinished` says what prevented that.
     fn forget(&mut self, what: &Forget) -> Result<Vec<Uid>> {
         let gone = self.with(|store| store.forget_rows(what))?;
         self.unfinished = self.finish_forgetting(SqliteStore::clear_log).err();
@@ -397,7 +390,7 @@ impl Store for Memory {
     }
 
     fn each(&mut self, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
-        // Nothing is given twice, so damage has to show before.
+        // A first pass finds damage before any row is handed out: after a rebuild, rows would come twice.
         self.with(|store| store.each(&mut |_| Ok(())))?;
         self.store.each(take)
     }

@@ -1,4 +1,4 @@
-//! Stock and progress of a project, so that a search finds them beside what was said.
+//! Learnings and progress notes of a project, searchable together with its logs.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::store::Store;
 use crate::view::Kind;
 
 impl Memory {
-    /// Brings what can be found of a project's files up to date. `key` is what the project is known by.
+    /// Updates the searchable notes of the project with this key from its files.
     pub fn refresh_notes(&mut self, root: &Path, key: &str) -> Result<()> {
         let Some(project) = self.project_by_key(key)? else { return Ok(()) };
         let notes = notes(root);
@@ -23,7 +23,7 @@ impl Memory {
     }
 }
 
-/// All that is there. What cannot be read is left out: `doctor` tells of it.
+/// Unreadable files are left out: `doctor` reports them.
 fn notes(root: &Path) -> Vec<Note> {
     let Some(folder) = Folder::of(root) else { return Vec::new() };
     let mut notes: Vec<Note> = Vec::new();
@@ -33,7 +33,7 @@ fn notes(root: &Path) -> Vec<Note> {
         let written = folder.modified(name).unwrap_or_default();
         for entry in &Progress::parse(text).entries {
             let id = entry.id.to_string();
-            // What was moved to the archive may still stand in both.
+            // An entry that was just archived may be in both files.
             if notes.iter().any(|note| note.id == id) {
                 continue;
             }
@@ -62,7 +62,6 @@ fn notes(root: &Path) -> Vec<Note> {
     notes
 }
 
-/// `2026-02-18`.
 fn day(text: &str) -> Option<Millis> {
     let mut numbers = text.split('-').map(|number| number.parse().ok());
     Millis::of_day(numbers.next()??, numbers.next()??, numbers.next()??)

@@ -1,4 +1,4 @@
-//! Telling the hooks: the catalogue says what the store does, as far as hooks need it.
+//! Updates the catalogue: the part of the store that hooks need.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +16,9 @@ use crate::record::{Record, Status};
 use crate::store::Store;
 use crate::view::{Filter, Page, Topic};
 
-/// After more changed topics than this all are written anew.
+/// With more changed topics than this, all are written.
 const ONE_BY_ONE: usize = 200;
 
-/// Whether there is a catalogue.
 pub(super) fn is_there(state: &StateDir) -> bool {
     !matches!(catalogue::topic(state, 1), tidegate_core::feature::facts::Known::Absent)
 }
@@ -40,7 +39,7 @@ fn record(topic: &Topic) -> TopicRecord {
 }
 
 impl Memory {
-    /// After these rows were put in.
+    /// Updates the catalogue for these stored rows.
     pub(super) fn publish(&mut self, records: &[Record]) -> Result<()> {
         let mut topics: BTreeSet<&str> = BTreeSet::new();
         for record in records {
@@ -74,7 +73,6 @@ impl Memory {
         self.publish_undecided()
     }
 
-    /// Everything.
     pub fn publish_all(&mut self) -> Result<()> {
         let filter = Filter { all: true, ..Filter::default() };
         let mut page = Page { limit: 1000, after: None };
@@ -103,7 +101,6 @@ impl Memory {
         self.publish_undecided()
     }
 
-    /// What a session may be offered.
     pub(super) fn publish_undecided(&mut self) -> Result<()> {
         let named = |id, name: &str| Named { id, name: shown(name) };
         let topics = self.store.undecided(None, MOST)?;

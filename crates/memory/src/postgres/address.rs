@@ -1,4 +1,4 @@
-//! Where a team's server is and how it is reached. Nothing here says the password.
+//! The address of a team's server. No output contains the password.
 
 use std::fmt::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
@@ -12,13 +12,11 @@ use tokio_postgres::config::SslMode;
 use super::resolve::resolve;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Where a password is looked for when neither the address nor the config names a place.
+/// The default variable for the password.
 pub const PASSWORD_VARIABLE: &str = "PGPASSWORD";
 
-/// The port that is meant where none is named.
 const PORT: u16 = 5432;
 
-/// A password.
 #[derive(Clone, PartialEq, Eq)]
 struct Password(String);
 
@@ -28,20 +26,18 @@ impl fmt::Debug for Password {
     }
 }
 
-/// A database on a server, and how the connection is protected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     hosts: Vec<Host>,
     user: Option<String>,
     password: Option<Password>,
     database: Option<String>,
-    /// For the server, as some that are shared by many want it.
+    /// Some shared servers require these.
     options: Option<String>,
-    /// Encrypted or not.
     pub(super) tls: Tls,
-    /// Certificates beside those of the system.
+    /// In addition to the certificates of the system.
     pub(super) ca_file: Option<PathBuf>,
-    /// What people may see of it.
+    /// Without the password.
     shown: String,
 }
 
@@ -62,7 +58,7 @@ impl Host {
 }
 
 impl Address {
-    /// What the config says; `None` where it names no server.
+    /// `None` if the config names no server.
     pub fn of(
         team: &Team,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -78,7 +74,7 @@ impl Address {
         Address::read(url, password, team.tls, ca_file).map(Some)
     }
 
-    /// Reads an address. A password that stands in it counts more than the one that is given beside it.
+    /// A password in the URL takes precedence over `password`.
     pub fn read(
         url: &TeamUrl,
         password: Option<String>,
@@ -99,18 +95,16 @@ impl Address {
         Ok(address)
     }
 
-    /// The same database with another password.
     #[must_use]
     pub fn with_password(self, password: String) -> Address {
         Address { password: Some(Password(password)), ..self }
     }
 
-    /// Whether a password is known.
     pub fn has_password(&self) -> bool {
         self.password.is_some()
     }
 
-    /// The same error, should a server have said the password in it.
+    /// Removes the password, in case the server repeated it.
     pub(super) fn cleaned(&self, error: Error) -> Error {
         match &self.password {
             Some(Password(password)) if error.what.contains(password.as_str()) => {
@@ -120,7 +114,7 @@ impl Address {
         }
     }
 
-    /// What is really connected to, without the password: it can be read as an address again.
+    /// The effective address without the password; it can be parsed again.
     pub fn shown(&self) -> &str {
         &self.shown
     }
@@ -147,7 +141,7 @@ impl Address {
         format!("postgres://{user}{}{database}{mark}{}", hosts.join(","), query.join("&"))
     }
 
-    /// For the connection: one for each way to the server; none where no host has an address.
+    /// One per way to the server; empty if no host has an address.
     pub(super) fn configs(&self, limit: Duration) -> Vec<Config> {
         let mut configs = Vec::new();
         for host in &self.hosts {
@@ -189,7 +183,7 @@ impl Address {
         config
     }
 
-    /// A socket needs no encryption: nothing leaves the machine, and its folder says who may use it.
+    /// A local socket needs no encryption: the permissions of its folder control access.
     pub(super) fn encrypted(&self) -> bool {
         self.tls == Tls::Verify && self.hosts.iter().any(|host| matches!(host, Host::Tcp(..)))
     }
@@ -199,7 +193,8 @@ fn refused(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Refused, what)
 }
 
-/// Parts are told apart from the end: a password may hold anything. What is wrong is named, never quoted.
+/// Splits from the end, because a password may contain any character. Errors name a problem and never quote
+/// the URL.
 fn parse(url: &str) -> Result<Address> {
     let wrong = |what: &str| {
         refused(format!("the address of the team store cannot be read: {what}"))
@@ -232,7 +227,7 @@ fn parse(url: &str) -> Result<Address> {
                 return Err(wrong("`sslmode=disable`")
                     .hint("`[memory.team] tls = \"off\"` says that, for a server on this machine"));
             }
-            // The server's name is always checked, which is more than any of these.
+            // The server's name is always verified, which is stricter than any of these.
             "sslmode" | "channel_binding" | "application_name" | "connect_timeout" => {}
             _ => {
                 return Err(wrong("an option that is not known")
@@ -243,7 +238,7 @@ fn parse(url: &str) -> Result<Address> {
     let host = |text: &str| {
         let text = decode(text)?;
         if text.starts_with('/') {
-            // As the server's own programs write it, a port belongs to a socket, too.
+            // PostgreSQL's own clients also accept a port for a socket.
             return Some(Host::Socket(text, port.unwrap_or(PORT)));
         }
         let (name, number) = match text.strip_prefix('[').and_then(|text| text.split_once(']')) {
@@ -315,7 +310,7 @@ mod tests {
 
     #[test]
     fn parts_of_an_address() {
-        // The address; user, password, hosts, database.
+        // URL; user, password, hosts, database.
         for (url, parts) in [
             ("postgres://db.example.com/memory", "- beside db.example.com:5432 memory"),
             ("postgres://me@db:5433/m", "me beside db:5433 m"),
@@ -342,7 +337,7 @@ mod tests {
             let found =
                 format!("{} {password} {} {}", or(&address.user), hosts.join(","), or(&address.database));
             assert_eq!(found, parts, "{url}");
-            // What is shown leads to the same place.
+            // The shown address leads to the same place.
             let again = read(address.shown(), Tls::Verify).unwrap();
             let place =
                 |address: &Address| (address.hosts.clone(), address.user.clone(), address.database.clone());

@@ -1,4 +1,4 @@
-//! Questions to the server: text with numbered values, put together piece by piece.
+//! SQL statements with numbered parameters, built piece by piece.
 
 use std::fmt::Write as _;
 
@@ -7,16 +7,12 @@ use tokio_postgres::{Row, Transaction};
 
 use super::link::Failed;
 
-/// A value in a question.
 #[derive(Clone, Debug)]
 pub(super) enum Given {
-    /// Text. A server keeps no NUL in it.
+    /// PostgreSQL text cannot contain NUL; see [`without_nul`].
     Text(String),
-    /// A number.
     Number(i64),
-    /// Texts.
     Texts(Vec<String>),
-    /// Numbers.
     Numbers(Vec<i64>),
 }
 
@@ -55,12 +51,11 @@ impl From<Vec<i64>> for Given {
     }
 }
 
-/// The one character that PostgreSQL cannot hold becomes the picture of it.
+/// Replaces NUL, the one character that PostgreSQL cannot store, with its visible symbol.
 pub(super) fn without_nul(text: &str) -> String {
     text.replace('\0', "\u{2400}")
 }
 
-/// A question.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ask {
     text: String,
@@ -72,7 +67,7 @@ impl Ask {
         Ask { text: text.into(), given: Vec::new() }
     }
 
-    /// Adds text in which each `?` stands for the next of these values.
+    /// Each `?` in `text` stands for the next value.
     pub(super) fn add<const COUNT: usize>(&mut self, text: &str, values: [Given; COUNT]) -> &mut Ask {
         let mut parts = text.split('?');
         self.text.push_str(parts.next().unwrap_or_default());
@@ -84,25 +79,22 @@ impl Ask {
         self
     }
 
-    /// The same at once.
     pub(super) fn of<const COUNT: usize>(text: &str, values: [Given; COUNT]) -> Ask {
         let mut ask = Ask::default();
         ask.add(text, values);
         ask
     }
 
-    /// All rows of the answer.
     pub(super) async fn rows(&self, transaction: &Transaction<'_>) -> Result<Vec<Row>, Failed> {
         let given: Vec<_> = self.given.iter().map(Given::typed).collect();
         Ok(transaction.query_typed(&self.text, &given).await?)
     }
 
-    /// The first row of the answer.
     pub(super) async fn row(&self, transaction: &Transaction<'_>) -> Result<Option<Row>, Failed> {
         Ok(self.rows(transaction).await?.into_iter().next())
     }
 
-    /// Only done; how many rows it was done to.
+    /// Returns the number of affected rows.
     pub(super) async fn run(&self, transaction: &Transaction<'_>) -> Result<u64, Failed> {
         let given: Vec<_> = self.given.iter().map(Given::typed).collect();
         Ok(transaction.execute_typed(&self.text, &given).await?)

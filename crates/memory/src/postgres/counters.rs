@@ -1,4 +1,4 @@
-//! The row that every writer holds until it is done: the last number of each kind, and of the last change.
+//! The last id of each kind and the last change number, in one row that every writer locks until it commits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::link::Failed;
 use super::row::{Table, get};
 use crate::error::{Error, ErrorKind};
 
-/// Held.
+/// Holds the lock until the transaction ends.
 pub(super) struct Counters {
     change: i64,
     ids: BTreeMap<Table, i64>,
@@ -28,20 +28,19 @@ impl Counters {
         Ok(Counters { change: get(&row, "change")?, ids })
     }
 
-    /// The number of the next change.
     pub(super) fn change(&mut self) -> i64 {
         self.change += 1;
         self.change
     }
 
-    /// Takes so many numbers of changes; gives the one before them.
+    /// Reserves `count` change numbers and returns the number before the first.
     pub(super) fn changes(&mut self, count: usize) -> i64 {
         let before = self.change;
         self.change += i64::try_from(count).unwrap_or_default();
         before
     }
 
-    /// A number for a new row: the one that it wants, if that is free.
+    /// The wished id if it is free, else the next one.
     pub(super) fn id(
         &mut self,
         table: Table,

@@ -1,4 +1,4 @@
-//! Every row, so that what is referred to comes first.
+//! Visits every row, referenced rows first.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,6 @@ use super::row::{self, Table};
 use crate::error::Result;
 use crate::record::{Record, Uid};
 
-/// How many rows are read at once.
 const BATCH: i64 = 500;
 
 pub(super) fn each(link: &mut Link, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
@@ -24,7 +23,7 @@ pub(super) fn each(link: &mut Link, take: &mut dyn FnMut(Record) -> Result<()>) 
             let Some(end) = records.last() else { break };
             end.uid().clone_into(&mut last);
             match table {
-                // Rows that refer to others of their own kind; there are few of these.
+                // Rows that refer to their own kind have to be sorted; there are few of them.
                 Table::Topic | Table::Decision => kept.extend(records),
                 _ => records.into_iter().try_for_each(&mut *take)?,
             }
@@ -34,7 +33,7 @@ pub(super) fn each(link: &mut Link, take: &mut dyn FnMut(Record) -> Result<()>) 
     Ok(())
 }
 
-/// What is above comes before what is below it.
+/// Parents before children.
 pub(super) fn in_order(records: Vec<Record>) -> Vec<Record> {
     let above: BTreeMap<Uid, Option<Uid>> =
         records.iter().map(|record| (record.uid().to_owned(), above(record).cloned())).collect();

@@ -1,4 +1,4 @@
-//! Deletes for good. What is left of a row is its uid.
+//! Deletes rows for good. Only their uids remain.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,6 @@ use crate::error::{Error, ErrorKind};
 use crate::record::{Record, Uid};
 use crate::view::Forget;
 
-/// See [`crate::store::Store::forget`].
 pub(super) async fn forget(transaction: &Transaction<'_>, what: &Forget) -> Result<Vec<Uid>, Failed> {
     let mut counters = Counters::lock(transaction).await?;
     let missing = |what: String| Failed::from(Error::new(ErrorKind::Missing, what));
@@ -56,10 +55,10 @@ pub(super) async fn forget(transaction: &Transaction<'_>, what: &Forget) -> Resu
     Ok(gone)
 }
 
-/// The same by what rows are called everywhere, as a machine tells it; also for what is not there, and never will be then.
+/// By uid, as machines request it. Uids that are not there are remembered too.
 pub(super) async fn forget_uids(transaction: &Transaction<'_>, told: &[Uid]) -> Result<(), Failed> {
     let mut counters = Counters::lock(transaction).await?;
-    // Machines have names of their own for a project that others shared before.
+    // Machines have their own uids for a project that others shared first.
     let rows = Ask::of("SELECT project FROM team_alias WHERE uid = ANY(?)", [told.to_vec().into()])
         .rows(transaction)
         .await?;
@@ -77,7 +76,7 @@ async fn uids(transaction: &Transaction<'_>, text: &str, of: &str) -> Result<BTr
     rows.iter().map(|row| get(row, "uid")).collect()
 }
 
-/// With everything that is in what is named: topics and sessions of projects, logs and decisions of topics.
+/// Adds the topics and sessions of projects and the logs and decisions of topics.
 async fn with_contents(transaction: &Transaction<'_>, named: BTreeSet<Uid>) -> Result<Vec<Uid>, Failed> {
     let mut gone = named;
     for text in [
@@ -93,7 +92,7 @@ async fn with_contents(transaction: &Transaction<'_>, named: BTreeSet<Uid>) -> R
     Ok(gone.into_iter().collect())
 }
 
-/// Deletes rows of these names, lets go what refers to them from elsewhere, and remembers the names.
+/// Deletes the rows, removes references to them from other rows, and remembers their uids.
 async fn delete(transaction: &Transaction<'_>, gone: &[Uid], counters: &mut Counters) -> Result<(), Failed> {
     if gone.is_empty() {
         return Ok(());
@@ -132,8 +131,9 @@ async fn delete(transaction: &Transaction<'_>, gone: &[Uid], counters: &mut Coun
     Ok(())
 }
 
-/// Takes the questions of logs that will be gone out of titles of automatic topics that stay; a log may have gone to another topic
-/// since it gave one. As newer versions, which stand against the old ones wherever those still are.
+/// Removes the prompts of deleted logs from the titles of automatic topics that stay; a log may have moved to
+/// another topic since it gave one its title. Stored as newer versions, which win wherever the old ones still
+/// are.
 async fn call_otherwise(
     transaction: &Transaction<'_>,
     gone: &[Uid],

@@ -1,4 +1,4 @@
-//! The connection: made when it is needed, made anew when it broke, never waited for longer than was said.
+//! The connection to the server: opened on demand, reopened when it breaks, always with a time limit.
 
 use std::error::Error as _;
 use std::future::Future;
@@ -15,34 +15,31 @@ use super::schema;
 use super::tls::Rustls;
 use crate::error::{Error, ErrorKind, Result};
 
-/// How long something may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// A connection, from the name of the server to the login.
+    /// From name resolution to login.
     pub connect: Duration,
-    /// One transaction, whatever is in it.
     pub transaction: Duration,
-    /// Everything together, from when the store is made.
+    /// Everything since the store was opened.
     pub whole: Option<Duration>,
 }
 
 impl Patience {
-    /// For somebody who waits for it.
+    /// For a person who waits.
     pub const SHORT: Patience = Patience {
         connect: Duration::from_secs(1),
         transaction: Duration::from_secs(1),
         whole: Some(Duration::from_millis(1500)),
     };
 
-    /// For a process that nobody waits for.
+    /// For a background process.
     pub const LONG: Patience =
         Patience { connect: Duration::from_secs(10), transaction: Duration::from_mins(1), whole: None };
 }
 
-/// How often a transaction is begun again that another one got in the way of.
+/// Retries of a transaction that conflicts with another one.
 const CONFLICTS: u32 = 8;
 
-/// A connection to a server.
 pub(super) struct Link {
     address: Address,
     patience: Patience,
@@ -52,17 +49,15 @@ pub(super) struct Link {
     client: Option<Client>,
 }
 
-/// What a transaction is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum For {
-    /// Seeing everything as of one moment.
+    /// One consistent state.
     Reading,
-    /// Changing something.
     Writing,
 }
 
 impl Link {
-    /// Nothing is connected yet.
+    /// Does not connect yet.
     pub(super) fn new(address: Address, patience: Patience) -> Result<Link> {
         let tls = if address.encrypted() { Some(Rustls::new(address.ca_file.as_deref())?) } else { None };
         let runtime = Builder::new_current_thread().enable_all().build();
@@ -71,13 +66,13 @@ impl Link {
         Ok(Link { address, patience, until, tls, runtime, client: None })
     }
 
-    /// The server, as people may see it.
+    /// Without the password.
     pub(super) fn shown(&self) -> &str {
         self.address.shown()
     }
 
-    /// Does something in one transaction. It may be begun more than once, so what it does must not depend on that: a
-    /// connection that turns out to be broken is made anew, and a transaction that lost against another is repeated.
+    /// Runs `work` in one transaction. `work` must be repeatable: it runs again on a new connection if the
+    /// old one broke, and after a conflict with another transaction.
     pub(super) fn transaction<T>(
         &mut self,
         purpose: For,
@@ -107,23 +102,23 @@ impl Link {
                         conflicts += 1;
                         self.client = Some(client);
                     } else if gone(&error) && !fresh {
-                        // It was there the last time; the server was started anew since, perhaps.
+                        // Reconnects: the server may have restarted since the last call.
                     } else {
                         return Err(self.address.cleaned(told(&error, self.shown())));
                     }
                 }
-                // What is under way cannot be called back; the connection is given up with it.
+                // A running request cannot be cancelled, so the connection is dropped with it.
                 Err(Late) => return Err(late(self.shown(), limit)),
             }
         }
     }
 
-    /// So long, or as long as is left of the whole.
+    /// At most what is left of the overall limit.
     fn left(&self, limit: Duration) -> Duration {
         self.until.map_or(limit, |until| limit.min(until.saturating_duration_since(Instant::now())))
     }
 
-    /// By the first way that leads to a server: what that one says counts.
+    /// Tries each address in turn; the first server that answers decides.
     fn connect(&self) -> Result<Client> {
         let until = Instant::now() + self.left(self.patience.connect);
         let mut error = Error::new(ErrorKind::Offline, format!("{}: no such host is known", self.shown()))
@@ -171,11 +166,10 @@ impl Link {
     }
 }
 
-/// Why a transaction was not carried out.
 pub(super) enum Failed {
-    /// The server or the way to it.
+    /// From the server or the network.
     Theirs(tokio_postgres::Error),
-    /// What was asked for cannot be done.
+    /// From this program.
     Ours(Error),
 }
 
@@ -202,10 +196,10 @@ async fn run<T>(
         For::Reading => {
             builder.isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?
         }
-        // Writers come one after the other: each locks the counters first.
+        // Writers run one after the other, because each locks the counters first.
         For::Writing => builder.start().await?,
     };
-    // The server gives up, too, and holds no locks for somebody who is gone.
+    // The server aborts too, and holds no locks for a client that is gone.
     let limit = limit.as_millis().max(1);
     let limit = format!("SET LOCAL statement_timeout = {limit}; SET LOCAL search_path = tidegate");
     transaction.batch_execute(&limit).await?;
@@ -229,7 +223,7 @@ fn late(shown: &str, limit: Duration) -> Error {
         .hint("what is to be delivered is kept and sent later")
 }
 
-/// Whether the connection is no more.
+/// Whether the connection is lost.
 fn gone(error: &tokio_postgres::Error) -> bool {
     let ended = [
         SqlState::ADMIN_SHUTDOWN,
@@ -243,14 +237,14 @@ fn gone(error: &tokio_postgres::Error) -> bool {
         || error.code().is_some_and(|state| ended.contains(state))
 }
 
-/// A cause of a certain kind, however deep.
+/// Searches the chain of causes.
 fn reason<E: std::error::Error + 'static>(error: &tokio_postgres::Error) -> Option<&E> {
     let mut next = error.source();
     while let Some(cause) = next {
         if let Some(found) = cause.downcast_ref() {
             return Some(found);
         }
-        // What an io::Error wraps is not its source but itself.
+        // An `io::Error` does not list its inner error as a source.
         if let Some(found) =
             cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref).and_then(|e| e.downcast_ref())
         {
@@ -261,7 +255,7 @@ fn reason<E: std::error::Error + 'static>(error: &tokio_postgres::Error) -> Opti
     None
 }
 
-/// In our own words where it is known what is wrong, else in the server's.
+/// Explains known problems, else passes on the server's message.
 fn told(error: &tokio_postgres::Error, shown: &str) -> Error {
     let at = |kind, what: String| Error::new(kind, format!("{shown}: {what}"));
     if let Some(found) = reason::<rustls::Error>(error) {

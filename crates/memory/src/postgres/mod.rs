@@ -1,4 +1,4 @@
-//! The store of a team: PostgreSQL, over TLS, with the same contract as the local one.
+//! The team's store: PostgreSQL over TLS, with the same contract as the embedded store.
 
 mod address;
 mod ask;
@@ -30,21 +30,20 @@ use crate::record::{Record, Uid};
 use crate::store::{Put, Store};
 use crate::view::{Decision, Filter, Forget, Hit, Log, Page, Paged, Project, Query, Topic};
 
-/// A team's store. Calls of it wait for the network, never longer than was said; it must not be called on a thread of an
-/// asynchronous runtime.
+/// Calls block on the network up to their time limit; do not call them from an async runtime.
 pub struct PostgresStore {
     link: Link,
 }
 
 impl PostgresStore {
-    /// Connects, logs in, and brings the tables up to date.
+    /// Connects, logs in and migrates the tables.
     pub fn connect(address: Address, patience: Patience) -> Result<PostgresStore> {
         let mut store = PostgresStore { link: Link::new(address, patience)? };
         store.link.transaction(For::Reading, &async |_| Ok(()))?;
         Ok(store)
     }
 
-    /// The server, as people may see it.
+    /// Without the password.
     pub fn shown(&self) -> &str {
         self.link.shown()
     }
@@ -119,7 +118,7 @@ impl Store for PostgresStore {
         self.link.transaction(For::Writing, &async |at| forget::forget(at, what).await)
     }
 
-    /// Not as of one moment: so many rows at a time, each as it is then. What is put in meanwhile may be left out.
+    /// Not one consistent state: reads in batches, and may miss rows that are stored meanwhile.
     fn each(&mut self, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
         each::each(&mut self.link, take)
     }

@@ -1,4 +1,4 @@
-//! Puts records in: looks at what is there in one go, decides here, writes every table in one go.
+//! Stores records: reads all affected rows at once, decides here, and writes each table at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,25 +15,23 @@ use crate::error::{Error, ErrorKind};
 use crate::record::{Record, Uid};
 use crate::store::Put;
 
-/// Numbers above this are nobody's.
+/// Larger ids are not accepted.
 const LARGEST_ID: i64 = i64::MAX / 2;
 
-/// How records come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner<'a> {
-    /// All or none. What they refer to is there or comes before them.
+    /// All or none. Referenced rows are stored or come earlier in the list.
     Strict,
-    /// From a machine, in the order in which things happened to rows there, each as it is now: what one refers to can come
-    /// after it, or not at all yet.
+    /// From a machine, in the order of changes there and each in its current version: a referenced row can
+    /// come later, or not at all yet.
     From(&'a Sender),
 }
 
-/// A machine that delivers rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sender {
-    /// What it calls itself.
+    /// Its id in the team.
     pub machine: Uid,
-    /// Rows that it has from others, with the machine that each came from: on another server they stay theirs.
+    /// Rows that it received from others, with their machine: on another server they remain theirs.
     pub origins: BTreeMap<Uid, Uid>,
 }
 
@@ -43,21 +41,20 @@ impl Sender {
     }
 }
 
-/// What records are or refer to, and what of it is there.
+/// The stored state of the records and of everything they refer to.
 struct There {
     rows: BTreeMap<(Table, Uid), (Option<i64>, Millis)>,
-    /// Of topics the one that they are part of, of decisions the one whose place they took.
+    /// The parent of a topic, or the decision that a decision replaced.
     above: BTreeMap<(Table, Uid), Uid>,
     forgotten: BTreeSet<Uid>,
     taken: BTreeSet<(Table, i64)>,
     keys: BTreeMap<String, Uid>,
 }
 
-/// What a record refers to.
 struct References<'a> {
-    /// Without these it cannot be, and if they are forgotten it is, too.
+    /// Required; if one is forgotten, so is the record.
     needed: Vec<(Table, &'a Uid)>,
-    /// This it can lose.
+    /// Can be dropped.
     loose: Option<(Table, &'a Uid)>,
 }
 
@@ -155,7 +152,7 @@ impl There {
         self.rows.contains_key(&(table, uid.clone()))
     }
 
-    /// Whether a row would be above itself. What is above in the store is asked for one by one: it is rarely deep.
+    /// Whether a row would be its own ancestor. Reads stored ancestors one by one: chains are short.
     async fn circle(
         &mut self,
         transaction: &Transaction<'_>,
@@ -212,7 +209,7 @@ fn updated(record: &Record) -> Millis {
     }
 }
 
-/// Without the reference that it can lose.
+/// Drops the reference that is not required.
 fn loosened(record: &mut Record) {
     match record {
         Record::Topic(row) => row.parent = None,
@@ -221,7 +218,7 @@ fn loosened(record: &mut Record) {
     }
 }
 
-/// As a version after the one that came.
+/// Makes the machine that sent it pull this version.
 fn changed_here(record: &mut Record) {
     match record {
         Record::Topic(row) => row.updated.0 += 1,
@@ -230,15 +227,14 @@ fn changed_here(record: &mut Record) {
     }
 }
 
-/// What is to be written.
 #[derive(Default)]
 struct Writing {
     rows: BTreeMap<Table, BTreeMap<Uid, Value>>,
     latest: BTreeMap<(Table, Uid), Record>,
-    /// When something last happened to a topic, and to a project.
+    /// The last activity per topic and per project.
     topics: BTreeMap<Uid, u64>,
     projects: BTreeMap<Uid, u64>,
-    /// What was never there and never will be.
+    /// Uids to remember although no row exists.
     forgotten: Vec<Uid>,
 }
 
@@ -277,7 +273,7 @@ impl Writing {
             Ask::of(&table.upsert(manner != Manner::Strict), [rows.as_str().into()]).run(transaction).await?;
         }
         if !self.topics.is_empty() {
-            // A topic that was offered before is new again.
+            // A topic that was offered before counts as new again.
             let given = given(&self.topics);
             let happened = "UPDATE topic SET active = greatest(topic.active, given.at), \
                             offered = CASE WHEN given.at > coalesce(topic.offered_at, given.at) THEN 0 ELSE topic.offered END \
@@ -310,13 +306,12 @@ fn given(times: &BTreeMap<Uid, u64>) -> String {
     times.iter().map(|(uid, at)| json!({ "uid": uid, "at": at })).collect::<Value>().to_string()
 }
 
-/// See [`crate::store::Store::put`].
 pub(super) async fn put(transaction: &Transaction<'_>, records: &[Record]) -> Result<Vec<Put>, Failed> {
     let puts = put_in(transaction, records, Manner::Strict).await?;
     Ok(puts.into_iter().flatten().collect())
 }
 
-/// The same in a manner. `None` for what has to wait for something that it refers to.
+/// `None` for a record that waits for a row it refers to.
 pub(super) async fn put_in(
     transaction: &Transaction<'_>,
     records: &[Record],
@@ -330,7 +325,7 @@ pub(super) async fn put_in(
     let mut there = There::of(transaction, records).await?;
     let mut writing = Writing::default();
     let mut open: Vec<usize> = (0..records.len()).collect();
-    // Again as long as something was put that others may have waited for.
+    // Repeats as long as a round stored rows that others may wait for.
     loop {
         let before = open.len();
         let mut waiting = Vec::new();
@@ -363,7 +358,7 @@ async fn one(
         return Ok(Some(Put::Forgotten));
     }
     let known = there.rows.get(&(table, uid.clone())).copied();
-    // With its session its own topic is forgotten, even if it was never there.
+    // A forgotten session takes its automatic topic along, even one that was never stored.
     if let Record::Topic(row) = record
         && known.is_none()
         && row.automatic.as_ref().is_some_and(|session| there.forgotten.contains(session))
@@ -400,8 +395,8 @@ async fn one(
         && there.circle(transaction, table, &uid, above).await?
     {
         if manner != Manner::Strict {
-            // Two machines each turned it around; what came last loses its reference and no more, and whoever sent it is to
-            // learn of that.
+            // Two machines each reversed the relation. The later version loses its reference, and its sender
+            // has to learn of that.
             loosened(&mut record);
             changed_here(&mut record);
         } else if table == Table::Topic {
@@ -413,7 +408,7 @@ async fn one(
         }
     }
     if let Record::Project(row) = &mut record {
-        // A folder belongs to one project: the first that said so.
+        // A folder belongs to the first project that claimed it.
         if row.key.as_ref().and_then(|key| there.keys.get(key)).is_some_and(|of| *of != uid) {
             row.key = None;
         }

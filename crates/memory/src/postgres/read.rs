@@ -1,4 +1,4 @@
-//! Reads rows with the names of what they refer to.
+//! Reads views: rows with the names of what they refer to.
 
 use tidegate_core::time::Millis;
 use tokio_postgres::{Row, Transaction};
@@ -10,19 +10,17 @@ use crate::error::{Error, ErrorKind};
 use crate::record::Uid;
 use crate::view::{Decision, Filter, Log, Named, Page, Paged, Project, Topic};
 
-/// A decision stands unless it was taken back or another one took its place that was not.
+/// A decision is in force unless it was retracted, or replaced by one that was not retracted.
 const STANDS: &str = "d.retracted IS NULL AND NOT EXISTS \
                       (SELECT 1 FROM decision s WHERE s.supersedes = d.uid AND s.retracted IS NULL)";
 
-/// How many rows a page has at most.
+/// Rows per page.
 const MOST: usize = 1000;
 
-/// A time as a parameter.
 pub(super) fn at(time: Millis) -> Given {
     Given::Number(row::number(time))
 }
 
-/// Projects, with everything that a view has.
 fn projects_of() -> Ask {
     Ask::new(format!(
         "SELECT p.*, \
@@ -33,7 +31,6 @@ fn projects_of() -> Ask {
     ))
 }
 
-/// Topics, with everything that a view has.
 fn topics_of() -> Ask {
     Ask::new(format!(
         "SELECT t.*, p.id AS project_id, p.name AS project_name, q.id AS parent_id, q.title AS parent_title, \
@@ -118,7 +115,6 @@ async fn first<T>(
     ask.row(transaction).await?.as_ref().map(view).transpose()
 }
 
-/// Which project.
 pub(super) enum ProjectBy<'a> {
     Id(i64),
     Key(&'a str),
@@ -139,7 +135,6 @@ pub(super) async fn project(
     first(&ask, transaction, project_view).await
 }
 
-/// Which topic.
 pub(super) enum TopicBy<'a> {
     Id(i64),
     Uid(&'a str),
@@ -160,7 +155,7 @@ pub(super) async fn decision(transaction: &Transaction<'_>, id: i64) -> Result<O
     first(&ask, transaction, decision_view).await
 }
 
-/// By the whole uid, else by the beginning of one.
+/// By the whole uid, else by a unique prefix.
 pub(super) async fn log(transaction: &Transaction<'_>, uid: &str) -> Result<Option<Log>, Failed> {
     let mut ask = logs_of();
     ask.add(" AND l.uid = ?", [uid.into()]);
@@ -171,7 +166,7 @@ pub(super) async fn log(transaction: &Transaction<'_>, uid: &str) -> Result<Opti
         return Ok(None);
     }
     let mut ask = logs_of();
-    // Not LIKE: no character of a uid has a meaning.
+    // Not LIKE: a uid may contain its wildcards.
     ask.add(" AND left(l.uid, char_length(?)) = ? LIMIT 2", [uid.into(), uid.into()]);
     match ask.rows(transaction).await?.as_slice() {
         [] => Ok(None),
@@ -183,8 +178,8 @@ pub(super) async fn log(transaction: &Transaction<'_>, uid: &str) -> Result<Opti
     }
 }
 
-/// A list in pages, by a time and then by a name or number, the highest first. A page ends with the place of its last row,
-/// and the next one goes on behind it.
+/// A list in pages, ordered by a time and then by a uid or id, both descending. A page ends with the position
+/// of its last row, and the next page starts after it.
 async fn page<T>(
     transaction: &Transaction<'_>,
     mut ask: Ask,
@@ -320,7 +315,7 @@ pub(super) async fn decisions(
     page(transaction, ask, wanted, ("d.created", "id"), decision_view).await
 }
 
-/// A topic that was offered so often and left alone is offered no more.
+/// After this many offers without activity, a topic is not offered again.
 const OFFERS: i64 = 5;
 
 pub(super) async fn undecided(
@@ -343,7 +338,7 @@ pub(super) async fn undecided(
     ask.rows(transaction).await?.iter().map(topic_view).collect()
 }
 
-/// Once per session, and not for a topic that something has happened to since the session began.
+/// Each session counts once. A topic with activity since the session began does not count.
 pub(super) async fn offered(
     transaction: &Transaction<'_>,
     session: &str,

@@ -1,7 +1,7 @@
-//! Addresses of a server's name.
+//! Resolves server names.
 //!
-//! On Linux the system's own `getent` is asked: this program is linked statically, and the C library then finds names only
-//! where its own version is installed and nothing but files and DNS is configured.
+//! On Linux through the system's `getent`: this program is linked statically, and the C library then resolves
+//! names only where its own version is installed and nothing but files and DNS is configured.
 
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
@@ -10,19 +10,19 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// More than a name can have.
+/// In bytes; more than any name has.
 const LARGEST: u64 = 64 * 1024;
 
-/// The addresses of a name, the best first; none if there are none in time.
+/// Best first; empty if there is no answer in time.
 pub(super) fn resolve(name: &str, limit: Duration) -> Vec<IpAddr> {
     if let Ok(address) = name.parse() {
         return vec![address];
     }
-    // By definition, whatever a resolver would say.
+    // By definition, whatever a resolver says.
     if name.eq_ignore_ascii_case("localhost") {
         return vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
     }
-    // It stands on a command line.
+    // The name becomes a command line argument.
     if name.is_empty()
         || !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_'))
         || name.starts_with('-')
@@ -46,7 +46,7 @@ fn getent(name: &str) -> Option<Child> {
     })
 }
 
-/// What it prints, if it ends in time; otherwise it is ended.
+/// The output if the child ends in time; it is killed either way.
 fn within(mut child: Child, limit: Duration) -> String {
     let (sender, receiver) = mpsc::channel();
     if let Some(stdout) = child.stdout.take() {
@@ -62,7 +62,7 @@ fn within(mut child: Child, limit: Duration) -> String {
     text
 }
 
-/// `192.0.2.1       STREAM db.example.com`, and the same for other kinds of sockets.
+/// `192.0.2.1       STREAM db.example.com`, repeated per socket type.
 fn addresses(text: &str) -> Vec<IpAddr> {
     let mut all = Vec::new();
     for address in text.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()) {
@@ -73,7 +73,7 @@ fn addresses(text: &str) -> Vec<IpAddr> {
     all
 }
 
-/// A thread that may never come back: the library cannot be interrupted.
+/// The thread may outlive the call: the library cannot be interrupted.
 fn library(name: &str, limit: Duration) -> Vec<IpAddr> {
     let (sender, receiver) = mpsc::channel();
     let name = name.to_owned();

@@ -1,4 +1,4 @@
-//! Records as rows: which columns a table has, what goes into them, what comes out.
+//! Maps records to the columns of their tables and back.
 
 use serde_json::{Value, json};
 use tidegate_core::time::Millis;
@@ -10,7 +10,7 @@ use super::link::Failed;
 use crate::error::{Error, ErrorKind};
 use crate::record::{Decision, Log, Project, Record, Session, Source, Status, Summary, Topic};
 
-/// A kind of rows. References lead from later ones to earlier ones.
+/// Ordered: references lead from later tables to earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Table {
     Project,
@@ -44,12 +44,11 @@ impl Table {
         }
     }
 
-    /// Whether its rows have numbers.
     pub(super) fn has_ids(self) -> bool {
         matches!(self, Table::Project | Table::Topic | Table::Decision)
     }
 
-    /// Columns with their types, the `uid` first.
+    /// `uid` comes first.
     fn columns(self) -> &'static [(&'static str, &'static str)] {
         const TEXT: &str = "text";
         const NUMBER: &str = "bigint";
@@ -126,17 +125,18 @@ impl Table {
         }
     }
 
-    /// Puts rows in that are given as one JSON array: one way to the server for any number of them.
-    /// A machine that does not share a session, or has the row from others, does not say which session it was.
+    /// Stores rows given as one JSON array: one round trip for any number. With `keeps_session`, a row
+    /// without a session keeps the stored one: a machine may not share the session, or have the row from
+    /// others.
     pub(super) fn upsert(self, keeps_session: bool) -> String {
         let columns = self.columns();
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
         let typed: Vec<String> = columns.iter().map(|(name, kind)| format!("{name} {kind}")).collect();
         let changed = names.iter().filter_map(|name| match *name {
-            // Numbers of rows and who brought them stay what they are.
+            // A row keeps its id and its origin.
             "uid" | "id" | "origin" => None,
             "active" => Some(format!("active = greatest({}.active, excluded.active)", self.name())),
-            // A machine knows where a project is, a team does not.
+            // Only machines know the folder of a project.
             "key" => Some(format!("key = coalesce(excluded.key, {}.key)", self.name())),
             "session" if keeps_session => {
                 Some(format!("session = coalesce(excluded.session, {}.session)", self.name()))
@@ -155,7 +155,6 @@ impl Table {
     }
 }
 
-/// What a record is as a row.
 pub(super) fn columns(record: &Record, id: Option<i64>, change: i64, origin: Option<&str>) -> Value {
     let text = |text: &str| Value::from(without_nul(text));
     let maybe =
@@ -194,7 +193,7 @@ pub(super) fn columns(record: &Record, id: Option<i64>, change: i64, origin: Opt
     }
 }
 
-/// Lists and counts stand in their columns as JSON.
+/// Lists and counts are stored as JSON.
 mod erased {
     pub(super) trait Json {
         fn json(&self) -> String;
@@ -207,7 +206,6 @@ mod erased {
     }
 }
 
-/// The record in a row.
 pub(super) fn record(table: Table, row: &Row) -> Result<Record, Failed> {
     Ok(match table {
         Table::Project => Record::Project(project(row)?),
@@ -307,22 +305,18 @@ fn source(source: Source) -> &'static str {
     }
 }
 
-/// A column.
 pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, Failed> {
     Ok(row.try_get(column)?)
 }
 
-/// A column that is a time.
 pub(super) fn time(row: &Row, column: &str) -> Result<Millis, Failed> {
     get(row, column).map(millis)
 }
 
-/// The same, where there may be none.
 pub(super) fn maybe_time(row: &Row, column: &str) -> Result<Option<Millis>, Failed> {
     Ok(get::<Option<i64>>(row, column)?.map(millis))
 }
 
-/// A time as a number that fits a column.
 pub(super) fn number(time: Millis) -> i64 {
     i64::try_from(time.0).unwrap_or(i64::MAX)
 }

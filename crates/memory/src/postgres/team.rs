@@ -1,4 +1,4 @@
-//! What only the store of a team does: takes what machines deliver, and tells them what others did.
+//! Operations that only a team's store has: accepts deliveries and lists changes of others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,30 +19,28 @@ use crate::record::{Decision, Foreign, Project, Record, Topic, Uid, Withdrawn, n
 use crate::store::Put;
 use crate::view::{Hit, Query};
 
-/// What became of something that was delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivered {
-    /// It is there, or was, or was forgotten: it need not be sent again.
+    /// Stored, already there, or forgotten: do not send it again.
     Done(Put),
-    /// What it refers to has not come yet.
+    /// A row it refers to has not arrived yet.
     Waits,
 }
 
-/// What others did.
+/// Changes by other machines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Topics and decisions, so that what is referred to comes first. What they refer to beside each other is left out.
+    /// Topics and decisions, referenced rows first. Their other references are removed.
     pub records: Vec<Foreign>,
-    /// Topics and decisions that are to be forgotten; none that this machine brought.
+    /// Deleted topics and decisions, without those that this machine delivered.
     pub forgotten: Vec<Withdrawn>,
-    /// Where to go on.
+    /// The position for the next call.
     pub next: i64,
-    /// Whether there is more.
     pub more: bool,
 }
 
 impl PostgresStore {
-    /// What this store is called: another one behind the same address has another name.
+    /// The id of the store: another store at the same address has another one.
     pub fn identity(&mut self) -> Result<String> {
         self.link.transaction(For::Reading, &async |at| {
             let row = Ask::new("SELECT store FROM counters WHERE one = 1").row(at).await?;
@@ -50,13 +48,13 @@ impl PostgresStore {
         })
     }
 
-    /// What the team calls these projects, as far as it knows them.
+    /// The team's uids of these projects, as far as the team knows them.
     pub fn adopted(&mut self, projects: &[Project]) -> Result<BTreeMap<Uid, Uid>> {
         self.link.transaction(For::Reading, &async |at| adopted(at, projects).await)
     }
 
-    /// What the team calls projects of these names: the first that was shared under a name is everybody's. Those that nobody
-    /// shared before become the team's.
+    /// The team's uids of these projects. The first project shared under a name becomes the team's; new names
+    /// are added.
     pub fn adopt(&mut self, projects: &[Project]) -> Result<BTreeMap<Uid, Uid>> {
         let known = self.adopted(projects)?;
         if known.len() == projects.len() {
@@ -73,7 +71,7 @@ impl PostgresStore {
         })
     }
 
-    /// Takes rows from a machine, which name projects as the team does.
+    /// Expects the team's uids of projects.
     pub fn deliver(&mut self, sender: &Sender, records: &[Record]) -> Result<Vec<Delivered>> {
         let puts = self
             .link
@@ -81,22 +79,21 @@ impl PostgresStore {
         Ok(puts.into_iter().map(|put| put.map_or(Delivered::Waits, Delivered::Done)).collect())
     }
 
-    /// Forgets by what rows are called everywhere, and with a project or topic what is in it.
+    /// Including the contents of projects and topics.
     pub fn forget_uids(&mut self, uids: &[Uid]) -> Result<()> {
         self.link.transaction(For::Writing, &async |at| super::forget::forget_uids(at, uids).await)
     }
 
-    /// What happened in projects of the team after a change, as far as this machine wants to know it.
+    /// Changes in these projects after a position.
     pub fn changes(&mut self, machine: &str, projects: &[Uid], after: i64, limit: usize) -> Result<Changes> {
         self.link.transaction(For::Reading, &async |at| changes(at, machine, projects, after, limit).await)
     }
 
-    /// Searches logs of these projects.
     pub fn search_in(&mut self, projects: &[Uid], query: &Query) -> Result<Vec<Hit>> {
         self.link.transaction(For::Reading, &async |at| words::search_in(at, query, Some(projects)).await)
     }
 
-    /// How many rows of each kind there are of these names, to compare.
+    /// How many of these rows exist, to verify a migration.
     pub fn count(&mut self, uids: &[Uid]) -> Result<u64> {
         self.link.transaction(For::Reading, &async |at| {
             let mut all = 0;
@@ -120,7 +117,7 @@ async fn adopted(
     let mut known = BTreeMap::new();
     for row in Ask::of(text, [uids.into()]).rows(transaction).await? {
         let (uid, name): (Uid, String) = (get(&row, "uid")?, get(&row, "name")?);
-        // One that has another name now is another project in the team.
+        // After a renaming it is another project in the team.
         if projects.iter().any(|project| project.uid == uid && project.name == name) {
             known.insert(uid, get(&row, "project")?);
         }
@@ -196,7 +193,7 @@ async fn changes(
     Ok(found)
 }
 
-/// These rows and what they refer to among their own kind, that first.
+/// Adds the rows of the same kind that they refer to, referenced rows first.
 async fn with_above(
     transaction: &Transaction<'_>,
     table: Table,
@@ -205,7 +202,7 @@ async fn with_above(
     let mut records: BTreeMap<Uid, Record> = BTreeMap::new();
     let mut origins: BTreeMap<Uid, Uid> = BTreeMap::new();
     let mut next = wanted;
-    // Of a text that is too long no more comes over than is kept; of two columns of one name the first counts.
+    // Transfers no more of a text than is kept. Of two columns with the same name the first one counts.
     let cut = match table {
         Table::Topic => format!("left(title, {}) AS title", LONGEST_TITLE * 4),
         _ => format!("left(text, {LONGEST_TEXT}) AS text, left(reason, {LONGEST_TEXT}) AS reason"),
@@ -234,7 +231,7 @@ async fn with_above(
     Ok(in_order(records.into_values().collect()).into_iter().map(foreign).collect())
 }
 
-/// Without what only the server and the machine that brought it know.
+/// Removes fields that only the server and the delivering machine know.
 fn for_others(record: Record) -> Record {
     match record {
         Record::Topic(row) => {

@@ -1,5 +1,5 @@
-//! What is found by words: our own tokens in a `tsvector`, the newest that fit as candidates, scored and shown by the same
-//! code as in the local store.
+//! Search: the same tokens as in the embedded store in a `tsvector`, the newest matches as candidates, ranked
+//! by the same code.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,25 +16,24 @@ use crate::record::{Record, Uid};
 use crate::text::{self, Document, Part, Question, Weights};
 use crate::view::{Hit, Kind, Query};
 
-/// How many texts are looked at, each time the newest: logs by their title, logs, decisions and topics, each apart: of topics
-/// there is one for every session. They come over the network.
+/// Limits on the newest texts to fetch over the network: logs by title, logs, and decisions and topics
+/// separately, because there is a topic per session.
 const BY_TITLE: i64 = 50;
 const LOGS: i64 = 200;
 const FEW: i64 = 100;
 
-/// So much of each text, in characters.
+/// In characters, per text.
 const LOOKED_AT: i64 = 4000;
 
-/// A word that stands in so many texts is counted no further.
+/// A word in this many texts is not counted further.
 const COUNTED: i64 = 2000;
 
-/// What counts are compared with; how many texts there are in all nobody counts.
+/// The assumed number of texts: counting them all would be too slow.
 const ALL: f64 = 10_000.0;
 
-/// More tokens of one text, in bytes, are left out: a `tsvector` is bounded.
+/// In bytes per text: the size of a `tsvector` is limited.
 const MOST_TOKENS: usize = 400_000;
 
-/// Puts the words of records into the index.
 pub(super) async fn index(
     transaction: &Transaction<'_>,
     records: impl Iterator<Item = Record>,
@@ -87,17 +86,17 @@ fn document(record: &Record) -> Option<Value> {
     }))
 }
 
-/// A word of a title. No token has a colon in it.
+/// Tokens contain no colon, so this cannot clash.
 fn of_title(token: &str) -> String {
     format!("t:{token}")
 }
 
-/// A token as a lexeme, whatever it is made of.
+/// As a quoted lexeme.
 fn quoted(token: &str) -> String {
     format!("'{}'", without_nul(token).replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// What parts of a question are in the server's language.
+/// As a `tsquery`.
 fn wanted(parts: &[Part], in_title: bool) -> String {
     let part = |part: &Part| {
         let token = |token: &String| quoted(&if in_title { of_title(token) } else { token.clone() });
@@ -107,12 +106,10 @@ fn wanted(parts: &[Part], in_title: bool) -> String {
     parts.iter().filter(|part| !part.tokens.is_empty()).map(part).collect::<Vec<_>>().join(" & ")
 }
 
-/// See [`crate::store::Store::search`].
 pub(super) async fn search(transaction: &Transaction<'_>, query: &Query) -> Result<Vec<Hit>, Failed> {
     search_in(transaction, query, None).await
 }
 
-/// The same, only in these projects.
 pub(super) async fn search_in(
     transaction: &Transaction<'_>,
     query: &Query,
@@ -139,7 +136,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// To the letter, then by parts; where nothing has all of them, with less.
+    /// First the literal reading, then by parts, then with fewer parts.
     async fn run(&self, mut question: Question, mut counts: Vec<f64>) -> Result<Vec<Hit>, Failed> {
         let mut hits = Vec::new();
         if !question.strict.is_empty() {
@@ -166,7 +163,7 @@ impl Search<'_> {
         Ok(hits)
     }
 
-    /// A last word that no text has may go on, and a name may be within a longer one.
+    /// Tries a last word without matches as a prefix, and a name as part of a longer one.
     async fn widen(&self, parts: &mut [Part], known: &mut [f64]) -> Result<(), Failed> {
         let mut others = Vec::new();
         if let ([.., last], [.., 0.0]) = (&*parts, &*known) {
@@ -184,7 +181,6 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Looks at the newest texts that hold these parts.
     async fn gather(
         &self,
         question: &Question,
@@ -258,7 +254,7 @@ impl Search<'_> {
         ask.rows(self.transaction).await
     }
 
-    /// Words of the newest texts that hold one which begins like this part, or whose forms do.
+    /// Words of the newest texts with this prefix, also as an inflected form.
     async fn going_on(&self, part: &Part) -> Result<Option<Part>, Failed> {
         let Some(prefix) = part.prefix.as_deref().filter(|word| word.chars().count() >= 3) else {
             return Ok(None);
@@ -277,14 +273,13 @@ impl Search<'_> {
     }
 }
 
-/// A text as it is looked at and shown.
 struct Loaded {
     kind: Kind,
     id: String,
     title: String,
     texts: Vec<String>,
     at: Millis,
-    /// What its kind, or what became of it, makes of its score.
+    /// A factor for its kind and state.
     worth: f64,
 }
 
@@ -327,7 +322,6 @@ impl Loaded {
     }
 }
 
-/// How many texts hold each part, about.
 async fn counts(transaction: &Transaction<'_>, parts: &[Part]) -> Result<Vec<f64>, Failed> {
     if parts.is_empty() {
         return Ok(Vec::new());
@@ -353,7 +347,7 @@ fn filter(ask: &mut Ask, query: &Query) {
             Kind::Log => "log".to_owned(),
             Kind::Decision => "decision".to_owned(),
             Kind::Topic => "topic".to_owned(),
-            // Files of one machine: not here.
+            // Notes are only on the machine of their project.
             Kind::Stock | Kind::Progress => "none".to_owned(),
         });
         ask.add(" AND d.kind = ANY(?)", [kinds.collect::<Vec<_>>().into()]);

@@ -1,4 +1,4 @@
-//! Every row, so that what is referred to comes first.
+//! Visits every row, referenced rows first.
 
 use rusqlite::{Connection, Row};
 

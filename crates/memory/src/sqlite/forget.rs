@@ -1,4 +1,5 @@
-//! Forgetting: rows are deleted and their bytes overwritten; what is left is that these uids are not to come back.
+//! Forgetting: deletes rows and overwrites their bytes. Only their uids remain, so that they cannot come
+//! back.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,20 +13,20 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::record::Uid;
 use crate::view::Forget;
 
-/// More texts than this are not taken out of the index one by one.
+/// With more texts than this, the index is rewritten instead of cleaned text by text.
 const MANY: i64 = 500;
 
-/// The mark that copies, and bytes outside of the tables, still hold what is forgotten.
+/// Marks that copies and unused bytes of the file still contain forgotten text.
 const LEFT: &str = "forgotten";
 
-/// What the mark ends with once it is not about copies any more.
+/// The suffix of the mark once all copies are clean.
 const BUT_LOG: &str = " log";
 
-/// What is left to do about what was forgotten.
+/// The clean-up that is left after a forget.
 #[derive(Debug)]
 pub(crate) struct Left {
     mark: String,
-    /// Copies hold it, too.
+    /// Backups still contain forgotten text.
     pub(crate) copies: bool,
 }
 
@@ -53,7 +54,7 @@ pub(super) fn forget(store: &Connection, what: &Forget) -> Result<Vec<Uid>> {
     Ok(gone)
 }
 
-/// Each time another one: whoever has dealt with what was forgotten before takes away only the mark of that.
+/// The value changes with each forget: finishing an earlier clean-up removes only its own mark.
 pub(super) fn mark(store: &Connection) -> Result<()> {
     store.execute("INSERT OR REPLACE INTO about SELECT ?1, count(*) FROM forgotten", [LEFT])?;
     Ok(())
@@ -111,7 +112,7 @@ fn forget_each(store: &Connection, what: &Forget) -> Result<Vec<Uid>> {
                 index::remove(store, doc)?;
                 store.prepare_cached("DELETE FROM note WHERE doc = ?1")?.execute([doc])?;
             }
-            // What was recorded in its sessions for other projects is theirs.
+            // Rows that its sessions recorded for other projects stay.
             let sessions = numbers(store, "SELECT id FROM session WHERE project = ?1", id)?;
             for session in sessions {
                 for doc in numbers(store, "SELECT doc FROM log WHERE session = ?1", session)? {
@@ -150,18 +151,17 @@ fn text(store: &Connection, sql: &str, of: i64) -> Result<Option<String>> {
     Ok(store.prepare_cached(sql)?.query_row([of], |row| row.get(0)).optional()?)
 }
 
-/// What is gone so far.
 pub(super) struct Gone<'a> {
     store: &'a Connection,
-    /// Whether a team is to hear of it.
+    /// Whether the team has to be told.
     tells: bool,
     uids: Vec<Uid>,
-    /// Topics that have less now.
+    /// Topics whose counts have to be updated.
     topics: Vec<i64>,
     logs: Vec<GoneLog>,
 }
 
-/// What of a log that is gone tells which topic was called by it.
+/// Identifies the automatic topic that has its title from this log.
 struct GoneLog {
     topic: i64,
     at: i64,
@@ -170,14 +170,13 @@ struct GoneLog {
 }
 
 impl GoneLog {
-    /// Whether an automatic topic has its title from this log, which may have gone to another topic since.
+    /// The log may have moved to another topic since.
     fn gave_title(&self, topic: &Automatic) -> bool {
         (self.topic == topic.id || self.session.as_deref() == Some(&topic.session))
             && (self.at == topic.created || (!self.title.is_empty() && topic.title.starts_with(&self.title)))
     }
 }
 
-/// An automatic topic.
 struct Automatic {
     id: i64,
     uid: Uid,
@@ -192,7 +191,8 @@ impl<'a> Gone<'a> {
         Gone { store, tells: true, uids: Vec::new(), topics: Vec::new(), logs: Vec::new() }
     }
 
-    /// The team said so, and is not told in turn: with its role this machine may delete more there than whoever said it.
+    /// For deletions that come from the team. They are not reported back: this machine's role may delete more
+    /// there than the sender's.
     pub(super) fn told_by_the_team(store: &'a Connection) -> Gone<'a> {
         Gone { tells: false, ..Gone::new(store) }
     }
@@ -222,7 +222,7 @@ impl<'a> Gone<'a> {
                 self.store.prepare_cached("SELECT uid, topic, doc FROM decision WHERE id = ?1")?;
             let (uid, topic, doc): (String, i64, i64) =
                 found.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-            // What it took the place of stands again, maybe in another topic.
+            // The decision it replaced is in force again, possibly in another topic.
             let older =
                 "SELECT older.topic FROM decision JOIN decision AS older ON older.id = decision.supersedes
                 WHERE decision.id = ?1";
@@ -243,7 +243,7 @@ impl<'a> Gone<'a> {
         self.row("topic", &uid)
     }
 
-    /// Deletes a row that nothing refers to any more.
+    /// Requires that nothing refers to the row any more.
     fn row(&mut self, table: &str, uid: &str) -> Result<()> {
         if self.tells {
             outbox::forget(self.store, table, uid)?;
@@ -274,7 +274,7 @@ impl<'a> Gone<'a> {
         Ok(self.uids)
     }
 
-    /// Automatic topics of sessions that logs are gone from, or that had one of them.
+    /// Automatic topics of the affected sessions and topics.
     fn automatic(&self) -> Result<Vec<Automatic>> {
         let sessions: BTreeSet<&str> = self.logs.iter().filter_map(|log| log.session.as_deref()).collect();
         let mut found = self.store.prepare_cached(
@@ -298,7 +298,8 @@ impl<'a> Gone<'a> {
         Ok(topics)
     }
 
-    /// Takes a question out of a topic's title. As a newer version, which stands against the old one wherever that still is.
+    /// Removes the prompt from a topic's title. Stored as a newer version, which wins wherever the old one
+    /// still is.
     fn call_otherwise(&self, topic: &Automatic) -> Result<()> {
         let (id, title) = (topic.id, automatic::title_without_question(of_ms(topic.created)));
         index::change(self.store, &[topic.doc], || {
@@ -313,7 +314,7 @@ impl<'a> Gone<'a> {
 }
 
 impl SqliteStore {
-    /// Remembers that these are not to come back, here or from elsewhere; what is there of them is deleted.
+    /// Keeps these rows from ever being stored again, and deletes those that are there.
     pub fn forget_uids(&mut self, uids: &[Uid]) -> Result<()> {
         self.write(|store| {
             let mut gone = Gone::new(store);
@@ -327,20 +328,20 @@ impl SqliteStore {
         self.clear_log().map(|_| ())
     }
 
-    /// Deletes rows; their bytes may still be in the write-ahead log, and in copies.
+    /// The bytes may remain in the write-ahead log and in copies.
     pub(crate) fn forget_rows(&mut self, what: &Forget) -> Result<Vec<Uid>> {
         self.write(|store| forget(store, what))
     }
 
-    /// Writes what the write-ahead log holds into the file and empties it: old bytes of what was deleted may be in it. `false`
-    /// while somebody reads: then it has to wait for the next time.
+    /// Moves the write-ahead log into the file and empties it: it may contain bytes of deleted rows. Returns
+    /// `false` while another process reads.
     pub(crate) fn clear_log(&mut self) -> Result<bool> {
         let busy: bool =
             self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
         Ok(!busy)
     }
 
-    /// The same, without waiting for anybody.
+    /// Does not wait for other processes.
     pub(crate) fn clear_log_now(&mut self) -> Result<bool> {
         let patience = self.patience;
         self.set_patience(Duration::ZERO)?;
@@ -349,14 +350,14 @@ impl SqliteStore {
         cleared
     }
 
-    /// What is left to do about what was forgotten; `None` where all of it is gone.
+    /// `None` if nothing is left to clean.
     pub(crate) fn left(&mut self) -> Result<Option<Left>> {
         let mut found = self.connection.prepare_cached("SELECT value FROM about WHERE name = ?1")?;
         let mark: Option<String> = found.query_row([LEFT], |row| row.get(0)).optional()?;
         Ok(mark.map(|mark| Left { copies: !mark.ends_with(BUT_LOG), mark }))
     }
 
-    /// Copies have been dealt with, unless something else has been forgotten since.
+    /// Notes that copies are clean, unless something else was forgotten since.
     pub(crate) fn without_copies(&mut self, left: &Left) -> Result<Left> {
         let mark = format!("{}{BUT_LOG}", left.mark);
         self.connection.execute(
@@ -366,7 +367,7 @@ impl SqliteStore {
         Ok(Left { mark, copies: false })
     }
 
-    /// All has been dealt with, unless something else has been forgotten since.
+    /// Removes the mark, unless something else was forgotten since.
     pub(crate) fn nothing_left(&mut self, left: &Left) -> Result<()> {
         self.connection.execute("DELETE FROM about WHERE name = ?1 AND value = ?2", [LEFT, &left.mark])?;
         Ok(())

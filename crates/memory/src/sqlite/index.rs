@@ -1,4 +1,4 @@
-//! The index: which tokens each text has, under a number that holds its time.
+//! The search index: the tokens of each text, under a number that contains its time.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,11 @@ use super::row::{self, More, of_ms};
 use crate::error::{Error, ErrorKind, Result};
 use crate::text;
 
-/// The version of what is in which index. One of another version, or with tokens of another, is made anew.
+/// The version of the assignment of texts to indexes. An index with another version, or with tokens of
+/// another version, is rebuilt.
 const LAYOUT: u32 = 2;
 
-/// The tables that hold texts; the last two bits of a number.
+/// The table is in the last two bits of a doc number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Table {
     Log = 0,
@@ -43,23 +44,21 @@ impl Table {
     }
 }
 
-/// Bits of a number below the milliseconds: ten for a counter, two for the table.
+/// Bits below the milliseconds: ten for a counter, two for the table.
 const BELOW: u32 = 12;
 
-/// How far beyond its millisecond a number can lie, where more texts came at one time than it has numbers for: ten seconds.
+/// The most that a doc number can run ahead of its millisecond when many texts share one: ten seconds.
 pub(super) const SLACK: i64 = 10_000 << BELOW;
 
-/// The first number of a millisecond. Never 0, which the index could not tell from a mark of its own.
+/// Never 0, which FTS5 could not tell from its own markers.
 pub(super) fn first(at: Millis) -> i64 {
     (at.0.min(1 << 48).cast_signed() + 1) << BELOW
 }
 
-/// The time in a number.
 pub(super) fn time(doc: i64) -> Millis {
     of_ms((doc >> BELOW) - 1)
 }
 
-/// A number that is free.
 pub(super) fn free(store: &Connection, table: Table, at: Millis) -> Result<i64> {
     let sql = format!("SELECT max(doc) FROM {} WHERE doc >= ?1 AND doc < ?2", table.name());
     let mut last = store.prepare_cached(&sql)?;
@@ -76,7 +75,6 @@ pub(super) fn free(store: &Connection, table: Table, at: Millis) -> Result<i64> 
     Err(Error::new(ErrorKind::Refused, "millions of texts have the same time"))
 }
 
-/// A text as the index takes it.
 pub(super) struct Text<'a> {
     pub(super) project: i64,
     pub(super) topic: Option<i64>,
@@ -86,7 +84,6 @@ pub(super) struct Text<'a> {
     pub(super) texts: Vec<&'a str>,
 }
 
-/// What a filter is looked for by.
 pub(super) fn of_project(id: i64) -> String {
     format!("p:{id}")
 }
@@ -103,13 +100,11 @@ pub(super) fn of_kind(kind: &str) -> String {
     format!("k:{kind}")
 }
 
-/// A word of a title.
 pub(super) fn of_title(token: &str) -> String {
     format!("t:{token}")
 }
 
 impl Text<'_> {
-    /// All tokens.
     fn tokens(&self) -> BTreeSet<String> {
         let mut words = BTreeSet::new();
         text::tokens(self.title, &mut words);
@@ -128,7 +123,6 @@ impl Text<'_> {
     }
 }
 
-/// Tokens as the index takes them.
 fn line<'a>(tokens: impl Iterator<Item = &'a String>) -> String {
     let mut line = String::new();
     for token in tokens {
@@ -138,7 +132,6 @@ fn line<'a>(tokens: impl Iterator<Item = &'a String>) -> String {
     line
 }
 
-/// The two indexes: of logs, and of what there is less of.
 pub(super) const INDEXES: [&str; 2] = ["find", "few"];
 
 fn index_of(doc: i64) -> &'static str {
@@ -152,7 +145,7 @@ fn insert(store: &Connection, doc: i64, tokens: &str) -> Result<()> {
     Ok(())
 }
 
-/// Takes tokens out. They have to be what was put in, to the letter: the index keeps no copy of a text.
+/// The tokens must equal the stored ones exactly: the index keeps no copy of a text.
 fn delete(store: &Connection, doc: i64, tokens: &str) -> Result<()> {
     let index = index_of(doc);
     let sql = format!("INSERT INTO {index} ({index}, rowid, tokens) VALUES ('delete', ?1, ?2)");
@@ -161,7 +154,6 @@ fn delete(store: &Connection, doc: i64, tokens: &str) -> Result<()> {
     Ok(())
 }
 
-/// The tokens of a text as it stands in its table.
 fn tokens(store: &Connection, doc: i64) -> Result<Option<BTreeSet<String>>> {
     let mut tokens = None;
     with(store, doc, |text| {
@@ -171,7 +163,7 @@ fn tokens(store: &Connection, doc: i64) -> Result<Option<BTreeSet<String>>> {
     Ok(tokens)
 }
 
-/// Does something with a text as it stands in its table.
+/// Loads a text from its table; does nothing if it is gone.
 fn with(store: &Connection, doc: i64, act: impl FnOnce(&Text<'_>) -> Result<()>) -> Result<()> {
     match Table::of(doc) {
         Table::Log => {
@@ -243,25 +235,25 @@ fn with(store: &Connection, doc: i64, act: impl FnOnce(&Text<'_>) -> Result<()>)
     }
 }
 
-/// Adds a text as it stands in its table.
+/// Requires that the text is in its table.
 pub(super) fn add(store: &Connection, doc: i64) -> Result<()> {
     with(store, doc, |text| insert(store, doc, &line(text.tokens().iter())))
 }
 
-/// Takes a text out, as long as it still stands in its table.
+/// Requires that the text is still in its table.
 pub(super) fn remove(store: &Connection, doc: i64) -> Result<()> {
     with(store, doc, |text| delete(store, doc, &line(text.tokens().iter())))
 }
 
-/// Does what changes these texts in their tables, where they stay under their numbers. Only tokens that are gone are taken out:
-/// each costs as much as adding a whole text does.
+/// Runs `act`, which changes these texts under the same numbers, and updates the index. Removes only the
+/// tokens that are gone: removing one costs as much as adding a whole text.
 pub(super) fn change(store: &Connection, docs: &[i64], act: impl FnOnce() -> Result<()>) -> Result<()> {
     let before: Vec<_> = docs.iter().map(|doc| tokens(store, *doc)).collect::<Result<_>>()?;
     act()?;
     for (doc, before) in docs.iter().zip(before) {
         let (Some(before), Some(after)) = (before, tokens(store, *doc)?) else { continue };
         if before != after {
-            // Both, even of nothing: the index counts its texts.
+            // Both statements even if one is empty: FTS5 counts its texts.
             delete(store, *doc, &line(before.difference(&after)))?;
             insert(store, *doc, &line(after.difference(&before)))?;
         }
@@ -269,14 +261,14 @@ pub(super) fn change(store: &Connection, docs: &[i64], act: impl FnOnce() -> Res
     Ok(())
 }
 
-/// So many rows at once are worth it.
+/// From this many rows on, a bulk insert pays.
 pub(super) const BULK: usize = 1000;
 
-/// How much the index gathers before it writes, usually and in bulk: the more, the fewer parts it has to put together later.
+/// Bytes that FTS5 collects before it writes: larger blocks leave less to merge later.
 const GATHERS: i64 = 1 << 20;
 const GATHERS_IN_BULK: i64 = 64 << 20;
 
-/// Does what puts very many texts in.
+/// For inserting very many texts.
 pub(super) fn in_bulk<T>(store: &Connection, act: impl FnOnce() -> Result<T>) -> Result<T> {
     set(store, "hashsize", GATHERS_IN_BULK)?;
     let done = act()?;
@@ -284,7 +276,7 @@ pub(super) fn in_bulk<T>(store: &Connection, act: impl FnOnce() -> Result<T>) ->
     Ok(done)
 }
 
-/// Does what takes very many texts out. One by one that would take hours; to write all that is left anew takes minutes.
+/// For removing very many texts. One by one takes hours; rewriting the rest of the index takes minutes.
 pub(super) fn without_many<T>(store: &Connection, act: impl FnOnce() -> Result<T>) -> Result<T> {
     set(store, "secure-delete", 0)?;
     let done = act()?;
@@ -293,7 +285,6 @@ pub(super) fn without_many<T>(store: &Connection, act: impl FnOnce() -> Result<T
     Ok(done)
 }
 
-/// Changes a setting of the indexes.
 fn set(store: &Connection, what: &str, value: i64) -> Result<()> {
     for index in INDEXES {
         store
@@ -302,7 +293,6 @@ fn set(store: &Connection, what: &str, value: i64) -> Result<()> {
     Ok(())
 }
 
-/// Has the indexes do something.
 pub(super) fn tell(store: &Connection, what: &str) -> Result<()> {
     for index in INDEXES {
         store.execute(&format!("INSERT INTO {index} ({index}) VALUES (?1)"), [what])?;
@@ -310,12 +300,12 @@ pub(super) fn tell(store: &Connection, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// How many logs there are. The index counts its texts; a table would have to be gone through.
+/// FTS5 keeps this count; counting the table would read all of it.
 pub(super) fn logs(store: &Connection) -> Result<u64> {
     let mut averages = store.prepare_cached("SELECT block FROM find_data WHERE id = 1")?;
     let mut rows = averages.query([])?;
     let Some(row) = rows.next()? else { return Ok(0) };
-    // The first number of that record: seven bits a byte, and one that says whether it goes on.
+    // The first number of the record as a varint: seven bits per byte, the high bit marks continuation.
     let mut count = 0_u64;
     for byte in row.get_ref(0)?.as_blob().unwrap_or_default().iter().take(8) {
         count = count << 7 | u64::from(byte & 0x7f);
@@ -326,7 +316,7 @@ pub(super) fn logs(store: &Connection) -> Result<u64> {
     Ok(count)
 }
 
-/// Every text of a topic, itself first.
+/// The topic itself first.
 pub(super) fn of_whole_topic(store: &Connection, topic: i64) -> Result<Vec<i64>> {
     let mut docs = store.prepare_cached(
         "SELECT doc FROM topic WHERE id = ?1 UNION ALL SELECT doc FROM log WHERE topic = ?1
@@ -336,7 +326,7 @@ pub(super) fn of_whole_topic(store: &Connection, topic: i64) -> Result<Vec<i64>>
 }
 
 impl SqliteStore {
-    /// Makes the index anew where it is not what this version would make.
+    /// Rebuilds the index if another version of this program made it.
     pub(super) fn index_anew_if_needed(&mut self) -> Result<()> {
         let wanted = format!("{}.{LAYOUT}", text::VERSION);
         let is_wanted = |store: &Connection| -> Result<bool> {
@@ -360,7 +350,6 @@ impl SqliteStore {
     }
 }
 
-/// Makes the whole index anew.
 pub(super) fn index_anew(store: &Connection) -> Result<()> {
     tell(store, "delete-all")?;
     in_bulk(store, || each_anew(store))

@@ -1,4 +1,4 @@
-//! Lists, a page at a time. A page ends with the place of its last row, and the next one goes on behind it.
+//! Lists in pages. A page ends with the position of its last row, and the next page starts after it.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
@@ -9,13 +9,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::record::Uid;
 use crate::view::{Decision, Filter, Log, Page, Paged, Project, Topic};
 
-/// How many rows a page has at most.
+/// Rows per page.
 const MOST: usize = 1000;
 
-/// How often a topic is offered before it is left alone.
+/// After this many offers without activity, a topic is not offered again.
 pub(super) const OFFERS: u32 = 5;
 
-/// Conditions and what they are about.
 #[derive(Default)]
 struct Which {
     conditions: Vec<String>,
@@ -23,7 +22,7 @@ struct Which {
 }
 
 impl Which {
-    /// `condition` has one `?` for each value.
+    /// `condition` has one `?` per value.
     fn add(&mut self, condition: impl Into<String>, values: impl IntoIterator<Item = Value>) {
         self.conditions.push(condition.into());
         self.values.extend(values);
@@ -133,7 +132,7 @@ pub(super) fn undecided(store: &Connection, project: Option<i64>, limit: usize) 
 pub(super) fn logs(store: &Connection, filter: &Filter, at: &Page) -> Result<Paged<Log>> {
     let mut which = Which::default();
     let narrow = filter.topic.is_some() || filter.session.is_some();
-    // A project is no column of a log; the index has its logs in order.
+    // Logs have no project column; the index lists the logs of a project in order.
     let (select, doc) = match filter.project {
         Some(project) if !narrow => {
             which.add("find MATCH ?", [format!("\"{}\"", index::of_project(project)).into()]);
@@ -153,7 +152,7 @@ pub(super) fn logs(store: &Connection, filter: &Filter, at: &Page) -> Result<Pag
     if let Some(session) = &filter.session {
         which.add("log.session = (SELECT id FROM session WHERE uid = ?)", [session.clone().into()]);
     }
-    // By the number what is out of the range is not even read.
+    // The range of numbers spares reading rows outside the time span.
     if let Some(since) = filter.since {
         which.add(format!("{doc} >= ? AND log.at >= ?"), [index::first(since).into(), ms(since).into()]);
     }

@@ -1,7 +1,8 @@
 //! The embedded store: one SQLite file.
 //!
-//! Many processes use it at once: readers never wait (WAL), writers take turns (`BEGIN IMMEDIATE`, waiting a while for
-//! each other). A commit is on disk before it is said to be done (`synchronous = FULL`): the worker removes a job after it.
+//! Many processes use it at once: readers never wait (WAL), writers take turns (`BEGIN IMMEDIATE` with a time
+//! limit). A commit is on disk before it returns (`synchronous = FULL`), because the worker then removes the
+//! job.
 
 mod connection;
 mod each;
@@ -35,10 +36,9 @@ pub use note::Note;
 pub use outbox::{Outgoing, Sent};
 pub use upkeep::{Looked, Sizes, backup_to, is_sound, lock_copies, look, salvage};
 
-/// How long a writer waits for others.
+/// A writer's time limit.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// An open store.
 #[derive(Debug)]
 pub struct SqliteStore {
     connection: Connection,
@@ -46,43 +46,36 @@ pub struct SqliteStore {
     patience: Duration,
 }
 
-/// A store, and what opening it took.
 #[derive(Debug)]
 pub struct Opened {
-    /// The store.
     pub store: SqliteStore,
-    /// What was done.
     pub how: How,
 }
 
-/// What opening a store took.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum How {
-    /// It was there.
     Found,
-    /// It is new.
     Made,
-    /// It was brought to this version.
+    /// Brought to the current version.
     Migrated {
-        /// The version it had.
         from: u32,
-        /// What it was before.
+        /// A copy of the file before the migration.
         backup: PathBuf,
     },
 }
 
 impl SqliteStore {
-    /// Opens the store of this file, makes it where it is missing, and brings it to this version.
+    /// Creates the file if it is missing and migrates it if it is older.
     pub fn open(path: &Path) -> Result<Opened> {
         SqliteStore::open_with(path, PATIENCE)
     }
 
-    /// The same; a writer waits as long as told for others.
+    /// `patience` is a writer's time limit.
     pub fn open_with(path: &Path, patience: Duration) -> Result<Opened> {
         make_file(path)?;
         let connection = connection::open(path, patience)?;
         let mut store = SqliteStore { connection, path: path.to_owned(), patience };
-        // While somebody else makes the file, SQLite does not wait by itself.
+        // SQLite itself does not wait while another process creates the file.
         let start = Instant::now();
         loop {
             match store.check_version().and_then(|()| store.set_up()) {
@@ -97,19 +90,16 @@ impl SqliteStore {
         Ok(Opened { store, how })
     }
 
-    /// Waits so long for others from now on.
     pub fn set_patience(&mut self, patience: Duration) -> Result<()> {
         self.connection.busy_timeout(patience)?;
         self.patience = patience;
         Ok(())
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A session by its id.
     pub fn session(&mut self, uid: &str) -> Result<Option<Session>> {
         row::session(&self.connection, "session.uid = ?1", [uid])
     }
@@ -127,8 +117,8 @@ impl SqliteStore {
              PRAGMA cache_size = -32768;
              PRAGMA journal_size_limit = 16777216;",
         )?;
-        // Else what is bound may matter for how a statement is carried out, beside a partial index: each would be compiled anew each
-        // time, which takes longer than most of them do.
+        // Otherwise SQLite compiles a statement again for each binding if a partial index is involved, which
+        // takes longer than most statements run.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         self.connection.set_prepared_statement_cache_capacity(64);
         Ok(())
@@ -138,10 +128,10 @@ impl SqliteStore {
         Ok(self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
     }
 
-    /// Before anything is changed: whether the file is ours, and not of a later version.
+    /// Checks, before any change, that the file is a store and not of a later version.
     fn check_version(&self) -> Result<()> {
         let shown = self.path.display();
-        // As of one moment: somebody else may be making it.
+        // One consistent read: another process may be creating the store.
         let moment = self.connection.unchecked_transaction()?;
         let version = self.version()?;
         let application: i32 = self.connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
@@ -171,7 +161,7 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Brings the tables to this version, in one transaction. Whoever is killed in the middle has changed nothing.
+    /// One transaction: a crash in the middle changes nothing.
     fn migrate(&mut self) -> Result<How> {
         let from = self.version()?;
         if from == schema::VERSION {
@@ -189,7 +179,7 @@ impl SqliteStore {
             }
         };
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Another process may have been faster.
+        // Another process may have migrated it meanwhile.
         let from: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         for step in schema::STEPS.iter().skip(from as usize) {
             transaction.execute_batch(step)?;
@@ -204,7 +194,6 @@ impl SqliteStore {
         })
     }
 
-    /// Does something in one transaction that may write.
     fn write<T>(&mut self, act: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let done = act(&transaction)?;
@@ -212,14 +201,13 @@ impl SqliteStore {
         Ok(done)
     }
 
-    /// Reads several things as of one moment.
     fn read<T>(&mut self, act: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
         let transaction = self.connection.transaction()?;
         act(&transaction)
     }
 }
 
-/// The file, private to the user from its first moment on.
+/// Private to the user from the start.
 fn make_file(path: &Path) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     place::make_private(folder).map_err(|error| failed::io(folder, &error))?;

@@ -1,4 +1,4 @@
-//! Stock and progress of a project: files that are its own, and are found here, too.
+//! Learnings and progress notes of a project: copies of its files, for the search.
 
 use rusqlite::params;
 use tidegate_core::time::Millis;
@@ -9,23 +9,21 @@ use super::row::{ms, of_ms};
 use crate::error::Result;
 use crate::view::Kind;
 
-/// A learning, or an entry of the flow.
+/// A learning, or an entry of the progress notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// [`Kind::Stock`] or [`Kind::Progress`].
+    /// [`HitKind::Stock`] or [`HitKind::Progress`].
     pub kind: Kind,
-    /// The entry's id.
     pub id: String,
     /// One line.
     pub title: String,
-    /// The rest.
     pub text: String,
-    /// When it was written, as far as is known.
+    /// From the entry itself, else the time of its file.
     pub at: Millis,
 }
 
 impl SqliteStore {
-    /// Makes these the notes of a project. Writes nothing where nothing changed.
+    /// Replaces the notes of a project. Writes nothing if none changed.
     pub fn refresh_notes(&mut self, project: i64, notes: &[Note]) -> Result<()> {
         let known = self.notes(project)?;
         let is_same = known.len() == notes.len() && known.iter().all(|(_, note)| notes.contains(note));

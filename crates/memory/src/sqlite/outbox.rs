@@ -1,7 +1,8 @@
-//! The outbox: what a team has yet to be told of projects that are shared with it. Written together with what it is about.
+//! The outbox: rows of shared projects that the team has not received yet. Written in the same transaction as
+//! the rows.
 //!
-//! It holds names only; what is sent is the row as it is then. What of a row leads to a project that is not shared is
-//! not sent.
+//! It contains only uids; a delivery sends the current row, without references into projects that are not
+//! shared.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -10,31 +11,28 @@ use super::row;
 use crate::error::Result;
 use crate::record::{Record, Uid};
 
-/// One thing to be told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Its place in line.
+    /// The position in the outbox.
     pub seq: i64,
-    /// What it is.
     pub what: Sent,
 }
 
-/// What a team is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "nearly all of them are rows")]
 pub enum Sent {
-    /// A row as it is now.
+    /// The current version.
     Row(Record),
-    /// It is to be forgotten.
+    /// To be deleted in the team's store.
     Forgotten(Uid),
-    /// Nothing any more: the row is gone, or its project is shared no longer.
+    /// Nothing: the row is gone or its project is no longer shared.
     Nothing,
 }
 
-/// The mark of what is forgotten, where others have their kind.
+/// Used in place of a kind.
 const FORGOTTEN: &str = "forgotten";
 
-/// Puts a row in line, if its project is shared.
+/// Only if its project is shared.
 pub(super) fn add(store: &Connection, kind: &str, uid: &str) -> Result<()> {
     if is_shared(store, kind, uid)? {
         line_up(store, kind, uid)?;
@@ -47,7 +45,6 @@ fn line_up(store: &Connection, kind: &str, uid: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether the project that a row belongs to is shared.
 pub(super) fn is_shared(store: &Connection, kind: &str, uid: &str) -> Result<bool> {
     let sql = match kind {
         "project" => "SELECT shared FROM project WHERE uid = ?1",
@@ -65,8 +62,8 @@ pub(super) fn is_shared(store: &Connection, kind: &str, uid: &str) -> Result<boo
     Ok(store.prepare_cached(sql)?.query_row([uid], |row| row.get(0)).optional()?.unwrap_or(false))
 }
 
-/// What was forgotten is forgotten there, too: what may have been told, and what may be on its way. As long as the row is
-/// still here.
+/// Queues the deletion of a row that the team has, or may be about to receive. Requires that the row is still
+/// here.
 pub(super) fn forget(store: &Connection, kind: &str, uid: &str) -> Result<()> {
     let was_told = store.prepare_cached("DELETE FROM told WHERE uid = ?1")?.execute([uid])? == 1;
     if was_told || is_shared(store, kind, uid)? {
@@ -75,7 +72,7 @@ pub(super) fn forget(store: &Connection, kind: &str, uid: &str) -> Result<()> {
     Ok(())
 }
 
-/// A topic went into another project: what belongs to it has not been told there.
+/// A topic that moved to another project takes its rows along; that project's team does not have them yet.
 pub(super) fn moved(store: &Connection, topic: i64) -> Result<()> {
     let mut all = store.prepare_cached(
         "INSERT INTO outbox (kind, uid)
@@ -90,7 +87,6 @@ pub(super) fn moved(store: &Connection, topic: i64) -> Result<()> {
     Ok(())
 }
 
-/// Puts all in line that a project has.
 fn whole(store: &Connection, project: i64) -> Result<()> {
     let mut all = store.prepare_cached(
         "WITH RECURSIVE depth (id, deep) AS (
@@ -113,7 +109,7 @@ fn whole(store: &Connection, project: i64) -> Result<()> {
 }
 
 impl SqliteStore {
-    /// Says whether a project is shared. When it begins to be, all that it has is put in line.
+    /// A project that becomes shared is queued as a whole.
     pub fn set_shared(&mut self, project: i64, shared: bool) -> Result<()> {
         let is: Option<bool> = self
             .connection
@@ -133,7 +129,7 @@ impl SqliteStore {
         })
     }
 
-    /// Puts everything in line that is shared, as if nothing had been told yet.
+    /// Queues everything shared, as if nothing had been delivered.
     pub fn line_up_anew(&mut self) -> Result<()> {
         let shared = self.shared()?;
         self.write(|store| {
@@ -142,21 +138,21 @@ impl SqliteStore {
         })
     }
 
-    /// Projects that are shared: ids and names.
+    /// Ids and names.
     pub fn shared(&mut self) -> Result<Vec<(i64, String)>> {
         let mut found =
             self.connection.prepare_cached("SELECT id, name FROM project WHERE shared ORDER BY id")?;
         Ok(found.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Every project: its id, its name, what this machine knows it by. Without counting anything, since it is asked at every start.
+    /// Id, name and key. Without counts, because every start reads it.
     pub(crate) fn names(&mut self) -> Result<Vec<(i64, String, Option<String>)>> {
         let mut found = self.connection.prepare_cached("SELECT id, name, key FROM project ORDER BY id")?;
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
         Ok(found.query_map([], read)?.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// The first things in line.
+    /// The oldest entries.
     pub fn outbox(&mut self, limit: usize) -> Result<Vec<Outgoing>> {
         self.read(|store| {
             let mut found =
@@ -172,7 +168,7 @@ impl SqliteStore {
         })
     }
 
-    /// The first that are to be forgotten, wherever they are in line.
+    /// The oldest deletions, wherever they are in the outbox.
     pub fn outbox_forgotten(&mut self, limit: usize) -> Result<Vec<(i64, Uid)>> {
         let mut found = self
             .connection
@@ -183,7 +179,8 @@ impl SqliteStore {
             .collect::<rusqlite::Result<_>>()?)
     }
 
-    /// A team is about to be told of these. Written down before it is: who is stopped in between does not know how far it got.
+    /// Notes that these rows are about to be sent. Stored before sending: after a crash it is unknown how
+    /// many arrived.
     pub fn will_tell<'a>(&mut self, uids: impl IntoIterator<Item = &'a str>) -> Result<()> {
         self.write(|store| {
             let mut told = store.prepare_cached("INSERT OR IGNORE INTO told (uid) VALUES (?1)")?;
@@ -194,7 +191,6 @@ impl SqliteStore {
         })
     }
 
-    /// The same of all there is.
     pub fn will_tell_all(&mut self) -> Result<()> {
         self.write(|store| {
             store.execute(
@@ -206,13 +202,11 @@ impl SqliteStore {
         })
     }
 
-    /// How much is in line.
     pub fn outbox_length(&mut self) -> Result<u64> {
         let count: i64 = self.connection.query_row("SELECT count(*) FROM outbox", [], |row| row.get(0))?;
         Ok(count as u64)
     }
 
-    /// These have been told.
     pub fn delivered(&mut self, told: &[i64]) -> Result<()> {
         self.write(|store| {
             let mut done = store.prepare_cached("DELETE FROM outbox WHERE seq = ?1")?;
@@ -223,7 +217,7 @@ impl SqliteStore {
         })
     }
 
-    /// A row as the team is told of it; `None` where it is not.
+    /// The version of a row that the team receives; `None` if it is not shared.
     pub fn as_told(&mut self, kind: &str, uid: &str) -> Result<Option<Record>> {
         self.read(|store| {
             Ok(match sent(store, kind, uid)? {

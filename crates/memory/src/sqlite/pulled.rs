@@ -1,7 +1,7 @@
-//! Which rows came from the team, and which machine brought them there. A pull changes and deletes these and no others.
+//! Rows that came from the team, with the machine that delivered each. A pull changes and deletes only these.
 //!
-//! A row that is not in this list was written here, or came in before the list was kept. The server's own columns
-//! (`origin`, `updated`, `project`) say nothing about such a row: everybody in the team can write them.
+//! A row outside this list was written here, or came before the list existed. For such a row the server's
+//! columns (`origin`, `updated`, `project`) prove nothing: everyone in the team can write them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,10 @@ use crate::error::Result;
 use crate::record::{Decision, Foreign, Record, Topic, Uid, Withdrawn};
 use crate::store::Put;
 
-/// The tables whose rows travel to other machines.
+/// Tables whose rows are pulled.
 const KINDS: [&str; 2] = ["topic", "decision"];
 
-/// The row was written here, or is gone.
+/// Called when the row was rewritten here or deleted.
 pub(super) fn remove(store: &Connection, kind: &str, uid: &str) -> Result<()> {
     if KINDS.contains(&kind) {
         store.prepare_cached("DELETE FROM pulled WHERE kind = ?1 AND uid = ?2")?.execute([kind, uid])?;
@@ -33,14 +33,14 @@ fn add(store: &Connection, kind: &str, uid: &str, origin: &str) -> Result<()> {
     Ok(())
 }
 
-/// The machine that a row came from; `None` for one that was written here.
+/// `None` for a row that was written here.
 fn origin(store: &Connection, kind: &str, uid: &str) -> Result<Option<Uid>> {
     let mut found = store.prepare_cached("SELECT origin FROM pulled WHERE kind = ?1 AND uid = ?2")?;
     Ok(found.query_row([kind, uid], |row| row.get(0)).optional()?)
 }
 
-/// Whether a machine may change a row through the team: only one that it brought itself, and only while the row's project is
-/// shared. From a project that is private by now nothing is moved, or others would get what was added to it since.
+/// A machine may change only rows that it delivered itself, and only while their project is shared here. A
+/// row of a project that is private now must not move, or others would receive what was added to it since.
 fn is_theirs(store: &Connection, kind: &str, uid: &str, from: &str) -> Result<bool> {
     Ok(origin(store, kind, uid)?.as_deref() == Some(from) && is_shared(store, kind, uid)?)
 }
@@ -49,8 +49,7 @@ fn exists(store: &Connection, kind: &str, uid: &str) -> Result<bool> {
     Ok(store.prepare_cached(&format!("SELECT 1 FROM {kind} WHERE uid = ?1"))?.exists([uid])?)
 }
 
-/// Whether a new row would have the name of something else here. Forgetting goes by names, so a withdrawal of that row would
-/// reach the other one.
+/// Deletions go by uid alone, so withdrawing a row with the uid of another one would delete both.
 fn is_name_taken(store: &Connection, uid: &str) -> Result<bool> {
     for kind in ["project", "topic", "session", "log", "decision"] {
         if exists(store, kind, uid)? {
@@ -60,8 +59,8 @@ fn is_name_taken(store: &Connection, uid: &str) -> Result<bool> {
     Ok(false)
 }
 
-/// Names that topics of this machine's sessions have, or will have: what the recorder finds under such a name it takes for
-/// the session's own, and stores what was said there.
+/// Uids of topics that sessions of this machine have or will have. A foreign topic under such a uid would
+/// receive the logs of the session.
 fn of_sessions(store: &Connection) -> Result<BTreeSet<Uid>> {
     let uids = |sql: &str| -> Result<Vec<Uid>> {
         let mut found = store.prepare_cached(sql)?;
@@ -76,10 +75,9 @@ fn of_sessions(store: &Connection) -> Result<BTreeSet<Uid>> {
     Ok(names)
 }
 
-/// Rows of the team on their way in.
 struct Pulling<'a> {
     store: &'a Connection,
-    /// Looked up once it is needed.
+    /// Loaded on first use.
     of_sessions: Option<BTreeSet<Uid>>,
 }
 
@@ -105,7 +103,7 @@ impl Pulling<'_> {
         Ok(put)
     }
 
-    /// Not one that claims to be the topic of a session of this machine.
+    /// Refuses a topic that claims to belong to a session of this machine.
     fn topic(&mut self, row: &Topic) -> Result<Option<Topic>> {
         let store = self.store;
         if let Some(session) = &row.automatic
@@ -113,7 +111,7 @@ impl Pulling<'_> {
         {
             return Ok(None);
         }
-        // Hashed names have version 8, random ones 4.
+        // Derived uids have version 8, random ones 4.
         if row.uid.as_bytes().get(14) == Some(&b'8') {
             let known = match self.of_sessions.take() {
                 Some(known) => known,
@@ -132,8 +130,8 @@ impl Pulling<'_> {
         Ok(Some(row))
     }
 
-    /// Not into a topic that is private here. What it takes the place of came from outside, too: a decision that was made here
-    /// stands until it is taken back here.
+    /// Refuses a decision in a topic that is private here. It may replace only a decision that was pulled:
+    /// one made here stays in force until it is retracted here.
     fn decision(&self, row: &Decision) -> Result<Option<Decision>> {
         if !is_shared(self.store, "topic", &row.topic)? {
             return Ok(None);
@@ -149,7 +147,7 @@ impl Pulling<'_> {
 }
 
 impl SqliteStore {
-    /// Puts in what comes from the team, as far as it may: it does not go back there.
+    /// Stores rows from the team as far as allowed. They are not delivered back.
     pub fn put_from_team(&mut self, rows: &[Foreign]) -> Result<Vec<Put>> {
         self.write(|store| {
             let mut pulling = Pulling { store, of_sessions: None };
@@ -157,12 +155,13 @@ impl SqliteStore {
         })
     }
 
-    /// What its origin took back goes from here, too: decisions, and topics in which nothing is left and that no topic of this
-    /// machine is a part of. Other names are not noted as forgotten: the server could keep a session from being stored.
+    /// Deletes rows that their origin deleted: decisions, and topics that are empty and not the parent of a
+    /// local topic. Other uids are not remembered as forgotten: the server could keep a session from being
+    /// stored.
     pub fn withdraw(&mut self, rows: &[Withdrawn]) -> Result<()> {
         let is_gone = self.write(|store| {
             let mut gone = Gone::told_by_the_team(store);
-            // What is in topics first.
+            // Decisions before topics.
             for kind in KINDS.iter().rev() {
                 for row in rows.iter().filter(|row| row.kind == *kind) {
                     if is_theirs(store, kind, &row.uid, &row.origin)? {
@@ -182,13 +181,13 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Rows that came from outside, by their names, with the machine that each came from.
+    /// Row uid to the machine that delivered it.
     pub fn origins(&mut self) -> Result<BTreeMap<Uid, Uid>> {
         let mut found = self.connection.prepare_cached("SELECT uid, origin FROM pulled")?;
         Ok(found.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Takes over what another file knew of rows that are here.
+    /// Takes over the origins that another file has for rows that are here.
     pub(super) fn came_from(&mut self, rows: &[(String, Uid, Uid)]) -> Result<()> {
         self.write(|store| {
             for (kind, uid, from) in rows {

@@ -1,4 +1,4 @@
-//! Putting rows in: each by its uid, the newer version stands, what was forgotten stays so.
+//! Stores rows by uid: the newer version wins, and forgotten rows stay forgotten.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use tidegate_core::time::Millis;
@@ -12,12 +12,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::record::{self, Record, Source, Status};
 use crate::store::Put;
 
-/// Whether what is put goes to a team, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outbox {
-    /// If its project is shared.
+    /// Delivered to the team if the project is shared.
     Yes,
-    /// It comes from there.
+    /// Not delivered back, and wins over a stored version of the same time.
     No,
 }
 
@@ -40,7 +39,7 @@ fn each(store: &Connection, records: &[Record], to: Outbox) -> Result<Vec<Put>> 
         };
         if to == Outbox::Yes && matches!(put, Put::New | Put::Changed) {
             outbox::add(store, record.kind(), record.uid())?;
-            // Whoever brought it, this version was written here.
+            // This version was written here, whoever delivered the row first.
             pulled::remove(store, record.kind(), record.uid())?;
         }
         done.push(put);
@@ -48,7 +47,7 @@ fn each(store: &Connection, records: &[Record], to: Outbox) -> Result<Vec<Put>> 
     Ok(done)
 }
 
-/// What is there of a row: its number and version.
+/// Id or doc number, and version.
 type There = Option<(i64, i64)>;
 
 fn there(store: &Connection, table: &str, number: &str, uid: &str) -> Result<There> {
@@ -56,8 +55,8 @@ fn there(store: &Connection, table: &str, number: &str, uid: &str) -> Result<The
     Ok(store.prepare_cached(&sql)?.query_row([uid], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
 }
 
-/// Whether what is there stands against this version. Of two of the same time it does, unless it came from the team: then
-/// the team's version of it stands on every machine.
+/// Of two versions of the same time the stored one wins, except against the team: its version has to win on
+/// every machine.
 fn stands(there: There, updated: Millis, to: Outbox) -> bool {
     there.is_some_and(|(_, there)| there > ms(updated) || (there == ms(updated) && to == Outbox::Yes))
 }
@@ -66,7 +65,7 @@ fn is_forgotten(store: &Connection, uid: &str) -> Result<bool> {
     Ok(store.prepare_cached("SELECT 1 FROM forgotten WHERE uid = ?1")?.exists([uid])?)
 }
 
-/// What a row refers to; `None` where that was forgotten, and the row with it.
+/// `None` if the referenced row was forgotten, and this row with it.
 fn referred(store: &Connection, table: &str, uid: &str) -> Result<Option<i64>> {
     let sql = format!("SELECT id FROM {table} WHERE uid = ?1");
     let mut find = store.prepare_cached(&sql)?;
@@ -84,14 +83,14 @@ fn referred(store: &Connection, table: &str, uid: &str) -> Result<Option<i64>> {
     }
 }
 
-/// The mark of a project that another one had been made for before.
+/// The key of a note that a project is a duplicate of another.
 fn same_mark(uid: &str) -> String {
     format!("{SAME}{uid}")
 }
 
 const SAME: &str = "project ";
 
-/// What turned out to be a project that is forgotten is forgotten with it.
+/// Duplicates of a forgotten project are forgotten with it.
 pub(super) fn forget_same_projects(store: &Connection, uid: &str) -> Result<()> {
     let same = "FROM about WHERE value = ?1 AND substr(name, 1, length(?2)) = ?2";
     store.execute(
@@ -102,20 +101,20 @@ pub(super) fn forget_same_projects(store: &Connection, uid: &str) -> Result<()> 
     Ok(())
 }
 
-/// The project that this one turned out to be.
+/// The project of which this one is a duplicate.
 fn same_project(store: &Connection, uid: &str) -> Result<Option<String>> {
     let mut found = store.prepare_cached("SELECT value FROM about WHERE name = ?1")?;
     Ok(found.query_row([same_mark(uid)], |row| row.get(0)).optional()?)
 }
 
-/// The topic and the session that a row refers to; `None` where either was forgotten, and the row with it.
+/// `None` if either was forgotten, and the row with it.
 fn place(store: &Connection, topic: &str, session: Option<&str>) -> Result<Option<(i64, Option<i64>)>> {
     let Some(topic) = referred(store, "topic", topic)? else { return Ok(None) };
     let Some(session) = session else { return Ok(Some((topic, None))) };
     Ok(referred(store, "session", session)?.map(|session| (topic, Some(session))))
 }
 
-/// The number that a row asks for, where it is free.
+/// The wished id, if it is free.
 fn free_id(store: &Connection, table: &str, wanted: Option<i64>) -> Result<Option<i64>> {
     let Some(id) = wanted.filter(|id| *id > 0 && *id < i64::MAX / 2) else { return Ok(None) };
     let taken = store.prepare_cached(&format!("SELECT 1 FROM {table} WHERE id = ?1"))?.exists([id])?;
@@ -126,7 +125,7 @@ fn project(store: &Connection, row: &record::Project) -> Result<Put> {
     if is_forgotten(store, &row.uid)? {
         return Ok(Put::Forgotten);
     }
-    // A folder belongs to one project: the first that said so.
+    // A folder belongs to the first project that claimed it.
     let key = match &row.key {
         Some(key) => {
             let mut taken = store.prepare_cached("SELECT 1 FROM project WHERE key = ?1 AND uid <> ?2")?;
@@ -135,7 +134,7 @@ fn project(store: &Connection, row: &record::Project) -> Result<Put> {
         None => None,
     };
     match there(store, "project", "id", &row.uid)? {
-        // Two who met the folder for the first time at once, or on two machines, mean one project.
+        // Two processes or machines that met the folder at the same time mean one project.
         None if key.is_none() && is_known_otherwise(store, row)? => Ok(Put::Kept),
         None => {
             let id = free_id(store, "project", row.id)?;
@@ -157,7 +156,7 @@ fn project(store: &Connection, row: &record::Project) -> Result<Put> {
     }
 }
 
-/// Whether a project of the same folder and name is there. What refers to this one is then about that.
+/// Whether a project of the same folder and name exists. Rows of the new one are then stored in that one.
 fn is_known_otherwise(store: &Connection, row: &record::Project) -> Result<bool> {
     let mut same = store.prepare_cached("SELECT uid FROM project WHERE key = ?1 AND name = ?2")?;
     let same: Option<String> = same.query_row(params![row.key, row.name], |row| row.get(0)).optional()?;
@@ -172,7 +171,7 @@ fn topic(store: &Connection, row: &record::Topic, to: Outbox) -> Result<Put> {
     if is_forgotten(store, &row.uid)? {
         return Ok(Put::Forgotten);
     }
-    // With its session its own topic is forgotten, even if it was never there.
+    // A forgotten session takes its automatic topic along, even one that was never stored.
     if let Some(session) = &row.automatic
         && is_forgotten(store, session)?
     {
@@ -184,7 +183,7 @@ fn topic(store: &Connection, row: &record::Topic, to: Outbox) -> Result<Put> {
         return Ok(Put::Kept);
     }
     let Some(project) = referred(store, "project", &row.project)? else { return Ok(Put::Forgotten) };
-    // A topic whose whole was forgotten stands for itself.
+    // A topic whose parent was forgotten stands alone.
     let mut parent = match &row.parent {
         Some(parent) => referred(store, "topic", parent)?,
         None => None,
@@ -221,13 +220,13 @@ fn topic(store: &Connection, row: &record::Topic, to: Outbox) -> Result<Put> {
             return Err(Error::new(ErrorKind::Refused, "a topic cannot be a part of itself")
                 .hint("name another topic that it is a part of"));
         }
-        // The order that topics have here stays.
+        // The local hierarchy wins over the team's.
         parent = None;
     }
     let (was_in, doc): (i64, i64) = store
         .prepare_cached("SELECT project, doc FROM topic WHERE id = ?1")?
         .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    // In another project all that belongs to it is found anew.
+    // In another project, the project token of all its texts changes.
     let docs = if was_in == project { vec![doc] } else { index::of_whole_topic(store, id)? };
     index::change(store, &docs, || {
         let mut change = store.prepare_cached(
@@ -255,7 +254,6 @@ fn topic(store: &Connection, row: &record::Topic, to: Outbox) -> Result<Put> {
     Ok(Put::Changed)
 }
 
-/// Whether a topic would be a part of itself.
 fn is_circle(store: &Connection, topic: i64, parent: Option<i64>) -> Result<bool> {
     let mut above = parent;
     while let Some(one) = above {
@@ -287,7 +285,7 @@ fn session(store: &Connection, row: &record::Session) -> Result<Put> {
         new.execute(values)?;
         return Ok(Put::New);
     }
-    // Who records a later relay does not know of the first.
+    // A later relay does not know the first branch and the start of the session.
     let mut change = store.prepare_cached(
         "UPDATE session SET project = ?2, root = ?3, branch = coalesce(branch, ?4), created = min(created, ?5), updated = ?6
         WHERE uid = ?1",
@@ -358,7 +356,7 @@ fn log(store: &Connection, row: &record::Log) -> Result<Put> {
                 )
             })?;
         } else {
-            // Its place in lists is when it began.
+            // The start of a log determines its place in lists.
             index::remove(store, doc)?;
             store.prepare_cached("DELETE FROM log WHERE doc = ?1")?.execute([doc])?;
             new(index::free(store, Table::Log, row.at)?)?;
@@ -375,7 +373,7 @@ fn log(store: &Connection, row: &record::Log) -> Result<Put> {
             )?;
             count.execute(params![topic, recorded])?;
         }
-        // Of a new version nothing is certain but what can be counted.
+        // An update can change the counts of both topics in any way.
         Some(was_in) => {
             recount(store, topic)?;
             if was_in != topic {
@@ -398,7 +396,7 @@ fn decision(store: &Connection, row: &record::Decision, to: Outbox) -> Result<Pu
     let Some((topic, session)) = place(store, &row.topic, row.session.as_deref())? else {
         return Ok(Put::Forgotten);
     };
-    // What took the place of something forgotten stands for itself.
+    // A decision that replaced a forgotten one stands alone.
     let mut supersedes = match &row.supersedes {
         Some(older) => referred(store, "decision", older)?,
         None => None,
@@ -424,7 +422,7 @@ fn decision(store: &Connection, row: &record::Decision, to: Outbox) -> Result<Pu
             .prepare_cached("SELECT doc FROM decision WHERE id = ?1")?
             .query_row([id], |row| row.get(0))?;
         index::remove(store, doc)?;
-        // Its place in lists is when it was made.
+        // The time of a decision determines its place in lists.
         let doc = if index::time(doc) == row.created {
             doc
         } else {
@@ -481,7 +479,7 @@ fn decision(store: &Connection, row: &record::Decision, to: Outbox) -> Result<Pu
     Ok(if known.is_some() { Put::Changed } else { Put::New })
 }
 
-/// No decision takes its own place, not even by way of others.
+/// Directly or through other decisions.
 fn not_itself(store: &Connection, decision: i64, supersedes: Option<i64>) -> Result<()> {
     let mut older = supersedes;
     while let Some(one) = older {
@@ -495,7 +493,7 @@ fn not_itself(store: &Connection, decision: i64, supersedes: Option<i64>) -> Res
     Ok(())
 }
 
-/// Something happened to a topic: it is active, and if it was offered before, it is new again.
+/// Activity makes a topic that was offered before new again.
 fn happened(store: &Connection, topic: i64, at: Millis) -> Result<()> {
     let mut active = store.prepare_cached(
         "UPDATE topic SET active = max(active, ?2),
@@ -516,7 +514,6 @@ fn active_project(store: &Connection, project: i64, at: Millis) -> Result<()> {
     Ok(())
 }
 
-/// Counts anew what a topic has.
 pub(super) fn recount(store: &Connection, topic: i64) -> Result<()> {
     let mut logs = store.prepare_cached(
         "UPDATE topic SET logs = (SELECT count(*) FROM log WHERE topic = ?1) WHERE id = ?1",
@@ -539,7 +536,7 @@ fn recount_decisions(store: &Connection, topic: i64) -> Result<()> {
     Ok(())
 }
 
-/// Topics that a session was offered: counted once for each session.
+/// Each session counts once.
 pub(super) fn offered(store: &Connection, session: &str, topics: &[i64], at: Millis) -> Result<()> {
     for topic in topics {
         let mut known = store.prepare_cached(

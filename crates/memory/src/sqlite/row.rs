@@ -1,4 +1,4 @@
-//! Rows as they are read.
+//! Reads rows into records and views.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) fn of_ms(at: i64) -> Millis {
     Millis(u64::try_from(at).unwrap_or(0))
 }
 
-/// What of a log is neither looked for nor compared, in one column.
+/// Fields of a log that no query needs, as JSON in one column.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct More {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -136,7 +136,7 @@ pub(super) fn log(store: &Connection, which: &str, of: impl Params) -> Result<Op
     one(store, LOG, which, of, read_log)
 }
 
-/// A log by its uid, or by the beginning of it where only one begins so.
+/// By its uid or a unique prefix of it.
 pub(super) fn log_by_beginning(store: &Connection, beginning: &str) -> Result<Option<Log>> {
     if let Some(exact) = log(store, "log.uid = ?1", [beginning])? {
         return Ok(Some(exact));
@@ -168,7 +168,7 @@ pub(super) fn source_name(source: record::Source) -> &'static str {
     }
 }
 
-/// `superseded_by` is the first that took its place and was not taken back itself.
+/// `superseded_by` is the first replacement that was not retracted.
 pub(super) const DECISION: &str = "
     SELECT decision.id, decision.uid, topic.uid, decision.text, decision.reason, older.uid, decision.retracted,
         session.uid, decision.created, decision.updated, topic.id, topic.title, project.id, project.name,
@@ -178,7 +178,7 @@ pub(super) const DECISION: &str = "
         LEFT JOIN decision AS older ON older.id = decision.supersedes
         LEFT JOIN session ON session.id = decision.session";
 
-/// That a decision stands, as a condition.
+/// The condition that a decision is in force.
 pub(super) const STANDS: &str = "decision.retracted IS NULL AND NOT EXISTS
     (SELECT 1 FROM decision AS newer WHERE newer.supersedes = decision.id AND newer.retracted IS NULL)";
 

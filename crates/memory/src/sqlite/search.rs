@@ -1,11 +1,11 @@
-//! Search: the newest texts that hold what is asked for, the best of them first.
+//! Search: the best among the newest matching texts.
 //!
-//! The index gives texts in the order of their time, so what is looked at is bounded however common a word is: of logs the
-//! newest with the words in their title, and the newest with them anywhere; of each other sort the newest by themselves, so that
-//! none hides behind another.
+//! The index returns texts in the order of time, so the work is bounded however common a word is. Looked at
+//! are the newest logs with the words in the title, the newest logs with them anywhere, and the newest texts
+//! of each other sort separately, so that none crowds out another.
 //!
-//! What the index is asked costs what its words are common. So where the rarest of them leave only few texts, these are looked at,
-//! and about the others nothing is asked: whether a text has them is seen in it.
+//! The cost of an index query grows with the frequency of its words. If the rarest words leave only few
+//! texts, the search reads those texts and checks the other words there.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -23,18 +23,18 @@ use crate::view::{Hit, Kind, Query};
 const LOG_INDEX: &str = index::INDEXES[0];
 const FEW_INDEX: &str = index::INDEXES[1];
 
-/// How many texts are looked at: of each sort but logs, logs by their title, and logs.
+/// Limits on the texts to read: per sort other than logs, for logs by title, and for logs.
 const FEW: usize = 60;
 const BY_TITLE: usize = 60;
 const LOGS: usize = 120;
 
-/// How much of the index may be gone through for more logs than twice as many as are asked for, in entries.
+/// The index entries that may be read to find more logs than twice the limit.
 const ENTRIES: f64 = 100_000.0;
 
-/// How many are looked at where most of them hold the words elsewhere than asked.
+/// The limit if most logs contain the words, but not in the required order.
 const MOST_LOGS: usize = 3 * LOGS;
 
-/// How many texts tell how common a word is.
+/// The sample that estimates the frequency of a word.
 const SAMPLE: usize = 64;
 
 pub(super) fn search(store: &Connection, query: &Query) -> Result<Vec<Hit>> {
@@ -60,12 +60,10 @@ pub(super) fn search(store: &Connection, query: &Query) -> Result<Vec<Hit>> {
     search.hits()
 }
 
-/// What a filter leaves.
 struct Scope {
     tokens: Vec<String>,
-    /// Logs, too.
     logs: bool,
-    /// Which others, by sorts.
+    /// The wanted kinds other than logs, by sort.
     few: Vec<Vec<Kind>>,
     since: Option<Millis>,
     until: Option<Millis>,
@@ -89,14 +87,14 @@ impl Scope {
         is_possible.then_some(Scope { tokens, logs, few, since: filter.since, until: filter.until })
     }
 
-    /// Whether everything is asked for that is no log.
+    /// Whether all kinds other than logs are wanted.
     fn has_all_few(&self) -> bool {
         let all: usize = SORTS.iter().map(|sort| sort.len()).sum();
         self.few.iter().map(Vec::len).sum::<usize>() == all
     }
 }
 
-/// What is looked for together: every session has a topic, while decisions are few.
+/// Kinds that share a limit: there is a topic per session, but decisions are few.
 const SORTS: [&[Kind]; 3] = [&[Kind::Decision], &[Kind::Stock, Kind::Progress], &[Kind::Topic]];
 
 fn kind_name(kind: Kind) -> &'static str {
@@ -109,12 +107,11 @@ fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
-/// Tokens hold neither quotes nor spaces.
+/// Tokens contain neither quotes nor spaces.
 fn quoted(token: &str) -> String {
     format!("\"{token}\"")
 }
 
-/// What the index is asked for these parts.
 fn wanted(parts: &[Part], in_title: bool) -> Vec<String> {
     parts.iter().map(|part| expression(part, in_title)).collect()
 }
@@ -128,28 +125,25 @@ fn expression(part: &Part, in_title: bool) -> String {
     if part.any { format!("({})", tokens.join(" OR ")) } else { tokens.join(" AND ") }
 }
 
-/// One search.
 struct Search<'a> {
     store: &'a Connection,
     question: Question,
     scope: Scope,
     limit: usize,
-    /// How many texts hold each part, about.
+    /// Estimates per part.
     counts: Vec<f64>,
-    /// How many texts there are, about.
+    /// An estimate.
     all: f64,
     seen: BTreeSet<i64>,
     found: Vec<(f64, i64)>,
-    /// Of each index, all texts with some parts of the question, where they are few.
+    /// Per index, all texts with some parts of the question, if there are few.
     narrow: [Option<Narrow>; 2],
-    /// Where atoms of texts were and will be.
+    /// A buffer for the atoms of one text.
     room: Vec<Atom>,
 }
 
-/// What is gone through by itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Among {
-    /// All that is no log.
     Few,
     Logs,
 }
@@ -162,7 +156,6 @@ impl Among {
         }
     }
 
-    /// How many texts are looked at.
     fn most(self) -> usize {
         match self {
             Among::Few => FEW,
@@ -171,18 +164,18 @@ impl Among {
     }
 }
 
-/// All texts of an index with these parts of a question, each with what it has of all its parts.
+/// All texts with these parts of the question, and how well each fits the whole question.
 struct Narrow {
     parts: Vec<usize>,
     texts: Vec<(i64, Fit)>,
 }
 
-/// How to come by texts with several parts of a question.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// All parts at once, but the rarest first where they are likely to leave few texts.
+    /// All parts at once, unless the rarest ones alone are likely to leave few texts.
     Likely,
-    /// It is known that all at once gives nothing: the two rarest, then one more, until few are left.
+    /// Known: all parts at once find nothing. Starts with the rarest parts and adds one at a time until few
+    /// texts are left.
     StepByStep,
 }
 
@@ -204,15 +197,15 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The places of the parts, of the rarest first.
+    /// The rarest part first.
     fn by_rarity(&self) -> Vec<usize> {
         let mut places: Vec<usize> = (0..self.question.parts.len()).collect();
         places.sort_by(|one, other| self.counts[*one].total_cmp(&self.counts[*other]));
         places
     }
 
-    /// Nothing has all of it. A last word that no text has may go on, and a name may be within a longer one; then what says least
-    /// is left out, step by step.
+    /// No text has all parts. Tries a last word without matches as a prefix, and a name as part of a longer
+    /// one; then drops the most common parts one by one.
     fn with_less(&mut self) -> Result<()> {
         let last = self.question.parts.len() - 1;
         let mut changed = false;
@@ -237,7 +230,7 @@ impl Search<'_> {
         if changed {
             self.narrow = [None, None];
         } else if known.len() == self.question.parts.len() {
-            // All of them, as they were asked for, stand together nowhere: that is known.
+            // The exact question is known to find nothing.
             known.pop();
         }
         while !known.is_empty() && self.found.is_empty() {
@@ -247,7 +240,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Words of the index that begin like this part, or whose forms do.
+    /// Index words with this prefix, also as an inflected form.
     fn going_on(&self, at: usize) -> Result<Option<Part>> {
         let Some(prefix) = self.question.parts[at].prefix.as_deref().filter(|word| word.chars().count() >= 3)
         else {
@@ -271,14 +264,13 @@ impl Search<'_> {
         Ok((!tokens.is_empty()).then(|| Part::any_of(tokens)))
     }
 
-    /// Finds out how common each part is.
     fn count(&mut self) -> Result<()> {
         self.all = (index::logs(self.store)? as f64).max(1.0);
         self.counts = (0..self.question.parts.len()).map(|at| self.count_of(at)).collect::<Result<_>>()?;
         Ok(())
     }
 
-    /// From the newest texts with it: if they are many, then from how far back they reach.
+    /// Estimates the frequency from the age of the newest matches.
     fn count_of(&self, at: usize) -> Result<f64> {
         let expression = expression(&self.question.parts[at], false);
         let docs = self.docs(LOG_INDEX, &expression, SAMPLE)?;
@@ -299,7 +291,7 @@ impl Search<'_> {
         Ok((SAMPLE as f64 / reach.clamp(1e-9, 1.0)).min(self.all))
     }
 
-    /// The newest texts that hold what an expression says.
+    /// Newest first.
     fn docs(&self, index: &str, expression: &str, limit: usize) -> Result<Vec<i64>> {
         let (sql, values) = self.ask(index, expression, limit, "DESC");
         self.docs_of(&sql, &values)
@@ -312,7 +304,6 @@ impl Search<'_> {
             .collect::<rusqlite::Result<Vec<i64>>>()?)
     }
 
-    /// How an index is asked for texts, in the order of their time or the other way round.
     fn ask(&self, index: &str, expression: &str, limit: usize, order: &str) -> (String, Vec<Value>) {
         let mut sql = format!("SELECT rowid FROM {index} WHERE {index} MATCH ?");
         let mut values: Vec<Value> = vec![expression.to_owned().into()];
@@ -329,7 +320,7 @@ impl Search<'_> {
         (sql, values)
     }
 
-    /// Looks at texts that hold these parts of the question, of which the rarest comes first.
+    /// Expects the rarest part first.
     fn gather(&mut self, places: &[usize], way: Way) -> Result<()> {
         let (parts, weights) = (self.parts(places), Weights::of(&self.counts, self.all));
         if !self.gather_narrow(Among::Few, places, way, &weights)? {
@@ -345,7 +336,7 @@ impl Search<'_> {
         places.iter().map(|place| self.question.parts[*place].clone()).collect()
     }
 
-    /// How many logs with these parts to look at. Where they are far between, the index takes long to find each.
+    /// Fewer if matches are rare, because the index takes long to find each.
     fn worth_looking_at(&self, places: &[usize]) -> usize {
         let parts = || places.iter().map(|place| (&self.question.parts[*place], self.counts[*place]));
         let likely = parts().fold(self.all, |likely, (_, count)| likely * count / self.all);
@@ -353,7 +344,7 @@ impl Search<'_> {
         ((likely * ENTRIES / entries.max(1.0)) as usize).clamp((2 * self.limit).min(LOGS), LOGS)
     }
 
-    /// Does it by what the rarest parts leave, if that is little. Tells whether it did.
+    /// Uses only the rarest parts if they leave few texts. Returns whether it did.
     fn gather_narrow(&mut self, among: Among, places: &[usize], way: Way, weights: &Weights) -> Result<bool> {
         let is_wanted = match among {
             Among::Few => self.scope.has_all_few(),
@@ -381,7 +372,7 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Asks for the rarest parts, one more each time, until there are few enough texts.
+    /// Adds one of the rarest parts at a time until few texts are left.
     fn narrow(
         &mut self,
         among: Among,
@@ -391,12 +382,12 @@ impl Search<'_> {
     ) -> Result<Option<Narrow>> {
         let most = among.most();
         let mut likely = self.all;
-        // All of them are asked for in any case; but of two it is soon seen whether they meet.
+        // The full set is queried anyway; a pair quickly shows whether the words meet.
         for some in 1..=(places.len() - 1).max(2).min(places.len()) {
             likely *= self.counts[places[some - 1]] / self.all;
             let is_worth_it = match way {
-                // Between the two the answer could be long in coming and of no use. Where very many are likely it comes at once, but
-                // for parts that never meet.
+                // In between, the query could take long and not help. Where very many matches are likely it
+                // returns at once, unless the parts never meet.
                 Way::Likely => likely < most as f64 / 2.0 || some > 1 && likely > most as f64 * 20.0,
                 Way::StepByStep => some > 1 || likely < most as f64,
             };
@@ -404,7 +395,7 @@ impl Search<'_> {
                 continue;
             }
             let parts = self.parts(&places[..some]);
-            // All or none of them are of use, so they may come as the index has them; backwards it takes longer.
+            // All or none are used, so the order does not matter; ascending is faster.
             let (sql, values) =
                 self.ask(among.index(), &self.with_filters(wanted(&parts, false)), most, "ASC");
             let docs = self.docs_of(&sql, &values)?;
@@ -426,9 +417,8 @@ impl Search<'_> {
         wanted.join(" AND ")
     }
 
-    /// The newest of what is no log.
     fn gather_few(&mut self, parts: &[Part], weights: &Weights) -> Result<()> {
-        // Where there are not many of all sorts together, that is one question instead of one for each.
+        // One query if there are few in total, else one per sort.
         if self.scope.has_all_few() {
             let docs = self.docs(FEW_INDEX, &self.with_filters(wanted(parts, false)), FEW)?;
             if docs.len() < FEW {
@@ -446,7 +436,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The newest logs, by their title and by anything in them.
+    /// By title and by any text.
     fn gather_logs(&mut self, parts: &[Part], weights: &Weights, at_once: usize) -> Result<()> {
         if !self.scope.logs {
             return Ok(());
@@ -454,13 +444,12 @@ impl Search<'_> {
         let store = self.store;
         let (sql, values) = self.ask(LOG_INDEX, &self.with_filters(wanted(parts, false)), MOST_LOGS, "DESC");
         let mut asked = store.prepare_cached(&sql)?;
-        // The index looks for more only when it is asked for more.
+        // The query is lazy: rows are computed as they are taken.
         let mut more = asked.query_map(params_from_iter(&values), |row| row.get(0))?;
         let mut looked_at = 0;
         while looked_at < MOST_LOGS {
             let docs: Vec<i64> = more.by_ref().take(at_once).collect::<rusqlite::Result<_>>()?;
             self.look(&docs, parts, weights)?;
-            // All are looked at.
             if docs.len() < at_once {
                 break;
             }
@@ -476,7 +465,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Looks at texts in which the index has all tokens of what is required.
+    /// Expects texts that contain all tokens of the required parts.
     fn look(&mut self, docs: &[i64], required: &[Part], weights: &Weights) -> Result<()> {
         let newest = self.newest()?;
         for doc in docs {
@@ -493,7 +482,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// What a text has of the question; nothing of one that is not there or of another time.
+    /// `None` if the text is gone or outside the time span.
     fn look_at(&mut self, doc: i64, required: &[Part], weights: &Weights) -> Result<Option<Fit>> {
         let mut room = std::mem::take(&mut self.room);
         let fit = if Table::of(doc) == Table::Log {
@@ -508,7 +497,7 @@ impl Search<'_> {
         Ok(fit)
     }
 
-    /// The same of a log. Most of what is looked at are logs, and most of them are not shown: nothing is copied.
+    /// Copies nothing: most texts are logs, and most logs are not shown.
     fn look_at_log(
         &self,
         doc: i64,
@@ -571,7 +560,6 @@ impl Search<'_> {
     }
 }
 
-/// A text as it is looked at and shown.
 struct Loaded {
     kind: Kind,
     id: String,
@@ -581,7 +569,7 @@ struct Loaded {
     project: Option<String>,
     topic: Option<String>,
     at: Millis,
-    /// What its kind, or what became of it, makes of its score.
+    /// A factor for its kind and state.
     worth: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Upkeep: whether the file is sound, copies of it, and what can be saved of a damaged one.
+//! Maintenance: checks, backups and the rescue of rows from a damaged file.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -18,36 +18,30 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Record, Uid};
 use crate::store::{Put, Store};
 
-/// How much there is of what.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sizes {
-    /// Projects.
     pub projects: u64,
-    /// Topics, without automatic ones.
+    /// Without automatic topics.
     pub topics: u64,
-    /// Topics that were made for a session.
     pub automatic_topics: u64,
-    /// Sessions.
     pub sessions: u64,
-    /// Logs.
     pub logs: u64,
-    /// Logs that are to be summed up again.
+    /// Logs that wait for a summary by a language model.
     pub logs_again: u64,
-    /// Decisions.
     pub decisions: u64,
-    /// Learnings and entries of the flow that can be found.
+    /// Searchable learnings and progress notes.
     pub notes: u64,
-    /// What a team has yet to be told.
+    /// Entries that wait for delivery to the team.
     pub outbox: u64,
-    /// Bytes of the file.
+    /// Size of the file.
     pub bytes: u64,
 }
 
 impl SqliteStore {
-    /// Goes through the whole file. Gives what is wrong with it.
+    /// Reads the whole file and returns what is wrong with it.
     pub fn check(&mut self) -> Result<Vec<String>> {
         let mut wrong = of_check(&self.connection)?;
-        // The index checks itself; an error is what it found.
+        // FTS5 reports problems as an error.
         if let Err(error) = index::tell(&self.connection, "integrity-check") {
             wrong.push(format!("the index: {error}"));
         }
@@ -57,17 +51,15 @@ impl SqliteStore {
         Ok(wrong)
     }
 
-    /// Makes the index anew from the texts.
     pub fn index_anew(&mut self) -> Result<()> {
         self.write(|store| index::index_anew(store))
     }
 
-    /// A copy of the whole store, as of one moment.
+    /// A consistent copy.
     pub fn backup(&mut self, to: &Path) -> Result<()> {
         backup_to(&self.connection, to)
     }
 
-    /// How much there is of what.
     pub fn sizes(&mut self) -> Result<Sizes> {
         let bytes = fs::metadata(&self.path).map_or(0, |found| found.len());
         self.read(|store| {
@@ -103,7 +95,7 @@ fn of_check(connection: &Connection) -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// Where the index has more or fewer texts than there are.
+/// Compares the number of indexed texts with that of the tables.
 fn not_indexed(store: &Transaction<'_>) -> Result<Option<String>> {
     let mut texts = store.prepare(
         "SELECT id, (SELECT count(*) FROM topic WHERE topic.project = project.id)
@@ -125,7 +117,7 @@ fn not_indexed(store: &Transaction<'_>) -> Result<Option<String>> {
     Ok((there != indexed).then(|| format!("the index holds {indexed} texts, and there are {there}")))
 }
 
-/// What makes whoever makes a copy of a store the only one to do so, as long as it is held.
+/// Exclusive lock held while a backup is written.
 pub fn lock_copies(store: &Path) -> Result<File> {
     let path = store.with_file_name("lock.copies");
     let mut options = OpenOptions::new();
@@ -137,14 +129,14 @@ pub fn lock_copies(store: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// A copy in a new file: whole, and on disk before it has its name. Of what was deleted nothing is in it.
+/// The copy is complete and on disk before it gets its name. Deleted rows leave no bytes in it.
 pub fn backup_to(connection: &Connection, to: &Path) -> Result<()> {
     let mut half = to.as_os_str().to_owned();
     half.push(".tidegate-half");
     let half = PathBuf::from(half);
     let _ = fs::remove_file(&half);
     let made = (|| {
-        // SQLite writes into a file that is there if it is empty; this one is private from the beginning.
+        // SQLite accepts an existing empty file, and this one is private from the start.
         super::make_file(&half)?;
         let name = half.to_str().ok_or_else(|| Error::new(ErrorKind::Io, "the path is no text"))?;
         connection.execute("VACUUM INTO ?1", [name])?;
@@ -157,10 +149,10 @@ pub fn backup_to(connection: &Connection, to: &Path) -> Result<()> {
     made
 }
 
-/// How long a look waits for others.
+/// The time limit against other processes.
 const LOOKS: Duration = Duration::from_secs(5);
 
-/// Whether a file is a store that this program can read, from beginning to end.
+/// Reads the whole file; false also for a version that this program does not know.
 pub fn is_sound(path: &Path) -> bool {
     let check = || -> Result<bool> {
         let connection = connection::open(path, LOOKS)?;
@@ -172,16 +164,14 @@ pub fn is_sound(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.len() > 0) && check().unwrap_or(false)
 }
 
-/// What can be told of a store at a look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Looked {
-    /// How many logs it holds.
     pub logs: u64,
-    /// What a team has yet to be told.
+    /// Entries that wait for delivery to the team.
     pub outbox: u64,
 }
 
-/// Looks at a store without changing it, and without going through all of it: only gross damage shows.
+/// Reads only a little and changes nothing: finds gross damage only.
 pub fn look(path: &Path) -> Result<Looked> {
     let store =
         SqliteStore { connection: connection::open(path, LOOKS)?, path: path.to_owned(), patience: LOOKS };
@@ -193,17 +183,17 @@ pub fn look(path: &Path) -> Result<Looked> {
     for table in ["project", "topic", "session", "log", "decision", "note", "forgotten", "about"] {
         number(&format!("SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT 1)"))?;
     }
-    // The index can be asked for words, and for nothing else.
+    // FTS5 tables without content answer only MATCH queries.
     number("SELECT count(*) FROM (SELECT 1 FROM find WHERE find MATCH '\"p:1\"' LIMIT 1)")?;
     let logs = number("SELECT coalesce(sum(logs), 0) FROM topic")? as u64;
     Ok(Looked { logs, outbox: number("SELECT count(*) FROM outbox")? as u64 })
 }
 
-/// What is asked for, in which order, and how a row of it is read.
+/// A SELECT, its order, and the reader of its rows.
 type Kept = (&'static str, &'static str, fn(&Row<'_>) -> rusqlite::Result<Record>);
 
-/// Puts into a store whatever can still be read of a damaged file, and what was to be forgotten first. Gives how many rows
-/// were new or newer.
+/// Copies all readable rows of a damaged file into a store, after the list of forgotten uids. Returns the
+/// number of new or changed rows.
 pub fn salvage(damaged: &Path, into: &mut SqliteStore) -> u64 {
     let Ok(connection) = connection::open(damaged, LOOKS) else { return 0 };
     let uids = |table: &str| -> Result<Vec<String>> {
@@ -222,7 +212,7 @@ pub fn salvage(damaged: &Path, into: &mut SqliteStore) -> u64 {
     ];
     let mut saved = 0;
     for (select, order, read) in kept {
-        // Up to the damage from both ends. Rows that refer to later ones come once those are there.
+        // From both ends up to the damage, and once more for rows that refer to later ones.
         for direction in ["ASC", "DESC", "ASC"] {
             let _ = saved_from(
                 &connection,
@@ -237,7 +227,7 @@ pub fn salvage(damaged: &Path, into: &mut SqliteStore) -> u64 {
     saved
 }
 
-/// What a damaged file says of rows that came from a team; those that are lost with it count as written here.
+/// Rows whose origin is lost count as written here.
 fn came_from(connection: &Connection) -> Result<Vec<(String, Uid, Uid)>> {
     let mut found = connection.prepare("SELECT kind, uid, origin FROM pulled")?;
     let rows = found.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
@@ -278,7 +268,7 @@ fn put_what_can_be(records: &[Record], into: &mut dyn Store) -> u64 {
     let new = |puts: &[Put]| puts.iter().filter(|put| matches!(put, Put::New | Put::Changed)).count() as u64;
     match into.put(records) {
         Ok(puts) => new(&puts),
-        // One of them refers to something that was lost: the others are not to be lost with it.
+        // One row refers to a lost one; the others need not be lost with it.
         Err(_) => records
             .iter()
             .filter_map(|record| into.put(std::slice::from_ref(record)).ok())

@@ -1,4 +1,4 @@
-//! What comes from others is no longer than what is written here, and redacted like it: nobody knows who wrote it.
+//! Limits and redacts rows from the team: their author is unknown.
 
 use tidegate_core::redact::redact;
 use tidegate_core::time::Millis;
@@ -9,10 +9,10 @@ use crate::record::{Log, Record};
 use crate::text::one_line;
 use crate::view::Hit;
 
-/// How far the clocks of others may be ahead of this one.
+/// Tolerated clock difference, in milliseconds.
 const AHEAD: u64 = 5 * 60_000;
 
-/// A topic or a decision. A time beyond this machine's now would stand against every later change, and above all else in lists.
+/// Caps times: one in the future would win against every later change and lead every list.
 pub(super) fn record(mut record: Record, now: Millis) -> Record {
     let latest = later(now, AHEAD);
     match &mut record {
@@ -31,7 +31,6 @@ pub(super) fn record(mut record: Record, now: Millis) -> Record {
     record
 }
 
-/// A log that is shown from there.
 pub(super) fn log(row: &mut Log) {
     row.title = title(&row.title);
     for part in [&mut row.text, &mut row.prompt, &mut row.answer] {
@@ -39,7 +38,6 @@ pub(super) fn log(row: &mut Log) {
     }
 }
 
-/// What a search there found.
 pub(super) fn hit(hit: &mut Hit) {
     hit.title = title(&hit.title);
     hit.snippet = redact(&hit.snippet).text.into_owned();

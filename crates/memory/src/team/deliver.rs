@@ -1,4 +1,4 @@
-//! Tells the team what happened here, in that order.
+//! Delivers changes of this machine to the team, in their order.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -10,10 +10,10 @@ use crate::record::{Log, Record, Uid};
 use crate::sqlite::{Outgoing, Sent, SqliteStore};
 use crate::store::Put;
 
-/// How many things go in one transaction.
+/// Rows per transaction.
 const BATCH: usize = 200;
 
-/// Tells at most so many things. What the team knows is out of the line before the next is sent.
+/// Delivers at most `most` entries. Each batch leaves the outbox before the next one is sent.
 pub(super) fn deliver(
     store: &mut SqliteStore,
     team: &mut PostgresStore,
@@ -24,10 +24,10 @@ pub(super) fn deliver(
     let mut names: Option<BTreeMap<Uid, Uid>> = None;
     let mut batch = BATCH;
     while told.delivered + told.forgotten < most {
-        // What is to be forgotten needs nothing that is before it in line, and waits for nothing there.
+        // Deletions do not depend on earlier entries, so they go first.
         let (forgotten, uids): (Vec<i64>, Vec<Uid>) = store.outbox_forgotten(BATCH)?.into_iter().unzip();
         if !uids.is_empty() {
-            // With a project its name may have gone; whoever shares one of that name again is asked anew.
+            // A deleted project frees its name, so names are looked up again.
             names = None;
             team.forget_uids(&uids)?;
             store.delivered(&forgotten)?;
@@ -40,13 +40,13 @@ pub(super) fn deliver(
             return Ok(());
         }
         let known = if let Some(known) = names.take() { known } else { adopt(store, team)?.1 };
-        // A project may have got another name.
+        // The renamed project may have another name in the team.
         let renames = line.iter().any(|one| matches!(&one.what, Sent::Row(Record::Project(_))));
         let done = send(store, team, sender, &known, line, told)?;
         names = Some(known).filter(|_| !renames);
         if done.is_empty() {
             if whole {
-                // What they refer to is not in line: it will be once somebody changes it.
+                // The rows they refer to are not in the outbox; they will be once those rows change.
                 told.waiting = batch.min(store.outbox_length()? as usize);
                 return Ok(());
             }
@@ -67,7 +67,7 @@ fn send(
     told: &mut Told,
 ) -> Result<Vec<i64>> {
     let mut done = Vec::new();
-    // A row that is in line several times is the same each time: as it is now.
+    // A row that is queued several times is sent once, in its current version.
     let mut records: Vec<(Record, Vec<i64>)> = Vec::new();
     for one in rows {
         match one.what {
@@ -91,9 +91,9 @@ fn send(
                     None => done.push(one.seq),
                 }
             }
-            // A project is told by its name, and nothing else of it.
+            // Only the name of a project is shared, in `adopt_projects`.
             Sent::Row(Record::Project(_)) | Sent::Nothing => done.push(one.seq),
-            // It came into line a moment ago, and goes first the next time.
+            // Queued just now; the next round sends it first.
             Sent::Forgotten(_) => {}
         }
     }
@@ -113,7 +113,7 @@ fn send(
     Ok(done)
 }
 
-/// Where the server cannot take a row, whatever it is about it, the others must not wait for it.
+/// A row that the server rejects must not hold up the others.
 fn take(
     team: &mut PostgresStore,
     sender: &Sender,
@@ -138,8 +138,8 @@ fn take(
     Ok(became)
 }
 
-/// Without what is this machine's own business: its numbers, what it offered to its sessions, where its folders are, and which
-/// servers of other tools it has. `root` is the folder of a log's session.
+/// Removes what is private to this machine: numbers, offers, folders and the names of other MCP servers.
+/// `root` is the folder of a log's session.
 pub(super) fn for_team(mut record: Record, root: Option<&str>) -> Record {
     match &mut record {
         Record::Project(row) => (row.id, row.key) = (None, None),
@@ -157,7 +157,7 @@ pub(super) fn for_team(mut record: Record, root: Option<&str>) -> Record {
     record
 }
 
-/// A path from the project's folder on; `None` where it leads elsewhere.
+/// A path relative to the project's folder; `None` if it is outside.
 fn in_project(path: &str, root: Option<&str>) -> Option<String> {
     let path = Path::new(path);
     let below = match root.filter(|root| !root.is_empty()) {
@@ -168,7 +168,7 @@ fn in_project(path: &str, root: Option<&str>) -> Option<String> {
     inside.then(|| below.to_string_lossy().into_owned())
 }
 
-/// What a tool is called; of another server's only that it is one.
+/// Hides the names of other MCP servers.
 fn tool(name: String) -> String {
     let ours = ["mcp__tidegate__", "mcp__plugin_tidegate_tidegate__"];
     if name.starts_with("mcp__") && !ours.iter().any(|ours| name.starts_with(ours)) {

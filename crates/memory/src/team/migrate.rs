@@ -1,4 +1,5 @@
-//! Moves a whole store to a server. Whoever is stopped begins again: what is there already stays as it is.
+//! Copies a whole store to a server. An interrupted run can be repeated: rows that are there stay as they
+//! are.
 
 use std::collections::BTreeMap;
 
@@ -10,30 +11,27 @@ use crate::postgres::{Address, Delivered, Patience, PostgresStore, Sender};
 use crate::record::{Project, Record, Uid};
 use crate::store::{Put, Store};
 
-/// How many rows go in one transaction.
+/// Rows per transaction.
 const BATCH: usize = 200;
 
-/// What was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
-    /// How many rows of which kind there are here.
+    /// Local rows by kind.
     pub rows: BTreeMap<&'static str, usize>,
-    /// How many of them the server did not have.
+    /// Rows that the server did not have.
     pub new: usize,
-    /// How many it had forgotten, which stays so.
+    /// Rows that the server had forgotten, and that stay so.
     pub forgotten: usize,
-    /// The names of the projects.
     pub projects: Vec<String>,
 }
 
 impl Moved {
-    /// How many rows there are.
     pub fn all(&self) -> usize {
         self.rows.values().sum()
     }
 }
 
-/// Moves everything, and looks afterwards whether all of it is there. `progress` is told how many rows are done.
+/// Copies every row and verifies that the server has it. `progress` receives the number of rows so far.
 pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(usize)) -> Result<Moved> {
     let mut team = PostgresStore::connect(address.clone(), Patience::LONG)?;
     let standing = Standing::read(memory.home());
@@ -65,7 +63,7 @@ pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(
 struct Moving {
     team: PostgresStore,
     names: BTreeMap<Uid, Uid>,
-    /// The folders of sessions.
+    /// By session.
     roots: BTreeMap<Uid, String>,
     sender: Sender,
     batch: Vec<Record>,
@@ -111,7 +109,7 @@ impl Moving {
                 }
             }
         }
-        // Asked again, not believed.
+        // Counts the rows on the server instead of trusting the reply.
         let count = self.team.count(&there)?;
         if count != there.len() as u64 {
             let what = format!("{} rows were sent and {count} of them are there", there.len());

@@ -1,13 +1,13 @@
-//! What a machine and its team tell each other.
+//! The exchange with the team's store.
 //!
 //! ```text
 //! local store ─ outbox ─ deliver ─► team store ─ changes ─► pull ─► local store
 //!                                       └─ search ─► hits of others' logs
 //! ```
 //!
-//! Everything is written here first and delivered later, in the order in which it happened. What comes twice changes nothing
-//! there, so whoever is stopped in the middle sends it again. A project has one name in a team, and machines call it what
-//! they like: uids of projects are exchanged at the border.
+//! Rows are written locally first and delivered later, in order. Repeated delivery changes nothing, so an
+//! interrupted one starts over. A project has one name in the team but a uid per machine, so the uids of
+//! projects are translated in both directions.
 
 mod bounds;
 mod deliver;
@@ -31,36 +31,31 @@ use crate::record::{Project, Record, Uid};
 use crate::sqlite::SqliteStore;
 use crate::store::Store;
 
-/// How many things a worker tells in one run; the rest is for the next one.
+/// For one run of a worker.
 pub const MOST: usize = 5000;
 
-/// What was told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
-    /// How many things the team knows now.
     pub delivered: usize,
-    /// How many belong to what somebody had the team forget: they stay on this machine.
+    /// Rows of something the team has forgotten: they stay on this machine.
     pub forgotten: usize,
-    /// How many wait: for something that they refer to, or because the server does not take them.
+    /// Rows that wait for a row they refer to, or that the server rejects.
     pub waiting: usize,
-    /// What the server said about the last one that it does not take.
+    /// The server's reason for the last rejected row.
     pub refused: Option<String>,
-    /// How many topics and decisions of others are new here.
+    /// New or changed topics and decisions of others.
     pub pulled: usize,
 }
 
-/// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Tell the team.
     Push,
-    /// Be told.
     Pull,
-    /// First the one, then the other.
+    /// Push, then pull.
     Both,
 }
 
-/// Talks with the team, and remembers how it went.
+/// Exchanges rows with the team and records the outcome.
 pub fn exchange(
     memory: &mut Memory,
     address: &Address,
@@ -85,7 +80,8 @@ pub fn exchange(
     done
 }
 
-/// The same for a worker: only if there is a reason and, after failures, not before its time, unless somebody wants it at once.
+/// For the worker: only if a project is shared or rows are queued and, after a failure, if the next try is
+/// due.
 pub fn exchange_if_due(memory: &mut Memory, address: &Address, at_once: bool) -> Result<Option<Told>> {
     if memory.store().shared()?.is_empty() && memory.store().outbox_length()? == 0 {
         return Ok(None);
@@ -122,7 +118,6 @@ fn talk(
     Ok(told)
 }
 
-/// The projects that are shared, as this machine knows them.
 fn shared(store: &mut dyn Store, shared: &[(i64, String)]) -> Result<Vec<Project>> {
     let mut projects = Vec::new();
     for (id, _) in shared {
@@ -131,7 +126,7 @@ fn shared(store: &mut dyn Store, shared: &[(i64, String)]) -> Result<Vec<Project
     Ok(projects)
 }
 
-/// The same, and what the team calls them.
+/// The shared projects, and their uids in the team.
 fn adopt(store: &mut SqliteStore, team: &mut PostgresStore) -> Result<(Vec<Project>, BTreeMap<Uid, Uid>)> {
     let ids = store.shared()?;
     let projects = shared(store, &ids)?;
@@ -140,7 +135,7 @@ fn adopt(store: &mut SqliteStore, team: &mut PostgresStore) -> Result<(Vec<Proje
     Ok((projects, names))
 }
 
-/// A record with its project's other name. `None` if it has none.
+/// Replaces the project's uid. `None` if the project is unknown on the other side.
 fn renamed(record: Record, names: &BTreeMap<Uid, Uid>) -> Option<Record> {
     Some(match record {
         Record::Topic(mut row) => {
@@ -159,18 +154,16 @@ fn renamed(record: Record, names: &BTreeMap<Uid, Uid>) -> Option<Record> {
     })
 }
 
-/// What a team is said to be without.
 pub fn no_team() -> Error {
     Error::new(ErrorKind::Missing, "no team store is configured")
         .hint("set `[memory.team] url` and `projects` in your own config file")
 }
 
-/// How long until the next try after so many failures: 30 s, twice as long each time, at most an hour.
+/// The pause before the next try: 30 s, doubled after each failure, at most an hour.
 fn pause(failures: u32) -> u64 {
     (30_000_u64 << failures.saturating_sub(1).min(10)).min(3_600_000)
 }
 
-/// A time as people read it.
 fn later(now: Millis, ms: u64) -> Millis {
     Millis(now.0.saturating_add(ms))
 }

@@ -1,4 +1,4 @@
-//! Is told what others did: topics and decisions of projects that are shared, so that they have numbers here.
+//! Fetches topics and decisions of others, so that they have ids on this machine.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,12 @@ use crate::postgres::PostgresStore;
 use crate::record::{Foreign, Record, Uid};
 use crate::store::Put;
 
-/// How much comes at once.
 const BATCH: usize = 500;
 
-/// Gives how many are new or changed.
+/// Returns the number of new or changed rows.
 pub(super) fn pull(memory: &mut Memory, team: &mut PostgresStore, standing: &mut Standing) -> Result<usize> {
     let (projects, names) = adopt(memory.store(), team)?;
-    // Several projects here can be one there; then what comes belongs to the first.
+    // Several local projects can be one in the team; its rows go to the first of them.
     let mut back: BTreeMap<Uid, Uid> = BTreeMap::new();
     for project in projects.iter().rev() {
         back.extend(names.get(&project.uid).map(|of_team| (of_team.clone(), project.uid.clone())));
@@ -45,7 +44,7 @@ pub(super) fn pull(memory: &mut Memory, team: &mut PostgresStore, standing: &mut
     }
 }
 
-/// As this machine knows them. What belongs to a project that is not shared here is left out.
+/// Translates rows to this machine's uids. Drops those of projects not shared here, and those already known.
 fn for_here(memory: &mut Memory, rows: Vec<Foreign>, names: &BTreeMap<Uid, Uid>) -> Result<Vec<Foreign>> {
     let now = memory.now();
     let mut new = Vec::new();
@@ -62,7 +61,7 @@ fn for_here(memory: &mut Memory, rows: Vec<Foreign>, names: &BTreeMap<Uid, Uid>)
     Ok(new)
 }
 
-/// Whether two versions have the same time and the same content. Only what both sides know counts.
+/// Compares time and content, except for fields that are not delivered.
 fn says_the_same(here: &Record, there: &Record) -> bool {
     match (here, there) {
         (Record::Topic(here), Record::Topic(there)) => {

@@ -1,4 +1,4 @@
-//! Finds what others wrote down. Their logs are only there, so the server is asked, too; nobody waits for it for long.
+//! Searches the logs of others. They are only on the server, which gets a short time limit.
 
 use std::collections::BTreeSet;
 
@@ -10,17 +10,17 @@ use crate::record::Uid;
 use crate::store::Store;
 use crate::view::{Filter, Hit, Kind, Log, Query};
 
-/// What was found, here and there.
+/// Hits of this machine and of the team.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// Best first.
     pub hits: Vec<Hit>,
-    /// Why there is nothing of the team among them, where it was to be asked.
+    /// Set if the server was asked and did not answer.
     pub unreachable: Option<String>,
 }
 
 impl Found {
-    /// The sentence for whoever reads the hits.
+    /// The remark next to the hits.
     pub fn note(&self) -> Option<String> {
         self.unreachable
             .as_ref()
@@ -28,7 +28,7 @@ impl Found {
     }
 }
 
-/// Searches both. `address` is the team's, where there is one.
+/// `address` is `None` without a team.
 pub fn search(memory: &mut Memory, address: Option<&Address>, query: &Query) -> Result<Found> {
     let hits = memory.search(query)?;
     let Some(address) = address else { return Ok(Found { hits, unreachable: None }) };
@@ -39,7 +39,7 @@ pub fn search(memory: &mut Memory, address: Option<&Address>, query: &Query) -> 
     }
 }
 
-/// A log that is not here, by its uid or the beginning of it; `None` also where the team cannot be asked.
+/// Also looks in the team's store. `None` if the log is in neither, or the team cannot be reached.
 pub fn log(memory: &mut Memory, address: Option<&Address>, uid: &str) -> Result<Option<Log>> {
     if let Some(found) = memory.log(uid)? {
         return Ok(Some(found));
@@ -55,7 +55,8 @@ pub fn log(memory: &mut Memory, address: Option<&Address>, uid: &str) -> Result<
     Ok(found)
 }
 
-/// In which projects the team is to be asked. Topics and decisions of others are here anyway.
+/// The shared projects to ask about; `None` if the query is not about logs. Topics and decisions of others
+/// are already here.
 fn asked(memory: &mut Memory, query: &Query) -> Result<Option<Vec<crate::record::Project>>> {
     if !query.kinds.is_empty() && !query.kinds.contains(&Kind::Log) {
         return Ok(None);
@@ -63,11 +64,11 @@ fn asked(memory: &mut Memory, query: &Query) -> Result<Option<Vec<crate::record:
     let mut ids = memory.store().shared()?;
     ids.retain(|(id, _)| query.filter.project.is_none_or(|wanted| wanted == *id));
     let projects = shared(memory.store(), &ids)?;
-    // A topic has another number there; its logs are found by its name everywhere.
+    // Ids of topics differ on the server.
     Ok((!projects.is_empty() && query.filter.topic.is_none()).then_some(projects))
 }
 
-/// Asks, unless it failed a moment ago: whoever searches again does not wait again.
+/// Asks unless a request failed a moment ago: repeated searches should not each wait for a timeout.
 fn ask<T>(
     memory: &mut Memory,
     address: &Address,
@@ -88,7 +89,7 @@ fn ask<T>(
         }
     };
     if is_news {
-        // What cannot be kept is found out again.
+        // Losing this only costs another timeout.
         let _ = standing.write(memory.home());
     }
     answer.map_err(|error| error.what)
@@ -106,7 +107,7 @@ fn there(team: &mut PostgresStore, projects: &[crate::record::Project], query: &
     Ok(hits)
 }
 
-/// Each once. Scores of two stores say little about each other, so the best of both come first, then the second ones.
+/// Scores of two stores are not comparable, so the lists are interleaved; duplicates are dropped.
 fn merged(here: Vec<Hit>, there: Vec<Hit>, limit: usize) -> Vec<Hit> {
     let mut seen = BTreeSet::new();
     let known: BTreeSet<Uid> = here.iter().map(|hit| hit.uid.clone()).collect();

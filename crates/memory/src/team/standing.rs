@@ -1,4 +1,5 @@
-//! How it went the last time: a small file beside the store. Nothing of it is lost for good if it is.
+//! The outcome of the last exchange, in a small file next to the store. It can be deleted without losing
+//! data.
 
 use std::fs;
 
@@ -12,55 +13,51 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Home;
 use crate::record::{Uid, new_uid};
 
-/// `team.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
-    /// What this machine calls itself there.
+    /// The id of this machine in the team.
     pub machine: Uid,
-    /// What the store is called that it talked to last.
+    /// The id of the team's store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store: Option<String>,
-    /// Which projects it was told about, as the team calls them.
+    /// The projects pulled so far, by their uid in the team.
     #[serde(default)]
     pub projects: Vec<Uid>,
-    /// The last change that it knows of them.
+    /// The last change pulled.
     #[serde(default)]
     pub after: i64,
-    /// How many rows stayed here because they belong to what somebody had the team forget.
+    /// Rows kept here because they belong to something the team has forgotten.
     #[serde(default)]
     pub forgotten: usize,
-    /// What the server said about a row that it does not take.
+    /// The server's reason for a rejected row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// When it last worked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub succeeded: Option<Millis>,
-    /// What went wrong since.
+    /// The failures since then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// When a search last got no answer, and why. It says nothing about when to deliver.
+    /// The last failed search. It does not delay deliveries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<Failure>,
 }
 
-/// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// When it last did.
+    /// The last time.
     pub at: Millis,
-    /// What was said about it, without a password.
+    /// Never contains a password.
     pub what: String,
-    /// The server, as it is shown: of another one it says nothing.
+    /// As shown to people. A failure says nothing about another server.
     #[serde(default)]
     pub server: String,
-    /// How often in a row.
+    /// In a row.
     pub times: u32,
-    /// When the next try is due.
     pub next: Millis,
 }
 
 impl Standing {
-    /// What is known; anew where nothing is.
+    /// A new machine id if the file is missing or unreadable.
     pub fn read(home: &Home) -> Standing {
         let text = fs::read(home.folder().join("team.json")).ok();
         text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_else(|| Standing {
@@ -76,7 +73,6 @@ impl Standing {
         })
     }
 
-    /// Keeps it.
     pub(super) fn write(&self, home: &Home) -> Result<()> {
         let path = home.folder().join("team.json");
         let bytes = serde_json::to_vec(self).unwrap_or_default();
@@ -85,14 +81,14 @@ impl Standing {
             .map_err(|error| Error::new(ErrorKind::Io, format!("{}: {error}", path.display())))
     }
 
-    /// Whether a worker may try this server.
+    /// Whether a worker may try this server now.
     pub fn is_due(&self, server: &str, now: Millis) -> bool {
-        // A clock that went back must not keep it from trying.
+        // A clock that moved back must not prevent a try.
         let over = |failure: &Failure| failure.server != server || now >= failure.next || now < failure.at;
         self.failure.as_ref().is_none_or(over)
     }
 
-    /// Why nobody should wait for this server again: it failed a moment ago.
+    /// A failure so recent that another wait is pointless.
     pub(super) fn just_failed(&self, server: &str, now: Millis) -> Option<&Failure> {
         let lately = |failure: &&Failure| {
             failure.server == server && failure.at <= now && now.since(failure.at) < 30_000
@@ -100,12 +96,12 @@ impl Standing {
         self.search.iter().chain(&self.failure).find(lately)
     }
 
-    /// Whether this is another store than the last one: what that one told, and was told, says nothing about this one.
+    /// Whether the server has another store than last time, so that earlier exchanges say nothing about it.
     pub(super) fn is_another(&self, store: &str) -> bool {
         self.store.as_deref() != Some(store)
     }
 
-    /// It knows all that there is to tell now, or has it in line.
+    /// Starts over with a new store; everything shared is queued again.
     pub(super) fn talks_to(&mut self, store: String) {
         self.store = Some(store);
         self.after = 0;
@@ -124,7 +120,7 @@ impl Standing {
         self.search = Some(Failure::after(self.search.as_ref(), server, error, now));
     }
 
-    /// The server answers again, so a delivery need not wait. Gives whether that is news.
+    /// The server answers again, so deliveries need not wait. Returns whether that changed anything.
     pub(super) fn search_succeeded(&mut self, now: Millis) -> bool {
         let later = self.failure.as_mut().filter(|failure| failure.next > now);
         let is_news = later.is_some() || self.search.is_some();

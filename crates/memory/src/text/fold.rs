@@ -1,19 +1,17 @@
-//! Characters: which belong together, and which mean the same.
+//! Character classes and folding: which characters belong together, and which compare as equal.
 
-/// What a character is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// A word that ends where a character of another class begins.
+    /// Ends where a character of another class begins.
     Word,
-    /// A script without spaces; which one, for telling content from endings.
+    /// A script without spaces. The script tells content words from endings.
     Run(Script),
-    /// A mark that belongs to the character before it.
+    /// Belongs to the character before it.
     Mark,
-    /// Neither.
     Between,
 }
 
-/// Scripts whose words are not set apart.
+/// Scripts without spaces between words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Script {
     Han,
@@ -48,7 +46,7 @@ pub(crate) fn class(c: char) -> Class {
     }
 }
 
-/// A character of a word as it is compared: small, of ordinary width, without an accent where it has a common one.
+/// Folds case, full width and common accents.
 pub(crate) fn of_word(c: char) -> char {
     if c.is_ascii() {
         return c.to_ascii_lowercase();
@@ -76,7 +74,7 @@ pub(crate) fn of_word(c: char) -> char {
     }
 }
 
-/// A character of a run as it is compared: kana of half width are the same as the others.
+/// Half-width kana become ordinary ones.
 pub(crate) fn of_run(c: char) -> char {
     const WIDE: &str = "ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン";
     match c {
@@ -85,7 +83,7 @@ pub(crate) fn of_run(c: char) -> char {
     }
 }
 
-/// A kana with the mark that follows it.
+/// Combines a kana with the voicing mark after it.
 pub(crate) fn with_mark(c: char, mark: char) -> char {
     let step = match mark {
         '\u{3099}' | 'ﾞ' => 1,

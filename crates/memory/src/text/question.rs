@@ -1,30 +1,29 @@
-//! Questions: what somebody types, as parts that a text has to hold.
+//! Search questions, parsed into parts that a text must contain.
 
 use super::fold::{Class, Script, class};
 use super::scan::{Found, RunChar, hash, hash_of, scan};
 
-/// Parts beyond these are left out: nobody asks for so much.
+/// More parts are ignored.
 pub(super) const MOST_PARTS: usize = 24;
 
-/// Bytes beyond these are left out.
+/// More bytes are ignored.
 const MOST_BYTES: usize = 4096;
 
-/// A word that says little, unless it is all there is.
+/// Ignored unless the question has no other words.
 const SMALL_WORDS: &str = "a an and are as at be by did do does for from had has have how i in is it its of on or \
     that the their then there this to was we were what when where which who why will with you";
 
-/// Something that a text has to hold: a word, a run of characters, or a phrase.
+/// A word, a run of characters or a phrase that a text must contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What the index has to hold for it: all of them, or any.
+    /// The index must contain all of them, or any if `any` is set.
     pub tokens: Vec<String>,
-    /// Atoms that stand one after another in a text with it; or any of them.
+    /// Must follow each other in the text, or any of them if `any` is set.
     pub(crate) atoms: Vec<u64>,
-    /// The word as it was typed, where it is one that could go on.
+    /// The word as typed, if it may be the start of a longer one.
     pub prefix: Option<String>,
-    /// Of a name that consists of several words: these, by their stems.
+    /// The stems of the words within a name such as `fooBar`.
     pieces: Vec<String>,
-    /// Whether any token does, and not only all.
     pub any: bool,
 }
 
@@ -33,19 +32,19 @@ impl Part {
         Part { tokens, atoms, prefix: None, pieces: Vec::new(), any: false }
     }
 
-    /// Whether a text with its tokens holds it, and nothing has to stand together for that.
+    /// Whether the tokens suffice as proof, without looking at their order in the text.
     pub(crate) fn is_where_its_tokens_are(&self) -> bool {
         self.any || self.atoms.len() < 2
     }
 
-    /// The words of a name, one after another: what a longer name may hold of it.
+    /// The words of a name in order: a longer name may contain them.
     #[must_use]
     pub fn in_pieces(&self) -> Option<Part> {
         let atoms = self.pieces.iter().map(|piece| hash(piece)).collect();
         (!self.pieces.is_empty()).then(|| Part::of(self.pieces.clone(), atoms))
     }
 
-    /// Any of these words of the index, in place of one that it does not have.
+    /// Any of these index words in place of a word that the index does not have.
     #[must_use]
     pub fn any_of(tokens: Vec<String>) -> Part {
         let atoms = tokens.iter().map(|token| hash(token)).collect();
@@ -53,19 +52,18 @@ impl Part {
     }
 }
 
-/// What somebody looks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
-    /// What every text that is found holds.
+    /// Every hit contains all of these.
     pub parts: Vec<Part>,
-    /// The same, taken to the letter: runs of several scripts as a whole. Where that is nothing else it is empty.
+    /// The literal reading, with runs of several scripts kept whole. Empty if it equals `parts`.
     pub strict: Vec<Part>,
-    /// Sequences that speak for a text.
+    /// Sequences that raise the score of a text.
     pub(crate) phrases: Vec<Vec<u64>>,
 }
 
 impl Question {
-    /// Reads what somebody typed. Whatever it is: at worst there is nothing to look for.
+    /// Accepts any text; the result may be empty.
     pub fn parse(text: &str) -> Question {
         let mut end = text.len().min(MOST_BYTES);
         while !text.is_char_boundary(end) {
@@ -74,7 +72,7 @@ impl Question {
         let mut question = Question::default();
         let mut strict = Vec::new();
         let mut all: Vec<u64> = Vec::new();
-        // What stands in quotes belongs together; a quote that is never closed is none.
+        // Quotes keep words together; an unclosed quote is ignored.
         let pieces: Vec<&str> = text[..end].split(['"', '“', '”']).collect();
         let quotes = pieces.len() - 1;
         for (place, piece) in pieces.into_iter().enumerate() {
@@ -109,7 +107,6 @@ impl Question {
         question
     }
 
-    /// Whether there is anything to look for.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
@@ -127,7 +124,7 @@ fn unique(parts: &mut Vec<Part>) {
     parts.truncate(MOST_PARTS);
 }
 
-/// Everything in quotes, as one part.
+/// Everything within quotes becomes one part.
 fn phrase(text: &str) -> Part {
     let mut part = Part::of(Vec::new(), Vec::new());
     scan(text, |found| match found {
@@ -152,7 +149,7 @@ fn loose(text: &str, question: &mut Question, strict: &mut Vec<Part>, all: &mut 
             if segments.len() == 1 {
                 question.parts.push(whole.clone());
             } else {
-                // Between what is written with Chinese characters, hiragana are endings and particles.
+                // Between Chinese characters, hiragana are endings and particles.
                 let says = segments.iter().filter(|segment| segment[0].script != Script::Hiragana);
                 question.parts.extend(says.map(|segment| run_part(segment)));
                 question.phrases.push(whole.atoms.clone());
@@ -190,8 +187,9 @@ fn add_run(run: &[RunChar], part: &mut Part) {
     if let [one] = run {
         part.tokens.push(one.folded.to_string());
     }
-    // In a long run not every pair is asked for: each costs time, and that they stand together is seen in the text. The second and
-    // every other is: two characters each are often words by themselves, and what says most is how they meet.
+    // A long run asks for only some of its pairs: each costs time, and the order is checked in the text. It
+    // asks for the first, the last, and every second pair from the second one on: those cross the border
+    // between two-character words, which is the most specific.
     let last = run.len().saturating_sub(2);
     let is_asked = |place: usize| last < 3 || place % 2 == 1 || place == 0 || place == last;
     let asked = run.windows(2).enumerate().filter(|(place, _)| is_asked(*place));

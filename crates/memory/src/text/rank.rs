@@ -1,83 +1,78 @@
-//! How well a text fits a question, and the place in it that shows so.
+//! Scores how well a text fits a question, and picks the passage to show.
 
 use tidegate_core::time::Millis;
 
 use super::question::{MOST_PARTS, Part, Question};
 use super::scan::{Atom, atoms, atoms_into};
 
-/// A word in the title counts as many in the text.
+/// The weight of a word in the title against one in the text.
 const TITLE: f64 = 4.0;
 
-/// How soon more of the same word stop to count.
+/// The higher, the longer repetitions keep raising the score.
 const SATURATION: f64 = 1.2;
 
-/// A text of so many atoms is neither long nor short.
+/// In atoms.
 const USUAL_LENGTH: f64 = 250.0;
 
-/// A text loses half of what its time is worth in so many milliseconds: thirty days.
+/// The half-life of freshness: thirty days in milliseconds.
 const FADES: f64 = 30.0 * 86_400_000.0;
 
-/// How much of a text is looked at, in bytes: whoever writes more said what it is about before.
+/// In bytes; the subject of a longer text shows before that.
 const LOOKED_AT: usize = 256 * 1024;
 
-/// How many characters a snippet has.
+/// In characters.
 const SNIPPET: usize = 160;
 
-/// What is compared with a question.
 #[derive(Clone, Copy, Debug)]
 pub struct Document<'a> {
     /// One line.
     pub title: &'a str,
-    /// Texts, what says most first.
+    /// Most important first.
     pub texts: &'a [&'a str],
 }
 
-/// How much each part of a question says: the rarer, the more.
+/// The weight of each part of a question: rare parts weigh more.
 #[derive(Clone, Debug)]
 pub struct Weights(Vec<f64>);
 
 impl Weights {
-    /// From how many of all texts hold each part, about.
+    /// `counts` estimates how many of `all` texts contain each part.
     pub fn of(counts: &[f64], all: f64) -> Weights {
         let weight = |count: &f64| (1.0 + (all - count + 0.5).max(0.5) / (count + 0.5)).ln().max(0.05);
         Weights(counts.iter().map(weight).collect())
     }
 }
 
-/// What the time of a text is worth beside the newest one.
+/// A factor for the age of a text, relative to the newest one.
 pub fn freshness(at: Millis, newest: Millis) -> f64 {
     1.0 + 0.4 * (-(newest.since(at) as f64) / FADES).exp2()
 }
 
-/// What a document has of a question.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
-    /// How well it fits.
     pub score: f64,
-    /// Which of the required parts stand in it, a bit for each.
+    /// A bit per required part that the document contains.
     holds: u32,
 }
 
 impl Fit {
-    /// Whether the required part at this place stands in it.
     pub fn holds(self, place: usize) -> bool {
         self.holds & 1 << place != 0
     }
 
-    /// The same of a document that is worth more or less than others.
     #[must_use]
     pub fn worth(self, worth: f64) -> Fit {
         Fit { score: self.score * worth, ..self }
     }
 
-    /// Whether it holds what is required, if all tokens of that are known to be in it: what is left to see is whether they stand
-    /// together.
+    /// Whether the required parts are there, given that all of their tokens are: checks only that the tokens
+    /// follow each other.
     pub fn holds_together(self, required: &[Part]) -> bool {
         required.iter().enumerate().all(|(place, part)| part.is_where_its_tokens_are() || self.holds(place))
     }
 }
 
-/// Compares a document with a question, with the weight of each of its parts. `room` is what the atoms of the last document were in.
+/// `room` is a buffer that the calls share.
 pub fn fit(
     question: &Question,
     weights: &Weights,
@@ -116,8 +111,7 @@ pub fn fit(
     Fit { score, holds }
 }
 
-/// How well a document fits a question; `None` if it does not hold what is required. That it holds the tokens of what is required
-/// is known.
+/// `None` if a required part is missing. Assumes that all tokens of the required parts are there.
 pub fn score(
     question: &Question,
     weights: &Weights,
@@ -136,12 +130,11 @@ fn cut(text: &str) -> &str {
     &text[..end]
 }
 
-/// Where a part stands in a text.
 fn places<'a>(part: &'a Part, text: &'a [Atom]) -> impl Iterator<Item = usize> + 'a {
     (0..text.len()).filter(|at| stands(part, &text[*at..]).is_some())
 }
 
-/// How many atoms at the beginning of a text are this part.
+/// The number of atoms that `part` covers at the start of `text`.
 fn stands(part: &Part, text: &[Atom]) -> Option<usize> {
     if part.any {
         return part.atoms.iter().find_map(|wanted| follows(&[*wanted], text));
@@ -149,7 +142,7 @@ fn stands(part: &Part, text: &[Atom]) -> Option<usize> {
     follows(&part.atoms, text)
 }
 
-/// How many atoms at the beginning of a text are these, one after another.
+/// The number of atoms that this sequence covers at the start of `text`.
 fn follows(wanted: &[u64], text: &[Atom]) -> Option<usize> {
     let mut length = 0;
     for wanted in wanted {
@@ -165,34 +158,33 @@ fn follows(wanted: &[u64], text: &[Atom]) -> Option<usize> {
     (length > 0).then_some(length)
 }
 
-/// One line of the document in which most parts of the question stand, with `**` around them.
+/// One line from the passage with most parts of the question, with `**` around them.
 pub fn snippet(question: &Question, document: &Document<'_>) -> String {
     let best = document
         .texts
         .iter()
         .filter(|text| !text.trim().is_empty())
         .map(|text| Best::of(question, cut(text)))
-        // Of equals the first: it says most.
+        // The first of equals: it is the most important text.
         .reduce(|best, next| if next.covered > best.covered { next } else { best });
     best.map_or_else(|| super::one_line(document.title, SNIPPET), |best| best.line())
 }
 
-/// The best place of a text.
 struct Best<'a> {
     text: &'a str,
-    /// How many parts stand in it.
+    /// The number of different parts in it.
     covered: usize,
-    /// Its bytes.
+    /// Byte range.
     from: usize,
     to: usize,
-    /// What is to be seen in it.
+    /// Byte ranges to emphasise.
     marks: Vec<(usize, usize)>,
 }
 
 impl<'a> Best<'a> {
     fn of(question: &Question, text: &'a str) -> Best<'a> {
         let atoms = atoms(text);
-        // Where which part stands.
+        // Start, end and part.
         let mut spots: Vec<(usize, usize, usize)> = Vec::new();
         for at in 0..atoms.len() {
             for (number, part) in question.parts.iter().enumerate() {
@@ -240,7 +232,7 @@ impl<'a> Best<'a> {
     }
 }
 
-/// The part of a text around a place: a little before it, more after it, and no word cut in two where there are spaces.
+/// A little before the place and more after it, cut at spaces where there are any.
 fn around(text: &str, place: usize) -> (usize, usize) {
     let before = text[..place].char_indices().rev().take(SNIPPET / 4).last().map_or(place, |(at, _)| at);
     let from = if before == 0 {
@@ -267,7 +259,7 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Places that overlap or touch are one.
+/// Merges ranges that overlap or touch.
 fn joined(mut marks: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
     marks.sort_unstable();
     let mut all: Vec<(usize, usize)> = Vec::new();
@@ -327,7 +319,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any word of a text finds it, and whatever is asked of whatever text, nothing breaks.
+        /// Every word of a text finds it, and no combination of question and text panics.
         #[test]
         fn a_word_finds_its_text(text in "[a-zA-Z_ 設計のデータ変更ｶﾞ\u{301}.,é0-9]{0,80}", other in "\\PC{0,40}") {
             for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! From text to atoms, and from atoms to the tokens of an index.
+//! Splits text into atoms, and turns atoms into index tokens.
 
 use std::collections::BTreeSet;
 
@@ -7,33 +7,28 @@ use tidegate_core::text::fnv;
 use super::fold::{self, Class, Script};
 use super::stem::stem;
 
-/// More of one word is not looked at: it is no word.
+/// In bytes; longer sequences are not words.
 const LONGEST: usize = 64;
 
-/// A word, or one character of a run, and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Atom {
-    /// What it is, for comparing.
+    /// A hash.
     pub(crate) what: u64,
-    /// Of the first part of a word with several: the whole word. Else the same as `what`.
+    /// For the first part of a compound word the hash of the whole word, else the same as `what`.
     pub(crate) whole: u64,
-    /// How many atoms the whole word has.
+    /// The number of atoms of the whole word.
     pub(crate) parts: usize,
-    /// The byte where it begins.
     pub(crate) start: usize,
-    /// The byte after it.
     pub(crate) end: usize,
 }
 
-/// What a scan comes across.
 pub(super) enum Found<'a> {
-    /// A word: the stems of its parts, each with its bytes, and the stem of the whole.
+    /// The stems of its parts with their byte ranges, and the stem of the whole word.
     Word { parts: &'a [(String, usize, usize)], whole: &'a str },
-    /// A run: folded characters with their bytes.
+    /// Folded characters with their byte ranges.
     Run(&'a [RunChar]),
 }
 
-/// A character of a run.
 #[derive(Clone, Copy)]
 pub(super) struct RunChar {
     pub(super) folded: char,
@@ -42,7 +37,6 @@ pub(super) struct RunChar {
     pub(super) end: usize,
 }
 
-/// Goes through a text.
 pub(super) fn scan(text: &str, mut take: impl FnMut(Found<'_>)) {
     let mut run: Vec<RunChar> = Vec::new();
     let mut word = Word::default();
@@ -93,12 +87,12 @@ pub(super) fn scan(text: &str, mut take: impl FnMut(Found<'_>)) {
     }
 }
 
-/// Whether a character of one byte is part of a word: what [`fold::class`] says, only sooner.
+/// The same as [`fold::class`] for ASCII, only faster.
 fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The character that begins at a byte, and where the next one does. Most are of one byte.
+/// Fast for ASCII, which most text is.
 fn char_at(text: &str, at: usize) -> Option<(char, usize)> {
     let byte = *text.as_bytes().get(at)?;
     if byte.is_ascii() {
@@ -108,14 +102,13 @@ fn char_at(text: &str, at: usize) -> Option<(char, usize)> {
     Some((c, at + c.len_utf8()))
 }
 
-/// A word such as `snake_case`, `camelCase` and `HTTPServer`: its parts, and the whole of it. What one word needed room for the
-/// next one uses again.
+/// Splits words such as `snake_case`, `camelCase` and `HTTPServer`. The buffers are reused from word to word.
 #[derive(Default)]
 struct Word {
     parts: Vec<(String, usize, usize)>,
-    /// So many of them are this word's.
+    /// The number of `parts` in use.
     count: usize,
-    /// Empty where the only part is the whole.
+    /// Empty if the only part is the whole word.
     whole: String,
 }
 
@@ -123,7 +116,7 @@ impl Word {
     fn read(&mut self, text: &str, offset: usize) {
         self.count = 0;
         self.whole.clear();
-        // Most words: nothing to fold but a capital at the beginning.
+        // Fast path for most words: only a capital at the start to fold.
         let bytes = text.as_bytes();
         let plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         if bytes.len() <= LONGEST && bytes[0].is_ascii_alphanumeric() && bytes[1..].iter().all(plain) {
@@ -200,18 +193,17 @@ pub(super) fn hash(text: &str) -> u64 {
 }
 
 pub(super) fn hash_of(c: char) -> u64 {
-    // Not what `hash` gives for the same character: a word of one letter is something else.
+    // Differs from `hash` of the same character: a one-letter word is something else.
     u64::from(u32::from(c)) | 1 << 63
 }
 
-/// What a text consists of, in order.
 pub fn atoms(text: &str) -> Vec<Atom> {
     let mut atoms = Vec::with_capacity(text.len() / 6);
     atoms_into(text, &mut atoms);
     atoms
 }
 
-/// The same, in the room of another text's.
+/// Reuses the buffer of another text.
 pub(super) fn atoms_into(text: &str, atoms: &mut Vec<Atom>) {
     atoms.clear();
     scan(text, |found| match found {
@@ -234,7 +226,7 @@ pub(super) fn atoms_into(text: &str, atoms: &mut Vec<Atom>) {
     });
 }
 
-/// The tokens of a text, each once. None holds a space, a quote or a colon.
+/// Without duplicates. No token contains a space, a quote or a colon.
 pub fn tokens(text: &str, into: &mut BTreeSet<String>) {
     scan(text, |found| match found {
         Found::Run(run) => {
@@ -259,7 +251,7 @@ pub fn tokens(text: &str, into: &mut BTreeSet<String>) {
     });
 }
 
-/// Most words of a text were in it before.
+/// Checks before allocating: most words of a text are repeated.
 fn add(token: &str, into: &mut BTreeSet<String>) {
     if !token.is_empty() && !into.contains(token) {
         into.insert(token.to_owned());

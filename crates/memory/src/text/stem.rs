@@ -1,14 +1,14 @@
-//! Stems of English words: what is left of plurals and of `-ed` and `-ing`, so that one form finds the others.
+//! Stems of English words: removes plurals, `-ed` and `-ing`, so that one form finds the others.
 //!
-//! A stem need be no word; it need only be the same for forms of one word. Other languages are left alone, and so is
-//! whatever holds a digit.
+//! A stem need not be a word, only the same for all forms of a word. Words of other languages and words with
+//! digits are left as they are.
 
-/// The stem of a folded word.
+/// Expects a folded word.
 pub(crate) fn stem(word: &mut String) {
     if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return;
     }
-    // By the last letter: most words end in none of these.
+    // The last letter rules most words out.
     if last(word) == b's' {
         plural(word);
     }
@@ -28,8 +28,8 @@ pub(crate) fn stem(word: &mut String) {
     }
 }
 
-/// Stems of words that begin like this and end as forms of words do. What is typed of such an ending is longer than what is
-/// left of the word.
+/// Stems of words of which an unfinished ending such as `runni` was typed: what is typed may be longer than
+/// the stem.
 pub fn begun(word: &str) -> Vec<String> {
     let mut stems = Vec::new();
     for end in ["ing", "ed", "ies", "ied", "es"] {

@@ -1,5 +1,5 @@
-//! Summaries by a language model: of what is stored already, as often as it takes. The store says of what; the file of retries
-//! only when, and may be lost.
+//! Summaries by a language model, for relays that are already stored. The store knows which relays wait; the
+//! retry file knows only when to try next, and may be lost.
 
 use std::iter;
 
@@ -15,16 +15,16 @@ use crate::error::Result;
 use crate::record::{Log, Record, Summary};
 use crate::store::Put;
 
-/// How long after each try the next one waits. After the last delay it is the last one for ever: once a day.
+/// The last pause repeats: once a day without end.
 const DELAYS_MS: [u64; 5] = [60_000, 600_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000];
 
-/// Who fails so often in a row is not asked about the rest, which waits as if it had failed.
+/// After this many failures in a row, the remaining relays wait as if each had failed.
 const PATIENCE: u32 = 3;
 
 const HOUR_MS: u64 = 3_600_000;
 
 impl Worker<'_> {
-    /// Takes on what the store says is to be summed up, and nothing is known of: the file was lost, or had no room for it.
+    /// Schedules relays that the store lists and the retry file does not: it was lost, or full.
     pub(super) fn find_unsummed(&mut self, retries: &mut Retries) -> Result<()> {
         if self.summarise.is_none() {
             return Ok(());
@@ -40,7 +40,6 @@ impl Worker<'_> {
         if retries.summaries.len() > before { self.write(retries) } else { Ok(()) }
     }
 
-    /// Has everything summed up that is due.
     pub(super) fn sum_up_again(&mut self, retries: &mut Retries, report: &mut Report) -> Result<()> {
         let now = (self.now)();
         let mut due: Vec<(Millis, String)> = retries
@@ -65,7 +64,7 @@ impl Worker<'_> {
             let lang = retries.summaries.get(&uid).and_then(|retry| retry.lang);
             let relay = relay_of(&log);
             let Some(summarise) = self.summarise.as_deref_mut() else {
-                // Nobody is there any more who would.
+                // No language model is configured any more.
                 self.settle(&uid, log, None, retries, report)?;
                 continue;
             };
@@ -76,7 +75,7 @@ impl Worker<'_> {
                     self.settle(&uid, log, Some((told, name)), retries, report)?;
                 }
                 Err(NotTold::Enough) => {
-                    // All of them wait for the next hour, and nothing was tried.
+                    // All wait for the next hour; this is not counted as a try.
                     let next = Millis(((self.now)().0 / HOUR_MS + 1) * HOUR_MS);
                     for uid in iter::once(uid).chain(due.by_ref()) {
                         retries.summaries.entry(uid).and_modify(|retry| retry.next = next);
@@ -98,7 +97,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Writes down who summed a log up, and that nobody will again.
+    /// Stores the summary and removes the relay from the retry file.
     fn settle(
         &mut self,
         uid: &str,
@@ -110,7 +109,7 @@ impl Worker<'_> {
         let told_by_other = told.is_some();
         let (told, by) = told
             .unwrap_or_else(|| (Told { title: log.title.clone(), text: log.text.clone() }, LOCAL.to_owned()));
-        // A version newer than what it was made from, and older than whatever the relay still becomes.
+        // Newer than the version it was made from, and older than any later version of the relay.
         let updated = Millis(log.updated.0 + 1);
         let row =
             Log { title: told.title, text: told.text, summary: Summary { by, again: false }, updated, ..log };
@@ -123,7 +122,6 @@ impl Worker<'_> {
     }
 }
 
-/// One try failed; the next one comes later than this one did.
 fn put_off(retry: &mut Retry, now: Millis) {
     let last = DELAYS_MS.len() - 1;
     let delay = DELAYS_MS[last.min(retry.tries as usize)];
@@ -131,7 +129,6 @@ fn put_off(retry: &mut Retry, now: Millis) {
     retry.next = Millis(now.0 + delay);
 }
 
-/// A relay from what is stored of it.
 fn relay_of(log: &Log) -> Relay {
     Relay {
         uid: log.uid.clone(),

@@ -1,4 +1,4 @@
-//! The rows that a relay becomes, and which topic it belongs to.
+//! The rows of a relay, and the choice of its topic.
 
 use tidegate_core::feature::memory::automatic;
 use tidegate_core::feature::memory::catalogue::OWN;
@@ -10,11 +10,11 @@ use crate::error::Result;
 use crate::record::{Log, Project, Record, Session, Source, Status, Summary, Topic, Uid, new_uid};
 use crate::store::Store;
 
-/// Who sums up where nobody else does.
+/// The summariser's name in records without a language model.
 pub(super) const LOCAL: &str = "local";
 
-/// All rows of a relay, in the order in which they refer to each other. Whether a language model is to sum it up `again`, and
-/// the topic it was stored under `before`, if this part only holds the end of it.
+/// All rows of a relay, referenced rows first. `again` asks for a summary by a language model; `before` is
+/// the stored topic if this part holds only the end of the relay.
 pub(super) fn records(
     store: &mut dyn Store,
     job: &Job,
@@ -62,7 +62,7 @@ pub(super) fn records(
     Ok(records)
 }
 
-/// The project that the relay belongs to unless somebody says otherwise.
+/// Used unless the tag or the session names another one.
 fn default_project(
     store: &mut dyn Store,
     part: &Part,
@@ -84,7 +84,7 @@ fn default_project(
     Ok(uid)
 }
 
-/// The topic that the tag names, else the one that was set in the session. What does not exist is noted.
+/// The topic in the tag, else the one set in the session. Unknown ids are noted in the log.
 fn named_topic(
     store: &mut dyn Store,
     part: &Part,
@@ -93,7 +93,7 @@ fn named_topic(
     notes: &mut Vec<String>,
 ) -> Result<Option<Uid>> {
     if let Some(tag) = &relay.tag {
-        // The session's own topic is what it says, too, and no other comes before it.
+        // The tag explicitly names the session's own topic.
         if tag.topic.id == OWN {
             return Ok(None);
         }
@@ -102,7 +102,7 @@ fn named_topic(
             None => notes.push(format!("the tag names topic {}, which does not exist", tag.topic.id)),
         }
     }
-    // What was set since is about a later relay.
+    // A topic that was set since then is about a later relay.
     if before.is_some() {
         return Ok(before);
     }
@@ -114,7 +114,8 @@ fn named_topic(
     Ok(set.map(|topic| topic.row.uid))
 }
 
-/// The session's own topic, made where it is missing: in the project that the tag names, else in the relay's own.
+/// The automatic topic of the session, created if missing: in the project of the tag, else in that of the
+/// relay.
 fn own_topic(
     store: &mut dyn Store,
     job: &Job,

@@ -1,4 +1,5 @@
-//! What sessions left that ended without leaving it: the client was killed, the machine went down, or nothing could be written.
+//! Jobs for sessions that could not leave one themselves: the client was killed, the machine went down, or
+//! the disk was full.
 
 use std::fs;
 use std::path::Path;
@@ -14,10 +15,10 @@ use tidegate_state::place::StateDir;
 use tidegate_state::project;
 use tidegate_state::session::marks;
 
-/// Whether what is said in a project is recorded: in a session with a person in it, or without.
+/// Whether conversations in a project are recorded, with or without a person in the session.
 pub type Records<'a> = dyn Fn(&Path, bool) -> bool + 'a;
 
-/// Leaves a job for what such sessions said after the last job of theirs. Tells how many.
+/// Adds a job for each ended session with text after its last job. Returns the number of jobs.
 pub fn pick_up(state: &StateDir, now: Millis, records: &Records<'_>) -> std::io::Result<usize> {
     let folders = match fs::read_dir(state.sessions()) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
@@ -44,7 +45,7 @@ fn of_session(
     let (Some(transcript), Some(root)) = (&known.session.transcript, &known.session.root) else {
         return Ok(false);
     };
-    // One that goes on leaves a job by itself. One that ended may have had no room for it.
+    // A live session leaves its own job.
     if cycle::is_live(state, session.as_str(), now) {
         return Ok(false);
     }
@@ -66,7 +67,7 @@ fn of_session(
         lang: known.session.lang,
     };
     let passed = part.passed;
-    // The job first: twice is once, and never is never.
+    // The job comes first: a crash in between repeats it, which changes nothing.
     spool::put(state, &Job { v: VERSION, at: now, session: session.to_string(), work: Work::Relays(part) })?;
     marks::lock_shared(&folder)?.append(&[MemoryMark::Spooled(Spooled { to, at: now, passed }).into()])?;
     Ok(true)

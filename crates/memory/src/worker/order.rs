@@ -1,11 +1,10 @@
-//! The order of jobs: that of their names, which is that of their times, and within a transcript that of its parts.
+//! The order of jobs: by file name, which means by time; jobs of one transcript by their position in it.
 
 use std::collections::BTreeMap;
 
 use tidegate_core::feature::memory::job::{Part, Work};
 use tidegate_state::feature::memory::spool::Queued;
 
-/// The session and the part of a transcript that a job is about.
 pub(super) fn part(queued: &Queued) -> Option<(&str, &Part)> {
     match queued.job.as_ref().map(|job| (job, &job.work)) {
         Ok((job, Work::Relays(part))) => Some((&job.session, part)),
@@ -13,7 +12,8 @@ pub(super) fn part(queued: &Queued) -> Option<(&str, &Part)> {
     }
 }
 
-/// A clock that was set back gives later parts earlier names: the parts of a transcript change places among each other.
+/// A clock that moved back gives later parts earlier names. Parts of one transcript trade places among each
+/// other.
 pub(super) fn of_parts(queue: Vec<Queued>) -> Vec<Queued> {
     let mut places: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
     for (place, queued) in queue.iter().enumerate() {
