@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::record::{self, Record, Source, Status, Summary, new_uid};
 use crate::store::{Put, Store};
 use crate::text::one_line;
-use crate::view::{Decision, Filter, Hit, Kind, Log, Page, Project, Topic};
+use crate::view::{Decision, Filter, Hit, HitKind, Log, MemoryProject, Page, Topic};
 
 /// In characters.
 pub const LONGEST_TITLE: usize = 200;
@@ -34,7 +34,7 @@ pub struct Acting<'a> {
 }
 
 /// By id, name, or a path inside it.
-pub fn project(store: &mut dyn Store, named: &str) -> Result<Project> {
+pub fn find_project(store: &mut dyn Store, named: &str) -> Result<MemoryProject> {
     if let Ok(id) = named.parse::<i64>()
         && let Some(found) = store.project(id)?
     {
@@ -67,8 +67,8 @@ pub fn project(store: &mut dyn Store, named: &str) -> Result<Project> {
 
 /// Like [`find_project`], but refuses a name that several projects share instead of taking the last active
 /// one.
-pub fn the_project(store: &mut dyn Store, named: &str) -> Result<Project> {
-    let found = project(store, named)?;
+pub fn find_project_exactly(store: &mut dyn Store, named: &str) -> Result<MemoryProject> {
+    let found = find_project(store, named)?;
     if found.row.name != named || found.id.to_string() == named {
         return Ok(found);
     }
@@ -96,7 +96,7 @@ pub fn the_project(store: &mut dyn Store, named: &str) -> Result<Project> {
     Err(Error::new(ErrorKind::Refused, what).hint(format!("name one by its id: {}", each.join(", "))))
 }
 
-pub fn own_project(store: &mut dyn Store, own: Option<&ProjectOf>) -> Result<Option<Project>> {
+pub fn find_own_project(store: &mut dyn Store, own: Option<&ProjectOf>) -> Result<Option<MemoryProject>> {
     match own {
         Some(own) => store.project_by_key(&own.key),
         None => Ok(None),
@@ -104,11 +104,11 @@ pub fn own_project(store: &mut dyn Store, own: Option<&ProjectOf>) -> Result<Opt
 }
 
 /// Creates the project of a folder if the store does not know it yet.
-pub fn make_project(store: &mut dyn Store, own: &ProjectOf, now: Millis) -> Result<Project> {
+pub fn make_project(store: &mut dyn Store, own: &ProjectOf, now: Millis) -> Result<MemoryProject> {
     if let Some(found) = store.project_by_key(&own.key)? {
         return Ok(found);
     }
-    let row = record::Project {
+    let row = record::ProjectRow {
         uid: new_uid(),
         id: None,
         key: Some(own.key.clone()),
@@ -130,17 +130,17 @@ pub fn project_within(own: &ProjectOf, name: &str) -> ProjectOf {
 }
 
 /// True for the key of the project itself and of any project within it.
-pub fn is_own(own: &ProjectOf, key: &str) -> bool {
+pub fn is_own_key(own: &ProjectOf, key: &str) -> bool {
     key.strip_prefix(own.key.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(WITHIN))
 }
 
 /// Refuses a project other than that of the current folder: an agent that reads hostile text in one project
 /// must not write into the memory of another.
-pub fn check_own(store: &mut dyn Store, own: Option<&ProjectOf>, project: i64) -> Result<()> {
+pub fn check_own_project(store: &mut dyn Store, own: Option<&ProjectOf>, project: i64) -> Result<()> {
     let found = store
         .project(project)?
         .ok_or_else(|| Error::new(ErrorKind::Missing, format!("there is no project {project}")))?;
-    if own.zip(found.row.key.as_deref()).is_some_and(|(own, key)| is_own(own, key)) {
+    if own.zip(found.row.key.as_deref()).is_some_and(|(own, key)| is_own_key(own, key)) {
         return Ok(());
     }
     let (theirs, ours) = (one_line(&found.row.name, 40), own.map_or("no project", |own| own.name.as_str()));
@@ -158,20 +158,20 @@ pub fn check_own(store: &mut dyn Store, own: Option<&ProjectOf>, project: i64) -
 /// Agents act in a session, a person at a terminal does not.
 pub fn author(session: Option<&str>) -> String {
     match session {
-        Some(session) => format!("agent, session {}", short(session)),
+        Some(session) => format!("agent, session {}", short_session(session)),
         None => "author not recorded".to_owned(),
     }
 }
 
 /// The log of a relay holds what both sides said.
-pub fn author_of_log(row: &record::Log) -> String {
+pub fn author_of_log(row: &record::LogRow) -> String {
     match (row.source, row.session.as_deref()) {
-        (Source::Relay, Some(session)) => format!("conversation, session {}", short(session)),
+        (Source::Relay, Some(session)) => format!("conversation, session {}", short_session(session)),
         (_, session) => author(session),
     }
 }
 
-fn short(session: &str) -> String {
+fn short_session(session: &str) -> String {
     session.chars().filter(|c| is_plain(*c)).take(8).collect()
 }
 
@@ -184,31 +184,31 @@ pub struct Authored {
     pub by: Option<String>,
 }
 
-pub fn authored(store: &mut dyn Store, hits: Vec<Hit>) -> Result<Vec<Authored>> {
+pub fn with_authors(store: &mut dyn Store, hits: Vec<Hit>) -> Result<Vec<Authored>> {
     hits.into_iter().map(|hit| Ok(Authored { by: author_of(store, &hit)?, hit })).collect()
 }
 
 fn author_of(store: &mut dyn Store, hit: &Hit) -> Result<Option<String>> {
     Ok(match hit.kind {
-        Kind::Decision => {
+        HitKind::Decision => {
             let id = hit.id.parse().unwrap_or_default();
             let found = store.decision(id)?.filter(|found| found.row.uid == hit.uid);
             found.map(|found| author(found.row.session.as_deref()))
         }
-        Kind::Log => store.log(&hit.id)?.map(|found| author_of_log(&found.row)),
-        Kind::Stock | Kind::Progress => Some("a file of the project".to_owned()),
-        Kind::Topic => None,
+        HitKind::Log => store.log(&hit.id)?.map(|found| author_of_log(&found.row)),
+        HitKind::Stock | HitKind::Progress => Some("a file of the project".to_owned()),
+        HitKind::Topic => None,
     })
 }
 
-pub fn topic(store: &mut dyn Store, id: i64) -> Result<Topic> {
+pub fn find_topic(store: &mut dyn Store, id: i64) -> Result<Topic> {
     store.topic(id)?.ok_or_else(|| {
         Error::new(ErrorKind::Missing, format!("there is no topic {id}"))
             .hint("a list of topics gives their ids; adding one begins a new topic")
     })
 }
 
-pub fn decision(store: &mut dyn Store, id: i64) -> Result<Decision> {
+pub fn find_decision(store: &mut dyn Store, id: i64) -> Result<Decision> {
     store.decision(id)?.ok_or_else(|| {
         Error::new(ErrorKind::Missing, format!("there is no decision {id}"))
             .hint("a list of decisions gives their ids")
@@ -216,7 +216,7 @@ pub fn decision(store: &mut dyn Store, id: i64) -> Result<Decision> {
 }
 
 /// By its uid or a unique prefix of it.
-pub fn log(store: &mut dyn Store, uid: &str) -> Result<Log> {
+pub fn find_log(store: &mut dyn Store, uid: &str) -> Result<Log> {
     store.log(uid)?.ok_or_else(|| {
         Error::new(ErrorKind::Missing, format!("there is no log `{}`", one_line(uid, 80)))
             .hint("a list of logs, or a search, gives their ids")
@@ -231,7 +231,7 @@ pub fn add_topic(
     parent: Option<i64>,
 ) -> Result<Topic> {
     let title = clean_title("the title", title)?;
-    let parent = parent.map(|id| topic(store, id)).transpose()?;
+    let parent = parent.map(|id| find_topic(store, id)).transpose()?;
     let project = match (of, &parent, acting.own) {
         (Some(id), ..) => store
             .project(id)?
@@ -251,7 +251,7 @@ pub fn add_topic(
         return Err(Error::new(ErrorKind::Refused, format!("topic {} is in another project", parent.id))
             .hint("a topic is part of one in its own project"));
     }
-    let row = record::Topic {
+    let row = record::TopicRow {
         uid: new_uid(),
         id: None,
         project: project.row.uid,
@@ -266,7 +266,7 @@ pub fn add_topic(
     };
     let uid = row.uid.clone();
     store.put(&[Record::Topic(row)])?;
-    store.topic_by_uid(&uid)?.ok_or_else(lost)
+    store.topic_by_uid(&uid)?.ok_or_else(lost_row)
 }
 
 /// Changes to a topic; unset fields stay.
@@ -281,7 +281,7 @@ pub struct TopicEdit {
 
 /// An automatic topic that gets a title becomes an ordinary one.
 pub fn edit_topic(store: &mut dyn Store, now: Millis, id: i64, edit: &TopicEdit) -> Result<Topic> {
-    let old = topic(store, id)?;
+    let old = find_topic(store, id)?;
     let mut row = old.row.clone();
     if let Some(title) = &edit.title {
         row.title = clean_title("the title", title)?;
@@ -300,7 +300,7 @@ pub fn edit_topic(store: &mut dyn Store, now: Millis, id: i64, edit: &TopicEdit)
         row.parent = match parent {
             None => None,
             Some(parent) => {
-                let parent = topic(store, parent)?;
+                let parent = find_topic(store, parent)?;
                 if parent.row.project != row.project {
                     return Err(Error::new(
                         ErrorKind::Refused,
@@ -320,9 +320,9 @@ pub fn edit_topic(store: &mut dyn Store, now: Millis, id: i64, edit: &TopicEdit)
     }
     row.offered = 0;
     row.offered_at = None;
-    row.updated = after(now, old.row.updated);
-    changed(&store.put(&[Record::Topic(row)])?)?;
-    topic(store, id)
+    row.updated = next_version(now, old.row.updated);
+    check_changed(&store.put(&[Record::Topic(row)])?)?;
+    find_topic(store, id)
 }
 
 pub fn add_log(
@@ -332,15 +332,15 @@ pub fn add_log(
     title: Option<&str>,
     text: &str,
 ) -> Result<Log> {
-    let topic = topic(store, to)?;
+    let topic = find_topic(store, to)?;
     let mut redacted = BTreeMap::new();
-    let text = clean("the text", text, &mut redacted)?;
+    let text = clean_text("the text", text, &mut redacted)?;
     let title = match title {
         Some(title) => clean_title("the title", title)?,
         None => one_line(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 100),
     };
-    let session = session(store, acting)?;
-    let row = record::Log {
+    let session = ensure_session(store, acting)?;
+    let row = record::LogRow {
         uid: new_uid(),
         topic: topic.row.uid,
         session,
@@ -358,8 +358,8 @@ pub fn add_log(
         updated: acting.now,
     };
     let uid = row.uid.clone();
-    stored(&store.put(&[Record::Log(row)])?)?;
-    store.log(&uid)?.ok_or_else(lost)
+    check_stored(&store.put(&[Record::Log(row)])?)?;
+    store.log(&uid)?.ok_or_else(lost_row)
 }
 
 /// The topic stays open.
@@ -370,19 +370,19 @@ pub fn add_decision(
     text: &str,
     reason: Option<&str>,
 ) -> Result<Decision> {
-    let topic = topic(store, to)?;
+    let topic = find_topic(store, to)?;
     put_decision(store, acting, topic.row.uid, text, reason, None)
 }
 
 /// Records a decision that replaces another.
-pub fn supersede(
+pub fn supersede_decision(
     store: &mut dyn Store,
     acting: &Acting<'_>,
     id: i64,
     text: &str,
     reason: Option<&str>,
 ) -> Result<Decision> {
-    let old = decision(store, id)?;
+    let old = find_decision(store, id)?;
     if let Some(by) = old.superseded_by {
         return Err(Error::new(ErrorKind::Refused, format!("decision {id} has been superseded by {by}"))
             .hint(format!("supersede decision {by}")));
@@ -404,12 +404,12 @@ fn put_decision(
     supersedes: Option<String>,
 ) -> Result<Decision> {
     let mut redacted = BTreeMap::new();
-    let session = session(store, acting)?;
-    let row = record::Decision {
+    let session = ensure_session(store, acting)?;
+    let row = record::DecisionRow {
         uid: new_uid(),
         id: None,
         topic,
-        text: clean("the decision", text, &mut redacted)?,
+        text: clean_text("the decision", text, &mut redacted)?,
         reason: reason.map(|reason| clean_reason(reason, &mut redacted)).transpose()?.unwrap_or_default(),
         supersedes,
         retracted: None,
@@ -418,20 +418,20 @@ fn put_decision(
         updated: acting.now,
     };
     let uid = row.uid.clone();
-    stored(&store.put(&[Record::Decision(row)])?)?;
-    by_uid(store, &uid)
+    check_stored(&store.put(&[Record::Decision(row)])?)?;
+    find_decision_by_uid(store, &uid)
 }
 
 /// Retracts a decision; the one it replaced is in force again.
-pub fn retract(store: &mut dyn Store, now: Millis, id: i64) -> Result<Decision> {
-    let old = decision(store, id)?;
+pub fn retract_decision(store: &mut dyn Store, now: Millis, id: i64) -> Result<Decision> {
+    let old = find_decision(store, id)?;
     if old.row.retracted.is_some() {
         return Ok(old);
     }
-    let updated = after(now, old.row.updated);
-    let row = record::Decision { retracted: Some(now), updated, ..old.row };
-    changed(&store.put(&[Record::Decision(row)])?)?;
-    decision(store, id)
+    let updated = next_version(now, old.row.updated);
+    let row = record::DecisionRow { retracted: Some(now), updated, ..old.row };
+    check_changed(&store.put(&[Record::Decision(row)])?)?;
+    find_decision(store, id)
 }
 
 /// Changes to a decision; unset fields stay.
@@ -442,32 +442,32 @@ pub struct DecisionEdit {
     pub topic: Option<i64>,
 }
 
-/// Corrects the wording of a decision. A different decision is recorded with [`supersede`].
+/// Corrects the wording of a decision. A different decision is recorded with [`supersede_decision`].
 pub fn edit_decision(store: &mut dyn Store, now: Millis, id: i64, edit: &DecisionEdit) -> Result<Decision> {
-    let old = decision(store, id)?;
+    let old = find_decision(store, id)?;
     let mut redacted = BTreeMap::new();
     let mut row = old.row.clone();
     if let Some(text) = &edit.text {
-        row.text = clean("the decision", text, &mut redacted)?;
+        row.text = clean_text("the decision", text, &mut redacted)?;
     }
     if let Some(reason) = &edit.reason {
         row.reason = clean_reason(reason, &mut redacted)?;
     }
     if let Some(to) = edit.topic {
-        row.topic = topic(store, to)?.row.uid;
+        row.topic = find_topic(store, to)?.row.uid;
     }
     if row == old.row {
         return Ok(old);
     }
-    row.updated = after(now, old.row.updated);
-    changed(&store.put(&[Record::Decision(row)])?)?;
-    decision(store, id)
+    row.updated = next_version(now, old.row.updated);
+    check_changed(&store.put(&[Record::Decision(row)])?)?;
+    find_decision(store, id)
 }
 
 /// The memory's part of a session's start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Startup {
-    pub own: Option<Project>,
+    pub own: Option<MemoryProject>,
     /// Last active first.
     pub undecided: Vec<Topic>,
     /// Of open topics, newest first.
@@ -481,14 +481,14 @@ pub fn startup(
     own: Option<&ProjectOf>,
     limit: Option<usize>,
 ) -> Result<Startup> {
-    let own = own_project(store, own)?;
+    let own = find_own_project(store, own)?;
     let limit = limit.unwrap_or_else(|| settings.startup_topics.get() as usize);
     let of = match settings.startup_projects {
         StartupProjects::All => None,
         // No id matches: a project without records has no topics.
         StartupProjects::This => Some(own.as_ref().map_or(-1, |project| project.id)),
     };
-    let undecided = store.undecided(of, limit)?;
+    let undecided = store.undecided_topics(of, limit)?;
     let decisions = match &own {
         None => Vec::new(),
         Some(project) => {
@@ -500,10 +500,10 @@ pub fn startup(
 }
 
 /// Creates the session if the recorder has not stored it yet.
-fn session(store: &mut dyn Store, acting: &Acting<'_>) -> Result<Option<String>> {
+fn ensure_session(store: &mut dyn Store, acting: &Acting<'_>) -> Result<Option<String>> {
     let (Some(uid), Some(own)) = (acting.session, acting.own) else { return Ok(None) };
     let project = make_project(store, own, acting.now)?;
-    let row = record::Session {
+    let row = record::SessionRow {
         uid: uid.to_owned(),
         project: project.row.uid,
         root: own.root.clone(),
@@ -519,7 +519,7 @@ fn session(store: &mut dyn Store, acting: &Acting<'_>) -> Result<Option<String>>
     }
 }
 
-fn stored(puts: &[Put]) -> Result<()> {
+fn check_stored(puts: &[Put]) -> Result<()> {
     if puts.contains(&Put::Forgotten) {
         return Err(Error::new(ErrorKind::Refused, "it belongs to something that was forgotten"));
     }
@@ -527,8 +527,8 @@ fn stored(puts: &[Put]) -> Result<()> {
 }
 
 /// A concurrent change may have stored a newer version, or the stored one carries a time in the far future.
-fn changed(puts: &[Put]) -> Result<()> {
-    stored(puts)?;
+fn check_changed(puts: &[Put]) -> Result<()> {
+    check_stored(puts)?;
     if puts.contains(&Put::Kept) {
         return Err(Error::new(ErrorKind::Refused, "a newer version is there; nothing was changed")
             .hint("look at it and try again"));
@@ -536,7 +536,7 @@ fn changed(puts: &[Put]) -> Result<()> {
     Ok(())
 }
 
-fn by_uid(store: &mut dyn Store, uid: &str) -> Result<Decision> {
+fn find_decision_by_uid(store: &mut dyn Store, uid: &str) -> Result<Decision> {
     let all = Filter { all: true, ..Filter::default() };
     let mut page = Page { limit: 50, after: None };
     loop {
@@ -544,17 +544,17 @@ fn by_uid(store: &mut dyn Store, uid: &str) -> Result<Decision> {
         if let Some(one) = found.rows.into_iter().find(|one| one.row.uid == uid) {
             return Ok(one);
         }
-        page.after = Some(found.next.ok_or_else(lost)?);
+        page.after = Some(found.next.ok_or_else(lost_row)?);
     }
 }
 
-fn lost() -> Error {
+fn lost_row() -> Error {
     Error::new(ErrorKind::Other, "what was stored is not there")
         .hint("`tidegate memory check` looks at the store")
 }
 
 /// Newer than the old version even after the clock moved back.
-fn after(now: Millis, old: Millis) -> Millis {
+fn next_version(now: Millis, old: Millis) -> Millis {
     Millis(now.0.max(old.0 + 1))
 }
 
@@ -566,20 +566,20 @@ fn clean_title(what: &str, text: &str) -> Result<String> {
     Ok(title)
 }
 
-fn clean(what: &str, text: &str, redacted: &mut BTreeMap<String, u32>) -> Result<String> {
-    let clean = cleaned(text, redacted);
+fn clean_text(what: &str, text: &str, redacted: &mut BTreeMap<String, u32>) -> Result<String> {
+    let clean = redact_text(text, redacted);
     if clean.is_empty() {
         return Err(Error::new(ErrorKind::Refused, format!("{what} is empty")));
     }
-    short_enough(what, clean)
+    check_length(what, clean)
 }
 
 /// Unlike a text, a reason may be empty.
 fn clean_reason(text: &str, redacted: &mut BTreeMap<String, u32>) -> Result<String> {
-    short_enough("the reason", cleaned(text, redacted))
+    check_length("the reason", redact_text(text, redacted))
 }
 
-fn short_enough(what: &str, text: String) -> Result<String> {
+fn check_length(what: &str, text: String) -> Result<String> {
     if text.len() > LONGEST_TEXT {
         return Err(Error::new(ErrorKind::Refused, format!("{what} is longer than {LONGEST_TEXT} bytes"))
             .hint("say what matters, and name the file that holds the rest"));
@@ -587,7 +587,7 @@ fn short_enough(what: &str, text: String) -> Result<String> {
     Ok(text)
 }
 
-fn cleaned(text: &str, redacted: &mut BTreeMap<String, u32>) -> String {
+fn redact_text(text: &str, redacted: &mut BTreeMap<String, u32>) -> String {
     let clean = redact(text);
     for (kind, count) in clean.found.iter() {
         *redacted.entry(kind.name().to_owned()).or_default() += count;

@@ -30,15 +30,15 @@ pub fn new_uid() -> Uid {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Record {
-    Project(Project),
-    Topic(Topic),
-    Session(Session),
-    Log(Log),
-    Decision(Decision),
+    Project(ProjectRow),
+    Topic(TopicRow),
+    Session(SessionRow),
+    Log(LogRow),
+    Decision(DecisionRow),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Project {
+pub struct ProjectRow {
     pub uid: Uid,
     /// The id in the store it comes from; reused if it is free here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub struct Project {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Topic {
+pub struct TopicRow {
     pub uid: Uid,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
@@ -85,7 +85,7 @@ pub enum Status {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Session {
+pub struct SessionRow {
     /// The host's session id.
     pub uid: Uid,
     /// The project of its folder.
@@ -102,7 +102,7 @@ pub struct Session {
 
 /// A relay, or an entry that a person or model wrote directly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Log {
+pub struct LogRow {
     /// For a relay, the uuid of its prompt.
     pub uid: Uid,
     pub topic: Uid,
@@ -158,7 +158,7 @@ pub struct Summary {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decision {
+pub struct DecisionRow {
     pub uid: Uid,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,

@@ -4,7 +4,7 @@ use tidegate_core::time::Millis;
 
 use crate::error::Result;
 use crate::record::{Record, Uid};
-use crate::view::{Decision, Filter, Forget, Hit, Log, Page, Paged, Project, Query, Topic};
+use crate::view::{Decision, Filter, Forget, Hit, Log, MemoryProject, Page, Paged, Query, Topic};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Put {
@@ -24,13 +24,13 @@ pub trait Store {
     /// forgotten too.
     fn put(&mut self, records: &[Record]) -> Result<Vec<Put>>;
 
-    fn project(&mut self, id: i64) -> Result<Option<Project>>;
+    fn project(&mut self, id: i64) -> Result<Option<MemoryProject>>;
     /// By the key under which this machine knows it.
-    fn project_by_key(&mut self, key: &str) -> Result<Option<Project>>;
+    fn project_by_key(&mut self, key: &str) -> Result<Option<MemoryProject>>;
     /// The last active one if several share the name.
-    fn project_by_name(&mut self, name: &str) -> Result<Option<Project>>;
+    fn project_by_name(&mut self, name: &str) -> Result<Option<MemoryProject>>;
     /// Last active first.
-    fn projects(&mut self, page: &Page) -> Result<Paged<Project>>;
+    fn projects(&mut self, page: &Page) -> Result<Paged<MemoryProject>>;
 
     fn topic(&mut self, id: i64) -> Result<Option<Topic>>;
     fn topic_by_uid(&mut self, uid: &str) -> Result<Option<Topic>>;
@@ -38,10 +38,10 @@ pub trait Store {
     fn topics(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Topic>>;
     /// Open topics without a decision in force, last active first. Leaves out automatic topics and those
     /// offered to five sessions without any activity since.
-    fn undecided(&mut self, project: Option<i64>, limit: usize) -> Result<Vec<Topic>>;
+    fn undecided_topics(&mut self, project: Option<i64>, limit: usize) -> Result<Vec<Topic>>;
     /// Notes that a session which began at this time was offered these topics. Activity after that time
     /// resets the count.
-    fn offered(&mut self, session: &str, topics: &[i64], at: Millis) -> Result<()>;
+    fn note_offers(&mut self, session: &str, topics: &[i64], at: Millis) -> Result<()>;
 
     /// By its uid or a unique prefix of it.
     fn log(&mut self, uid: &str) -> Result<Option<Log>>;
@@ -49,7 +49,7 @@ pub trait Store {
     fn logs(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Log>>;
 
     /// Logs that wait for a summary by a language model, newest first.
-    fn unsummed(&mut self, limit: usize) -> Result<Vec<Uid>>;
+    fn logs_to_summarise(&mut self, limit: usize) -> Result<Vec<Uid>>;
 
     fn decision(&mut self, id: i64) -> Result<Option<Decision>>;
     /// Newest first.
@@ -63,5 +63,5 @@ pub trait Store {
     fn forget(&mut self, what: &Forget) -> Result<Vec<Uid>>;
 
     /// Visits every row, referenced rows first.
-    fn each(&mut self, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()>;
+    fn for_each_record(&mut self, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()>;
 }

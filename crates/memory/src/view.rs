@@ -14,12 +14,12 @@ pub struct Named {
 
 /// A project with its counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Project {
+pub struct MemoryProject {
     /// Also in the row, where it is serialised.
     #[serde(skip)]
     pub id: i64,
     #[serde(flatten)]
-    pub row: record::Project,
+    pub row: record::ProjectRow,
     /// Without automatic topics.
     pub topics: u64,
     pub logs: u64,
@@ -32,7 +32,7 @@ pub struct Topic {
     #[serde(skip)]
     pub id: i64,
     #[serde(flatten)]
-    pub row: record::Topic,
+    pub row: record::TopicRow,
     pub in_project: Named,
     pub part_of: Option<Named>,
     pub logs: u64,
@@ -47,7 +47,7 @@ pub struct Topic {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Log {
     #[serde(flatten)]
-    pub row: record::Log,
+    pub row: record::LogRow,
     pub in_topic: Named,
     pub in_project: Named,
 }
@@ -57,7 +57,7 @@ pub struct Decision {
     #[serde(skip)]
     pub id: i64,
     #[serde(flatten)]
-    pub row: record::Decision,
+    pub row: record::DecisionRow,
     pub in_topic: Named,
     pub in_project: Named,
     /// The decision that replaced this one and was not retracted. A decision without it and without
@@ -99,7 +99,7 @@ pub struct Paged<T> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum HitKind {
     Log,
     Decision,
     Topic,
@@ -117,7 +117,7 @@ pub struct Query {
     /// Words; a quoted phrase stays together.
     pub text: String,
     /// Empty means all.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<HitKind>,
     pub filter: Filter,
     /// 0 means the default.
     pub limit: usize,
@@ -132,7 +132,7 @@ impl Query {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hit {
-    pub kind: Kind,
+    pub kind: HitKind,
     /// The uid of a log, the number of a topic or decision, the id of a note's entry.
     pub id: String,
     /// One line.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tidegate_memory::error::ErrorKind;
 use tidegate_memory::record::Record;
-use tidegate_memory::sqlite::{How, SqliteStore};
+use tidegate_memory::sqlite::{OpenOutcome, SqliteStore};
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{Filter, Page, Query};
 
@@ -31,7 +31,7 @@ fn readers_read_and_a_writer_gives_up_in_time() {
     other.execute_batch("BEGIN IMMEDIATE; UPDATE topic SET title = 'half'").unwrap();
     assert_eq!(logs(&mut store), 8);
     assert_eq!(store.search(&Query { text: "設計".to_owned(), ..Query::default() }).unwrap().len(), 1);
-    assert_eq!(SqliteStore::open_with(&path, Duration::from_millis(50)).unwrap().how, How::Found);
+    assert_eq!(SqliteStore::open_with(&path, Duration::from_millis(50)).unwrap().outcome, OpenOutcome::Found);
     let error = store.put(&[Record::Log(log("new", "t1", 99))]).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Busy);
     assert!(error.passes() && error.hint.is_some());

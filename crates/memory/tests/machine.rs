@@ -17,11 +17,11 @@ use tidegate_core::feature::memory::settings::MemorySettings;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, Acting, TopicEdit};
 use tidegate_memory::error::ErrorKind;
-use tidegate_memory::memory::{Home, Memory};
-use tidegate_memory::record::{Decision, Foreign, Log, Record, Status, Topic};
+use tidegate_memory::memory::{Memory, MemoryHome};
+use tidegate_memory::record::{DecisionRow, Foreign, LogRow, Record, Status, TopicRow};
 use tidegate_memory::sqlite::is_sound;
 use tidegate_memory::store::{Put, Store};
-use tidegate_memory::view::{Filter, Forget, Kind, Page, Query};
+use tidegate_memory::view::{Filter, Forget, HitKind, Page, Query};
 use tidegate_state::feature::memory::catalogue;
 use tidegate_state::place::{PlaceEnv, StateDir};
 
@@ -60,8 +60,8 @@ impl Machine {
         memory
     }
 
-    fn home(&self) -> Home {
-        Home::of(&self.place).unwrap()
+    fn home(&self) -> MemoryHome {
+        MemoryHome::of(&self.place).unwrap()
     }
 
     fn own(&self) -> ProjectOf {
@@ -193,13 +193,14 @@ fn what_people_do() {
     assert!(!log.row.text.contains(&key) && log.row.title.starts_with("The token is"), "{:?}", log.row);
     assert_eq!((log.row.redacted.len(), log.row.session.as_deref()), (1, Some("s9")));
     let first = act::add_decision(&mut memory, &acting, topic.id, "Rotate", None).unwrap();
-    let second = act::supersede(&mut memory, &acting, first.id, "Rotate daily", Some("it leaked")).unwrap();
-    assert_eq!(act::decision(&mut memory, first.id).unwrap().superseded_by, Some(second.id));
-    let error = act::supersede(&mut memory, &acting, first.id, "x", None).unwrap_err();
+    let second =
+        act::supersede_decision(&mut memory, &acting, first.id, "Rotate daily", Some("it leaked")).unwrap();
+    assert_eq!(act::find_decision(&mut memory, first.id).unwrap().superseded_by, Some(second.id));
+    let error = act::supersede_decision(&mut memory, &acting, first.id, "x", None).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Refused);
     assert!(error.hint.unwrap().contains(&second.id.to_string()));
-    act::retract(&mut memory, at(2), second.id).unwrap();
-    assert_eq!(act::decision(&mut memory, first.id).unwrap().superseded_by, None);
+    act::retract_decision(&mut memory, at(2), second.id).unwrap();
+    assert_eq!(act::find_decision(&mut memory, first.id).unwrap().superseded_by, None);
     let child = act::add_topic(&mut memory, &acting, "Rotation", None, Some(topic.id)).unwrap();
     assert_eq!(child.part_of.map(|whole| whole.id), Some(topic.id));
     let circle = TopicEdit { parent: Some(Some(child.id)), ..TopicEdit::default() };
@@ -212,15 +213,15 @@ fn what_people_do() {
     assert_eq!(act::add_log(&mut memory, &acting, 999, None, "x").unwrap_err().kind, ErrorKind::Missing);
     let nobody = Acting { own: None, ..acting };
     assert_eq!(act::add_topic(&mut memory, &nobody, "x", None, None).unwrap_err().kind, ErrorKind::Refused);
-    assert_eq!(act::project(&mut memory, "shop").unwrap().row.key, Some(own.key.clone()));
-    let id = act::project(&mut memory, "shop").unwrap().id.to_string();
-    assert_eq!(act::project(&mut memory, &id).unwrap().row.name, "shop");
-    assert!(act::project(&mut memory, "harbour").unwrap_err().hint.unwrap().contains("shop"));
+    assert_eq!(act::find_project(&mut memory, "shop").unwrap().row.key, Some(own.key.clone()));
+    let id = act::find_project(&mut memory, "shop").unwrap().id.to_string();
+    assert_eq!(act::find_project(&mut memory, &id).unwrap().row.name, "shop");
+    assert!(act::find_project(&mut memory, "harbour").unwrap_err().hint.unwrap().contains("shop"));
     // Nothing is later than the end of time: that nothing changed is not said to be a change.
     let updated = Millis(u64::MAX);
     let last = [
-        Record::Topic(Topic { updated, ..rows::topic("t9", &child.row.project) }),
-        Record::Decision(Decision { updated, id: Some(90), ..decision("d9", "t9", 1) }),
+        Record::Topic(TopicRow { updated, ..rows::topic("t9", &child.row.project) }),
+        Record::Decision(DecisionRow { updated, id: Some(90), ..decision("d9", "t9", 1) }),
     ];
     memory.put(&last).unwrap();
     let id = memory.topic_by_uid("t9").unwrap().unwrap().id;
@@ -228,7 +229,7 @@ fn what_people_do() {
     let edit = act::DecisionEdit { reason: Some("another".to_owned()), ..act::DecisionEdit::default() };
     assert_eq!(act::edit_topic(&mut memory, at(4), id, &closed).unwrap_err().kind, ErrorKind::Refused);
     assert_eq!(act::edit_decision(&mut memory, at(4), 90, &edit).unwrap_err().kind, ErrorKind::Refused);
-    assert_eq!(act::retract(&mut memory, at(4), 90).unwrap_err().kind, ErrorKind::Refused);
+    assert_eq!(act::retract_decision(&mut memory, at(4), 90).unwrap_err().kind, ErrorKind::Refused);
     memory.forget(&Forget::Topic(id)).unwrap();
     let startup = act::startup(&mut memory, &machine.settings, Some(&own), None).unwrap();
     assert_eq!((startup.undecided.len(), startup.decisions.len()), (1, 1));
@@ -263,9 +264,9 @@ fn stock_and_progress_are_found() {
     let hit = search(&mut memory, "zebra").remove(0);
     assert_eq!(
         (hit.kind, hit.title.as_str(), hit.project.as_deref()),
-        (Kind::Stock, "One lock per project", Some("shop"))
+        (HitKind::Stock, "One lock per project", Some("shop"))
     );
-    assert_eq!(search(&mut memory, "giraffe")[0].kind, Kind::Progress);
+    assert_eq!(search(&mut memory, "giraffe")[0].kind, HitKind::Progress);
     fs::remove_file(context.join("progress.md")).unwrap();
     memory.refresh_notes(Path::new(&own.root), &own.key).unwrap();
     assert_eq!(search(&mut memory, "giraffe"), []);
@@ -285,7 +286,7 @@ fn what_is_forgotten_is_gone_from_every_byte() {
     for n in 0..600 {
         let secret = if n % 50 == 7 { "xylophonist 秘密鍵匣 " } else { "" };
         let session = if secret.is_empty() { "s2" } else { "s1" };
-        rows.push(Record::Log(Log {
+        rows.push(Record::Log(LogRow {
             title: format!("{secret}entry {n}"),
             text: format!("{secret}word{n} common text about things {}", "filler ".repeat(n % 90)),
             answer: secret.repeat(40),
@@ -299,7 +300,7 @@ fn what_is_forgotten_is_gone_from_every_byte() {
     decided.session = Some("s1".to_owned());
     memory.put(&[Record::Decision(decided)]).unwrap();
     // Once more with another text: an old version must not stay, either.
-    let changed = Log {
+    let changed = LogRow {
         text: "pseudonymously xylophonist".to_owned(),
         updated: at(9000),
         session: Some("s1".to_owned()),
@@ -324,27 +325,27 @@ fn what_is_forgotten_is_gone_from_every_byte() {
 #[test]
 fn what_is_forgotten_singly_is_gone_from_every_byte() {
     type Forgets = fn(&mut Memory) -> Forget;
-    fn secret() -> Log {
+    fn secret() -> LogRow {
         let title = "xylophonist 秘密鍵匣".to_owned();
-        Log { prompt: title.clone(), title, session: Some("s9".to_owned()), ..log("first", "own", 80) }
+        LogRow { prompt: title.clone(), title, session: Some("s9".to_owned()), ..log("first", "own", 80) }
     }
     let cases: [(&str, Forgets); 4] = [
         ("the first log of a session", |_| Forget::Log("first".to_owned())),
         ("the first log of a session, which went elsewhere since", |memory| {
-            let moved = Log { topic: "t1".to_owned(), updated: at(9000), ..secret() };
+            let moved = LogRow { topic: "t1".to_owned(), updated: at(9000), ..secret() };
             memory.put(&[Record::Log(moved)]).unwrap();
             Forget::Log("first".to_owned())
         }),
         ("a topic", |memory| {
             memory.forget(&Forget::Log("first".to_owned())).unwrap();
-            let titled = Topic { title: "xylophonist 秘密鍵匣".to_owned(), ..topic("t9", "p1") };
+            let titled = TopicRow { title: "xylophonist 秘密鍵匣".to_owned(), ..topic("t9", "p1") };
             memory.put(&[Record::Topic(titled), Record::Log(log("l9", "t9", 9))]).unwrap();
             memory.backup().unwrap();
             Forget::Topic(memory.topic_by_uid("t9").unwrap().unwrap().id)
         }),
         ("a decision", |memory| {
             memory.forget(&Forget::Log("first".to_owned())).unwrap();
-            let decided = Decision {
+            let decided = DecisionRow {
                 reason: "xylophonist 秘密鍵匣".to_owned(),
                 id: Some(70),
                 ..decision("d9", "t1", 9)
@@ -357,7 +358,7 @@ fn what_is_forgotten_singly_is_gone_from_every_byte() {
     for (case, forget) in cases {
         let machine = Machine::new();
         let mut memory = machine.filled();
-        let own = Topic {
+        let own = TopicRow {
             title: "xylophonist 秘密鍵匣 (feat/x)".to_owned(),
             automatic: Some("s9".to_owned()),
             created: at(80),
@@ -367,7 +368,7 @@ fn what_is_forgotten_singly_is_gone_from_every_byte() {
         let rows = [Record::Topic(own), Record::Session(session("s9", "p1")), Record::Log(secret())];
         memory.put(&rows).unwrap();
         memory
-            .put(&[Record::Log(Log { session: Some("s9".to_owned()), ..log("second", "own", 81) })])
+            .put(&[Record::Log(LogRow { session: Some("s9".to_owned()), ..log("second", "own", 81) })])
             .unwrap();
         memory.backup().unwrap();
         let what = forget(&mut memory);
@@ -383,7 +384,7 @@ fn what_is_forgotten_singly_is_gone_from_every_byte() {
         // The title does not come back from elsewhere, and the session goes on.
         memory.put(&rows).unwrap();
         assert_eq!(found(&mut memory, "xylophonist"), Vec::<String>::new(), "{case}");
-        let third = Log { session: Some("s9".to_owned()), ..log("third", "own", 90) };
+        let third = LogRow { session: Some("s9".to_owned()), ..log("third", "own", 90) };
         assert_eq!(memory.put(&[Record::Log(third)]).unwrap(), [Put::New], "{case}");
         assert!(memory.store().check().unwrap().is_empty(), "{case}");
     }
@@ -394,7 +395,7 @@ fn what_is_forgotten_singly_is_gone_from_every_byte() {
 fn forgetting_is_finished_later() {
     let machine = Machine::new();
     let mut memory = machine.filled();
-    memory.put(&[Record::Log(Log { text: "xylophonist".to_owned(), ..log("x", "t1", 80) })]).unwrap();
+    memory.put(&[Record::Log(LogRow { text: "xylophonist".to_owned(), ..log("x", "t1", 80) })]).unwrap();
     memory.backup().unwrap();
     let in_the_way = machine.home().backups().join("new.tmp.tidegate-half");
     fs::create_dir_all(in_the_way.join("x")).unwrap();
@@ -410,7 +411,7 @@ fn forgetting_is_finished_later() {
     assert_eq!(memory.unfinished, None);
     assert_eq!(machine.holding("xylophonist"), Vec::<PathBuf>::new());
 
-    memory.put(&[Record::Log(Log { text: "xylophonist".to_owned(), ..log("y", "t1", 81) })]).unwrap();
+    memory.put(&[Record::Log(LogRow { text: "xylophonist".to_owned(), ..log("y", "t1", 81) })]).unwrap();
     let reader = rusqlite::Connection::open(machine.home().file()).unwrap();
     let reads = reader.unchecked_transaction().unwrap();
     let _: i64 = reads.query_row("SELECT count(*) FROM log", [], |row| row.get(0)).unwrap();
@@ -540,7 +541,7 @@ fn a_damaged_store_is_set_aside_and_rebuilt() {
             let after = logs(&mut memory);
             let mut rows = 0;
             memory
-                .each(&mut |_| {
+                .for_each_record(&mut |_| {
                     rows += 1;
                     Ok(())
                 })
@@ -563,7 +564,7 @@ fn a_damaged_store_is_set_aside_and_rebuilt() {
             }
             assert!(healed.aside.join("memory.db").exists(), "{what}");
             assert!(healed.line().contains("damaged"));
-            assert_eq!(machine.home().set_aside().len(), 1, "{what}");
+            assert_eq!(machine.home().damaged_files().len(), 1, "{what}");
             assert!(memory.store().check().unwrap().is_empty(), "{what}");
             drop(memory);
             assert_eq!(machine.open().healed, None, "{what}: said once");
@@ -633,7 +634,7 @@ fn a_store_that_kept_no_list_of_pulled_rows_begins_one() {
     let all = |memory: &mut Memory| {
         let mut rows = Vec::new();
         memory
-            .each(&mut |record| {
+            .for_each_record(&mut |record| {
                 rows.push(record);
                 Ok(())
             })
@@ -666,7 +667,7 @@ fn a_newer_store_is_left_alone() {
     assert_eq!(error.kind, ErrorKind::Newer);
     assert!(error.what.contains("99") && error.hint.unwrap().contains("newer"));
     assert_eq!(fs::read(machine.home().file()).unwrap(), bytes);
-    assert!(machine.home().set_aside().is_empty());
+    assert!(machine.home().damaged_files().is_empty());
 }
 
 #[test]
@@ -697,7 +698,7 @@ fn what_a_check_finds_is_mended() {
             rusqlite::Connection::open(machine.home().file()).unwrap().execute_batch(damage).unwrap();
             let wrong = memory.check().unwrap();
             assert!(!wrong.is_empty(), "{damage}");
-            memory.mend(&wrong.join("; ")).unwrap();
+            memory.repair(&wrong.join("; ")).unwrap();
             assert_eq!(memory.check().unwrap(), Vec::<String>::new(), "{damage}");
             assert_eq!(memory.healed.is_some(), rebuilt, "{damage}");
             assert_eq!(found(&mut memory, "設計"), ["l2"], "{damage}");

@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::time::Millis;
-use tidegate_memory::record::{Decision, Log, Project, Record, Session, Source, Status, Summary, Topic, Uid};
+use tidegate_memory::record::{
+    DecisionRow, LogRow, ProjectRow, Record, SessionRow, Source, Status, Summary, TopicRow, Uid,
+};
 
 /// Words of each language.
 const WORDS: usize = 30_000;
@@ -106,7 +108,7 @@ impl Corpus {
         let project = self.project_of(topic);
         let mut first = |uid: &str| known.insert(uid.to_owned());
         if first(&uid("project", project)) {
-            into.push(Record::Project(Project {
+            into.push(Record::Project(ProjectRow {
                 uid: uid("project", project),
                 id: Some(project.cast_signed() as i64 + 1),
                 key: Some(format!("/code/project-{project}/.git")),
@@ -119,7 +121,7 @@ impl Corpus {
             let mut random = Random::new(topic as u64 ^ 0x7001);
             let language = topic % 2;
             let automatic = topic % 4 >= 2;
-            into.push(Record::Topic(Topic {
+            into.push(Record::Topic(TopicRow {
                 uid: uid("topic", topic),
                 id: Some(topic.cast_signed() as i64 + 1),
                 project: uid("project", project),
@@ -134,7 +136,7 @@ impl Corpus {
             }));
         }
         if first(&uid("session", session)) {
-            into.push(Record::Session(Session {
+            into.push(Record::Session(SessionRow {
                 uid: uid("session", session),
                 project: uid("project", project),
                 root: format!("/code/project-{project}"),
@@ -146,7 +148,7 @@ impl Corpus {
         into.push(Record::Log(self.log(number)));
         if number % 60 == 59 {
             let mut random = Random::new(number as u64 ^ 0xdec1);
-            into.push(Record::Decision(Decision {
+            into.push(Record::Decision(DecisionRow {
                 uid: uid("decision", number),
                 id: None,
                 topic: uid("topic", topic),
@@ -162,7 +164,7 @@ impl Corpus {
     }
 
     /// A relay: half of them English, half Japanese.
-    pub(crate) fn log(&self, number: usize) -> Log {
+    pub(crate) fn log(&self, number: usize) -> LogRow {
         let mut random = Random::new(number as u64);
         let session = number / LOGS_OF_A_SESSION;
         let language = (session + number / 3) % 2;
@@ -177,7 +179,7 @@ impl Corpus {
             .map(|_| format!("src/{}/{}.rs", word(&mut random), word(&mut random)))
             .collect();
         let tools = BTreeMap::from([("Edit".to_owned(), 2), ("Bash".to_owned(), random.below(9) as u32 + 1)]);
-        Log {
+        LogRow {
             uid: log_uid(number),
             topic: uid("topic", session / SESSIONS_OF_A_TOPIC),
             session: Some(uid("session", session)),

@@ -215,8 +215,10 @@ fn rest(store: &mut SqliteStore, corpus: &Corpus, size: usize, runs: usize) -> D
     time("forget: it", &mut |store, number| {
         store.forget(&Forget::Log(format!("relay-{begun}-{number}"))).map(|_| ())
     })?;
-    time("undecided, of all projects", &mut |store, _| store.undecided(None, 50).map(|_| ()))?;
-    time("undecided, of the largest project", &mut |store, _| store.undecided(Some(1), 50).map(|_| ()))?;
+    time("undecided, of all projects", &mut |store, _| store.undecided_topics(None, 50).map(|_| ()))?;
+    time("undecided, of the largest project", &mut |store, _| {
+        store.undecided_topics(Some(1), 50).map(|_| ())
+    })?;
     time("projects, a page", &mut |store, _| store.projects(&page).map(|_| ()))?;
     for (name, filter) in [("all", &all), ("the largest project", &project)] {
         time(&format!("topics of {name}, a page"), &mut |store, _| store.topics(filter, &page).map(|_| ()))?;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tidegate_memory::sqlite::SqliteStore;
 use tidegate_memory::store::Store;
-use tidegate_memory::view::{Filter, Hit, Kind, Query};
+use tidegate_memory::view::{Filter, Hit, HitKind, Query};
 
 use super::corpus::{self, APART, COMMON, Corpus, NEEDLES, PHRASE, RARE, RARE_PAIR, Random};
 use super::samples::Samples;
@@ -156,7 +156,7 @@ impl Questions {
             add(format!("{name}: common, an early tenth"), Found::Full, with(span(size / 10)));
             let needle = Query { filter: span(0), ..query(format!("{} {}", RARE[language], one)) };
             add(format!("{name}: needle and common, a tenth"), Found::Any, vec![needle]);
-            let decisions = |word: &str| Query { kinds: vec![Kind::Decision], ..query(word) };
+            let decisions = |word: &str| Query { kinds: vec![HitKind::Decision], ..query(word) };
             add(
                 format!("{name}: common, decisions"),
                 Found::Any,

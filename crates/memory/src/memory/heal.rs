@@ -12,7 +12,7 @@ use tidegate_state::file::replace;
 use tidegate_state::journal;
 use tidegate_state::place::{self, StateDir};
 
-use super::Home;
+use super::MemoryHome;
 use crate::error::{Error, ErrorKind, Result};
 use crate::sqlite::{SqliteStore, is_sound, salvage};
 
@@ -43,14 +43,14 @@ impl Healed {
 }
 
 /// A new file is empty too, but then there are no backups.
-pub(super) fn was_emptied(home: &Home) -> bool {
+pub(super) fn was_emptied(home: &MemoryHome) -> bool {
     fs::metadata(home.file()).is_ok_and(|found| found.len() == 0) && !home.copies().is_empty()
 }
 
 /// Rebuilds the store under an exclusive lock. Returns `None` if another process repaired it first; `surely`
 /// skips that check.
-pub(super) fn heal(
-    home: &Home,
+pub(super) fn repair_store(
+    home: &MemoryHome,
     state: &StateDir,
     now: Millis,
     error: &Error,
@@ -64,27 +64,27 @@ pub(super) fn heal(
     {
         return Ok((opened.store, None));
     }
-    let aside = set_aside(home, now)?;
+    let aside = move_aside(home, now)?;
     let copy = home.copies().into_iter().find(|copy| is_sound(copy));
     if let Some(copy) = &copy {
         let half = home.file().with_extension("half");
         fs::copy(copy, &half)
             .and_then(|_| fs::rename(&half, home.file()))
-            .map_err(|error| home.failed(&error))?;
+            .map_err(|error| home.io_error(&error))?;
     }
     let mut store = SqliteStore::open(&home.file())?.store;
     // A backup made after a forget holds the mark, but no forgotten text.
-    if let Some(left) = store.left()? {
-        store.nothing_left(&left)?;
+    if let Some(left) = store.pending_purge()? {
+        store.purged_all(&left)?;
     }
     let saved = salvage(&aside.join("memory.db"), &mut store);
     let healed = Healed { why: error.what.clone(), aside, copy, saved };
-    write_down(state, now, &healed);
+    record_repair(state, now, &healed);
     Ok((store, Some(healed)))
 }
 
 /// Moves the file and its write-ahead log into a folder of their own.
-fn set_aside(home: &Home, now: Millis) -> Result<PathBuf> {
+fn move_aside(home: &MemoryHome, now: Millis) -> Result<PathBuf> {
     let stamp = now.iso().replace(':', "-");
     let free = |number: u32| {
         let name = if number == 0 { stamp.clone() } else { format!("{stamp}-{number}") };
@@ -94,18 +94,18 @@ fn set_aside(home: &Home, now: Millis) -> Result<PathBuf> {
         .map(free)
         .find(|folder| !folder.exists())
         .ok_or_else(|| Error::new(ErrorKind::Io, "too many damaged files are kept"))?;
-    place::make_private(&aside).map_err(|error| home.failed(&error))?;
+    place::make_private(&aside).map_err(|error| home.io_error(&error))?;
     for name in ["memory.db", "memory.db-wal", "memory.db-shm"] {
         let file = home.folder().join(name);
         if file.exists() {
-            fs::rename(&file, aside.join(name)).map_err(|error| home.failed(&error))?;
+            fs::rename(&file, aside.join(name)).map_err(|error| home.io_error(&error))?;
         }
     }
     Ok(aside)
 }
 
 /// For the user and `doctor`.
-fn write_down(state: &StateDir, now: Millis, healed: &Healed) {
+fn record_repair(state: &StateDir, now: Millis, healed: &Healed) {
     if let Ok(text) = serde_json::to_vec_pretty(healed) {
         let _ = replace::copy(&healed.aside.join("what-happened.json"), &text);
     }
@@ -118,9 +118,9 @@ fn write_down(state: &StateDir, now: Millis, healed: &Healed) {
     let _ = journal::append(&state.journal(), now, &mut record);
 }
 
-impl Home {
+impl MemoryHome {
     /// Newest first.
-    pub fn set_aside(&self) -> Vec<PathBuf> {
+    pub fn damaged_files(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.damaged()).into_iter().flatten().flatten();
         let mut folders: Vec<PathBuf> =
             entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();

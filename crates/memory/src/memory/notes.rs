@@ -12,19 +12,19 @@ use super::Memory;
 use crate::error::Result;
 use crate::sqlite::Note;
 use crate::store::Store;
-use crate::view::Kind;
+use crate::view::HitKind;
 
 impl Memory {
     /// Updates the searchable notes of the project with this key from its files.
     pub fn refresh_notes(&mut self, root: &Path, key: &str) -> Result<()> {
         let Some(project) = self.project_by_key(key)? else { return Ok(()) };
-        let notes = notes(root);
-        self.with(|store| store.refresh_notes(project.id, &notes))
+        let notes = read_notes(root);
+        self.with_store(|store| store.refresh_notes(project.id, &notes))
     }
 }
 
 /// Unreadable files are left out: `doctor` reports them.
-fn notes(root: &Path) -> Vec<Note> {
+fn read_notes(root: &Path) -> Vec<Note> {
     let Some(folder) = Folder::of(root) else { return Vec::new() };
     let mut notes: Vec<Note> = Vec::new();
     for name in [flow::FILE, flow::ARCHIVE] {
@@ -39,7 +39,7 @@ fn notes(root: &Path) -> Vec<Note> {
             }
             let at = entry.at.unwrap_or(written);
             let (title, text) = (entry.what.to_owned(), entry.body.trim().to_owned());
-            notes.push(Note { kind: Kind::Progress, id, title, text, at });
+            notes.push(Note { kind: HitKind::Progress, id, title, text, at });
         }
     }
     for file in StockFile::ALL {
@@ -49,9 +49,9 @@ fn notes(root: &Path) -> Vec<Note> {
         for learning in &Stock::parse(text).entries {
             let parts = [learning.learning, learning.context, learning.implication];
             let text: Vec<&str> = parts.into_iter().flatten().collect();
-            let day = learning.confirmed.as_ref().and_then(|confirmed| day(&confirmed.date));
+            let day = learning.confirmed.as_ref().and_then(|confirmed| parse_day(&confirmed.date));
             notes.push(Note {
-                kind: Kind::Stock,
+                kind: HitKind::Stock,
                 id: learning.id.to_string(),
                 title: learning.title.to_owned(),
                 text: text.join("\n"),
@@ -62,7 +62,7 @@ fn notes(root: &Path) -> Vec<Note> {
     notes
 }
 
-fn day(text: &str) -> Option<Millis> {
+fn parse_day(text: &str) -> Option<Millis> {
     let mut numbers = text.split('-').map(|number| number.parse().ok());
     Millis::of_day(numbers.next()??, numbers.next()??, numbers.next()??)
 }

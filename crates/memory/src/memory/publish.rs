@@ -19,16 +19,16 @@ use crate::view::{Filter, Page, Topic};
 /// With more changed topics than this, all are written.
 const ONE_BY_ONE: usize = 200;
 
-pub(super) fn is_there(state: &StateDir) -> bool {
+pub(super) fn catalogue_exists(state: &StateDir) -> bool {
     !matches!(catalogue::topic(state, 1), tidegate_core::feature::facts::Known::Absent)
 }
 
-fn failed(error: &std::io::Error) -> Error {
+fn publish_error(error: &std::io::Error) -> Error {
     Error::new(ErrorKind::Io, format!("the catalogue for the hooks was not written: {error}"))
         .hint("what was stored is stored; the next change writes it")
 }
 
-fn record(topic: &Topic) -> TopicRecord {
+fn topic_record(topic: &Topic) -> TopicRecord {
     TopicRecord {
         id: topic.id,
         project: topic.in_project.id,
@@ -56,7 +56,8 @@ impl Memory {
         let mut projects = BTreeSet::new();
         for uid in topics {
             let Some(topic) = self.store.topic_by_uid(uid)? else { continue };
-            catalogue::write_topic(&self.state, &record(&topic)).map_err(|error| failed(&error))?;
+            catalogue::write_topic(&self.state, &topic_record(&topic))
+                .map_err(|error| publish_error(&error))?;
             projects.insert(topic.in_project.id);
         }
         for row in records {
@@ -79,15 +80,15 @@ impl Memory {
         let mut records = Vec::new();
         loop {
             let topics = self.store.topics(&filter, &page)?;
-            records.extend(topics.rows.iter().map(record));
+            records.extend(topics.rows.iter().map(topic_record));
             page.after = topics.next;
             if page.after.is_none() {
                 break;
             }
         }
-        catalogue::write_topics(&self.state, records).map_err(|error| failed(&error))?;
+        catalogue::write_topics(&self.state, records).map_err(|error| publish_error(&error))?;
         let mut page = Page { limit: 1000, after: None };
-        catalogue::clear_projects(&self.state).map_err(|error| failed(&error))?;
+        catalogue::clear_projects(&self.state).map_err(|error| publish_error(&error))?;
         loop {
             let projects = self.store.projects(&page)?;
             for project in projects.rows {
@@ -103,7 +104,7 @@ impl Memory {
 
     pub(super) fn publish_undecided(&mut self) -> Result<()> {
         let named = |id, name: &str| Named { id, name: shown(name) };
-        let topics = self.store.undecided(None, MOST)?;
+        let topics = self.store.undecided_topics(None, MOST)?;
         let topics = topics.iter().map(|topic| UndecidedTopic {
             topic: named(topic.id, &topic.row.title),
             project: named(topic.in_project.id, &topic.in_project.name),
@@ -112,7 +113,7 @@ impl Memory {
         if catalogue::undecided(&self.state).value() == Some(&undecided) {
             return Ok(());
         }
-        catalogue::write_undecided(&self.state, &undecided).map_err(|error| failed(&error))
+        catalogue::write_undecided(&self.state, &undecided).map_err(|error| publish_error(&error))
     }
 
     fn publish_project(&mut self, id: i64) -> Result<()> {
@@ -130,6 +131,6 @@ impl Memory {
         if catalogue::project(&self.state, &page.key).value() == Some(&page) {
             return Ok(());
         }
-        catalogue::write_project(&self.state, &page).map_err(|error| failed(&error))
+        catalogue::write_project(&self.state, &page).map_err(|error| publish_error(&error))
     }
 }

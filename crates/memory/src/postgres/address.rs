@@ -9,7 +9,7 @@ use tidegate_core::feature::memory::settings::{Team, TeamUrl, Tls};
 use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 
-use super::resolve::resolve;
+use super::resolve::resolve_name;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The default variable for the password.
@@ -28,7 +28,7 @@ impl fmt::Debug for Password {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    hosts: Vec<Host>,
+    hosts: Vec<ServerHost>,
     user: Option<String>,
     password: Option<Password>,
     database: Option<String>,
@@ -42,17 +42,17 @@ pub struct Address {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Host {
+enum ServerHost {
     Tcp(String, u16),
     Socket(String, u16),
 }
 
-impl Host {
-    fn is_here(&self) -> bool {
+impl ServerHost {
+    fn is_local(&self) -> bool {
         match self {
-            Host::Socket(..) => true,
-            Host::Tcp(name, _) if name.eq_ignore_ascii_case("localhost") => true,
-            Host::Tcp(name, _) => name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
+            ServerHost::Socket(..) => true,
+            ServerHost::Tcp(name, _) if name.eq_ignore_ascii_case("localhost") => true,
+            ServerHost::Tcp(name, _) => name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
         }
     }
 }
@@ -81,16 +81,20 @@ impl Address {
         tls: Tls,
         ca_file: Option<PathBuf>,
     ) -> Result<Address> {
-        let mut address = parse(url.secret())?;
+        let mut address = parse_url(url.secret())?;
         address.tls = tls;
         address.ca_file = ca_file;
         address.password = address.password.or(password.filter(|text| !text.is_empty()).map(Password));
         if tls == Tls::Off
-            && let Some(host) = address.hosts.iter().find(|host| !host.is_here())
+            && let Some(host) = address.hosts.iter().find(|host| !host.is_local())
         {
-            let (Host::Tcp(name, _) | Host::Socket(name, _)) = host;
-            return Err(refused(format!("without TLS only a server on this machine is reached, not {name}"))
-                .hint("set `[memory.team] tls = \"verify\"`, and `ca_file` if the server's certificate is your own"));
+            let (ServerHost::Tcp(name, _) | ServerHost::Socket(name, _)) = host;
+            return Err(refused_address(format!(
+                "without TLS only a server on this machine is reached, not {name}"
+            ))
+            .hint(
+                "set `[memory.team] tls = \"verify\"`, and `ca_file` if the server's certificate is your own",
+            ));
         }
         Ok(address)
     }
@@ -105,7 +109,7 @@ impl Address {
     }
 
     /// Removes the password, in case the server repeated it.
-    pub(super) fn cleaned(&self, error: Error) -> Error {
+    pub(super) fn without_password(&self, error: Error) -> Error {
         match &self.password {
             Some(Password(password)) if error.what.contains(password.as_str()) => {
                 Error { what: error.what.replace(password.as_str(), "…"), ..error }
@@ -119,23 +123,24 @@ impl Address {
         &self.shown
     }
 
-    fn show(&self) -> String {
+    fn format_shown(&self) -> String {
         let mut port_of_socket = None;
-        let host = |host: &Host| match host {
-            Host::Socket(path, port) => {
+        let host = |host: &ServerHost| match host {
+            ServerHost::Socket(path, port) => {
                 port_of_socket = Some(*port).filter(|port| *port != PORT);
-                encode(path)
+                percent_encode(path)
             }
-            Host::Tcp(name, port) => {
-                let name = if name.contains(':') { format!("[{name}]") } else { encode(name) };
+            ServerHost::Tcp(name, port) => {
+                let name = if name.contains(':') { format!("[{name}]") } else { percent_encode(name) };
                 if *port == PORT { name } else { format!("{name}:{port}") }
             }
         };
         let hosts: Vec<String> = self.hosts.iter().map(host).collect();
-        let user = self.user.as_ref().map(|user| format!("{}@", encode(user))).unwrap_or_default();
-        let database = self.database.as_ref().map(|name| format!("/{}", encode(name))).unwrap_or_default();
+        let user = self.user.as_ref().map(|user| format!("{}@", percent_encode(user))).unwrap_or_default();
+        let database =
+            self.database.as_ref().map(|name| format!("/{}", percent_encode(name))).unwrap_or_default();
         let port = port_of_socket.map(|port| format!("port={port}"));
-        let options = self.options.as_ref().map(|options| format!("options={}", encode(options)));
+        let options = self.options.as_ref().map(|options| format!("options={}", percent_encode(options)));
         let query: Vec<String> = port.into_iter().chain(options).collect();
         let mark = if query.is_empty() { "" } else { "?" };
         format!("postgres://{user}{}{database}{mark}{}", hosts.join(","), query.join("&"))
@@ -147,24 +152,26 @@ impl Address {
         for host in &self.hosts {
             match host {
                 #[cfg(unix)]
-                Host::Socket(path, port) => {
-                    let mut config = self.login();
+                ServerHost::Socket(path, port) => {
+                    let mut config = self.login_config();
                     config.host_path(path).port(*port);
                     configs.push(config);
                 }
-                Host::Tcp(name, port) => configs.extend(resolve(name, limit).into_iter().map(|address| {
-                    let mut config = self.login();
-                    config.host(name).hostaddr(address).port(*port);
-                    config
-                })),
+                ServerHost::Tcp(name, port) => {
+                    configs.extend(resolve_name(name, limit).into_iter().map(|address| {
+                        let mut config = self.login_config();
+                        config.host(name).hostaddr(address).port(*port);
+                        config
+                    }))
+                }
                 #[cfg(not(unix))]
-                Host::Socket(..) => {}
+                ServerHost::Socket(..) => {}
             }
         }
         configs
     }
 
-    fn login(&self) -> Config {
+    fn login_config(&self) -> Config {
         let mut config = Config::new();
         if let Some(user) = &self.user {
             config.user(user);
@@ -178,29 +185,29 @@ impl Address {
         if let Some(options) = &self.options {
             config.options(options);
         }
-        config.ssl_mode(if self.encrypted() { SslMode::Require } else { SslMode::Disable });
+        config.ssl_mode(if self.is_encrypted() { SslMode::Require } else { SslMode::Disable });
         config.application_name("tidegate");
         config
     }
 
     /// A local socket needs no encryption: the permissions of its folder control access.
-    pub(super) fn encrypted(&self) -> bool {
-        self.tls == Tls::Verify && self.hosts.iter().any(|host| matches!(host, Host::Tcp(..)))
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.tls == Tls::Verify && self.hosts.iter().any(|host| matches!(host, ServerHost::Tcp(..)))
     }
 }
 
-fn refused(what: impl Into<String>) -> Error {
+fn refused_address(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Refused, what)
 }
 
 /// Splits from the end, because a password may contain any character. Errors name a problem and never quote
 /// the URL.
-fn parse(url: &str) -> Result<Address> {
+fn parse_url(url: &str) -> Result<Address> {
     let wrong = |what: &str| {
-        refused(format!("the address of the team store cannot be read: {what}"))
+        refused_address(format!("the address of the team store cannot be read: {what}"))
             .hint("it has the form postgres://USER@HOST:PORT/DATABASE; special characters in a part are written as %XX")
     };
-    let decoded = |text: &str| decode(text).ok_or_else(|| wrong("a `%` that no two digits follow"));
+    let decoded = |text: &str| percent_decode(text).ok_or_else(|| wrong("a `%` that no two digits follow"));
     let rest = url.split_once("://").map(|(_, rest)| rest).ok_or_else(|| wrong("no `://`"))?;
     let (login, rest) = rest.rsplit_once('@').map_or((None, rest), |(login, rest)| (Some(login), rest));
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -236,10 +243,10 @@ fn parse(url: &str) -> Result<Address> {
         }
     }
     let host = |text: &str| {
-        let text = decode(text)?;
+        let text = percent_decode(text)?;
         if text.starts_with('/') {
             // PostgreSQL's own clients also accept a port for a socket.
-            return Some(Host::Socket(text, port.unwrap_or(PORT)));
+            return Some(ServerHost::Socket(text, port.unwrap_or(PORT)));
         }
         let (name, number) = match text.strip_prefix('[').and_then(|text| text.split_once(']')) {
             Some((name, rest)) => (name, rest.strip_prefix(':')),
@@ -247,11 +254,11 @@ fn parse(url: &str) -> Result<Address> {
         };
         let number = number.map_or(Some(port.unwrap_or(PORT)), |number| number.parse().ok())?;
         let name = if name.is_empty() { Ipv4Addr::LOCALHOST.to_string() } else { name.to_owned() };
-        Some(Host::Tcp(name, number))
+        Some(ServerHost::Tcp(name, number))
     };
-    let hosts: Option<Vec<Host>> = hosts.split(',').map(host).collect();
+    let hosts: Option<Vec<ServerHost>> = hosts.split(',').map(host).collect();
     let hosts = hosts.ok_or_else(|| wrong("the host or the port"))?;
-    let sockets = hosts.iter().filter(|host| matches!(host, Host::Socket(..))).count();
+    let sockets = hosts.iter().filter(|host| matches!(host, ServerHost::Socket(..))).count();
     if sockets != 0 && sockets != hosts.len() {
         return Err(wrong("a socket beside a host"));
     }
@@ -265,11 +272,11 @@ fn parse(url: &str) -> Result<Address> {
         ca_file: None,
         shown: String::new(),
     };
-    address.shown = address.show();
+    address.shown = address.format_shown();
     Ok(address)
 }
 
-fn encode(text: &str) -> String {
+fn percent_encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -281,7 +288,7 @@ fn encode(text: &str) -> String {
     encoded
 }
 
-fn decode(text: &str) -> Option<String> {
+fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -328,8 +335,8 @@ mod tests {
                 .hosts
                 .iter()
                 .map(|host| match host {
-                    Host::Tcp(name, port) => format!("{name}:{port}"),
-                    Host::Socket(path, port) => format!("{path}/{port}"),
+                    ServerHost::Tcp(name, port) => format!("{name}:{port}"),
+                    ServerHost::Socket(path, port) => format!("{path}/{port}"),
                 })
                 .collect();
             let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
@@ -385,8 +392,8 @@ mod tests {
             let found = read(&format!("postgres://me@{host}/m"), Tls::Off);
             assert_eq!(found.is_ok(), here, "{host}: {found:?}");
         }
-        assert!(read("postgres://me@db/m", Tls::Verify).unwrap().encrypted());
+        assert!(read("postgres://me@db/m", Tls::Verify).unwrap().is_encrypted());
         assert!(read("postgres://me@%2Frun,db/m", Tls::Verify).is_err());
-        assert!(!read("postgres://me@%2Frun/m", Tls::Verify).unwrap().encrypted());
+        assert!(!read("postgres://me@%2Frun/m", Tls::Verify).unwrap().is_encrypted());
     }
 }

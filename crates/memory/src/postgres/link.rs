@@ -40,7 +40,7 @@ impl Patience {
 /// Retries of a transaction that conflicts with another one.
 const CONFLICTS: u32 = 8;
 
-pub(super) struct Link {
+pub(super) struct ServerLink {
     address: Address,
     patience: Patience,
     until: Option<Instant>,
@@ -50,20 +50,20 @@ pub(super) struct Link {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum For {
+pub(super) enum Purpose {
     /// One consistent state.
     Reading,
     Writing,
 }
 
-impl Link {
+impl ServerLink {
     /// Does not connect yet.
-    pub(super) fn new(address: Address, patience: Patience) -> Result<Link> {
-        let tls = if address.encrypted() { Some(Rustls::new(address.ca_file.as_deref())?) } else { None };
+    pub(super) fn new(address: Address, patience: Patience) -> Result<ServerLink> {
+        let tls = if address.is_encrypted() { Some(Rustls::new(address.ca_file.as_deref())?) } else { None };
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::new(ErrorKind::Io, format!("no runtime: {error}")))?;
         let until = patience.whole.map(|whole| Instant::now() + whole);
-        Ok(Link { address, patience, until, tls, runtime, client: None })
+        Ok(ServerLink { address, patience, until, tls, runtime, client: None })
     }
 
     /// Without the password.
@@ -75,8 +75,8 @@ impl Link {
     /// old one broke, and after a conflict with another transaction.
     pub(super) fn transaction<T>(
         &mut self,
-        purpose: For,
-        work: &impl AsyncFn(&Transaction<'_>) -> std::result::Result<T, Failed>,
+        purpose: Purpose,
+        work: &impl AsyncFn(&Transaction<'_>) -> std::result::Result<T, TransactionError>,
     ) -> Result<T> {
         let mut conflicts = 0;
         loop {
@@ -84,46 +84,48 @@ impl Link {
                 Some(client) => (client, false),
                 None => (self.connect()?, true),
             };
-            let limit = self.left(self.patience.transaction);
-            let ran = bounded(&self.runtime, limit, run(&mut client, purpose, limit, work));
+            let limit = self.remaining_time(self.patience.transaction);
+            let ran =
+                run_with_limit(&self.runtime, limit, run_transaction(&mut client, purpose, limit, work));
             match ran {
                 Ok(Ok(done)) => {
                     self.client = Some(client);
                     return Ok(done);
                 }
-                Ok(Err(Failed::Ours(error))) => {
+                Ok(Err(TransactionError::Own(error))) => {
                     self.client = Some(client);
                     return Err(error);
                 }
-                Ok(Err(Failed::Theirs(error))) => {
+                Ok(Err(TransactionError::Server(error))) => {
                     let state = error.code();
                     let lost = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
                     if state.is_some_and(|state| lost.contains(state)) && conflicts < CONFLICTS {
                         conflicts += 1;
                         self.client = Some(client);
-                    } else if gone(&error) && !fresh {
+                    } else if is_connection_lost(&error) && !fresh {
                         // Reconnects: the server may have restarted since the last call.
                     } else {
-                        return Err(self.address.cleaned(told(&error, self.shown())));
+                        return Err(self.address.without_password(explain_error(&error, self.shown())));
                     }
                 }
                 // A running request cannot be cancelled, so the connection is dropped with it.
-                Err(Late) => return Err(late(self.shown(), limit)),
+                Err(TimedOut) => return Err(timeout_error(self.shown(), limit)),
             }
         }
     }
 
     /// At most what is left of the overall limit.
-    fn left(&self, limit: Duration) -> Duration {
+    fn remaining_time(&self, limit: Duration) -> Duration {
         self.until.map_or(limit, |until| limit.min(until.saturating_duration_since(Instant::now())))
     }
 
     /// Tries each address in turn; the first server that answers decides.
     fn connect(&self) -> Result<Client> {
-        let until = Instant::now() + self.left(self.patience.connect);
+        let until = Instant::now() + self.remaining_time(self.patience.connect);
         let mut error = Error::new(ErrorKind::Offline, format!("{}: no such host is known", self.shown()))
             .hint("what is to be delivered is kept and sent later");
-        for (place, config) in self.address.configs(self.left(self.patience.connect)).into_iter().enumerate()
+        for (place, config) in
+            self.address.configs(self.remaining_time(self.patience.connect)).into_iter().enumerate()
         {
             match self.connect_to(&config, until.saturating_duration_since(Instant::now())) {
                 Err(found) if found.kind == ErrorKind::Offline => {
@@ -139,7 +141,7 @@ impl Link {
 
     fn connect_to(&self, config: &Config, limit: Duration) -> Result<Client> {
         let (tls, shown) = (self.tls.clone(), self.shown());
-        let connected = bounded(&self.runtime, limit, async move {
+        let connected = run_with_limit(&self.runtime, limit, async move {
             match tls {
                 Some(tls) => config.connect(tls).await.map(|(client, driver)| {
                     tokio::spawn(driver);
@@ -153,51 +155,53 @@ impl Link {
         });
         let mut client = match connected {
             Ok(Ok(client)) => client,
-            Ok(Err(error)) => return Err(self.address.cleaned(told(&error, shown))),
-            Err(Late) => return Err(late(shown, limit)),
+            Ok(Err(error)) => return Err(self.address.without_password(explain_error(&error, shown))),
+            Err(TimedOut) => return Err(timeout_error(shown, limit)),
         };
-        let limit = self.left(self.patience.transaction);
-        match bounded(&self.runtime, limit, schema::migrate(&mut client)) {
+        let limit = self.remaining_time(self.patience.transaction);
+        match run_with_limit(&self.runtime, limit, schema::migrate(&mut client)) {
             Ok(Ok(())) => Ok(client),
-            Ok(Err(Failed::Ours(error))) => Err(error),
-            Ok(Err(Failed::Theirs(error))) => Err(self.address.cleaned(told(&error, shown))),
-            Err(Late) => Err(late(shown, limit)),
+            Ok(Err(TransactionError::Own(error))) => Err(error),
+            Ok(Err(TransactionError::Server(error))) => {
+                Err(self.address.without_password(explain_error(&error, shown)))
+            }
+            Err(TimedOut) => Err(timeout_error(shown, limit)),
         }
     }
 }
 
-pub(super) enum Failed {
+pub(super) enum TransactionError {
     /// From the server or the network.
-    Theirs(tokio_postgres::Error),
+    Server(tokio_postgres::Error),
     /// From this program.
-    Ours(Error),
+    Own(Error),
 }
 
-impl From<tokio_postgres::Error> for Failed {
-    fn from(error: tokio_postgres::Error) -> Failed {
-        Failed::Theirs(error)
+impl From<tokio_postgres::Error> for TransactionError {
+    fn from(error: tokio_postgres::Error) -> TransactionError {
+        TransactionError::Server(error)
     }
 }
 
-impl From<Error> for Failed {
-    fn from(error: Error) -> Failed {
-        Failed::Ours(error)
+impl From<Error> for TransactionError {
+    fn from(error: Error) -> TransactionError {
+        TransactionError::Own(error)
     }
 }
 
-async fn run<T>(
+async fn run_transaction<T>(
     client: &mut Client,
-    purpose: For,
+    purpose: Purpose,
     limit: Duration,
-    work: &impl AsyncFn(&Transaction<'_>) -> std::result::Result<T, Failed>,
-) -> std::result::Result<T, Failed> {
+    work: &impl AsyncFn(&Transaction<'_>) -> std::result::Result<T, TransactionError>,
+) -> std::result::Result<T, TransactionError> {
     let builder = client.build_transaction();
     let transaction = match purpose {
-        For::Reading => {
+        Purpose::Reading => {
             builder.isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?
         }
         // Writers run one after the other, because each locks the counters first.
-        For::Writing => builder.start().await?,
+        Purpose::Writing => builder.start().await?,
     };
     // The server aborts too, and holds no locks for a client that is gone.
     let limit = limit.as_millis().max(1);
@@ -208,23 +212,23 @@ async fn run<T>(
     Ok(done)
 }
 
-struct Late;
+struct TimedOut;
 
-fn bounded<T>(
+fn run_with_limit<T>(
     runtime: &Runtime,
     limit: Duration,
     work: impl Future<Output = T>,
-) -> std::result::Result<T, Late> {
-    runtime.block_on(async { timeout_at(Instant::now() + limit, work).await.map_err(|_| Late) })
+) -> std::result::Result<T, TimedOut> {
+    runtime.block_on(async { timeout_at(Instant::now() + limit, work).await.map_err(|_| TimedOut) })
 }
 
-fn late(shown: &str, limit: Duration) -> Error {
+fn timeout_error(shown: &str, limit: Duration) -> Error {
     Error::new(ErrorKind::Offline, format!("{shown} did not answer within {} ms", limit.as_millis()))
         .hint("what is to be delivered is kept and sent later")
 }
 
 /// Whether the connection is lost.
-fn gone(error: &tokio_postgres::Error) -> bool {
+fn is_connection_lost(error: &tokio_postgres::Error) -> bool {
     let ended = [
         SqlState::ADMIN_SHUTDOWN,
         SqlState::CRASH_SHUTDOWN,
@@ -233,12 +237,12 @@ fn gone(error: &tokio_postgres::Error) -> bool {
         SqlState::IDLE_SESSION_TIMEOUT,
     ];
     error.is_closed()
-        || reason::<io::Error>(error).is_some()
+        || find_cause::<io::Error>(error).is_some()
         || error.code().is_some_and(|state| ended.contains(state))
 }
 
 /// Searches the chain of causes.
-fn reason<E: std::error::Error + 'static>(error: &tokio_postgres::Error) -> Option<&E> {
+fn find_cause<E: std::error::Error + 'static>(error: &tokio_postgres::Error) -> Option<&E> {
     let mut next = error.source();
     while let Some(cause) = next {
         if let Some(found) = cause.downcast_ref() {
@@ -256,9 +260,9 @@ fn reason<E: std::error::Error + 'static>(error: &tokio_postgres::Error) -> Opti
 }
 
 /// Explains known problems, else passes on the server's message.
-fn told(error: &tokio_postgres::Error, shown: &str) -> Error {
+fn explain_error(error: &tokio_postgres::Error, shown: &str) -> Error {
     let at = |kind, what: String| Error::new(kind, format!("{shown}: {what}"));
-    if let Some(found) = reason::<rustls::Error>(error) {
+    if let Some(found) = find_cause::<rustls::Error>(error) {
         return at(ErrorKind::Refused, format!("the connection cannot be trusted: {found}")).hint(
             "`[memory.team] ca_file` names the certificate that the server's is signed by; the address has to have the name that is in it",
         );
@@ -280,7 +284,7 @@ fn told(error: &tokio_postgres::Error, shown: &str) -> Error {
         };
         return at(kind, format!("{said} ({})", state.code()));
     }
-    if let Some(found) = reason::<io::Error>(error) {
+    if let Some(found) = find_cause::<io::Error>(error) {
         return at(ErrorKind::Offline, format!("cannot be reached: {found}"))
             .hint("what is to be delivered is kept and sent later");
     }

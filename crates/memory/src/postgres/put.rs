@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use tidegate_core::time::Millis;
 use tokio_postgres::Transaction;
 
-use super::ask::Ask;
 use super::counters::Counters;
-use super::link::Failed;
-use super::row::{self, Table, get};
-use super::words;
+use super::link::TransactionError;
+use super::row::{self, Table, get_column};
+use super::search;
+use super::statement::Statement;
 use crate::error::{Error, ErrorKind};
 use crate::record::{Record, Uid};
 use crate::store::Put;
@@ -19,7 +19,7 @@ use crate::store::Put;
 const LARGEST_ID: i64 = i64::MAX / 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner<'a> {
+pub(super) enum PutMode<'a> {
     /// All or none. Referenced rows are stored or come earlier in the list.
     Strict,
     /// From a machine, in the order of changes there and each in its current version: a referenced row can
@@ -42,7 +42,7 @@ impl Sender {
 }
 
 /// The stored state of the records and of everything they refer to.
-struct There {
+struct KnownRows {
     rows: BTreeMap<(Table, Uid), (Option<i64>, Millis)>,
     /// The parent of a topic, or the decision that a decision replaced.
     above: BTreeMap<(Table, Uid), Uid>,
@@ -84,17 +84,17 @@ impl References<'_> {
         }
     }
 
-    fn all(&self) -> impl Iterator<Item = (Table, &Uid)> {
+    fn iter(&self) -> impl Iterator<Item = (Table, &Uid)> {
         self.needed.iter().copied().chain(self.loose)
     }
 }
 
-impl There {
-    async fn of(transaction: &Transaction<'_>, records: &[Record]) -> Result<There, Failed> {
+impl KnownRows {
+    async fn of(transaction: &Transaction<'_>, records: &[Record]) -> Result<KnownRows, TransactionError> {
         let (mut uids, mut ids, mut keys) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for record in records {
             uids.insert(record.uid().to_owned());
-            uids.extend(References::of(record).all().map(|(_, uid)| uid.clone()));
+            uids.extend(References::of(record).iter().map(|(_, uid)| uid.clone()));
             ids.extend(wanted_id(record));
             match record {
                 Record::Project(row) => keys.extend(row.key.clone()),
@@ -103,47 +103,47 @@ impl There {
             }
         }
         let (uids, ids) = (Vec::from_iter(uids), Vec::from_iter(ids));
-        let mut ask = Ask::default();
+        let mut statement = Statement::default();
         for table in Table::ALL {
             let (name, above) = (table.name(), above_column(table).unwrap_or("NULL::text"));
             let id = if table.has_ids() { "id" } else { "NULL::bigint" };
             let key = if table == Table::Project { "key" } else { "NULL::text" };
-            ask.add(
+            statement.add(
                 &format!("SELECT '{name}' AS kind, uid, {id} AS id, updated, {above} AS above, {key} AS key FROM {name} WHERE uid = ANY(?)"),
                 [uids.clone().into()],
             );
             if table.has_ids() && !ids.is_empty() {
-                ask.add(" OR id = ANY(?)", [ids.clone().into()]);
+                statement.add(" OR id = ANY(?)", [ids.clone().into()]);
             }
             if table == Table::Project && !keys.is_empty() {
-                ask.add(" OR key = ANY(?)", [Vec::from_iter(keys.clone()).into()]);
+                statement.add(" OR key = ANY(?)", [Vec::from_iter(keys.clone()).into()]);
             }
-            ask.add(" UNION ALL ", []);
+            statement.add(" UNION ALL ", []);
         }
-        ask.add(
+        statement.add(
             "SELECT 'forgotten', uid, NULL::bigint, change, NULL::text, NULL::text FROM forgotten WHERE uid = ANY(?)",
             [uids.into()],
         );
-        let mut there = There {
+        let mut there = KnownRows {
             rows: BTreeMap::new(),
             above: BTreeMap::new(),
             forgotten: BTreeSet::new(),
             taken: BTreeSet::new(),
             keys: BTreeMap::new(),
         };
-        for row in ask.rows(transaction).await? {
-            let (kind, uid): (&str, String) = (get(&row, "kind")?, get(&row, "uid")?);
+        for row in statement.rows(transaction).await? {
+            let (kind, uid): (&str, String) = (get_column(&row, "kind")?, get_column(&row, "uid")?);
             let Some(table) = Table::ALL.into_iter().find(|table| table.name() == kind) else {
                 there.forgotten.insert(uid);
                 continue;
             };
-            let id: Option<i64> = get(&row, "id")?;
+            let id: Option<i64> = get_column(&row, "id")?;
             there.taken.extend(id.map(|id| (table, id)));
-            there.keys.extend(get::<Option<String>>(&row, "key")?.map(|key| (key, uid.clone())));
-            there
-                .above
-                .extend(get::<Option<String>>(&row, "above")?.map(|above| ((table, uid.clone()), above)));
-            there.rows.insert((table, uid), (id, row::time(&row, "updated")?));
+            there.keys.extend(get_column::<Option<String>>(&row, "key")?.map(|key| (key, uid.clone())));
+            there.above.extend(
+                get_column::<Option<String>>(&row, "above")?.map(|above| ((table, uid.clone()), above)),
+            );
+            there.rows.insert((table, uid), (id, row::get_time(&row, "updated")?));
         }
         Ok(there)
     }
@@ -153,13 +153,13 @@ impl There {
     }
 
     /// Whether a row would be its own ancestor. Reads stored ancestors one by one: chains are short.
-    async fn circle(
+    async fn is_circle(
         &mut self,
         transaction: &Transaction<'_>,
         table: Table,
         uid: &Uid,
         above: &Uid,
-    ) -> Result<bool, Failed> {
+    ) -> Result<bool, TransactionError> {
         let Some(column) = above_column(table) else { return Ok(false) };
         let mut next = Some(above.clone());
         let mut seen = BTreeSet::new();
@@ -170,9 +170,9 @@ impl There {
             let key = (table, one.clone());
             if !self.rows.contains_key(&key) {
                 let text = format!("SELECT {column} AS above FROM {} WHERE uid = ?", table.name());
-                let row = Ask::of(&text, [one.as_str().into()]).row(transaction).await?;
+                let row = Statement::of(&text, [one.as_str().into()]).row(transaction).await?;
                 let found =
-                    row.as_ref().map(|row| get::<Option<String>>(row, "above")).transpose()?.flatten();
+                    row.as_ref().map(|row| get_column::<Option<String>>(row, "above")).transpose()?.flatten();
                 self.above.extend(found.map(|above| (key.clone(), above)));
             }
             next = self.above.get(&key).cloned();
@@ -199,7 +199,7 @@ fn wanted_id(record: &Record) -> Option<i64> {
     id.filter(|id| (1..LARGEST_ID).contains(id))
 }
 
-fn updated(record: &Record) -> Millis {
+fn version_of(record: &Record) -> Millis {
     match record {
         Record::Project(row) => row.updated,
         Record::Topic(row) => row.updated,
@@ -210,7 +210,7 @@ fn updated(record: &Record) -> Millis {
 }
 
 /// Drops the reference that is not required.
-fn loosened(record: &mut Record) {
+fn drop_loose_reference(record: &mut Record) {
     match record {
         Record::Topic(row) => row.parent = None,
         Record::Decision(row) => row.supersedes = None,
@@ -219,7 +219,7 @@ fn loosened(record: &mut Record) {
 }
 
 /// Makes the machine that sent it pull this version.
-fn changed_here(record: &mut Record) {
+fn raise_version(record: &mut Record) {
     match record {
         Record::Topic(row) => row.updated.0 += 1,
         Record::Decision(row) => row.updated.0 += 1,
@@ -228,7 +228,7 @@ fn changed_here(record: &mut Record) {
 }
 
 #[derive(Default)]
-struct Writing {
+struct PendingWrites {
     rows: BTreeMap<Table, BTreeMap<Uid, Value>>,
     latest: BTreeMap<(Table, Uid), Record>,
     /// The last activity per topic and per project.
@@ -238,7 +238,7 @@ struct Writing {
     forgotten: Vec<Uid>,
 }
 
-impl Writing {
+impl PendingWrites {
     fn add(&mut self, record: Record, row: Value) {
         let mut happened = |topic: &Uid, at: u64| {
             let last = self.topics.entry(topic.clone()).or_default();
@@ -246,8 +246,8 @@ impl Writing {
         };
         match &record {
             Record::Project(_) => {}
-            Record::Session(row) => active(&mut self.projects, &row.project, row.updated.0),
-            Record::Topic(row) => active(&mut self.projects, &row.project, row.updated.0),
+            Record::Session(row) => note_activity(&mut self.projects, &row.project, row.updated.0),
+            Record::Topic(row) => note_activity(&mut self.projects, &row.project, row.updated.0),
             Record::Log(row) => happened(&row.topic, row.updated.0.max(row.at.0)),
             Record::Decision(row) => happened(&row.topic, row.updated.0),
         }
@@ -259,78 +259,84 @@ impl Writing {
     async fn write(
         self,
         transaction: &Transaction<'_>,
-        manner: Manner<'_>,
+        mode: PutMode<'_>,
         counters: &mut Counters,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), TransactionError> {
         if !self.forgotten.is_empty() {
             let before = counters.changes(self.forgotten.len());
             let remember = "INSERT INTO forgotten (uid, change) SELECT given.uid, ? + given.place \
                             FROM unnest(?) WITH ORDINALITY AS given (uid, place) ON CONFLICT DO NOTHING";
-            Ask::of(remember, [before.into(), self.forgotten.into()]).run(transaction).await?;
+            Statement::of(remember, [before.into(), self.forgotten.into()]).run(transaction).await?;
         }
         for (table, rows) in self.rows {
             let rows = rows.into_values().collect::<Value>().to_string();
-            Ask::of(&table.upsert(manner != Manner::Strict), [rows.as_str().into()]).run(transaction).await?;
+            Statement::of(&table.upsert(mode != PutMode::Strict), [rows.as_str().into()])
+                .run(transaction)
+                .await?;
         }
         if !self.topics.is_empty() {
             // A topic that was offered before counts as new again.
-            let given = given(&self.topics);
+            let given = times_as_json(&self.topics);
             let happened = "UPDATE topic SET active = greatest(topic.active, given.at), \
                             offered = CASE WHEN given.at > coalesce(topic.offered_at, given.at) THEN 0 ELSE topic.offered END \
                             FROM json_to_recordset(?::json) AS given (uid text, at bigint) WHERE topic.uid = given.uid";
-            Ask::of(happened, [given.as_str().into()]).run(transaction).await?;
+            Statement::of(happened, [given.as_str().into()]).run(transaction).await?;
             let uids: Vec<Uid> = self.topics.keys().cloned().collect();
             let new = "DELETE FROM offer USING topic WHERE offer.topic = topic.uid AND topic.offered = 0 AND topic.uid = ANY(?)";
-            Ask::of(new, [uids.clone().into()]).run(transaction).await?;
+            Statement::of(new, [uids.clone().into()]).run(transaction).await?;
             let projects = "UPDATE project SET active = greatest(project.active, recent.active) FROM \
                             (SELECT project, max(active) AS active FROM topic WHERE uid = ANY(?) GROUP BY project) AS recent \
                             WHERE project.uid = recent.project";
-            Ask::of(projects, [uids.into()]).run(transaction).await?;
+            Statement::of(projects, [uids.into()]).run(transaction).await?;
         }
         if !self.projects.is_empty() {
-            let given = given(&self.projects);
+            let given = times_as_json(&self.projects);
             let projects = "UPDATE project SET active = greatest(project.active, given.at) \
                             FROM json_to_recordset(?::json) AS given (uid text, at bigint) WHERE project.uid = given.uid";
-            Ask::of(projects, [given.as_str().into()]).run(transaction).await?;
+            Statement::of(projects, [given.as_str().into()]).run(transaction).await?;
         }
-        words::index(transaction, self.latest.into_values()).await
+        search::index_records(transaction, self.latest.into_values()).await
     }
 }
 
-fn active(projects: &mut BTreeMap<Uid, u64>, project: &Uid, at: u64) {
+fn note_activity(projects: &mut BTreeMap<Uid, u64>, project: &Uid, at: u64) {
     let last = projects.entry(project.clone()).or_default();
     *last = at.max(*last);
 }
 
-fn given(times: &BTreeMap<Uid, u64>) -> String {
+fn times_as_json(times: &BTreeMap<Uid, u64>) -> String {
     times.iter().map(|(uid, at)| json!({ "uid": uid, "at": at })).collect::<Value>().to_string()
 }
 
-pub(super) async fn put(transaction: &Transaction<'_>, records: &[Record]) -> Result<Vec<Put>, Failed> {
-    let puts = put_in(transaction, records, Manner::Strict).await?;
+pub(super) async fn put_strictly(
+    transaction: &Transaction<'_>,
+    records: &[Record],
+) -> Result<Vec<Put>, TransactionError> {
+    let puts = put_records(transaction, records, PutMode::Strict).await?;
     Ok(puts.into_iter().flatten().collect())
 }
 
 /// `None` for a record that waits for a row it refers to.
-pub(super) async fn put_in(
+pub(super) async fn put_records(
     transaction: &Transaction<'_>,
     records: &[Record],
-    manner: Manner<'_>,
-) -> Result<Vec<Option<Put>>, Failed> {
+    mode: PutMode<'_>,
+) -> Result<Vec<Option<Put>>, TransactionError> {
     let mut puts: Vec<Option<Put>> = vec![None; records.len()];
     if records.is_empty() {
         return Ok(puts);
     }
     let mut counters = Counters::lock(transaction).await?;
-    let mut there = There::of(transaction, records).await?;
-    let mut writing = Writing::default();
+    let mut there = KnownRows::of(transaction, records).await?;
+    let mut writing = PendingWrites::default();
     let mut open: Vec<usize> = (0..records.len()).collect();
     // Repeats as long as a round stored rows that others may wait for.
     loop {
         let before = open.len();
         let mut waiting = Vec::new();
         for place in open {
-            match one(transaction, &records[place], manner, &mut there, &mut counters, &mut writing).await? {
+            match put_one(transaction, &records[place], mode, &mut there, &mut counters, &mut writing).await?
+            {
                 Some(put) => puts[place] = Some(put),
                 None => waiting.push(place),
             }
@@ -340,19 +346,19 @@ pub(super) async fn put_in(
             break;
         }
     }
-    writing.write(transaction, manner, &mut counters).await?;
+    writing.write(transaction, mode, &mut counters).await?;
     counters.unlock(transaction).await?;
     Ok(puts)
 }
 
-async fn one(
+async fn put_one(
     transaction: &Transaction<'_>,
     record: &Record,
-    manner: Manner<'_>,
-    there: &mut There,
+    mode: PutMode<'_>,
+    there: &mut KnownRows,
     counters: &mut Counters,
-    writing: &mut Writing,
-) -> Result<Option<Put>, Failed> {
+    writing: &mut PendingWrites,
+) -> Result<Option<Put>, TransactionError> {
     let (table, uid) = (Table::of(record), record.uid().to_owned());
     if there.forgotten.contains(&uid) {
         return Ok(Some(Put::Forgotten));
@@ -367,7 +373,7 @@ async fn one(
         writing.forgotten.push(uid);
         return Ok(Some(Put::Forgotten));
     }
-    if known.is_some_and(|(_, before)| updated(record) <= before) {
+    if known.is_some_and(|(_, before)| version_of(record) <= before) {
         return Ok(Some(Put::Kept));
     }
     let mut record = record.clone();
@@ -377,28 +383,28 @@ async fn one(
     }
     let lost = references.loose.is_some_and(|(_, uid)| there.forgotten.contains(uid));
     let missing =
-        references.all().find(|(table, uid)| !there.has(*table, uid) && !there.forgotten.contains(*uid));
+        references.iter().find(|(table, uid)| !there.has(*table, uid) && !there.forgotten.contains(*uid));
     if let Some((of, missing)) = missing {
-        return match manner {
-            Manner::Strict => {
+        return match mode {
+            PutMode::Strict => {
                 Err(Error::new(ErrorKind::Missing, format!("no {} {missing}", of.name())).into())
             }
-            Manner::From(_) => Ok(None),
+            PutMode::From(_) => Ok(None),
         };
     }
     if lost {
-        loosened(&mut record);
+        drop_loose_reference(&mut record);
     }
     let above = References::of(&record).loose.map(|(_, uid)| uid.clone());
     if let Some(above) = &above
         && known.is_some()
-        && there.circle(transaction, table, &uid, above).await?
+        && there.is_circle(transaction, table, &uid, above).await?
     {
-        if manner != Manner::Strict {
+        if mode != PutMode::Strict {
             // Two machines each reversed the relation. The later version loses its reference, and its sender
             // has to learn of that.
-            loosened(&mut record);
-            changed_here(&mut record);
+            drop_loose_reference(&mut record);
+            raise_version(&mut record);
         } else if table == Table::Topic {
             return Err(Error::new(ErrorKind::Refused, "a topic cannot be a part of itself")
                 .hint("name another topic that it is a part of")
@@ -420,16 +426,16 @@ async fn one(
         let id = table.has_ids().then(|| counters.id(table, wanted_id(&record), &mut there.taken));
         (id, Put::New)
     };
-    there.rows.insert((table, uid.clone()), (id, updated(&record)));
+    there.rows.insert((table, uid.clone()), (id, version_of(&record)));
     match References::of(&record).loose.map(|(_, uid)| uid.clone()) {
         Some(above) => drop(there.above.insert((table, uid), above)),
         None => drop(there.above.remove(&(table, uid))),
     }
-    let origin = match manner {
-        Manner::Strict => None,
-        Manner::From(sender) => Some(sender.origin(record.uid())),
+    let origin = match mode {
+        PutMode::Strict => None,
+        PutMode::From(sender) => Some(sender.origin(record.uid())),
     };
-    let row = row::columns(&record, id, counters.change(), origin);
+    let row = row::to_json_row(&record, id, counters.change(), origin);
     writing.add(record, row);
     Ok(Some(put))
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 const LARGEST: u64 = 64 * 1024;
 
 /// Best first; empty if there is no answer in time.
-pub(super) fn resolve(name: &str, limit: Duration) -> Vec<IpAddr> {
+pub(super) fn resolve_name(name: &str, limit: Duration) -> Vec<IpAddr> {
     if let Ok(address) = name.parse() {
         return vec![address];
     }
@@ -29,13 +29,13 @@ pub(super) fn resolve(name: &str, limit: Duration) -> Vec<IpAddr> {
     {
         return Vec::new();
     }
-    match getent(name) {
-        Some(child) => addresses(&within(child, limit)),
-        None => library(name, limit),
+    match spawn_getent(name) {
+        Some(child) => parse_addresses(&read_output(child, limit)),
+        None => resolve_with_library(name, limit),
     }
 }
 
-fn getent(name: &str) -> Option<Child> {
+fn spawn_getent(name: &str) -> Option<Child> {
     if !cfg!(target_os = "linux") {
         return None;
     }
@@ -47,7 +47,7 @@ fn getent(name: &str) -> Option<Child> {
 }
 
 /// The output if the child ends in time; it is killed either way.
-fn within(mut child: Child, limit: Duration) -> String {
+fn read_output(mut child: Child, limit: Duration) -> String {
     let (sender, receiver) = mpsc::channel();
     if let Some(stdout) = child.stdout.take() {
         thread::spawn(move || {
@@ -63,7 +63,7 @@ fn within(mut child: Child, limit: Duration) -> String {
 }
 
 /// `192.0.2.1       STREAM db.example.com`, repeated per socket type.
-fn addresses(text: &str) -> Vec<IpAddr> {
+fn parse_addresses(text: &str) -> Vec<IpAddr> {
     let mut all = Vec::new();
     for address in text.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()) {
         if !all.contains(&address) {
@@ -74,7 +74,7 @@ fn addresses(text: &str) -> Vec<IpAddr> {
 }
 
 /// The thread may outlive the call: the library cannot be interrupted.
-fn library(name: &str, limit: Duration) -> Vec<IpAddr> {
+fn resolve_with_library(name: &str, limit: Duration) -> Vec<IpAddr> {
     let (sender, receiver) = mpsc::channel();
     let name = name.to_owned();
     thread::spawn(move || {
@@ -93,12 +93,12 @@ mod tests {
         let printed =
             "192.0.2.1       STREAM db.example.com\n192.0.2.1       DGRAM  \n2001:db8::1     STREAM\nx\n\n";
         let expected: Vec<IpAddr> = vec!["192.0.2.1".parse().unwrap(), "2001:db8::1".parse().unwrap()];
-        assert_eq!(addresses(printed), expected);
+        assert_eq!(parse_addresses(printed), expected);
         let limit = Duration::from_secs(5);
-        assert_eq!(resolve("192.0.2.7", limit), ["192.0.2.7".parse::<IpAddr>().unwrap()]);
-        assert_eq!(resolve("localhost", limit).len(), 2);
+        assert_eq!(resolve_name("192.0.2.7", limit), ["192.0.2.7".parse::<IpAddr>().unwrap()]);
+        assert_eq!(resolve_name("localhost", limit).len(), 2);
         for name in ["", "-x", "a b", "a;b", "a/b"] {
-            assert_eq!(resolve(name, limit), Vec::<IpAddr>::new(), "{name}");
+            assert_eq!(resolve_name(name, limit), Vec::<IpAddr>::new(), "{name}");
         }
     }
 }

@@ -7,7 +7,7 @@
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
-use super::link::Failed;
+use super::link::TransactionError;
 use crate::error::{Error, ErrorKind};
 
 /// One entry per version. Statements must be repeatable: without a lock, two clients may run them at once.
@@ -141,28 +141,28 @@ CREATE INDEX IF NOT EXISTS document_words ON tidegate.document USING gin (words)
 /// The key of the advisory lock: `tidegate` in ASCII.
 const LOCK: i64 = 0x7469_6465_6761_7465;
 
-pub(super) async fn migrate(client: &mut Client) -> Result<(), Failed> {
+pub(super) async fn migrate(client: &mut Client) -> Result<(), TransactionError> {
     let known = i64::try_from(VERSIONS.len()).unwrap_or(i64::MAX);
-    let found = version(client).await?;
+    let found = read_version(client).await?;
     if found == Some(known) {
         return Ok(());
     }
     if found.is_some_and(|found| found > known) {
-        return Err(newer(found.unwrap_or_default(), known));
+        return Err(newer_schema(found.unwrap_or_default(), known));
     }
-    let locked = lock(client).await?;
-    let done = upgrade(client, known).await;
+    let locked = lock_schema(client).await?;
+    let done = run_migrations(client, known).await;
     if locked {
         client.batch_execute(&format!("SELECT pg_advisory_unlock({LOCK})")).await?;
     }
     done
 }
 
-async fn upgrade(client: &mut Client, known: i64) -> Result<(), Failed> {
+async fn run_migrations(client: &mut Client, known: i64) -> Result<(), TransactionError> {
     // Another client may have migrated while this one waited.
-    let found = version(client).await?.unwrap_or(0);
+    let found = read_version(client).await?.unwrap_or(0);
     if found > known {
-        return Err(newer(found, known));
+        return Err(newer_schema(found, known));
     }
     let transaction = client.transaction().await?;
     if found == 0 {
@@ -186,7 +186,7 @@ async fn upgrade(client: &mut Client, known: i64) -> Result<(), Failed> {
 }
 
 /// `None` without tables.
-async fn version(client: &Client) -> Result<Option<i64>, Failed> {
+async fn read_version(client: &Client) -> Result<Option<i64>, TransactionError> {
     let row = client.query_typed("SELECT max(version) FROM tidegate.version", &[]).await;
     match row {
         Ok(rows) => Ok(rows.first().and_then(|row| row.get(0))),
@@ -203,7 +203,7 @@ async fn version(client: &Client) -> Result<Option<i64>, Failed> {
 
 /// Returns `false` on a server without advisory locks. Two clients that start at once may then conflict, and
 /// one has to start over.
-async fn lock(client: &Client) -> Result<bool, Failed> {
+async fn lock_schema(client: &Client) -> Result<bool, TransactionError> {
     match client.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})")).await {
         Ok(()) => Ok(true),
         Err(error)
@@ -217,7 +217,7 @@ async fn lock(client: &Client) -> Result<bool, Failed> {
     }
 }
 
-fn newer(found: i64, known: i64) -> Failed {
+fn newer_schema(found: i64, known: i64) -> TransactionError {
     let what = format!("the team store has tables of version {found}; this program knows version {known}");
-    Failed::Ours(Error::new(ErrorKind::Newer, what).hint("upgrade tidegate on this machine"))
+    TransactionError::Own(Error::new(ErrorKind::Newer, what).hint("upgrade tidegate on this machine"))
 }

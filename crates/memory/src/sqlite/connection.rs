@@ -39,10 +39,10 @@ pub(super) fn added_code(connection: &Connection) -> Result<Option<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{SqliteStore, is_sound, look, salvage};
+    use super::super::{SqliteStore, is_sound, quick_check, salvage};
     use super::*;
     use crate::error::ErrorKind;
-    use crate::record::{Project, Record};
+    use crate::record::{ProjectRow, Record};
     use crate::store::Store;
     use crate::view::Page;
     use std::fs;
@@ -79,7 +79,7 @@ mod tests {
     }
 
     fn project(uid: &str) -> Record {
-        Record::Project(Project {
+        Record::Project(ProjectRow {
             uid: uid.to_owned(),
             key: None,
             name: uid.to_owned(),
@@ -111,7 +111,8 @@ mod tests {
             let scene = Scene::new();
             scene.attack(attack);
             let bytes = fs::read(scene.file()).unwrap();
-            for refused in [SqliteStore::open(&scene.file()).map(drop), look(&scene.file()).map(drop)] {
+            for refused in [SqliteStore::open(&scene.file()).map(drop), quick_check(&scene.file()).map(drop)]
+            {
                 let error = refused.unwrap_err();
                 assert_eq!(error.kind, ErrorKind::Refused, "{error}");
                 assert!(error.what.contains(named), "{error}");
@@ -186,7 +187,7 @@ mod tests {
                 fs::write(scene.file(), bytes).unwrap();
                 let used = SqliteStore::open(&scene.file()).and_then(|opened| {
                     let mut store = opened.store;
-                    store.each(&mut |_| Ok(()))?;
+                    store.for_each_record(&mut |_| Ok(()))?;
                     store.put(&[project("new")])
                 });
                 if let Err(error) = used {

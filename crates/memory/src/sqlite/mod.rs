@@ -5,19 +5,19 @@
 //! job.
 
 mod connection;
-mod each;
-mod failed;
+mod all_rows;
+mod errors;
 mod forget;
 mod index;
 mod list;
-mod note;
+mod notes;
 mod outbox;
 mod pulled;
 mod put;
 mod row;
 mod schema;
 mod search;
-mod upkeep;
+mod maintenance;
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -28,13 +28,13 @@ use tidegate_core::time::Millis;
 use tidegate_state::place;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Record, Session, Uid};
+use crate::record::{Record, SessionRow, Uid};
 use crate::store::{Put, Store};
-use crate::view::{Decision, Filter, Forget, Hit, Log, Page, Paged, Project, Query, Topic};
+use crate::view::{Decision, Filter, Forget, Hit, Log, MemoryProject, Page, Paged, Query, Topic};
 
-pub use note::Note;
-pub use outbox::{Outgoing, Sent};
-pub use upkeep::{Looked, Sizes, backup_to, is_sound, lock_copies, look, salvage};
+pub use maintenance::{QuickCheck, StoreSizes, backup_to, is_sound, lock_copies, quick_check, salvage};
+pub use notes::Note;
+pub use outbox::{Outgoing, OutgoingContent};
 
 /// A writer's time limit.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -49,11 +49,11 @@ pub struct SqliteStore {
 #[derive(Debug)]
 pub struct Opened {
     pub store: SqliteStore,
-    pub how: How,
+    pub outcome: OpenOutcome,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum OpenOutcome {
     Found,
     Made,
     /// Brought to the current version.
@@ -85,9 +85,9 @@ impl SqliteStore {
                 done => break done?,
             }
         }
-        let how = store.migrate()?;
-        store.index_anew_if_needed()?;
-        Ok(Opened { store, how })
+        let outcome = store.migrate()?;
+        store.rebuild_index_if_outdated()?;
+        Ok(Opened { store, outcome })
     }
 
     pub fn set_patience(&mut self, patience: Duration) -> Result<()> {
@@ -100,8 +100,8 @@ impl SqliteStore {
         &self.path
     }
 
-    pub fn session(&mut self, uid: &str) -> Result<Option<Session>> {
-        row::session(&self.connection, "session.uid = ?1", [uid])
+    pub fn session(&mut self, uid: &str) -> Result<Option<SessionRow>> {
+        row::find_session(&self.connection, "session.uid = ?1", [uid])
     }
 
     fn set_up(&self) -> Result<()> {
@@ -162,16 +162,16 @@ impl SqliteStore {
     }
 
     /// One transaction: a crash in the middle changes nothing.
-    fn migrate(&mut self) -> Result<How> {
+    fn migrate(&mut self) -> Result<OpenOutcome> {
         let from = self.version()?;
         if from == schema::VERSION {
-            return Ok(How::Found);
+            return Ok(OpenOutcome::Found);
         }
         let backup = match from {
             0 => None,
             from => {
                 let folder = self.path.with_file_name("backups");
-                place::make_private(&folder).map_err(|error| failed::io(&folder, &error))?;
+                place::make_private(&folder).map_err(|error| errors::io_error(&folder, &error))?;
                 let _alone = lock_copies(&self.path)?;
                 let backup = folder.join(format!("before-version-{}-{from}.db", schema::VERSION));
                 backup_to(&self.connection, &backup)?;
@@ -188,9 +188,9 @@ impl SqliteStore {
         transaction.pragma_update(None, "user_version", schema::VERSION)?;
         transaction.commit()?;
         Ok(match backup {
-            None if from == 0 => How::Made,
-            Some(backup) if from < schema::VERSION => How::Migrated { from, backup },
-            _ => How::Found,
+            None if from == 0 => OpenOutcome::Made,
+            Some(backup) if from < schema::VERSION => OpenOutcome::Migrated { from, backup },
+            _ => OpenOutcome::Found,
         })
     }
 
@@ -210,19 +210,19 @@ impl SqliteStore {
 /// Private to the user from the start.
 fn make_file(path: &Path) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
-    place::make_private(folder).map_err(|error| failed::io(folder, &error))?;
+    place::make_private(folder).map_err(|error| errors::io_error(folder, &error))?;
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path).map_err(|error| failed::io(path, &error))?;
+    let file = options.open(path).map_err(|error| errors::io_error(path, &error))?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let found = file.metadata().map_err(|error| failed::io(path, &error))?;
+        let found = file.metadata().map_err(|error| errors::io_error(path, &error))?;
         if found.permissions().mode() & 0o077 != 0 {
             fs::set_permissions(path, fs::Permissions::from_mode(0o600))
-                .map_err(|error| failed::io(path, &error))?;
+                .map_err(|error| errors::io_error(path, &error))?;
         }
     }
     #[cfg(not(unix))]
@@ -232,20 +232,20 @@ fn make_file(path: &Path) -> Result<()> {
 
 impl Store for SqliteStore {
     fn put(&mut self, records: &[Record]) -> Result<Vec<Put>> {
-        self.write(|store| put::put(store, records, put::Outbox::Yes))
+        self.write(|store| put::put_records(store, records, put::WrittenBy::ThisMachine))
     }
 
-    fn project(&mut self, id: i64) -> Result<Option<Project>> {
-        self.read(|store| row::project(store, "project.id = ?1", [id]))
+    fn project(&mut self, id: i64) -> Result<Option<MemoryProject>> {
+        self.read(|store| row::find_project(store, "project.id = ?1", [id]))
     }
 
-    fn project_by_key(&mut self, key: &str) -> Result<Option<Project>> {
-        self.read(|store| row::project(store, "project.key = ?1", [key]))
+    fn project_by_key(&mut self, key: &str) -> Result<Option<MemoryProject>> {
+        self.read(|store| row::find_project(store, "project.key = ?1", [key]))
     }
 
-    fn project_by_name(&mut self, name: &str) -> Result<Option<Project>> {
+    fn project_by_name(&mut self, name: &str) -> Result<Option<MemoryProject>> {
         self.read(|store| {
-            row::project(
+            row::find_project(
                 store,
                 "project.name = ?1 ORDER BY project.active DESC, project.id DESC LIMIT 1",
                 [name],
@@ -253,44 +253,44 @@ impl Store for SqliteStore {
         })
     }
 
-    fn projects(&mut self, page: &Page) -> Result<Paged<Project>> {
+    fn projects(&mut self, page: &Page) -> Result<Paged<MemoryProject>> {
         self.read(|store| list::projects(store, page))
     }
 
     fn topic(&mut self, id: i64) -> Result<Option<Topic>> {
-        self.read(|store| row::topic(store, "topic.id = ?1", [id]))
+        self.read(|store| row::find_topic(store, "topic.id = ?1", [id]))
     }
 
     fn topic_by_uid(&mut self, uid: &str) -> Result<Option<Topic>> {
-        self.read(|store| row::topic(store, "topic.uid = ?1", [uid]))
+        self.read(|store| row::find_topic(store, "topic.uid = ?1", [uid]))
     }
 
     fn topics(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Topic>> {
         self.read(|store| list::topics(store, filter, page))
     }
 
-    fn undecided(&mut self, project: Option<i64>, limit: usize) -> Result<Vec<Topic>> {
-        self.read(|store| list::undecided(store, project, limit))
+    fn undecided_topics(&mut self, project: Option<i64>, limit: usize) -> Result<Vec<Topic>> {
+        self.read(|store| list::undecided_topics(store, project, limit))
     }
 
-    fn offered(&mut self, session: &str, topics: &[i64], at: Millis) -> Result<()> {
-        self.write(|store| put::offered(store, session, topics, at))
+    fn note_offers(&mut self, session: &str, topics: &[i64], at: Millis) -> Result<()> {
+        self.write(|store| put::note_offers(store, session, topics, at))
     }
 
     fn log(&mut self, uid: &str) -> Result<Option<Log>> {
-        self.read(|store| row::log_by_beginning(store, uid))
+        self.read(|store| row::find_log_by_prefix(store, uid))
     }
 
     fn logs(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Log>> {
         self.read(|store| list::logs(store, filter, page))
     }
 
-    fn unsummed(&mut self, limit: usize) -> Result<Vec<Uid>> {
-        self.read(|store| list::unsummed(store, limit))
+    fn logs_to_summarise(&mut self, limit: usize) -> Result<Vec<Uid>> {
+        self.read(|store| list::logs_to_summarise(store, limit))
     }
 
     fn decision(&mut self, id: i64) -> Result<Option<Decision>> {
-        self.read(|store| row::decision(store, "decision.id = ?1", [id]))
+        self.read(|store| row::find_decision(store, "decision.id = ?1", [id]))
     }
 
     fn decisions(&mut self, filter: &Filter, page: &Page) -> Result<Paged<Decision>> {
@@ -298,7 +298,7 @@ impl Store for SqliteStore {
     }
 
     fn search(&mut self, query: &Query) -> Result<Vec<Hit>> {
-        self.read(|store| search::search(store, query))
+        self.read(|store| search::search_store(store, query))
     }
 
     fn forget(&mut self, what: &Forget) -> Result<Vec<Uid>> {
@@ -307,7 +307,7 @@ impl Store for SqliteStore {
         Ok(gone)
     }
 
-    fn each(&mut self, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
-        self.read(|store| each::each(store, take))
+    fn for_each_record(&mut self, take: &mut dyn FnMut(Record) -> Result<()>) -> Result<()> {
+        self.read(|store| all_rows::visit_rows(store, take))
     }
 }

@@ -15,12 +15,12 @@ use crate::record::{Record, Uid};
 pub struct Outgoing {
     /// The position in the outbox.
     pub seq: i64,
-    pub what: Sent,
+    pub what: OutgoingContent,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "nearly all of them are rows")]
-pub enum Sent {
+pub enum OutgoingContent {
     /// The current version.
     Row(Record),
     /// To be deleted in the team's store.
@@ -33,14 +33,14 @@ pub enum Sent {
 const FORGOTTEN: &str = "forgotten";
 
 /// Only if its project is shared.
-pub(super) fn add(store: &Connection, kind: &str, uid: &str) -> Result<()> {
+pub(super) fn queue_row(store: &Connection, kind: &str, uid: &str) -> Result<()> {
     if is_shared(store, kind, uid)? {
-        line_up(store, kind, uid)?;
+        insert_entry(store, kind, uid)?;
     }
     Ok(())
 }
 
-fn line_up(store: &Connection, kind: &str, uid: &str) -> Result<()> {
+fn insert_entry(store: &Connection, kind: &str, uid: &str) -> Result<()> {
     store.prepare_cached("INSERT INTO outbox (kind, uid) VALUES (?1, ?2)")?.execute([kind, uid])?;
     Ok(())
 }
@@ -64,16 +64,16 @@ pub(super) fn is_shared(store: &Connection, kind: &str, uid: &str) -> Result<boo
 
 /// Queues the deletion of a row that the team has, or may be about to receive. Requires that the row is still
 /// here.
-pub(super) fn forget(store: &Connection, kind: &str, uid: &str) -> Result<()> {
+pub(super) fn queue_deletion(store: &Connection, kind: &str, uid: &str) -> Result<()> {
     let was_told = store.prepare_cached("DELETE FROM told WHERE uid = ?1")?.execute([uid])? == 1;
     if was_told || is_shared(store, kind, uid)? {
-        line_up(store, FORGOTTEN, uid)?;
+        insert_entry(store, FORGOTTEN, uid)?;
     }
     Ok(())
 }
 
 /// A topic that moved to another project takes its rows along; that project's team does not have them yet.
-pub(super) fn moved(store: &Connection, topic: i64) -> Result<()> {
+pub(super) fn queue_moved_topic(store: &Connection, topic: i64) -> Result<()> {
     let mut all = store.prepare_cached(
         "INSERT INTO outbox (kind, uid)
         SELECT kind, uid FROM (
@@ -87,7 +87,7 @@ pub(super) fn moved(store: &Connection, topic: i64) -> Result<()> {
     Ok(())
 }
 
-fn whole(store: &Connection, project: i64) -> Result<()> {
+fn queue_project(store: &Connection, project: i64) -> Result<()> {
     let mut all = store.prepare_cached(
         "WITH RECURSIVE depth (id, deep) AS (
             SELECT id, 0 FROM topic WHERE project = ?1 AND parent IS NULL
@@ -125,28 +125,28 @@ impl SqliteStore {
             if set.execute(params![project, shared])? == 0 || !shared {
                 return Ok(());
             }
-            whole(store, project)
+            queue_project(store, project)
         })
     }
 
     /// Queues everything shared, as if nothing had been delivered.
-    pub fn line_up_anew(&mut self) -> Result<()> {
-        let shared = self.shared()?;
+    pub fn queue_all_shared(&mut self) -> Result<()> {
+        let shared = self.shared_projects()?;
         self.write(|store| {
             store.execute("DELETE FROM outbox WHERE kind <> 'forgotten'", [])?;
-            shared.iter().try_for_each(|(project, _)| whole(store, *project))
+            shared.iter().try_for_each(|(project, _)| queue_project(store, *project))
         })
     }
 
     /// Ids and names.
-    pub fn shared(&mut self) -> Result<Vec<(i64, String)>> {
+    pub fn shared_projects(&mut self) -> Result<Vec<(i64, String)>> {
         let mut found =
             self.connection.prepare_cached("SELECT id, name FROM project WHERE shared ORDER BY id")?;
         Ok(found.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?)
     }
 
     /// Id, name and key. Without counts, because every start reads it.
-    pub(crate) fn names(&mut self) -> Result<Vec<(i64, String, Option<String>)>> {
+    pub(crate) fn project_names(&mut self) -> Result<Vec<(i64, String, Option<String>)>> {
         let mut found = self.connection.prepare_cached("SELECT id, name, key FROM project ORDER BY id")?;
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
         Ok(found.query_map([], read)?.collect::<rusqlite::Result<_>>()?)
@@ -163,7 +163,7 @@ impl SqliteStore {
                 })?
                 .collect::<rusqlite::Result<Vec<(i64, String, String)>>>()?;
             line.into_iter()
-                .map(|(seq, kind, uid)| Ok(Outgoing { seq, what: sent(store, &kind, &uid)? }))
+                .map(|(seq, kind, uid)| Ok(Outgoing { seq, what: outgoing_content(store, &kind, &uid)? }))
                 .collect()
         })
     }
@@ -181,7 +181,7 @@ impl SqliteStore {
 
     /// Notes that these rows are about to be sent. Stored before sending: after a crash it is unknown how
     /// many arrived.
-    pub fn will_tell<'a>(&mut self, uids: impl IntoIterator<Item = &'a str>) -> Result<()> {
+    pub fn note_sent<'a>(&mut self, uids: impl IntoIterator<Item = &'a str>) -> Result<()> {
         self.write(|store| {
             let mut told = store.prepare_cached("INSERT OR IGNORE INTO told (uid) VALUES (?1)")?;
             for uid in uids {
@@ -191,7 +191,7 @@ impl SqliteStore {
         })
     }
 
-    pub fn will_tell_all(&mut self) -> Result<()> {
+    pub fn note_all_sent(&mut self) -> Result<()> {
         self.write(|store| {
             store.execute(
                 "INSERT OR IGNORE INTO told SELECT uid FROM project UNION ALL SELECT uid FROM session
@@ -207,7 +207,7 @@ impl SqliteStore {
         Ok(count as u64)
     }
 
-    pub fn delivered(&mut self, told: &[i64]) -> Result<()> {
+    pub fn remove_delivered(&mut self, told: &[i64]) -> Result<()> {
         self.write(|store| {
             let mut done = store.prepare_cached("DELETE FROM outbox WHERE seq = ?1")?;
             for seq in told {
@@ -218,22 +218,22 @@ impl SqliteStore {
     }
 
     /// The version of a row that the team receives; `None` if it is not shared.
-    pub fn as_told(&mut self, kind: &str, uid: &str) -> Result<Option<Record>> {
+    pub fn as_delivered(&mut self, kind: &str, uid: &str) -> Result<Option<Record>> {
         self.read(|store| {
-            Ok(match sent(store, kind, uid)? {
-                Sent::Row(record) => Some(record),
-                Sent::Forgotten(_) | Sent::Nothing => None,
+            Ok(match outgoing_content(store, kind, uid)? {
+                OutgoingContent::Row(record) => Some(record),
+                OutgoingContent::Forgotten(_) | OutgoingContent::Nothing => None,
             })
         })
     }
 }
 
-fn sent(store: &Connection, kind: &str, uid: &str) -> Result<Sent> {
+fn outgoing_content(store: &Connection, kind: &str, uid: &str) -> Result<OutgoingContent> {
     if kind == FORGOTTEN {
-        return Ok(Sent::Forgotten(uid.to_owned()));
+        return Ok(OutgoingContent::Forgotten(uid.to_owned()));
     }
     if !is_shared(store, kind, uid)? {
-        return Ok(Sent::Nothing);
+        return Ok(OutgoingContent::Nothing);
     }
     let shared = |kind: &str, uid: &Option<Uid>| -> Result<Option<Uid>> {
         match uid {
@@ -242,26 +242,26 @@ fn sent(store: &Connection, kind: &str, uid: &str) -> Result<Sent> {
         }
     };
     let record = match kind {
-        "project" => row::project(store, "project.uid = ?1", [uid])?.map(|mut found| {
+        "project" => row::find_project(store, "project.uid = ?1", [uid])?.map(|mut found| {
             found.row.key = None;
             Record::Project(found.row)
         }),
-        "topic" => match row::topic(store, "topic.uid = ?1", [uid])? {
+        "topic" => match row::find_topic(store, "topic.uid = ?1", [uid])? {
             None => None,
             Some(mut found) => {
                 found.row.parent = shared("topic", &found.row.parent)?;
                 Some(Record::Topic(found.row))
             }
         },
-        "session" => row::session(store, "session.uid = ?1", [uid])?.map(Record::Session),
-        "log" => match row::log(store, "log.uid = ?1", [uid])? {
+        "session" => row::find_session(store, "session.uid = ?1", [uid])?.map(Record::Session),
+        "log" => match row::find_log(store, "log.uid = ?1", [uid])? {
             None => None,
             Some(mut found) => {
                 found.row.session = shared("session", &found.row.session)?;
                 Some(Record::Log(found.row))
             }
         },
-        _ => match row::decision(store, "decision.uid = ?1", [uid])? {
+        _ => match row::find_decision(store, "decision.uid = ?1", [uid])? {
             None => None,
             Some(mut found) => {
                 found.row.session = shared("session", &found.row.session)?;
@@ -270,5 +270,5 @@ fn sent(store: &Connection, kind: &str, uid: &str) -> Result<Sent> {
             }
         },
     };
-    Ok(record.map_or(Sent::Nothing, Sent::Row))
+    Ok(record.map_or(OutgoingContent::Nothing, OutgoingContent::Row))
 }

@@ -8,25 +8,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::{Connection, OptionalExtension};
 use tidegate_core::feature::memory::automatic;
 
-use super::forget::Gone;
+use super::forget::Deletion;
 use super::outbox::is_shared;
 use super::{SqliteStore, forget, put};
 use crate::error::Result;
-use crate::record::{Decision, Foreign, Record, Topic, Uid, Withdrawn};
+use crate::record::{DecisionRow, Foreign, Record, TopicRow, Uid, Withdrawn};
 use crate::store::Put;
 
 /// Tables whose rows are pulled.
 const KINDS: [&str; 2] = ["topic", "decision"];
 
 /// Called when the row was rewritten here or deleted.
-pub(super) fn remove(store: &Connection, kind: &str, uid: &str) -> Result<()> {
+pub(super) fn remove_origin(store: &Connection, kind: &str, uid: &str) -> Result<()> {
     if KINDS.contains(&kind) {
         store.prepare_cached("DELETE FROM pulled WHERE kind = ?1 AND uid = ?2")?.execute([kind, uid])?;
     }
     Ok(())
 }
 
-fn add(store: &Connection, kind: &str, uid: &str, origin: &str) -> Result<()> {
+fn set_origin(store: &Connection, kind: &str, uid: &str, origin: &str) -> Result<()> {
     let mut new =
         store.prepare_cached("INSERT OR REPLACE INTO pulled (kind, uid, origin) VALUES (?1, ?2, ?3)")?;
     new.execute([kind, uid, origin])?;
@@ -34,25 +34,25 @@ fn add(store: &Connection, kind: &str, uid: &str, origin: &str) -> Result<()> {
 }
 
 /// `None` for a row that was written here.
-fn origin(store: &Connection, kind: &str, uid: &str) -> Result<Option<Uid>> {
+fn find_origin(store: &Connection, kind: &str, uid: &str) -> Result<Option<Uid>> {
     let mut found = store.prepare_cached("SELECT origin FROM pulled WHERE kind = ?1 AND uid = ?2")?;
     Ok(found.query_row([kind, uid], |row| row.get(0)).optional()?)
 }
 
 /// A machine may change only rows that it delivered itself, and only while their project is shared here. A
 /// row of a project that is private now must not move, or others would receive what was added to it since.
-fn is_theirs(store: &Connection, kind: &str, uid: &str, from: &str) -> Result<bool> {
-    Ok(origin(store, kind, uid)?.as_deref() == Some(from) && is_shared(store, kind, uid)?)
+fn may_change(store: &Connection, kind: &str, uid: &str, from: &str) -> Result<bool> {
+    Ok(find_origin(store, kind, uid)?.as_deref() == Some(from) && is_shared(store, kind, uid)?)
 }
 
-fn exists(store: &Connection, kind: &str, uid: &str) -> Result<bool> {
+fn row_exists(store: &Connection, kind: &str, uid: &str) -> Result<bool> {
     Ok(store.prepare_cached(&format!("SELECT 1 FROM {kind} WHERE uid = ?1"))?.exists([uid])?)
 }
 
 /// Deletions go by uid alone, so withdrawing a row with the uid of another one would delete both.
-fn is_name_taken(store: &Connection, uid: &str) -> Result<bool> {
+fn is_uid_taken(store: &Connection, uid: &str) -> Result<bool> {
     for kind in ["project", "topic", "session", "log", "decision"] {
-        if exists(store, kind, uid)? {
+        if row_exists(store, kind, uid)? {
             return Ok(true);
         }
     }
@@ -61,7 +61,7 @@ fn is_name_taken(store: &Connection, uid: &str) -> Result<bool> {
 
 /// Uids of topics that sessions of this machine have or will have. A foreign topic under such a uid would
 /// receive the logs of the session.
-fn of_sessions(store: &Connection) -> Result<BTreeSet<Uid>> {
+fn session_topic_uids(store: &Connection) -> Result<BTreeSet<Uid>> {
     let uids = |sql: &str| -> Result<Vec<Uid>> {
         let mut found = store.prepare_cached(sql)?;
         Ok(found.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
@@ -75,49 +75,49 @@ fn of_sessions(store: &Connection) -> Result<BTreeSet<Uid>> {
     Ok(names)
 }
 
-struct Pulling<'a> {
+struct PullWriter<'a> {
     store: &'a Connection,
     /// Loaded on first use.
-    of_sessions: Option<BTreeSet<Uid>>,
+    session_topics: Option<BTreeSet<Uid>>,
 }
 
-impl Pulling<'_> {
+impl PullWriter<'_> {
     fn put(&mut self, foreign: &Foreign) -> Result<Put> {
         let (kind, uid) = (foreign.record.kind(), foreign.record.uid());
-        let may = if exists(self.store, kind, uid)? {
-            is_theirs(self.store, kind, uid, &foreign.origin)?
+        let may = if row_exists(self.store, kind, uid)? {
+            may_change(self.store, kind, uid, &foreign.origin)?
         } else {
-            !is_name_taken(self.store, uid)?
+            !is_uid_taken(self.store, uid)?
         };
         let record = match &foreign.record {
             _ if !may => None,
-            Record::Topic(row) => self.topic(row)?.map(Record::Topic),
-            Record::Decision(row) => self.decision(row)?.map(Record::Decision),
+            Record::Topic(row) => self.accept_topic(row)?.map(Record::Topic),
+            Record::Decision(row) => self.accept_decision(row)?.map(Record::Decision),
             Record::Project(_) | Record::Session(_) | Record::Log(_) => None,
         };
         let Some(record) = record else { return Ok(Put::Kept) };
-        let put = put::put(self.store, &[record], put::Outbox::No)?.pop().unwrap_or(Put::Kept);
+        let put = put::put_records(self.store, &[record], put::WrittenBy::Team)?.pop().unwrap_or(Put::Kept);
         if put == Put::New {
-            add(self.store, kind, uid, &foreign.origin)?;
+            set_origin(self.store, kind, uid, &foreign.origin)?;
         }
         Ok(put)
     }
 
     /// Refuses a topic that claims to belong to a session of this machine.
-    fn topic(&mut self, row: &Topic) -> Result<Option<Topic>> {
+    fn accept_topic(&mut self, row: &TopicRow) -> Result<Option<TopicRow>> {
         let store = self.store;
         if let Some(session) = &row.automatic
-            && (exists(store, "session", session)? || exists(store, "forgotten", session)?)
+            && (row_exists(store, "session", session)? || row_exists(store, "forgotten", session)?)
         {
             return Ok(None);
         }
         // Derived uids have version 8, random ones 4.
         if row.uid.as_bytes().get(14) == Some(&b'8') {
-            let known = match self.of_sessions.take() {
+            let known = match self.session_topics.take() {
                 Some(known) => known,
-                None => of_sessions(store)?,
+                None => session_topic_uids(store)?,
             };
-            if self.of_sessions.insert(known).contains(&row.uid) {
+            if self.session_topics.insert(known).contains(&row.uid) {
                 return Ok(None);
             }
         }
@@ -132,13 +132,13 @@ impl Pulling<'_> {
 
     /// Refuses a decision in a topic that is private here. It may replace only a decision that was pulled:
     /// one made here stays in force until it is retracted here.
-    fn decision(&self, row: &Decision) -> Result<Option<Decision>> {
+    fn accept_decision(&self, row: &DecisionRow) -> Result<Option<DecisionRow>> {
         if !is_shared(self.store, "topic", &row.topic)? {
             return Ok(None);
         }
-        let mut row = Decision { session: None, ..row.clone() };
+        let mut row = DecisionRow { session: None, ..row.clone() };
         if let Some(older) = &row.supersedes
-            && origin(self.store, "decision", older)?.is_none()
+            && find_origin(self.store, "decision", older)?.is_none()
         {
             row.supersedes = None;
         }
@@ -150,7 +150,7 @@ impl SqliteStore {
     /// Stores rows from the team as far as allowed. They are not delivered back.
     pub fn put_from_team(&mut self, rows: &[Foreign]) -> Result<Vec<Put>> {
         self.write(|store| {
-            let mut pulling = Pulling { store, of_sessions: None };
+            let mut pulling = PullWriter { store, session_topics: None };
             rows.iter().map(|row| pulling.put(row)).collect()
         })
     }
@@ -158,20 +158,20 @@ impl SqliteStore {
     /// Deletes rows that their origin deleted: decisions, and topics that are empty and not the parent of a
     /// local topic. Other uids are not remembered as forgotten: the server could keep a session from being
     /// stored.
-    pub fn withdraw(&mut self, rows: &[Withdrawn]) -> Result<()> {
+    pub fn delete_withdrawn(&mut self, rows: &[Withdrawn]) -> Result<()> {
         let is_gone = self.write(|store| {
-            let mut gone = Gone::told_by_the_team(store);
+            let mut gone = Deletion::from_team(store);
             // Decisions before topics.
             for kind in KINDS.iter().rev() {
                 for row in rows.iter().filter(|row| row.kind == *kind) {
-                    if is_theirs(store, kind, &row.uid, &row.origin)? {
-                        withdraw(store, kind, &row.uid, &mut gone)?;
+                    if may_change(store, kind, &row.uid, &row.origin)? {
+                        delete_withdrawn(store, kind, &row.uid, &mut gone)?;
                     }
                 }
             }
             let is_gone = !gone.finish()?.is_empty();
             if is_gone {
-                forget::mark(store)?;
+                forget::mark_pending(store)?;
             }
             Ok(is_gone)
         })?;
@@ -188,11 +188,11 @@ impl SqliteStore {
     }
 
     /// Takes over the origins that another file has for rows that are here.
-    pub(super) fn came_from(&mut self, rows: &[(String, Uid, Uid)]) -> Result<()> {
+    pub(super) fn take_over_origins(&mut self, rows: &[(String, Uid, Uid)]) -> Result<()> {
         self.write(|store| {
             for (kind, uid, from) in rows {
-                if KINDS.contains(&kind.as_str()) && exists(store, kind, uid)? {
-                    add(store, kind, uid, from)?;
+                if KINDS.contains(&kind.as_str()) && row_exists(store, kind, uid)? {
+                    set_origin(store, kind, uid, from)?;
                 }
             }
             Ok(())
@@ -200,11 +200,11 @@ impl SqliteStore {
     }
 }
 
-fn withdraw(store: &Connection, kind: &str, uid: &str, gone: &mut Gone<'_>) -> Result<()> {
+fn delete_withdrawn(store: &Connection, kind: &str, uid: &str, gone: &mut Deletion<'_>) -> Result<()> {
     let mut find = store.prepare_cached(&format!("SELECT id FROM {kind} WHERE uid = ?1"))?;
     let id: i64 = find.query_row([uid], |row| row.get(0))?;
     if kind == "decision" {
-        return gone.decisions(&[id]);
+        return gone.delete_decisions(&[id]);
     }
     let used = "SELECT 1 FROM log WHERE topic = ?1 UNION ALL SELECT 1 FROM decision WHERE topic = ?1
         UNION ALL SELECT 1 FROM topic WHERE parent = ?1
@@ -212,5 +212,5 @@ fn withdraw(store: &Connection, kind: &str, uid: &str, gone: &mut Gone<'_>) -> R
     if store.prepare_cached(used)?.exists([id])? {
         return Ok(());
     }
-    gone.whole_topic(id)
+    gone.delete_topic(id)
 }

@@ -4,7 +4,7 @@
 pub(super) const APPLICATION: i32 = 0x5449_4445;
 
 /// Step N migrates from version N to version N + 1.
-pub(super) const STEPS: &[&str] = &[FIRST, TOLD, FEW, PULLED];
+pub(super) const STEPS: &[&str] = &[FIRST_TABLES, SENT_ROWS, OTHERS_INDEX, PULLED_ROWS];
 
 pub(super) const VERSION: u32 = STEPS.len() as u32;
 
@@ -14,7 +14,7 @@ pub(super) const VERSION: u32 = STEPS.len() as u32;
 /// of `doc` is the order of time, and a time span is a range of `doc`. The columns `active`, `recorded`,
 /// `logs` and `decisions` are derived, because counting a million logs on every read would be too slow.
 /// `find` is the search index of logs, and at first of all other texts too.
-const FIRST: &str = r#"
+const FIRST_TABLES: &str = r#"
 CREATE TABLE project (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     uid TEXT NOT NULL UNIQUE,
@@ -140,7 +140,7 @@ CREATE VIRTUAL TABLE term USING fts5vocab ('find', 'row');
 
 /// Rows that a team may have received, whether or not their project is still shared: their deletion has to be
 /// delivered too. For projects shared so far it is unknown how much was delivered, so all their rows count.
-const TOLD: &str = "
+const SENT_ROWS: &str = "
 CREATE TABLE told (
     uid TEXT PRIMARY KEY
 ) WITHOUT ROWID;
@@ -156,7 +156,7 @@ INSERT OR IGNORE INTO told
 
 /// `few` is the search index of everything except logs: a common word is in a million logs, but in few
 /// decisions. The next rebuild of the index fills it.
-const FEW: &str = r#"
+const OTHERS_INDEX: &str = r#"
 CREATE VIRTUAL TABLE few USING fts5 (
     tokens, content = '', columnsize = 0, detail = none, tokenize = "ascii tokenchars ':'"
 );
@@ -167,7 +167,7 @@ CREATE VIRTUAL TABLE few_term USING fts5vocab ('few', 'row');
 /// Topics and decisions that came from a team's store, with the machine that delivered each. For rows from
 /// before this list the origin is unknown: they count as local, and no pull changes them. A wrong guess would
 /// give others control over a row of this machine.
-const PULLED: &str = "
+const PULLED_ROWS: &str = "
 CREATE TABLE pulled (
     kind TEXT NOT NULL,
     uid TEXT NOT NULL,

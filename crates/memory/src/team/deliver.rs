@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
-use super::{Told, adopt, renamed};
+use super::{Exchanged, adopt_projects, with_project_uid};
 use crate::error::{ErrorKind, Result};
 use crate::postgres::{Delivered, PostgresStore, Sender};
-use crate::record::{Log, Record, Uid};
-use crate::sqlite::{Outgoing, Sent, SqliteStore};
+use crate::record::{LogRow, Record, Uid};
+use crate::sqlite::{Outgoing, OutgoingContent, SqliteStore};
 use crate::store::Put;
 
 /// Rows per transaction.
 const BATCH: usize = 200;
 
 /// Delivers at most `most` entries. Each batch leaves the outbox before the next one is sent.
-pub(super) fn deliver(
+pub(super) fn deliver_outbox(
     store: &mut SqliteStore,
     team: &mut PostgresStore,
     sender: &Sender,
     most: usize,
-    told: &mut Told,
+    told: &mut Exchanged,
 ) -> Result<()> {
     let mut names: Option<BTreeMap<Uid, Uid>> = None;
     let mut batch = BATCH;
@@ -30,7 +30,7 @@ pub(super) fn deliver(
             // A deleted project frees its name, so names are looked up again.
             names = None;
             team.forget_uids(&uids)?;
-            store.delivered(&forgotten)?;
+            store.remove_delivered(&forgotten)?;
             told.delivered += forgotten.len();
             continue;
         }
@@ -39,10 +39,10 @@ pub(super) fn deliver(
         if line.is_empty() {
             return Ok(());
         }
-        let known = if let Some(known) = names.take() { known } else { adopt(store, team)?.1 };
+        let known = if let Some(known) = names.take() { known } else { adopt_projects(store, team)?.1 };
         // The renamed project may have another name in the team.
-        let renames = line.iter().any(|one| matches!(&one.what, Sent::Row(Record::Project(_))));
-        let done = send(store, team, sender, &known, line, told)?;
+        let renames = line.iter().any(|one| matches!(&one.what, OutgoingContent::Row(Record::Project(_))));
+        let done = send_rows(store, team, sender, &known, line, told)?;
         names = Some(known).filter(|_| !renames);
         if done.is_empty() {
             if whole {
@@ -53,25 +53,25 @@ pub(super) fn deliver(
             batch *= 2;
             continue;
         }
-        store.delivered(&done)?;
+        store.remove_delivered(&done)?;
     }
     Ok(())
 }
 
-fn send(
+fn send_rows(
     store: &mut SqliteStore,
     team: &mut PostgresStore,
     sender: &Sender,
     names: &BTreeMap<Uid, Uid>,
     rows: Vec<Outgoing>,
-    told: &mut Told,
+    told: &mut Exchanged,
 ) -> Result<Vec<i64>> {
     let mut done = Vec::new();
     // A row that is queued several times is sent once, in its current version.
     let mut records: Vec<(Record, Vec<i64>)> = Vec::new();
     for one in rows {
         match one.what {
-            Sent::Row(
+            OutgoingContent::Row(
                 record @ (Record::Topic(_) | Record::Session(_) | Record::Log(_) | Record::Decision(_)),
             ) => {
                 let same = |(known, _): &(Record, Vec<i64>)| {
@@ -82,25 +82,25 @@ fn send(
                     continue;
                 }
                 let session = match &record {
-                    Record::Log(Log { session: Some(uid), .. }) => store.session(uid)?,
+                    Record::Log(LogRow { session: Some(uid), .. }) => store.session(uid)?,
                     _ => None,
                 };
                 let root = session.as_ref().map(|session| session.root.as_str());
-                match renamed(for_team(record, root), names) {
+                match with_project_uid(without_private_fields(record, root), names) {
                     Some(record) => records.push((record, vec![one.seq])),
                     None => done.push(one.seq),
                 }
             }
             // Only the name of a project is shared, in `adopt_projects`.
-            Sent::Row(Record::Project(_)) | Sent::Nothing => done.push(one.seq),
+            OutgoingContent::Row(Record::Project(_)) | OutgoingContent::Nothing => done.push(one.seq),
             // Queued just now; the next round sends it first.
-            Sent::Forgotten(_) => {}
+            OutgoingContent::Forgotten(_) => {}
         }
     }
     let (records, lines): (Vec<Record>, Vec<Vec<i64>>) = records.into_iter().unzip();
-    store.will_tell(records.iter().map(Record::uid))?;
+    store.note_sent(records.iter().map(Record::uid))?;
     told.refused = None;
-    let became = take(team, sender, &records, &mut told.refused)?;
+    let became = deliver_rows(team, sender, &records, &mut told.refused)?;
     told.delivered += done.len();
     for (line, became) in lines.into_iter().zip(became) {
         match became {
@@ -114,7 +114,7 @@ fn send(
 }
 
 /// A row that the server rejects must not hold up the others.
-fn take(
+fn deliver_rows(
     team: &mut PostgresStore,
     sender: &Sender,
     records: &[Record],
@@ -140,17 +140,17 @@ fn take(
 
 /// Removes what is private to this machine: numbers, offers, folders and the names of other MCP servers.
 /// `root` is the folder of a log's session.
-pub(super) fn for_team(mut record: Record, root: Option<&str>) -> Record {
+pub(super) fn without_private_fields(mut record: Record, root: Option<&str>) -> Record {
     match &mut record {
         Record::Project(row) => (row.id, row.key) = (None, None),
         Record::Topic(row) => (row.id, row.offered, row.offered_at) = (None, 0, None),
         Record::Decision(row) => row.id = None,
         Record::Session(row) => row.root.clear(),
         Record::Log(row) => {
-            row.files = row.files.iter().filter_map(|path| in_project(path, root)).collect();
+            row.files = row.files.iter().filter_map(|path| path_in_project(path, root)).collect();
             let tools = std::mem::take(&mut row.tools);
             for (name, times) in tools {
-                *row.tools.entry(tool(name)).or_default() += times;
+                *row.tools.entry(public_tool_name(name)).or_default() += times;
             }
         }
     }
@@ -158,7 +158,7 @@ pub(super) fn for_team(mut record: Record, root: Option<&str>) -> Record {
 }
 
 /// A path relative to the project's folder; `None` if it is outside.
-fn in_project(path: &str, root: Option<&str>) -> Option<String> {
+fn path_in_project(path: &str, root: Option<&str>) -> Option<String> {
     let path = Path::new(path);
     let below = match root.filter(|root| !root.is_empty()) {
         Some(root) if path.is_absolute() => path.strip_prefix(root).ok()?,
@@ -169,7 +169,7 @@ fn in_project(path: &str, root: Option<&str>) -> Option<String> {
 }
 
 /// Hides the names of other MCP servers.
-fn tool(name: String) -> String {
+fn public_tool_name(name: String) -> String {
     let ours = ["mcp__tidegate__", "mcp__plugin_tidegate_tidegate__"];
     if name.starts_with("mcp__") && !ours.iter().any(|ours| name.starts_with(ours)) {
         return "mcp".to_owned();

@@ -3,19 +3,19 @@
 
 use std::collections::BTreeMap;
 
-use super::deliver::for_team;
-use super::{Standing, renamed};
+use super::deliver::without_private_fields;
+use super::{TeamState, with_project_uid};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Memory;
 use crate::postgres::{Address, Delivered, Patience, PostgresStore, Sender};
-use crate::record::{Project, Record, Uid};
+use crate::record::{ProjectRow, Record, Uid};
 use crate::store::{Put, Store};
 
 /// Rows per transaction.
 const BATCH: usize = 200;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
+pub struct Migrated {
     /// Local rows by kind.
     pub rows: BTreeMap<&'static str, usize>,
     /// Rows that the server did not have.
@@ -25,37 +25,37 @@ pub struct Moved {
     pub projects: Vec<String>,
 }
 
-impl Moved {
+impl Migrated {
     pub fn all(&self) -> usize {
         self.rows.values().sum()
     }
 }
 
 /// Copies every row and verifies that the server has it. `progress` receives the number of rows so far.
-pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(usize)) -> Result<Moved> {
+pub fn migrate(memory: &mut Memory, address: &Address, progress: &mut dyn FnMut(usize)) -> Result<Migrated> {
     let mut team = PostgresStore::connect(address.clone(), Patience::LONG)?;
-    let standing = Standing::read(memory.home());
-    standing.write(memory.home())?;
-    let mut projects: Vec<Project> = Vec::new();
-    memory.each(&mut |record| {
+    let state = TeamState::read(memory.home());
+    state.write(memory.home())?;
+    let mut projects: Vec<ProjectRow> = Vec::new();
+    memory.for_each_record(&mut |record| {
         if let Record::Project(row) = record {
             projects.push(row);
         }
         Ok(())
     })?;
-    memory.store().will_tell_all()?;
-    let names = team.adopt(&projects)?;
+    memory.store().note_all_sent()?;
+    let names = team.adopt_projects(&projects)?;
     let origins = memory.store().origins()?;
     let mut moving = Moving {
         team,
         names,
         roots: BTreeMap::new(),
-        sender: Sender { machine: standing.machine, origins },
+        sender: Sender { machine: state.machine, origins },
         batch: Vec::new(),
-        moved: Moved::default(),
+        moved: Migrated::default(),
     };
     moving.moved.projects = projects.iter().map(|project| project.name.clone()).collect();
-    memory.each(&mut |record| moving.take(record, progress))?;
+    memory.for_each_record(&mut |record| moving.take(record, progress))?;
     moving.send(progress)?;
     Ok(moving.moved)
 }
@@ -67,7 +67,7 @@ struct Moving {
     roots: BTreeMap<Uid, String>,
     sender: Sender,
     batch: Vec<Record>,
-    moved: Moved,
+    moved: Migrated,
 }
 
 impl Moving {
@@ -82,7 +82,10 @@ impl Moving {
             _ => None,
         };
         if !matches!(record, Record::Project(_)) {
-            self.batch.extend(renamed(for_team(record, root.map(String::as_str)), &self.names));
+            self.batch.extend(with_project_uid(
+                without_private_fields(record, root.map(String::as_str)),
+                &self.names,
+            ));
         }
         if self.batch.len() >= BATCH { self.send(progress) } else { Ok(()) }
     }

@@ -9,16 +9,16 @@
 //! interrupted one starts over. A project has one name in the team but a uid per machine, so the uids of
 //! projects are translated in both directions.
 
-mod bounds;
+mod limits;
 mod deliver;
 mod migrate;
 mod pull;
 mod search;
-mod standing;
+mod state;
 
-pub use migrate::{Moved, migrate};
-pub use search::{Found, log, search};
-pub use standing::{Failure, Standing};
+pub use migrate::{Migrated, migrate};
+pub use search::{TeamSearch, find_log, search_with_team};
+pub use state::{TeamFailure, TeamState};
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ use tidegate_core::time::Millis;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Memory;
 use crate::postgres::{Address, Patience, PostgresStore, Sender};
-use crate::record::{Project, Record, Uid};
+use crate::record::{ProjectRow, Record, Uid};
 use crate::sqlite::SqliteStore;
 use crate::store::Store;
 
@@ -35,7 +35,7 @@ use crate::store::Store;
 pub const MOST: usize = 5000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct Exchanged {
     pub delivered: usize,
     /// Rows of something the team has forgotten: they stay on this machine.
     pub forgotten: usize,
@@ -62,63 +62,63 @@ pub fn exchange(
     direction: Direction,
     most: usize,
     patience: Patience,
-) -> Result<Told> {
+) -> Result<Exchanged> {
     let now = memory.now();
-    let mut standing = Standing::read(memory.home());
-    let done = talk(memory, address, direction, most, patience, &mut standing);
+    let mut state = TeamState::read(memory.home());
+    let done = exchange_rows(memory, address, direction, most, patience, &mut state);
     match &done {
         Ok(told) => {
-            standing.succeeded(now);
+            state.succeeded(now);
             if direction != Direction::Pull {
-                standing.refused.clone_from(&told.refused);
-                standing.forgotten += told.forgotten;
+                state.refused.clone_from(&told.refused);
+                state.forgotten += told.forgotten;
             }
         }
-        Err(error) => standing.failed(address.shown(), error, now),
+        Err(error) => state.failed(address.shown(), error, now),
     }
-    standing.write(memory.home())?;
+    state.write(memory.home())?;
     done
 }
 
 /// For the worker: only if a project is shared or rows are queued and, after a failure, if the next try is
 /// due.
-pub fn exchange_if_due(memory: &mut Memory, address: &Address, at_once: bool) -> Result<Option<Told>> {
-    if memory.store().shared()?.is_empty() && memory.store().outbox_length()? == 0 {
+pub fn exchange_if_due(memory: &mut Memory, address: &Address, at_once: bool) -> Result<Option<Exchanged>> {
+    if memory.store().shared_projects()?.is_empty() && memory.store().outbox_length()? == 0 {
         return Ok(None);
     }
-    if !at_once && !Standing::read(memory.home()).is_due(address.shown(), memory.now()) {
+    if !at_once && !TeamState::read(memory.home()).is_due(address.shown(), memory.now()) {
         return Ok(None);
     }
     exchange(memory, address, Direction::Both, MOST, Patience::LONG).map(Some)
 }
 
-fn talk(
+fn exchange_rows(
     memory: &mut Memory,
     address: &Address,
     direction: Direction,
     most: usize,
     patience: Patience,
-    standing: &mut Standing,
-) -> Result<Told> {
+    state: &mut TeamState,
+) -> Result<Exchanged> {
     let mut team = PostgresStore::connect(address.clone(), patience)?;
     let store = team.identity()?;
-    if standing.is_another(&store) {
-        memory.store().line_up_anew()?;
-        standing.talks_to(store);
+    if state.is_another(&store) {
+        memory.store().queue_all_shared()?;
+        state.talks_to(store);
     }
-    let mut told = Told::default();
+    let mut told = Exchanged::default();
     if direction != Direction::Pull {
         let origins = memory.store().origins()?;
-        let sender = Sender { machine: standing.machine.clone(), origins };
-        deliver::deliver(memory.store(), &mut team, &sender, most, &mut told)?;
+        let sender = Sender { machine: state.machine.clone(), origins };
+        deliver::deliver_outbox(memory.store(), &mut team, &sender, most, &mut told)?;
     }
     if direction != Direction::Push {
-        told.pulled = pull::pull(memory, &mut team, standing)?;
+        told.pulled = pull::pull_changes(memory, &mut team, state)?;
     }
     Ok(told)
 }
 
-fn shared(store: &mut dyn Store, shared: &[(i64, String)]) -> Result<Vec<Project>> {
+fn shared_projects(store: &mut dyn Store, shared: &[(i64, String)]) -> Result<Vec<ProjectRow>> {
     let mut projects = Vec::new();
     for (id, _) in shared {
         projects.extend(store.project(*id)?.map(|found| found.row));
@@ -127,16 +127,19 @@ fn shared(store: &mut dyn Store, shared: &[(i64, String)]) -> Result<Vec<Project
 }
 
 /// The shared projects, and their uids in the team.
-fn adopt(store: &mut SqliteStore, team: &mut PostgresStore) -> Result<(Vec<Project>, BTreeMap<Uid, Uid>)> {
-    let ids = store.shared()?;
-    let projects = shared(store, &ids)?;
-    store.will_tell(projects.iter().map(|project| project.uid.as_str()))?;
-    let names = team.adopt(&projects)?;
+fn adopt_projects(
+    store: &mut SqliteStore,
+    team: &mut PostgresStore,
+) -> Result<(Vec<ProjectRow>, BTreeMap<Uid, Uid>)> {
+    let ids = store.shared_projects()?;
+    let projects = shared_projects(store, &ids)?;
+    store.note_sent(projects.iter().map(|project| project.uid.as_str()))?;
+    let names = team.adopt_projects(&projects)?;
     Ok((projects, names))
 }
 
 /// Replaces the project's uid. `None` if the project is unknown on the other side.
-fn renamed(record: Record, names: &BTreeMap<Uid, Uid>) -> Option<Record> {
+fn with_project_uid(record: Record, names: &BTreeMap<Uid, Uid>) -> Option<Record> {
     Some(match record {
         Record::Topic(mut row) => {
             row.project = names.get(&row.project)?.clone();
@@ -160,10 +163,10 @@ pub fn no_team() -> Error {
 }
 
 /// The pause before the next try: 30 s, doubled after each failure, at most an hour.
-fn pause(failures: u32) -> u64 {
+fn retry_pause_ms(failures: u32) -> u64 {
     (30_000_u64 << failures.saturating_sub(1).min(10)).min(3_600_000)
 }
 
-fn later(now: Millis, ms: u64) -> Millis {
+fn after_ms(now: Millis, ms: u64) -> Millis {
     Millis(now.0.saturating_add(ms))
 }

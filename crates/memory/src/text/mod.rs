@@ -16,16 +16,16 @@ mod stem;
 
 use tidegate_core::text::characters;
 
-pub use question::{Part, Question};
-pub use rank::{Document, Fit, Weights, fit, freshness, score, snippet};
-pub use scan::{Atom, atoms, tokens};
-pub use stem::begun;
+pub use question::{Question, QuestionPart};
+pub use rank::{Document, Fit, Weights, fit_document, freshness, make_snippet, score_document};
+pub use scan::{Atom, collect_tokens, split_atoms};
+pub use stem::unfinished_stems;
 
 /// Changes when the same text gives other tokens: stores rebuild their index then.
 pub const VERSION: u32 = 1;
 
 /// The number of words with a given prefix that stand for a word that no text has.
-pub const GOING_ON: u16 = 24;
+pub const MOST_COMPLETIONS: u16 = 24;
 
 /// Removes control and hidden characters and cuts at `most` characters.
 pub fn one_line(text: &str, most: usize) -> String {

@@ -1,7 +1,7 @@
 //! Search questions, parsed into parts that a text must contain.
 
-use super::fold::{Class, Script, class};
-use super::scan::{Found, RunChar, hash, hash_of, scan};
+use super::fold::{CharClass, Script, class_of};
+use super::scan::{RunChar, Scanned, hash_char, hash_word, scan};
 
 /// More parts are ignored.
 pub(super) const MOST_PARTS: usize = 24;
@@ -15,7 +15,7 @@ const SMALL_WORDS: &str = "a an and are as at be by did do does for from had has
 
 /// A word, a run of characters or a phrase that a text must contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct QuestionPart {
     /// The index must contain all of them, or any if `any` is set.
     pub tokens: Vec<String>,
     /// Must follow each other in the text, or any of them if `any` is set.
@@ -27,9 +27,9 @@ pub struct Part {
     pub any: bool,
 }
 
-impl Part {
-    pub(crate) fn of(tokens: Vec<String>, atoms: Vec<u64>) -> Part {
-        Part { tokens, atoms, prefix: None, pieces: Vec::new(), any: false }
+impl QuestionPart {
+    pub(crate) fn of(tokens: Vec<String>, atoms: Vec<u64>) -> QuestionPart {
+        QuestionPart { tokens, atoms, prefix: None, pieces: Vec::new(), any: false }
     }
 
     /// Whether the tokens suffice as proof, without looking at their order in the text.
@@ -39,25 +39,25 @@ impl Part {
 
     /// The words of a name in order: a longer name may contain them.
     #[must_use]
-    pub fn in_pieces(&self) -> Option<Part> {
-        let atoms = self.pieces.iter().map(|piece| hash(piece)).collect();
-        (!self.pieces.is_empty()).then(|| Part::of(self.pieces.clone(), atoms))
+    pub fn in_pieces(&self) -> Option<QuestionPart> {
+        let atoms = self.pieces.iter().map(|piece| hash_word(piece)).collect();
+        (!self.pieces.is_empty()).then(|| QuestionPart::of(self.pieces.clone(), atoms))
     }
 
     /// Any of these index words in place of a word that the index does not have.
     #[must_use]
-    pub fn any_of(tokens: Vec<String>) -> Part {
-        let atoms = tokens.iter().map(|token| hash(token)).collect();
-        Part { any: true, ..Part::of(tokens, atoms) }
+    pub fn any_of(tokens: Vec<String>) -> QuestionPart {
+        let atoms = tokens.iter().map(|token| hash_word(token)).collect();
+        QuestionPart { any: true, ..QuestionPart::of(tokens, atoms) }
     }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
     /// Every hit contains all of these.
-    pub parts: Vec<Part>,
+    pub parts: Vec<QuestionPart>,
     /// The literal reading, with runs of several scripts kept whole. Empty if it equals `parts`.
-    pub strict: Vec<Part>,
+    pub strict: Vec<QuestionPart>,
     /// Sequences that raise the score of a text.
     pub(crate) phrases: Vec<Vec<u64>>,
 }
@@ -78,25 +78,25 @@ impl Question {
         for (place, piece) in pieces.into_iter().enumerate() {
             let quoted = place % 2 == 1 && place < quotes + usize::from(quotes.is_multiple_of(2));
             if quoted {
-                let phrase = phrase(piece);
+                let phrase = parse_phrase(piece);
                 all.extend(&phrase.atoms);
                 if !phrase.atoms.is_empty() {
                     question.parts.push(phrase.clone());
                     strict.push(phrase);
                 }
             } else {
-                loose(piece, &mut question, &mut strict, &mut all);
+                parse_words(piece, &mut question, &mut strict, &mut all);
             }
         }
         let small: Vec<&str> = SMALL_WORDS.split_whitespace().collect();
-        let says_little = |part: &Part| {
+        let says_little = |part: &QuestionPart| {
             part.pieces.is_empty() && part.prefix.as_deref().is_some_and(|word| small.contains(&word))
         };
         for parts in [&mut question.parts, &mut strict] {
             if parts.iter().any(|part| !says_little(part)) {
                 parts.retain(|part| !says_little(part));
             }
-            unique(parts);
+            drop_duplicates(parts);
         }
         if all.len() > 1 && question.parts.len() > 1 {
             question.phrases.push(all);
@@ -112,7 +112,7 @@ impl Question {
     }
 }
 
-fn unique(parts: &mut Vec<Part>) {
+fn drop_duplicates(parts: &mut Vec<QuestionPart>) {
     let mut seen: Vec<Vec<u64>> = Vec::new();
     parts.retain(|part| {
         let new = !seen.contains(&part.atoms);
@@ -125,13 +125,13 @@ fn unique(parts: &mut Vec<Part>) {
 }
 
 /// Everything within quotes becomes one part.
-fn phrase(text: &str) -> Part {
-    let mut part = Part::of(Vec::new(), Vec::new());
+fn parse_phrase(text: &str) -> QuestionPart {
+    let mut part = QuestionPart::of(Vec::new(), Vec::new());
     scan(text, |found| match found {
-        Found::Run(run) => add_run(run, &mut part),
-        Found::Word { whole, .. } => {
+        Scanned::Run(run) => add_run(run, &mut part),
+        Scanned::Word { whole, .. } => {
             part.tokens.push(whole.to_owned());
-            part.atoms.push(hash(whole));
+            part.atoms.push(hash_word(whole));
         }
     });
     part.tokens.sort_unstable();
@@ -140,9 +140,9 @@ fn phrase(text: &str) -> Part {
     part
 }
 
-fn loose(text: &str, question: &mut Question, strict: &mut Vec<Part>, all: &mut Vec<u64>) {
+fn parse_words(text: &str, question: &mut Question, strict: &mut Vec<QuestionPart>, all: &mut Vec<u64>) {
     scan(text, |found| match found {
-        Found::Run(run) => {
+        Scanned::Run(run) => {
             let whole = run_part(run);
             all.extend(&whole.atoms);
             let segments: Vec<&[RunChar]> = run.chunk_by(|one, next| one.script == next.script).collect();
@@ -156,25 +156,29 @@ fn loose(text: &str, question: &mut Question, strict: &mut Vec<Part>, all: &mut 
             }
             strict.push(whole);
         }
-        Found::Word { parts, whole } => {
-            all.push(hash(whole));
+        Scanned::Word { parts, whole } => {
+            all.push(hash_word(whole));
             let typed = parts.first().zip(parts.last()).and_then(|(first, last)| text.get(first.1..last.2));
-            let is_of_word = |c: &char| *c != '_' && class(*c) != Class::Mark;
+            let is_of_word = |c: &char| *c != '_' && class_of(*c) != CharClass::Mark;
             let prefix =
-                typed.map(|word| word.chars().filter(is_of_word).map(super::fold::of_word).collect());
+                typed.map(|word| word.chars().filter(is_of_word).map(super::fold::fold_word_char).collect());
             let pieces = match parts {
                 [_] => Vec::new(),
                 parts => parts.iter().map(|(piece, ..)| piece.clone()).collect(),
             };
-            let part = Part { prefix, pieces, ..Part::of(vec![whole.to_owned()], vec![hash(whole)]) };
+            let part = QuestionPart {
+                prefix,
+                pieces,
+                ..QuestionPart::of(vec![whole.to_owned()], vec![hash_word(whole)])
+            };
             question.parts.push(part.clone());
             strict.push(part);
         }
     });
 }
 
-fn run_part(run: &[RunChar]) -> Part {
-    let mut part = Part::of(Vec::new(), Vec::new());
+fn run_part(run: &[RunChar]) -> QuestionPart {
+    let mut part = QuestionPart::of(Vec::new(), Vec::new());
     add_run(run, &mut part);
     part.tokens.sort_unstable();
     part.tokens.dedup();
@@ -182,8 +186,8 @@ fn run_part(run: &[RunChar]) -> Part {
     part
 }
 
-fn add_run(run: &[RunChar], part: &mut Part) {
-    part.atoms.extend(run.iter().map(|one| hash_of(one.folded)));
+fn add_run(run: &[RunChar], part: &mut QuestionPart) {
+    part.atoms.extend(run.iter().map(|one| hash_char(one.folded)));
     if let [one] = run {
         part.tokens.push(one.folded.to_string());
     }

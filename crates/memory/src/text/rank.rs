@@ -2,8 +2,8 @@
 
 use tidegate_core::time::Millis;
 
-use super::question::{MOST_PARTS, Part, Question};
-use super::scan::{Atom, atoms, atoms_into};
+use super::question::{MOST_PARTS, Question, QuestionPart};
+use super::scan::{Atom, atoms_into, split_atoms};
 
 /// The weight of a word in the title against one in the text.
 const TITLE: f64 = 4.0;
@@ -67,36 +67,36 @@ impl Fit {
 
     /// Whether the required parts are there, given that all of their tokens are: checks only that the tokens
     /// follow each other.
-    pub fn holds_together(self, required: &[Part]) -> bool {
+    pub fn holds_together(self, required: &[QuestionPart]) -> bool {
         required.iter().enumerate().all(|(place, part)| part.is_where_its_tokens_are() || self.holds(place))
     }
 }
 
 /// `room` is a buffer that the calls share.
-pub fn fit(
+pub fn fit_document(
     question: &Question,
     weights: &Weights,
-    required: &[Part],
+    required: &[QuestionPart],
     document: &Document<'_>,
     room: &mut Vec<Atom>,
 ) -> Fit {
     let parts = &question.parts[..question.parts.len().min(MOST_PARTS)];
     let (mut often, mut holds, mut length) = ([0.0; MOST_PARTS], 0_u32, 0);
     let mut phrases = vec![0.0_f64; question.phrases.len()];
-    let texts = document.texts.iter().map(|text| (cut(text), 1.0, 0.4));
+    let texts = document.texts.iter().map(|text| (cut_text(text), 1.0, 0.4));
     for (text, worth, of_phrase) in std::iter::once((document.title, TITLE, 0.6)).chain(texts) {
         atoms_into(text, room);
         length += room.len();
         for (place, part) in parts.iter().enumerate() {
-            often[place] += worth * places(part, room).count() as f64;
+            often[place] += worth * positions(part, room).count() as f64;
         }
         for (place, part) in required.iter().enumerate().take(MOST_PARTS) {
-            if holds & 1 << place == 0 && places(part, room).next().is_some() {
+            if holds & 1 << place == 0 && positions(part, room).next().is_some() {
                 holds |= 1 << place;
             }
         }
         for (phrase, best) in question.phrases.iter().zip(&mut phrases) {
-            if *best < of_phrase && (0..room.len()).any(|at| follows(phrase, &room[at..]).is_some()) {
+            if *best < of_phrase && (0..room.len()).any(|at| match_sequence(phrase, &room[at..]).is_some()) {
                 *best = of_phrase;
             }
         }
@@ -112,17 +112,17 @@ pub fn fit(
 }
 
 /// `None` if a required part is missing. Assumes that all tokens of the required parts are there.
-pub fn score(
+pub fn score_document(
     question: &Question,
     weights: &Weights,
-    required: &[Part],
+    required: &[QuestionPart],
     document: &Document<'_>,
 ) -> Option<f64> {
-    let fit = fit(question, weights, required, document, &mut Vec::new());
+    let fit = fit_document(question, weights, required, document, &mut Vec::new());
     fit.holds_together(required).then_some(fit.score)
 }
 
-fn cut(text: &str) -> &str {
+fn cut_text(text: &str) -> &str {
     let mut end = text.len().min(LOOKED_AT);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -130,20 +130,20 @@ fn cut(text: &str) -> &str {
     &text[..end]
 }
 
-fn places<'a>(part: &'a Part, text: &'a [Atom]) -> impl Iterator<Item = usize> + 'a {
-    (0..text.len()).filter(|at| stands(part, &text[*at..]).is_some())
+fn positions<'a>(part: &'a QuestionPart, text: &'a [Atom]) -> impl Iterator<Item = usize> + 'a {
+    (0..text.len()).filter(|at| match_part(part, &text[*at..]).is_some())
 }
 
 /// The number of atoms that `part` covers at the start of `text`.
-fn stands(part: &Part, text: &[Atom]) -> Option<usize> {
+fn match_part(part: &QuestionPart, text: &[Atom]) -> Option<usize> {
     if part.any {
-        return part.atoms.iter().find_map(|wanted| follows(&[*wanted], text));
+        return part.atoms.iter().find_map(|wanted| match_sequence(&[*wanted], text));
     }
-    follows(&part.atoms, text)
+    match_sequence(&part.atoms, text)
 }
 
 /// The number of atoms that this sequence covers at the start of `text`.
-fn follows(wanted: &[u64], text: &[Atom]) -> Option<usize> {
+fn match_sequence(wanted: &[u64], text: &[Atom]) -> Option<usize> {
     let mut length = 0;
     for wanted in wanted {
         let atom = text.get(length)?;
@@ -159,18 +159,18 @@ fn follows(wanted: &[u64], text: &[Atom]) -> Option<usize> {
 }
 
 /// One line from the passage with most parts of the question, with `**` around them.
-pub fn snippet(question: &Question, document: &Document<'_>) -> String {
+pub fn make_snippet(question: &Question, document: &Document<'_>) -> String {
     let best = document
         .texts
         .iter()
         .filter(|text| !text.trim().is_empty())
-        .map(|text| Best::of(question, cut(text)))
+        .map(|text| BestPassage::of(question, cut_text(text)))
         // The first of equals: it is the most important text.
         .reduce(|best, next| if next.covered > best.covered { next } else { best });
     best.map_or_else(|| super::one_line(document.title, SNIPPET), |best| best.line())
 }
 
-struct Best<'a> {
+struct BestPassage<'a> {
     text: &'a str,
     /// The number of different parts in it.
     covered: usize,
@@ -181,14 +181,14 @@ struct Best<'a> {
     marks: Vec<(usize, usize)>,
 }
 
-impl<'a> Best<'a> {
-    fn of(question: &Question, text: &'a str) -> Best<'a> {
-        let atoms = atoms(text);
+impl<'a> BestPassage<'a> {
+    fn of(question: &Question, text: &'a str) -> BestPassage<'a> {
+        let atoms = split_atoms(text);
         // Start, end and part.
         let mut spots: Vec<(usize, usize, usize)> = Vec::new();
         for at in 0..atoms.len() {
             for (number, part) in question.parts.iter().enumerate() {
-                if let Some(length) = stands(part, &atoms[at..]) {
+                if let Some(length) = match_part(part, &atoms[at..]) {
                     spots.push((atoms[at].start, atoms[at + length - 1].end, number));
                 }
             }
@@ -203,12 +203,12 @@ impl<'a> Best<'a> {
                 best = (seen.len(), *start);
             }
         }
-        let (from, to) = around(text, best.1);
+        let (from, to) = passage_around(text, best.1);
         let marks = spots
             .iter()
             .map(|(start, end, _)| (*start, *end))
             .filter(|(start, end)| *start >= from && *end <= to);
-        Best { text, covered: best.0, from, to, marks: joined(marks.collect()) }
+        BestPassage { text, covered: best.0, from, to, marks: merge_ranges(marks.collect()) }
     }
 
     fn line(&self) -> String {
@@ -233,7 +233,7 @@ impl<'a> Best<'a> {
 }
 
 /// A little before the place and more after it, cut at spaces where there are any.
-fn around(text: &str, place: usize) -> (usize, usize) {
+fn passage_around(text: &str, place: usize) -> (usize, usize) {
     let before = text[..place].char_indices().rev().take(SNIPPET / 4).last().map_or(place, |(at, _)| at);
     let from = if before == 0 {
         0
@@ -249,10 +249,10 @@ fn around(text: &str, place: usize) -> (usize, usize) {
             .filter(|space| *space > 0)
             .map_or(after, |space| place + space)
     };
-    (floor(text, from), floor(text, to))
+    (char_floor(text, from), char_floor(text, to))
 }
 
-fn floor(text: &str, mut at: usize) -> usize {
+fn char_floor(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at -= 1;
     }
@@ -260,7 +260,7 @@ fn floor(text: &str, mut at: usize) -> usize {
 }
 
 /// Merges ranges that overlap or touch.
-fn joined(mut marks: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+fn merge_ranges(mut marks: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
     marks.sort_unstable();
     let mut all: Vec<(usize, usize)> = Vec::new();
     for (start, end) in marks {
@@ -281,7 +281,7 @@ mod tests {
         let question = Question::parse(question);
         let weights = Weights::of(&vec![10.0; question.parts.len()], 1000.0);
         let document = Document { title, texts: &[text] };
-        score(&question, &weights, &question.parts, &document).filter(|score| *score > 0.0)
+        score_document(&question, &weights, &question.parts, &document).filter(|score| *score > 0.0)
     }
 
     #[test]
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn a_snippet_shows_where() {
         let shown = |question: &str, text: &str| {
-            snippet(&Question::parse(question), &Document { title: "The title", texts: &[text] })
+            make_snippet(&Question::parse(question), &Document { title: "The title", texts: &[text] })
         };
         assert_eq!(shown("timeouts", "Set the busy\ntimeout to 5 s"), "Set the busy **timeout** to 5 s");
         assert_eq!(shown("設計", "新しい設計です"), "新しい**設計**です");
@@ -330,7 +330,7 @@ mod tests {
             }
             let question = Question::parse(&other);
             let _ = scored(&other, &text, &other);
-            let line = snippet(&question, &Document { title: &text, texts: &[&other, &text] });
+            let line = make_snippet(&question, &Document { title: &text, texts: &[&other, &text] });
             prop_assert!(!line.chars().any(char::is_control));
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tidegate_core::text::fnv;
 
-use super::fold::{self, Class, Script};
+use super::fold::{self, CharClass, Script};
 use super::stem::stem;
 
 /// In bytes; longer sequences are not words.
@@ -22,7 +22,7 @@ pub struct Atom {
     pub(crate) end: usize,
 }
 
-pub(super) enum Found<'a> {
+pub(super) enum Scanned<'a> {
     /// The stems of its parts with their byte ranges, and the stem of the whole word.
     Word { parts: &'a [(String, usize, usize)], whole: &'a str },
     /// Folded characters with their byte ranges.
@@ -37,9 +37,9 @@ pub(super) struct RunChar {
     pub(super) end: usize,
 }
 
-pub(super) fn scan(text: &str, mut take: impl FnMut(Found<'_>)) {
+pub(super) fn scan(text: &str, mut take: impl FnMut(Scanned<'_>)) {
     let mut run: Vec<RunChar> = Vec::new();
-    let mut word = Word::default();
+    let mut word = WordReader::default();
     let mut at = 0;
     while let Some((c, end)) = char_at(text, at) {
         if c.is_ascii() && !is_of_word(c as u8) {
@@ -47,47 +47,47 @@ pub(super) fn scan(text: &str, mut take: impl FnMut(Found<'_>)) {
             continue;
         }
         let start = std::mem::replace(&mut at, end);
-        match fold::class(c) {
-            Class::Between | Class::Mark => {}
-            Class::Run(script) => {
+        match fold::class_of(c) {
+            CharClass::Between | CharClass::Mark => {}
+            CharClass::Run(script) => {
                 run.clear();
-                run.push(RunChar { folded: fold::of_run(c), script, start, end });
+                run.push(RunChar { folded: fold::fold_run_char(c), script, start, end });
                 while let Some((c, end)) = char_at(text, at) {
-                    match fold::class(c) {
-                        Class::Run(script) => {
-                            run.push(RunChar { folded: fold::of_run(c), script, start: at, end });
+                    match fold::class_of(c) {
+                        CharClass::Run(script) => {
+                            run.push(RunChar { folded: fold::fold_run_char(c), script, start: at, end });
                         }
-                        Class::Mark => {
+                        CharClass::Mark => {
                             if let Some(last) = run.last_mut() {
-                                last.folded = fold::with_mark(last.folded, c);
+                                last.folded = fold::add_mark(last.folded, c);
                                 last.end = end;
                             }
                         }
-                        Class::Word | Class::Between => break,
+                        CharClass::Word | CharClass::Between => break,
                     }
                     at = end;
                 }
-                take(Found::Run(&run));
+                take(Scanned::Run(&run));
             }
-            Class::Word => {
+            CharClass::Word => {
                 let plain = text.as_bytes()[at..].iter().take_while(|byte| is_of_word(**byte));
                 at += plain.count();
                 while let Some((c, end)) = char_at(text, at) {
-                    if !matches!(fold::class(c), Class::Word | Class::Mark) {
+                    if !matches!(fold::class_of(c), CharClass::Word | CharClass::Mark) {
                         break;
                     }
                     at = end;
                 }
                 word.read(&text[start..at], start);
                 if word.count > 0 {
-                    take(Found::Word { parts: &word.parts[..word.count], whole: word.whole() });
+                    take(Scanned::Word { parts: &word.parts[..word.count], whole: word.whole() });
                 }
             }
         }
     }
 }
 
-/// The same as [`fold::class`] for ASCII, only faster.
+/// The same as [`fold::class_of`] for ASCII, only faster.
 fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
@@ -104,7 +104,7 @@ fn char_at(text: &str, at: usize) -> Option<(char, usize)> {
 
 /// Splits words such as `snake_case`, `camelCase` and `HTTPServer`. The buffers are reused from word to word.
 #[derive(Default)]
-struct Word {
+struct WordReader {
     parts: Vec<(String, usize, usize)>,
     /// The number of `parts` in use.
     count: usize,
@@ -112,7 +112,7 @@ struct Word {
     whole: String,
 }
 
-impl Word {
+impl WordReader {
     fn read(&mut self, text: &str, offset: usize) {
         self.count = 0;
         self.whole.clear();
@@ -136,7 +136,7 @@ impl Word {
                 before = None;
                 continue;
             }
-            if fold::class(c) == Class::Mark {
+            if fold::class_of(c) == CharClass::Mark {
                 continue;
             }
             let next_is_small = chars.peek().is_some_and(|(_, next)| next.is_lowercase());
@@ -150,7 +150,7 @@ impl Word {
                 self.next_part(at, at);
                 open = true;
             }
-            let folded = fold::of_word(c);
+            let folded = fold::fold_word_char(c);
             let part = &mut self.parts[self.count - 1].0;
             if part.len() < LONGEST {
                 part.push(folded);
@@ -188,16 +188,16 @@ impl Word {
     }
 }
 
-pub(super) fn hash(text: &str) -> u64 {
+pub(super) fn hash_word(text: &str) -> u64 {
     fnv::hash(text.bytes())
 }
 
-pub(super) fn hash_of(c: char) -> u64 {
+pub(super) fn hash_char(c: char) -> u64 {
     // Differs from `hash` of the same character: a one-letter word is something else.
     u64::from(u32::from(c)) | 1 << 63
 }
 
-pub fn atoms(text: &str) -> Vec<Atom> {
+pub fn split_atoms(text: &str) -> Vec<Atom> {
     let mut atoms = Vec::with_capacity(text.len() / 6);
     atoms_into(text, &mut atoms);
     atoms
@@ -207,18 +207,18 @@ pub fn atoms(text: &str) -> Vec<Atom> {
 pub(super) fn atoms_into(text: &str, atoms: &mut Vec<Atom>) {
     atoms.clear();
     scan(text, |found| match found {
-        Found::Run(run) => atoms.extend(run.iter().map(|one| {
-            let what = hash_of(one.folded);
+        Scanned::Run(run) => atoms.extend(run.iter().map(|one| {
+            let what = hash_char(one.folded);
             Atom { what, whole: what, parts: 1, start: one.start, end: one.end }
         })),
-        Found::Word { parts: [(word, start, end)], .. } => {
-            let what = hash(word);
+        Scanned::Word { parts: [(word, start, end)], .. } => {
+            let what = hash_word(word);
             atoms.push(Atom { what, whole: what, parts: 1, start: *start, end: *end });
         }
-        Found::Word { parts, whole } => {
-            let whole = hash(whole);
+        Scanned::Word { parts, whole } => {
+            let whole = hash_word(whole);
             atoms.extend(parts.iter().enumerate().map(|(place, (part, start, end))| {
-                let what = hash(part);
+                let what = hash_word(part);
                 let (whole, parts) = if place == 0 { (whole, parts.len()) } else { (what, 1) };
                 Atom { what, whole, parts, start: *start, end: *end }
             }));
@@ -227,32 +227,32 @@ pub(super) fn atoms_into(text: &str, atoms: &mut Vec<Atom>) {
 }
 
 /// Without duplicates. No token contains a space, a quote or a colon.
-pub fn tokens(text: &str, into: &mut BTreeSet<String>) {
+pub fn collect_tokens(text: &str, into: &mut BTreeSet<String>) {
     scan(text, |found| match found {
-        Found::Run(run) => {
+        Scanned::Run(run) => {
             let mut bytes = [0; 8];
             for at in 0..run.len() {
                 let first = run[at].folded.encode_utf8(&mut bytes).len();
-                add(std::str::from_utf8(&bytes[..first]).unwrap_or_default(), into);
+                add_token(std::str::from_utf8(&bytes[..first]).unwrap_or_default(), into);
                 if let Some(next) = run.get(at + 1) {
                     let second = next.folded.encode_utf8(&mut bytes[first..]).len();
-                    add(std::str::from_utf8(&bytes[..first + second]).unwrap_or_default(), into);
+                    add_token(std::str::from_utf8(&bytes[..first + second]).unwrap_or_default(), into);
                 }
             }
         }
-        Found::Word { parts, whole } => {
+        Scanned::Word { parts, whole } => {
             if parts.len() > 1 {
-                add(whole, into);
+                add_token(whole, into);
             }
             for (part, ..) in parts {
-                add(part, into);
+                add_token(part, into);
             }
         }
     });
 }
 
 /// Checks before allocating: most words of a text are repeated.
-fn add(token: &str, into: &mut BTreeSet<String>) {
+fn add_token(token: &str, into: &mut BTreeSet<String>) {
     if !token.is_empty() && !into.contains(token) {
         into.insert(token.to_owned());
     }
@@ -264,7 +264,7 @@ mod tests {
 
     fn of(text: &str) -> Vec<String> {
         let mut set = BTreeSet::new();
-        tokens(text, &mut set);
+        collect_tokens(text, &mut set);
         set.into_iter().collect()
     }
 
@@ -294,15 +294,15 @@ mod tests {
     #[test]
     fn atoms_say_where_they_stand() {
         let text = "use fooBar で設計";
-        let at: Vec<&str> = atoms(text).iter().map(|atom| &text[atom.start..atom.end]).collect();
+        let at: Vec<&str> = split_atoms(text).iter().map(|atom| &text[atom.start..atom.end]).collect();
         assert_eq!(at, ["use", "foo", "Bar", "で", "設", "計"]);
-        assert_eq!(atoms("fooBar")[0].whole, atoms("foobar")[0].what);
+        assert_eq!(split_atoms("fooBar")[0].whole, split_atoms("foobar")[0].what);
     }
 
     #[test]
     fn bytes_are_classed_as_characters_are() {
         for byte in 0..128 {
-            assert_eq!(is_of_word(byte), fold::class(char::from(byte)) == Class::Word, "{byte}");
+            assert_eq!(is_of_word(byte), fold::class_of(char::from(byte)) == CharClass::Word, "{byte}");
         }
     }
 

@@ -5,10 +5,10 @@
 //! stored with a local summary; a language model is asked afterwards ([`summaries`]), and whatever it does,
 //! the relay is there.
 
-mod again;
-mod keep;
-mod left;
-mod order;
+mod abandoned;
+mod job_order;
+mod relay_rows;
+mod summaries;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -30,7 +30,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Put, Store};
 use crate::view::Log;
 
-pub use left::{Records, pick_up};
+pub use abandoned::{IsRecorded, queue_abandoned_sessions};
 
 /// The answer usually reaches the transcript within a tenth of a second.
 const ANSWER_MS: u64 = 10_000;
@@ -58,13 +58,13 @@ pub trait Summarise {
     /// As shown in records.
     fn name(&self) -> String;
     /// Blocks until the summary is there. The relay is already redacted.
-    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> std::result::Result<Told, NotTold>;
+    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> std::result::Result<Told, NoSummary>;
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotTold {
+pub enum NoSummary {
     /// The hourly limit of requests is reached.
-    Enough,
+    LimitReached,
     /// May succeed another time.
     Failed(String),
 }
@@ -77,7 +77,7 @@ pub struct Worker<'a> {
     pub summarise: Option<&'a mut dyn Summarise>,
     pub now: &'a dyn Fn() -> Millis,
     pub pause: &'a dyn Fn(Duration),
-    pub tell: &'a mut dyn FnMut(Progress<'_>),
+    pub tell: &'a mut dyn FnMut(WorkerEvent<'_>),
     /// No new job is started after this time.
     pub until: Millis,
     /// Retries failed jobs and summaries now instead of when they are due.
@@ -86,8 +86,8 @@ pub struct Worker<'a> {
 
 /// For the log and the terminal.
 #[derive(Debug)]
-pub enum Progress<'a> {
-    Jobs(usize),
+pub enum WorkerEvent<'a> {
+    JobsFound(usize),
     Done(&'a Job),
     /// The transcript is gone; the job is given up.
     Lost {
@@ -95,12 +95,12 @@ pub enum Progress<'a> {
         why: &'a str,
     },
     /// The job failed and will be retried.
-    Later {
+    Retrying {
         job: &'a Job,
         why: &'a str,
     },
     /// A spool file could not be read and stays.
-    NotRead {
+    Unreadable {
         path: &'a std::path::Path,
         why: &'a str,
     },
@@ -109,11 +109,11 @@ pub enum Progress<'a> {
         path: &'a std::path::Path,
         why: &'a str,
     },
-    NotToldYet(&'a str),
+    SummaryFailed(&'a str),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct WorkerReport {
     pub jobs: usize,
     pub new: usize,
     /// Known relays that have grown.
@@ -130,47 +130,47 @@ pub struct Report {
     pub projects: Vec<ProjectOf>,
 }
 
-enum Done {
+enum JobOutcome {
     Stored,
     Lost(String),
-    Later(String),
+    Retry(String),
 }
 
 impl Worker<'_> {
     /// Works until the spool is empty or time is up. An error of the store leaves its job and all later ones
     /// in the spool.
-    pub fn run(&mut self) -> Result<Report> {
-        let mut report = Report::default();
+    pub fn run(&mut self) -> Result<WorkerReport> {
+        let mut report = WorkerReport::default();
         let mut retries = retries::read(self.state);
-        self.forget_old(&mut retries)?;
+        self.drop_stale_retries(&mut retries)?;
         let mut passed: Vec<std::path::PathBuf> = Vec::new();
         let mut waiting: BTreeSet<String> = BTreeSet::new();
         loop {
             // Hooks may add jobs meanwhile.
-            let queue = spool::list(self.state).map_err(|error| failed("the spool", &error))?;
+            let queue = spool::list(self.state).map_err(|error| io_error("the spool", &error))?;
             let queue: Vec<Queued> =
                 queue.into_iter().filter(|queued| !passed.contains(&queued.path)).collect();
             if queue.is_empty() || (self.now)() >= self.until {
                 break;
             }
-            (self.tell)(Progress::Jobs(queue.len()));
-            for queued in order::of_parts(queue) {
+            (self.tell)(WorkerEvent::JobsFound(queue.len()));
+            for queued in job_order::sort_jobs(queue) {
                 if (self.now)() >= self.until {
                     break;
                 }
                 // A relay can continue in the next job of its session, which finds it only once this job is
                 // stored.
-                let session = order::part(&queued).map(|(session, _)| session.to_owned());
+                let session = job_order::transcript_part(&queued).map(|(session, _)| session.to_owned());
                 let waits = session.as_ref().is_some_and(|session| waiting.contains(session));
-                if waits || self.one(&queued, &mut retries, &mut report)? {
+                if waits || self.process_file(&queued, &mut retries, &mut report)? {
                     waiting.extend(session);
                     passed.push(queued.path);
                 }
             }
         }
-        self.find_unsummed(&mut retries)?;
-        self.sum_up_again(&mut retries, &mut report)?;
-        let there = spool::list(self.state).map_err(|error| failed("the spool", &error))?;
+        self.schedule_missing_summaries(&mut retries)?;
+        self.write_due_summaries(&mut retries, &mut report)?;
+        let there = spool::list(self.state).map_err(|error| io_error("the spool", &error))?;
         let over = (self.now)() >= self.until;
         // Jobs that arrived during the summaries are not counted: no one tried them.
         report.left = there.iter().filter(|queued| over || passed.contains(&queued.path)).count();
@@ -178,19 +178,24 @@ impl Worker<'_> {
     }
 
     /// Returns whether the file stays in the spool.
-    fn one(&mut self, queued: &Queued, retries: &mut Retries, report: &mut Report) -> Result<bool> {
+    fn process_file(
+        &mut self,
+        queued: &Queued,
+        retries: &mut Retries,
+        report: &mut WorkerReport,
+    ) -> Result<bool> {
         let job = match &queued.job {
             Ok(job) => job,
             Err(Unread::Newer(_)) => return Ok(true),
             Err(Unread::NotNow(why)) => {
-                (self.tell)(Progress::NotRead { path: &queued.path, why });
+                (self.tell)(WorkerEvent::Unreadable { path: &queued.path, why });
                 return Ok(true);
             }
             Err(Unread::Damaged(why)) => {
                 let path =
-                    spool::set_aside(self.state, queued).map_err(|error| failed("the spool", &error))?;
+                    spool::set_aside(self.state, queued).map_err(|error| io_error("the spool", &error))?;
                 report.set_aside += 1;
-                (self.tell)(Progress::SetAside { path: &path, why });
+                (self.tell)(WorkerEvent::SetAside { path: &path, why });
                 return Ok(false);
             }
         };
@@ -200,50 +205,50 @@ impl Worker<'_> {
         }
         let done = match &job.work {
             Work::Offered { topics } => {
-                self.with_store(|store| store.offered(&job.session, topics, job.at))?;
-                Done::Stored
+                self.with_store(|store| store.note_offers(&job.session, topics, job.at))?;
+                JobOutcome::Stored
             }
-            Work::Relays(part) => match self.relays(job, part, retries, report) {
-                Ok(None) => Done::Stored,
+            Work::Relays(part) => match self.store_part(job, part, retries, report) {
+                Ok(None) => JobOutcome::Stored,
                 // It was missing at the end of the turn too: this host keeps no transcript.
-                Ok(Some(Gone::Deleted)) if part.to == 0 => Done::Stored,
-                Ok(Some(gone @ Gone::Unreadable(_))) => self.later(&name, gone.to_string(), retries)?,
-                Ok(Some(gone)) => Done::Lost(gone.to_string()),
+                Ok(Some(Gone::Deleted)) if part.to == 0 => JobOutcome::Stored,
+                Ok(Some(gone @ Gone::Unreadable(_))) => self.retry_later(&name, gone.to_string(), retries)?,
+                Ok(Some(gone)) => JobOutcome::Lost(gone.to_string()),
                 // Only this job is wrong; later ones need not wait.
-                Err(error) if of_one_job(&error) => self.later(&name, error.to_string(), retries)?,
+                Err(error) if is_job_error(&error) => self.retry_later(&name, error.to_string(), retries)?,
                 Err(error) => return Err(error),
             },
         };
         match done {
-            Done::Later(why) => {
-                (self.tell)(Progress::Later { job, why: &why });
+            JobOutcome::Retry(why) => {
+                (self.tell)(WorkerEvent::Retrying { job, why: &why });
                 return Ok(true);
             }
-            Done::Stored => {
+            JobOutcome::Stored => {
                 report.jobs += 1;
-                (self.tell)(Progress::Done(job));
+                (self.tell)(WorkerEvent::Done(job));
             }
-            Done::Lost(why) => {
+            JobOutcome::Lost(why) => {
                 report.lost += 1;
-                (self.tell)(Progress::Lost { job, why: &why });
+                (self.tell)(WorkerEvent::Lost { job, why: &why });
             }
         }
-        spool::remove(queued).map_err(|error| failed("the spool", &error))?;
+        spool::remove(queued).map_err(|error| io_error("the spool", &error))?;
         if retries.jobs.remove(&name).is_some() {
-            self.write(retries)?;
+            self.write_retries(retries)?;
         }
         Ok(false)
     }
 
     /// Returns why part of it is lost, if it is.
-    fn relays(
+    fn store_part(
         &mut self,
         job: &Job,
         part: &Part,
         retries: &mut Retries,
-        report: &mut Report,
+        report: &mut WorkerReport,
     ) -> Result<Option<Gone>> {
-        let gone = match self.read(job, part, retries, report)? {
+        let gone = match self.read_part(job, part, retries, report)? {
             Ok(()) => return Ok(None),
             Err(gone) => gone,
         };
@@ -252,29 +257,29 @@ impl Worker<'_> {
         if let Gone::Shorter { length, .. } = gone {
             let from = if length < part.from { 0 } else { part.from };
             let anew = Part { from, to: length, answer: None, ..part.clone() };
-            let read = self.read(job, &anew, retries, report)?;
+            let read = self.read_part(job, &anew, retries, report)?;
             return Ok(Some(read.err().unwrap_or(gone)));
         }
         Ok(Some(gone))
     }
 
     /// Schedules the next try, or gives the job up after the last one.
-    fn later(&self, name: &str, why: String, retries: &mut Retries) -> Result<Done> {
+    fn retry_later(&self, name: &str, why: String, retries: &mut Retries) -> Result<JobOutcome> {
         let new = Retry { tries: 0, next: Millis(0), lang: None };
         let retry = retries.jobs.entry(name.to_owned()).or_insert(new);
-        let Some(delay) = JOB_DELAYS_MS.get(retry.tries as usize) else { return Ok(Done::Lost(why)) };
+        let Some(delay) = JOB_DELAYS_MS.get(retry.tries as usize) else { return Ok(JobOutcome::Lost(why)) };
         retry.tries += 1;
         retry.next = Millis((self.now)().0 + delay);
-        self.write(retries)?;
-        Ok(Done::Later(why))
+        self.write_retries(retries)?;
+        Ok(JobOutcome::Retry(why))
     }
 
-    fn read(
+    fn read_part(
         &mut self,
         job: &Job,
         part: &Part,
         retries: &mut Retries,
-        report: &mut Report,
+        report: &mut WorkerReport,
     ) -> Result<std::result::Result<(), Gone>> {
         let age = (self.now)().since(job.at);
         let wait = if part.answer.is_some() { ANSWER_MS } else { SETTLED_MS };
@@ -296,7 +301,7 @@ impl Worker<'_> {
             match reader.read_on() {
                 Err(gone) => return Ok(Err(gone)),
                 Ok(Next::Relay(found)) => {
-                    self.keep(job, part, &found, false, retries, report)?;
+                    self.store_relay(job, part, &found, false, retries, report)?;
                     last = Some(found);
                 }
                 Ok(Next::End { answered }) => {
@@ -310,15 +315,19 @@ impl Worker<'_> {
             }
         };
         if let Some(found) = reader.finish() {
-            self.keep(job, part, &found, true, retries, report)?;
+            self.store_relay(job, part, &found, true, retries, report)?;
             last = Some(found);
         }
-        Ok(if answered || self.holds(part, last.as_ref())? { Ok(()) } else { Err(Gone::Replaced) })
+        Ok(if answered || self.is_same_transcript(part, last.as_ref())? {
+            Ok(())
+        } else {
+            Err(Gone::Replaced)
+        })
     }
 
     /// Whether a file without the expected answer is still the one the job was about: it ends in a relay of
     /// the part, or in one that is already stored. An empty part cannot have lost anything.
-    fn holds(&mut self, part: &Part, last: Option<&Found>) -> Result<bool> {
+    fn is_same_transcript(&mut self, part: &Part, last: Option<&Found>) -> Result<bool> {
         if part.from == part.to {
             return Ok(true);
         }
@@ -332,14 +341,14 @@ impl Worker<'_> {
         })
     }
 
-    fn keep(
+    fn store_relay(
         &mut self,
         job: &Job,
         part: &Part,
         found: &Found,
         last: bool,
         retries: &mut Retries,
-        report: &mut Report,
+        report: &mut WorkerReport,
     ) -> Result<()> {
         let relay = &*found.relay;
         let again = self.summarise.is_some();
@@ -363,13 +372,13 @@ impl Worker<'_> {
                 return Ok(None);
             }
             let before = known.filter(|_| !last).map(|log| log.row.topic);
-            keep::records(store, job, part, relay, again, before).map(Some)
+            relay_rows::rows_of_relay(store, job, part, relay, again, before).map(Some)
         })?;
         let Some(records) = put else { return Ok(()) };
         if asks {
             let retry = Retry { tries: 0, next: (self.now)(), lang: part.lang };
             retries.summaries.insert(relay.uid.clone(), retry);
-            self.write(retries)?;
+            self.write_retries(retries)?;
         }
         let done = self.with_store(|store| store.put(&records))?;
         match done.last() {
@@ -399,27 +408,27 @@ impl Worker<'_> {
     }
 
     /// Drops retries of jobs that another worker has finished.
-    fn forget_old(&self, retries: &mut Retries) -> Result<()> {
+    fn drop_stale_retries(&self, retries: &mut Retries) -> Result<()> {
         if retries.jobs.is_empty() {
             return Ok(());
         }
-        let queue = spool::list(self.state).map_err(|error| failed("the spool", &error))?;
+        let queue = spool::list(self.state).map_err(|error| io_error("the spool", &error))?;
         let there = |name: &String| queue.iter().any(|queued| queued.path.ends_with(name));
         let before = retries.jobs.len();
         retries.jobs.retain(|name, _| there(name));
-        if retries.jobs.len() < before { self.write(retries) } else { Ok(()) }
+        if retries.jobs.len() < before { self.write_retries(retries) } else { Ok(()) }
     }
 
-    fn write(&self, retries: &Retries) -> Result<()> {
-        retries::write(self.state, retries).map_err(|error| failed("the worker's state", &error))
+    fn write_retries(&self, retries: &Retries) -> Result<()> {
+        retries::write(self.state, retries).map_err(|error| io_error("the worker's state", &error))
     }
 }
 
 /// Whether the content of the job is to blame, not the state of the store.
-fn of_one_job(error: &Error) -> bool {
+fn is_job_error(error: &Error) -> bool {
     matches!(error.kind, ErrorKind::Missing | ErrorKind::Refused | ErrorKind::Other)
 }
 
-fn failed(what: &str, error: &io::Error) -> Error {
+fn io_error(what: &str, error: &io::Error) -> Error {
     Error::new(ErrorKind::Io, format!("{what}: {error}"))
 }

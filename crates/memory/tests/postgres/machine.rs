@@ -12,7 +12,7 @@ use tidegate_memory::error::Result;
 use tidegate_memory::memory::Memory;
 use tidegate_memory::postgres::{Address, Patience};
 use tidegate_memory::store::Store;
-use tidegate_memory::team::{self, Direction, Standing, Told};
+use tidegate_memory::team::{self, Direction, Exchanged, TeamState};
 use tidegate_memory::view::{Filter, Page, Query};
 use tidegate_state::place::{PlaceEnv, StateDir};
 
@@ -57,11 +57,11 @@ impl Machine {
         Memory::open(&self.place, &self.state, &self.settings, at(self.now)).expect("it works")
     }
 
-    pub(crate) fn talk(&self) -> Result<Told> {
+    pub(crate) fn talk(&self) -> Result<Exchanged> {
         self.talk_within(Patience::LONG)
     }
 
-    pub(crate) fn talk_within(&self, patience: Patience) -> Result<Told> {
+    pub(crate) fn talk_within(&self, patience: Patience) -> Result<Exchanged> {
         team::exchange(&mut self.memory(), &self.address, Direction::Both, usize::MAX, patience)
     }
 
@@ -69,8 +69,8 @@ impl Machine {
         self.memory().store().outbox_length().expect("it works")
     }
 
-    pub(crate) fn standing(&self) -> Standing {
-        Standing::read(self.memory().home())
+    pub(crate) fn standing(&self) -> TeamState {
+        TeamState::read(self.memory().home())
     }
 
     pub(crate) fn topics(&self) -> Vec<String> {
@@ -88,7 +88,8 @@ impl Machine {
 
     pub(crate) fn found(&self, text: &str) -> (Vec<String>, Option<String>) {
         let query = Query { text: text.to_owned(), limit: 20, ..Query::default() };
-        let found = team::search(&mut self.memory(), Some(&self.address), &query).expect("it works");
+        let found =
+            team::search_with_team(&mut self.memory(), Some(&self.address), &query).expect("it works");
         let note = found.note();
         (found.hits.into_iter().map(|hit| hit.uid).collect(), note)
     }

@@ -48,7 +48,7 @@ fn a_store_moves_whole_and_again_and_on_after_a_break() {
     let all = |store: &mut dyn Store| {
         let mut rows = Vec::new();
         store
-            .each(&mut |record| {
+            .for_each_record(&mut |record| {
                 rows.push(record);
                 Ok(())
             })

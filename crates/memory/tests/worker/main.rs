@@ -14,9 +14,9 @@ use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::summary::Told;
 use tidegate_core::text::lang::Lang;
 use tidegate_core::time::Millis;
-use tidegate_memory::record::{Record, Topic};
+use tidegate_memory::record::{Record, TopicRow};
 use tidegate_memory::store::Store;
-use tidegate_memory::worker::{NotTold, Summarise, Worker, pick_up};
+use tidegate_memory::worker::{NoSummary, Summarise, Worker, queue_abandoned_sessions};
 use tidegate_state::feature::memory::{retries, spool};
 use world::{NOW, World, append, last_second, said, user};
 
@@ -477,13 +477,13 @@ fn time_is_bounded() {
 }
 
 /// A language model that does as it is told.
-struct Model<'a>(&'a dyn Fn(&Relay, Lang) -> Result<Told, NotTold>);
+struct Model<'a>(&'a dyn Fn(&Relay, Lang) -> Result<Told, NoSummary>);
 
 impl Summarise for Model<'_> {
     fn name(&self) -> String {
         "haiku".to_owned()
     }
-    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> Result<Told, NotTold> {
+    fn sum_up(&mut self, relay: &Relay, lang: Lang) -> Result<Told, NoSummary> {
         (self.0)(relay, lang)
     }
 }
@@ -531,7 +531,7 @@ fn one_that_fails_costs_nothing_but_time() {
     let calls = Cell::new(0);
     let fails = |_: &Relay, _| {
         calls.set(calls.get() + 1);
-        Err(NotTold::Failed("no such program".to_owned()))
+        Err(NoSummary::Failed("no such program".to_owned()))
     };
     turn(&mut world, "u1", "go");
     world.work_with(Some(&mut Model(&fails)), &|_| {});
@@ -567,7 +567,7 @@ fn one_that_comes_back_is_asked_about_what_waits() {
     let calls = Cell::new(0);
     let fails = |_: &Relay, _| {
         calls.set(calls.get() + 1);
-        Err(NotTold::Failed("hangs".to_owned()))
+        Err(NoSummary::Failed("hangs".to_owned()))
     };
     for n in 1..=9 {
         turn(&mut world, &format!("u{n}"), "go");
@@ -588,7 +588,7 @@ fn beyond_the_limit_the_next_hour_is_waited_for() {
     let limited = |_: &Relay, _| {
         calls.set(calls.get() + 1);
         if calls.get() > most.get() {
-            return Err(NotTold::Enough);
+            return Err(NoSummary::LimitReached);
         }
         Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() })
     };
@@ -618,7 +618,7 @@ fn what_comes_while_somebody_sums_up_is_not_called_left() {
     let state = world.state.clone();
     let slow = |_: &Relay, _| {
         spool::put(&state, &job).unwrap();
-        Err(NotTold::Failed("x".to_owned()))
+        Err(NoSummary::Failed("x".to_owned()))
     };
     let report = world.work_with(Some(&mut Model(&slow)), &|_| {});
     assert_eq!((report.jobs, report.left, spool::list(&world.state).unwrap().len()), (1, 0, 1));
@@ -629,7 +629,7 @@ fn what_comes_while_somebody_sums_up_is_not_called_left() {
 #[test]
 fn without_anybody_the_summary_is_ours() {
     let mut world = World::new();
-    let fails = |_: &Relay, _| Err(NotTold::Failed("x".to_owned()));
+    let fails = |_: &Relay, _| Err(NoSummary::Failed("x".to_owned()));
     turn(&mut world, "u1", "go");
     world.work_with(Some(&mut Model(&fails)), &|_| {});
     world.now.set(Millis(world.now.get().0 + HOUR));
@@ -643,7 +643,7 @@ fn without_anybody_the_summary_is_ours() {
 fn what_waits_is_known_without_the_list_of_it() {
     for damage in ["", "{", "\u{0}\u{0}", r#"{"summaries": {}}"#] {
         let mut world = World::new();
-        let fails = |_: &Relay, _| Err(NotTold::Failed("x".to_owned()));
+        let fails = |_: &Relay, _| Err(NoSummary::Failed("x".to_owned()));
         for n in 1..=2 {
             turn(&mut world, &format!("u{n}"), "go");
         }
@@ -671,13 +671,17 @@ fn what_crashed_sessions_left_is_picked_up_once() {
     let later = Millis(tidegate_state::clock::now().0 + 2 * HOUR);
     let always = |_: &std::path::Path, attended: bool| attended;
     assert_eq!(
-        pick_up(&world.state, Millis(later.0 - 2 * HOUR), &always).unwrap(),
+        queue_abandoned_sessions(&world.state, Millis(later.0 - 2 * HOUR), &always).unwrap(),
         0,
         "it may be there still"
     );
-    assert_eq!(pick_up(&world.state, later, &|_, _| false).unwrap(), 0, "nothing is recorded there");
-    assert_eq!(pick_up(&world.state, later, &always).unwrap(), 1);
-    assert_eq!(pick_up(&world.state, later, &always).unwrap(), 0);
+    assert_eq!(
+        queue_abandoned_sessions(&world.state, later, &|_, _| false).unwrap(),
+        0,
+        "nothing is recorded there"
+    );
+    assert_eq!(queue_abandoned_sessions(&world.state, later, &always).unwrap(), 1);
+    assert_eq!(queue_abandoned_sessions(&world.state, later, &always).unwrap(), 0);
     let job = spool::list(&world.state).unwrap().remove(0).job.unwrap();
     let Work::Relays(part) = &job.work else { panic!("{job:?}") };
     assert_eq!((part.because, part.to, part.passed), (Because::Left, world.length(), world.passed));
@@ -689,8 +693,8 @@ fn what_crashed_sessions_left_is_picked_up_once() {
         .unwrap()
         .append(&[SessionMark::Detached.into()])
         .unwrap();
-    assert_eq!(pick_up(&world.state, later, &always).unwrap(), 1);
-    assert_eq!(pick_up(&world.state, later, &always).unwrap(), 0);
+    assert_eq!(queue_abandoned_sessions(&world.state, later, &always).unwrap(), 1);
+    assert_eq!(queue_abandoned_sessions(&world.state, later, &always).unwrap(), 0);
 }
 
 #[test]
@@ -736,7 +740,7 @@ fn the_topic_of_a_session_stays_what_it_became() {
     world.work();
     let topic = world.log("u1").in_topic.id;
     let row = world.store.topic(topic).unwrap().unwrap().row;
-    let renamed = Topic { title: "By hand".to_owned(), updated: Millis(NOW.0 + 10 * HOUR), ..row };
+    let renamed = TopicRow { title: "By hand".to_owned(), updated: Millis(NOW.0 + 10 * HOUR), ..row };
     world.store.put(&[Record::Topic(renamed)]).unwrap();
     turn(&mut world, "u2", "more");
     world.work();

@@ -10,7 +10,7 @@ use tidegate_core::time::Millis;
 use tidegate_memory::memory::Memory;
 use tidegate_memory::record::Record;
 use tidegate_memory::store::Store as _;
-use tidegate_memory::team::Standing;
+use tidegate_memory::team::TeamState;
 use tidegate_memory::view::{Filter, Page};
 
 use super::{Machine, found};
@@ -47,7 +47,7 @@ fn all(memory: &mut Memory) -> Vec<Value> {
         records.push(serde_json::to_value(record).unwrap());
         Ok(())
     };
-    memory.each(&mut take).unwrap();
+    memory.for_each_record(&mut take).unwrap();
     records
 }
 
@@ -120,10 +120,10 @@ fn the_exchange_with_a_team_goes_on() {
     for file in ["team-members.json", "team.json"] {
         let written = fs::read(fixtures().join(file)).unwrap();
         fs::write(folder.join("team.json"), &written).unwrap();
-        let standing = serde_json::to_value(Standing::read(&machine.home())).unwrap();
+        let standing = serde_json::to_value(TeamState::read(&machine.home())).unwrap();
         assert_eq!(standing, serde_json::from_slice::<Value>(&written).unwrap(), "{file}");
     }
-    let standing = Standing::read(&machine.home());
+    let standing = TeamState::read(&machine.home());
     let server = "postgres://dev@127.0.0.1:1/memory";
     let next = standing.failure.as_ref().unwrap().next;
     assert!(!standing.is_due(server, Millis(next.0 - 1)) && standing.is_due(server, next));

@@ -88,7 +88,7 @@ fn filled(stores: &mut impl Stores) -> Box<dyn Store> {
 fn export(store: &mut dyn Store) -> Vec<Record> {
     let mut rows = Vec::new();
     store
-        .each(&mut |record| {
+        .for_each_record(&mut |record| {
             rows.push(record);
             Ok(())
         })

@@ -9,10 +9,10 @@ use tidegate_core::feature::memory::summary::Told;
 use tidegate_core::time::Millis;
 use tidegate_state::feature::memory::retries::{MOST, Retries, Retry};
 
-use super::keep::LOCAL;
-use super::{NotTold, Progress, Report, Worker};
+use super::relay_rows::LOCAL;
+use super::{NoSummary, Worker, WorkerEvent, WorkerReport};
 use crate::error::Result;
-use crate::record::{Log, Record, Summary};
+use crate::record::{LogRow, Record, Summary};
 use crate::store::Put;
 
 /// The last pause repeats: once a day without end.
@@ -25,11 +25,11 @@ const HOUR_MS: u64 = 3_600_000;
 
 impl Worker<'_> {
     /// Schedules relays that the store lists and the retry file does not: it was lost, or full.
-    pub(super) fn find_unsummed(&mut self, retries: &mut Retries) -> Result<()> {
+    pub(super) fn schedule_missing_summaries(&mut self, retries: &mut Retries) -> Result<()> {
         if self.summarise.is_none() {
             return Ok(());
         }
-        let waits = self.with_store(|store| store.unsummed(MOST))?;
+        let waits = self.with_store(|store| store.logs_to_summarise(MOST))?;
         let (before, now) = (retries.summaries.len(), (self.now)());
         for uid in waits {
             if retries.summaries.len() >= MOST {
@@ -37,10 +37,14 @@ impl Worker<'_> {
             }
             retries.summaries.entry(uid).or_insert(Retry { tries: 0, next: now, lang: None });
         }
-        if retries.summaries.len() > before { self.write(retries) } else { Ok(()) }
+        if retries.summaries.len() > before { self.write_retries(retries) } else { Ok(()) }
     }
 
-    pub(super) fn sum_up_again(&mut self, retries: &mut Retries, report: &mut Report) -> Result<()> {
+    pub(super) fn write_due_summaries(
+        &mut self,
+        retries: &mut Retries,
+        report: &mut WorkerReport,
+    ) -> Result<()> {
         let now = (self.now)();
         let mut due: Vec<(Millis, String)> = retries
             .summaries
@@ -58,39 +62,39 @@ impl Worker<'_> {
             let log = self.with_store(|store| store.log(&uid))?.map(|log| log.row);
             let Some(log) = log.filter(|log| log.uid == uid && log.summary.again) else {
                 retries.summaries.remove(&uid);
-                self.write(retries)?;
+                self.write_retries(retries)?;
                 continue;
             };
             let lang = retries.summaries.get(&uid).and_then(|retry| retry.lang);
-            let relay = relay_of(&log);
+            let relay = stored_relay(&log);
             let Some(summarise) = self.summarise.as_deref_mut() else {
                 // No language model is configured any more.
-                self.settle(&uid, log, None, retries, report)?;
+                self.store_summary(&uid, log, None, retries, report)?;
                 continue;
             };
             let name = summarise.name();
             match summarise.sum_up(&relay, summary::language(&relay, lang)) {
                 Ok(told) => {
                     failures = 0;
-                    self.settle(&uid, log, Some((told, name)), retries, report)?;
+                    self.store_summary(&uid, log, Some((told, name)), retries, report)?;
                 }
-                Err(NotTold::Enough) => {
+                Err(NoSummary::LimitReached) => {
                     // All wait for the next hour; this is not counted as a try.
                     let next = Millis(((self.now)().0 / HOUR_MS + 1) * HOUR_MS);
                     for uid in iter::once(uid).chain(due.by_ref()) {
                         retries.summaries.entry(uid).and_modify(|retry| retry.next = next);
                     }
-                    self.write(retries)?;
+                    self.write_retries(retries)?;
                 }
-                Err(NotTold::Failed(why)) => {
+                Err(NoSummary::Failed(why)) => {
                     failures += 1;
-                    (self.tell)(Progress::NotToldYet(&why));
+                    (self.tell)(WorkerEvent::SummaryFailed(&why));
                     let now = (self.now)();
                     let rest = if failures < PATIENCE { 0 } else { usize::MAX };
                     for uid in iter::once(uid).chain(due.by_ref().take(rest)) {
-                        retries.summaries.entry(uid).and_modify(|retry| put_off(retry, now));
+                        retries.summaries.entry(uid).and_modify(|retry| postpone_retry(retry, now));
                     }
-                    self.write(retries)?;
+                    self.write_retries(retries)?;
                 }
             }
         }
@@ -98,38 +102,43 @@ impl Worker<'_> {
     }
 
     /// Stores the summary and removes the relay from the retry file.
-    fn settle(
+    fn store_summary(
         &mut self,
         uid: &str,
-        log: Log,
+        log: LogRow,
         told: Option<(Told, String)>,
         retries: &mut Retries,
-        report: &mut Report,
+        report: &mut WorkerReport,
     ) -> Result<()> {
         let told_by_other = told.is_some();
         let (told, by) = told
             .unwrap_or_else(|| (Told { title: log.title.clone(), text: log.text.clone() }, LOCAL.to_owned()));
         // Newer than the version it was made from, and older than any later version of the relay.
         let updated = Millis(log.updated.0 + 1);
-        let row =
-            Log { title: told.title, text: told.text, summary: Summary { by, again: false }, updated, ..log };
+        let row = LogRow {
+            title: told.title,
+            text: told.text,
+            summary: Summary { by, again: false },
+            updated,
+            ..log
+        };
         let put = self.with_store(|store| store.put(&[Record::Log(row.clone())]))?;
         if told_by_other && put == [Put::Changed] {
             report.summed_up += 1;
         }
         retries.summaries.remove(uid);
-        self.write(retries)
+        self.write_retries(retries)
     }
 }
 
-fn put_off(retry: &mut Retry, now: Millis) {
+fn postpone_retry(retry: &mut Retry, now: Millis) {
     let last = DELAYS_MS.len() - 1;
     let delay = DELAYS_MS[last.min(retry.tries as usize)];
     retry.tries = retry.tries.saturating_add(1);
     retry.next = Millis(now.0 + delay);
 }
 
-fn relay_of(log: &Log) -> Relay {
+fn stored_relay(log: &LogRow) -> Relay {
     Relay {
         uid: log.uid.clone(),
         at: log.at,

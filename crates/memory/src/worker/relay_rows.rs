@@ -7,7 +7,9 @@ use tidegate_core::feature::memory::relay::Relay;
 use tidegate_core::feature::memory::summary;
 
 use crate::error::Result;
-use crate::record::{Log, Project, Record, Session, Source, Status, Summary, Topic, Uid, new_uid};
+use crate::record::{
+    LogRow, ProjectRow, Record, SessionRow, Source, Status, Summary, TopicRow, Uid, new_uid,
+};
 use crate::store::Store;
 
 /// The summariser's name in records without a language model.
@@ -15,7 +17,7 @@ pub(super) const LOCAL: &str = "local";
 
 /// All rows of a relay, referenced rows first. `again` asks for a summary by a language model; `before` is
 /// the stored topic if this part holds only the end of the relay.
-pub(super) fn records(
+pub(super) fn rows_of_relay(
     store: &mut dyn Store,
     job: &Job,
     part: &Part,
@@ -24,13 +26,13 @@ pub(super) fn records(
     before: Option<Uid>,
 ) -> Result<Vec<Record>> {
     let mut records = Vec::new();
-    let project = default_project(store, part, relay, &mut records)?;
+    let project = ensure_project(store, part, relay, &mut records)?;
     let mut notes = Vec::new();
     let topic = match named_topic(store, part, relay, before, &mut notes)? {
         Some(topic) => topic,
-        None => own_topic(store, job, part, relay, &project, &mut notes, &mut records)?,
+        None => automatic_topic(store, job, part, relay, &project, &mut notes, &mut records)?,
     };
-    records.push(Record::Session(Session {
+    records.push(Record::Session(SessionRow {
         uid: job.session.clone(),
         project,
         root: part.project.root.clone(),
@@ -42,7 +44,7 @@ pub(super) fn records(
     if relay.compacted {
         notes.push("the conversation was compacted meanwhile".to_owned());
     }
-    records.push(Record::Log(Log {
+    records.push(Record::Log(LogRow {
         uid: relay.uid.clone(),
         topic,
         session: Some(job.session.clone()),
@@ -63,7 +65,7 @@ pub(super) fn records(
 }
 
 /// Used unless the tag or the session names another one.
-fn default_project(
+fn ensure_project(
     store: &mut dyn Store,
     part: &Part,
     relay: &Relay,
@@ -73,7 +75,7 @@ fn default_project(
         return Ok(known.row.uid);
     }
     let uid = new_uid();
-    records.push(Record::Project(Project {
+    records.push(Record::Project(ProjectRow {
         uid: uid.clone(),
         id: None,
         key: Some(part.project.key.clone()),
@@ -116,7 +118,7 @@ fn named_topic(
 
 /// The automatic topic of the session, created if missing: in the project of the tag, else in that of the
 /// relay.
-fn own_topic(
+fn automatic_topic(
     store: &mut dyn Store,
     job: &Job,
     part: &Part,
@@ -137,7 +139,7 @@ fn own_topic(
         automatic::topic_uid(&job.session, Some(project.as_str()).filter(|project| *project != default));
     if store.topic_by_uid(&uid)?.is_none() {
         let branch = relay.branch.as_deref().or(part.project.branch.as_deref());
-        records.push(Record::Topic(Topic {
+        records.push(Record::Topic(TopicRow {
             uid: uid.clone(),
             id: None,
             project,

@@ -35,11 +35,11 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
-pub(super) fn io(path: &Path, error: &io::Error) -> Error {
+pub(super) fn io_error(path: &Path, error: &io::Error) -> Error {
     Error::new(ErrorKind::Io, format!("{}: {error}", path.display()))
 }
 
-pub(super) fn missing(what: &str, uid: &str) -> Error {
+pub(super) fn missing_row(what: &str, uid: &str) -> Error {
     Error::new(ErrorKind::Missing, format!("no {what} {uid}"))
 }
 

@@ -8,13 +8,13 @@ use tidegate_core::time::Millis;
 use tidegate_state::file::replace;
 use tidegate_state::place;
 
-use super::{later, pause};
+use super::{after_ms, retry_pause_ms};
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::Home;
+use crate::memory::MemoryHome;
 use crate::record::{Uid, new_uid};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct TeamState {
     /// The id of this machine in the team.
     pub machine: Uid,
     /// The id of the team's store.
@@ -36,14 +36,14 @@ pub struct Standing {
     pub succeeded: Option<Millis>,
     /// The failures since then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<Failure>,
+    pub failure: Option<TeamFailure>,
     /// The last failed search. It does not delay deliveries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub search: Option<Failure>,
+    pub search: Option<TeamFailure>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct TeamFailure {
     /// The last time.
     pub at: Millis,
     /// Never contains a password.
@@ -56,11 +56,11 @@ pub struct Failure {
     pub next: Millis,
 }
 
-impl Standing {
+impl TeamState {
     /// A new machine id if the file is missing or unreadable.
-    pub fn read(home: &Home) -> Standing {
+    pub fn read(home: &MemoryHome) -> TeamState {
         let text = fs::read(home.folder().join("team.json")).ok();
-        text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_else(|| Standing {
+        text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_else(|| TeamState {
             machine: new_uid(),
             store: None,
             projects: Vec::new(),
@@ -73,7 +73,7 @@ impl Standing {
         })
     }
 
-    pub(super) fn write(&self, home: &Home) -> Result<()> {
+    pub(super) fn write(&self, home: &MemoryHome) -> Result<()> {
         let path = home.folder().join("team.json");
         let bytes = serde_json::to_vec(self).unwrap_or_default();
         place::make_private(home.folder())
@@ -84,13 +84,14 @@ impl Standing {
     /// Whether a worker may try this server now.
     pub fn is_due(&self, server: &str, now: Millis) -> bool {
         // A clock that moved back must not prevent a try.
-        let over = |failure: &Failure| failure.server != server || now >= failure.next || now < failure.at;
+        let over =
+            |failure: &TeamFailure| failure.server != server || now >= failure.next || now < failure.at;
         self.failure.as_ref().is_none_or(over)
     }
 
     /// A failure so recent that another wait is pointless.
-    pub(super) fn just_failed(&self, server: &str, now: Millis) -> Option<&Failure> {
-        let lately = |failure: &&Failure| {
+    pub(super) fn just_failed(&self, server: &str, now: Millis) -> Option<&TeamFailure> {
+        let lately = |failure: &&TeamFailure| {
             failure.server == server && failure.at <= now && now.since(failure.at) < 30_000
         };
         self.search.iter().chain(&self.failure).find(lately)
@@ -113,11 +114,11 @@ impl Standing {
     }
 
     pub(super) fn failed(&mut self, server: &str, error: &Error, now: Millis) {
-        self.failure = Some(Failure::after(self.failure.as_ref(), server, error, now));
+        self.failure = Some(TeamFailure::after(self.failure.as_ref(), server, error, now));
     }
 
     pub(super) fn search_failed(&mut self, server: &str, error: &Error, now: Millis) {
-        self.search = Some(Failure::after(self.search.as_ref(), server, error, now));
+        self.search = Some(TeamFailure::after(self.search.as_ref(), server, error, now));
     }
 
     /// The server answers again, so deliveries need not wait. Returns whether that changed anything.
@@ -132,11 +133,11 @@ impl Standing {
     }
 }
 
-impl Failure {
-    fn after(last: Option<&Failure>, server: &str, error: &Error, now: Millis) -> Failure {
+impl TeamFailure {
+    fn after(last: Option<&TeamFailure>, server: &str, error: &Error, now: Millis) -> TeamFailure {
         let times = last.filter(|last| last.server == server).map_or(0, |last| last.times).saturating_add(1);
         let (what, server) = (error.what.clone(), server.to_owned());
-        Failure { at: now, what, server, times, next: later(now, pause(times)) }
+        TeamFailure { at: now, what, server, times, next: after_ms(now, retry_pause_ms(times)) }
     }
 }
 
@@ -146,42 +147,44 @@ mod tests {
 
     #[test]
     fn tries_grow_rarer_and_never_stop() {
-        let mut standing = Standing::read(
-            &Home::of(&place::PlaceEnv { xdg_data: Some("/nowhere".into()), ..Default::default() }).unwrap(),
+        let mut state = TeamState::read(
+            &MemoryHome::of(&place::PlaceEnv { xdg_data: Some("/nowhere".into()), ..Default::default() })
+                .unwrap(),
         );
         let error = Error::new(ErrorKind::Offline, "gone");
         let mut waits = Vec::new();
         for _ in 0..10 {
-            standing.failed("there", &error, Millis(1000));
-            waits.push(standing.failure.as_ref().unwrap().next.since(Millis(1000)) / 1000);
+            state.failed("there", &error, Millis(1000));
+            waits.push(state.failure.as_ref().unwrap().next.since(Millis(1000)) / 1000);
         }
         assert_eq!(waits, [30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]);
         assert!(
-            !standing.is_due("there", Millis(2000))
-                && standing.is_due("there", Millis(3_601_000))
-                && standing.is_due("there", Millis(0))
-                && standing.is_due("elsewhere", Millis(2000))
+            !state.is_due("there", Millis(2000))
+                && state.is_due("there", Millis(3_601_000))
+                && state.is_due("there", Millis(0))
+                && state.is_due("elsewhere", Millis(2000))
         );
-        standing.succeeded(Millis(5));
-        assert!(standing.is_due("there", Millis(5)));
+        state.succeeded(Millis(5));
+        assert!(state.is_due("there", Millis(5)));
     }
 
     #[test]
     fn searches_hold_no_delivery_up() {
-        let mut standing = Standing::read(
-            &Home::of(&place::PlaceEnv { xdg_data: Some("/nowhere".into()), ..Default::default() }).unwrap(),
+        let mut state = TeamState::read(
+            &MemoryHome::of(&place::PlaceEnv { xdg_data: Some("/nowhere".into()), ..Default::default() })
+                .unwrap(),
         );
         let error = Error::new(ErrorKind::Offline, "gone");
         for at in 1..9 {
-            standing.search_failed("there", &error, Millis(at));
+            state.search_failed("there", &error, Millis(at));
         }
-        assert!(standing.is_due("there", Millis(10)), "eight searches are no delivery");
-        assert!(standing.just_failed("there", Millis(10)).is_some());
-        assert!(standing.just_failed("elsewhere", Millis(10)).is_none());
-        assert!(standing.just_failed("there", Millis(40_000)).is_none());
-        standing.failed("there", &error, Millis(10));
-        assert!(!standing.is_due("there", Millis(20)) && standing.just_failed("there", Millis(20)).is_some());
-        assert!(standing.search_succeeded(Millis(20)) && standing.is_due("there", Millis(20)));
-        assert!(!standing.search_succeeded(Millis(20)), "known already");
+        assert!(state.is_due("there", Millis(10)), "eight searches are no delivery");
+        assert!(state.just_failed("there", Millis(10)).is_some());
+        assert!(state.just_failed("elsewhere", Millis(10)).is_none());
+        assert!(state.just_failed("there", Millis(40_000)).is_none());
+        state.failed("there", &error, Millis(10));
+        assert!(!state.is_due("there", Millis(20)) && state.just_failed("there", Millis(20)).is_some());
+        assert!(state.search_succeeded(Millis(20)) && state.is_due("there", Millis(20)));
+        assert!(!state.search_succeeded(Millis(20)), "known already");
     }
 }

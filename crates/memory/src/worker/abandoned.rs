@@ -16,10 +16,14 @@ use tidegate_state::project;
 use tidegate_state::session::marks;
 
 /// Whether conversations in a project are recorded, with or without a person in the session.
-pub type Records<'a> = dyn Fn(&Path, bool) -> bool + 'a;
+pub type IsRecorded<'a> = dyn Fn(&Path, bool) -> bool + 'a;
 
 /// Adds a job for each ended session with text after its last job. Returns the number of jobs.
-pub fn pick_up(state: &StateDir, now: Millis, records: &Records<'_>) -> std::io::Result<usize> {
+pub fn queue_abandoned_sessions(
+    state: &StateDir,
+    now: Millis,
+    records: &IsRecorded<'_>,
+) -> std::io::Result<usize> {
     let folders = match fs::read_dir(state.sessions()) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
         folders => folders?,
@@ -28,16 +32,16 @@ pub fn pick_up(state: &StateDir, now: Millis, records: &Records<'_>) -> std::io:
     for folder in folders.flatten() {
         let name = folder.file_name();
         let Some(session) = name.to_str().and_then(|name| SessionId::parse(name).ok()) else { continue };
-        found += usize::from(of_session(state, &session, now, records)?);
+        found += usize::from(queue_session(state, &session, now, records)?);
     }
     Ok(found)
 }
 
-fn of_session(
+fn queue_session(
     state: &StateDir,
     session: &SessionId,
     now: Millis,
-    records: &Records<'_>,
+    records: &IsRecorded<'_>,
 ) -> std::io::Result<bool> {
     let folder = state.session(session);
     let known = marks::read(&folder);
