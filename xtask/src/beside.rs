@@ -1,4 +1,4 @@
-//! A step that only computes: it runs next to others and is told of when it is waited for.
+//! A background step: computes next to other steps and is reported when it is awaited.
 
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
@@ -8,7 +8,7 @@ use crate::passed::Passed;
 use xtask::failure::{Done, Failure, While};
 use xtask::{print, tools, workspace};
 
-/// The step. Where another one fails first, nothing waits for it; its output has no reader then, which ends it.
+/// If another step fails first, this one is not awaited; it ends because its output has no reader.
 pub(crate) struct Beside {
     name: &'static str,
     passed: Option<Passed>,
@@ -16,7 +16,7 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    /// Starts it at the lowest priority: it takes what the others leave of the machine.
+    /// At the lowest priority.
     pub(crate) fn start(name: &'static str, command: &Command) -> Beside {
         print::line(&format!("==> {name}: begun, next to what follows"));
         let mut command = yielding(command);
@@ -27,12 +27,10 @@ impl Beside {
         Beside { name, passed: None, thread }
     }
 
-    /// Has its end remembered.
     pub(crate) fn remembered(self, passed: Passed) -> Beside {
         Beside { passed: Some(passed), ..self }
     }
 
-    /// Waits for its end.
     pub(crate) fn end(self) -> Done {
         print::line(&format!("==> {}", self.name));
         let (done, took) = self.thread.join().expect("running a command does not panic");
@@ -51,7 +49,7 @@ impl Beside {
     }
 }
 
-/// The same command at the lowest priority, where the system has such.
+/// If the system has priorities.
 fn yielding(command: &Command) -> Command {
     let (first, niceness): (_, &[&str]) =
         if tools::present("nice") { ("nice".as_ref(), &["-n", "19"]) } else { (command.get_program(), &[]) };
@@ -64,7 +62,7 @@ fn yielding(command: &Command) -> Command {
     yielding
 }
 
-/// Its output, or all of it as what failed.
+/// The error contains all output.
 fn run(command: &mut Command) -> Done<String> {
     let name = workspace::shown(command);
     let ran = command.stdin(Stdio::null()).output().while_(&name)?;

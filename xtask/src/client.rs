@@ -8,14 +8,13 @@ use crate::package::{self, Package, platform};
 use xtask::failure::{Done, Failure, While};
 use xtask::workspace;
 
-/// The version that the scenarios are pinned to, in its only home.
+/// The only place of this version.
 pub(crate) fn pinned() -> Done<String> {
     let path = workspace::root().join("crates/e2e/client-version");
     let text = fs::read_to_string(&path).while_(path.display())?;
     checked(text.trim())
 }
 
-/// The newest version that the registry has.
 pub(crate) fn latest() -> Done<String> {
     package::need_npm()?;
     let text = workspace::output(Command::new("npm").args(["view", &name()?, "version"]))?;
@@ -32,12 +31,11 @@ pub(crate) fn checked(version: &str) -> Done<String> {
         .next("give one like 2.1.325, or `latest`"))
 }
 
-/// Whether nothing has to be fetched.
 pub(crate) fn in_cache(version: &str) -> bool {
     package(version).is_ok_and(|package| package.in_cache())
 }
 
-/// The client's executable, fetched if it is not in the cache.
+/// Fetched if it is not in the cache.
 pub(crate) fn fetch(version: &str) -> Done<PathBuf> {
     package(version)?.fetch()
 }

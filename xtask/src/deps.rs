@@ -1,4 +1,5 @@
-//! `cargo xtask deps [--write]`: nothing heavy on the hook path, nothing but computation in the core.
+//! `cargo xtask deps [--write]`: no heavy dependencies on the hook path, and none but computation in the
+//! core.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,11 +9,11 @@ use xtask::failure::{Done, Failure, While};
 use xtask::print;
 use xtask::workspace::{self, cargo};
 
-/// Both, so that the list is the same wherever it is made.
+/// Both, so that the list does not depend on the machine.
 pub(crate) const TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
 
-/// A runtime, a database, an argument parser, a regular expression engine or a network client costs every tool
-/// call its start-up, on any platform. No list can accept these.
+/// A runtime, a database, an argument parser, a regular expression engine or a network client would slow the
+/// start of every hook, on any platform. The list cannot accept these.
 const HEAVY: [&str; 14] = [
     "async-std",
     "clap",
@@ -33,7 +34,6 @@ const HEAVY: [&str; 14] = [
 /// Policies are pure: the core cannot even name the system.
 const IMPURE: [&str; 3] = ["libc", "rustix", "tempfile"];
 
-/// Compares with the list.
 pub(crate) fn check() -> Done {
     refuse_heavy()?;
     let path = list();
@@ -48,7 +48,6 @@ pub(crate) fn check() -> Done {
     Err(Failure::new(what).next("`cargo xtask deps --write` accepts them, if each is worth its start-up"))
 }
 
-/// Accepts what is there.
 pub(crate) fn write() -> Done {
     refuse_heavy()?;
     let found: Vec<String> = tree("tidegate-hook", &TARGETS)?.into_iter().collect();
@@ -80,7 +79,6 @@ fn refuse_heavy() -> Done {
     Ok(())
 }
 
-/// The names of all crates that are built for a package.
 fn tree(package: &str, targets: &[&str]) -> Done<BTreeSet<String>> {
     let mut command =
         cargo(&["tree", "--package", package, "--edges", "normal", "--prefix", "none", "--locked"]);

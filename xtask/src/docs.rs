@@ -1,4 +1,4 @@
-//! `cargo xtask docs [--write]`: references under `docs/` and the plugin's hooks against what the code says.
+//! `cargo xtask docs [--write]`: compares the references under `docs/` and the plugin's hooks with the code.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use xtask::failure::{Done, Failure, While};
 use xtask::print;
 use xtask::workspace::{self, cargo};
 
-/// Each file, and what makes it.
+/// Each file and the command that generates it.
 const FILES: [(&str, &str); 4] = [
     ("docs/commands.md", "commands"),
     ("docs/settings.md", "settings"),
@@ -16,12 +16,10 @@ const FILES: [(&str, &str); 4] = [
     ("plugin/hooks/hooks.json", "plugin-hooks"),
 ];
 
-/// Compares.
 pub(crate) fn check() -> Done {
     check_by(compiling)
 }
 
-/// Compares with what this program says.
 pub(crate) fn check_of(program: &Path) -> Done {
     check_by(|| Command::new(program))
 }
@@ -42,7 +40,6 @@ fn check_by(program: impl Fn() -> Command) -> Done {
     Ok(())
 }
 
-/// Writes them.
 pub(crate) fn write() -> Done {
     for (file, what) in FILES {
         let path = workspace::root().join(file);
@@ -52,7 +49,7 @@ pub(crate) fn write() -> Done {
     Ok(())
 }
 
-/// The program of this moment's sources.
+/// Compiles the current sources first.
 fn compiling() -> Command {
     cargo(&["run", "--quiet", "--locked", "--package", "tidegate", "--"])
 }

@@ -9,7 +9,6 @@ use xtask::failure::{Done, Failure};
 use xtask::tools;
 use xtask::workspace::{self, cargo, step};
 
-/// The command.
 pub(crate) fn run(arguments: &[&str]) -> Done {
     let (version, filter) = match arguments {
         [] => (None, None),
@@ -39,12 +38,12 @@ pub(crate) fn run(arguments: &[&str]) -> Done {
     play(&version, &binary, &filter, || cargo(&["test", "--package", "tidegate-e2e", "--locked", "--"]))
 }
 
-/// All of them by programs that are there: nothing is compiled.
+/// Compiles nothing.
 pub(crate) fn run_built(program: &Path, scenarios: impl Fn() -> Command) -> Done {
     play(&client::pinned()?, program, &[], scenarios)
 }
 
-/// Plays them, and those again in which the machine was too slow.
+/// Runs scenarios once more if hooks ran out of time in them.
 fn play(version: &str, binary: &Path, filter: &[&str], harness: impl Fn() -> Command) -> Done {
     let client = step(&format!("client {version}"), || client::fetch(version))?;
     let hosts = step("other hosts", hosts::fetch)?;
@@ -54,7 +53,8 @@ fn play(version: &str, binary: &Path, filter: &[&str], harness: impl Fn() -> Com
         tests.env("TIDEGATE_BIN", binary).env("INSTA_UPDATE", "no");
         tests
     };
-    // Twice as many as cores: scenarios wait most of the time, and `crates/e2e/src/slots.rs` bounds how many clients run.
+    // Twice as many as cores: scenarios wait most of the time, and `crates/e2e/src/slots.rs` limits the
+    // running clients.
     let threads = std::thread::available_parallelism().map_or(4, |cores| cores.get() * 2);
     let threads = format!("--test-threads={threads}");
     let all: Vec<&str> = [threads.as_str()].into_iter().chain(filter.iter().copied()).collect();
@@ -70,11 +70,11 @@ fn play(version: &str, binary: &Path, filter: &[&str], harness: impl Fn() -> Com
     })
 }
 
-/// How a scenario in which a hook ran out of time says so (`crates/e2e/src/tidegate.rs`).
+/// Printed by `crates/e2e/src/tidegate.rs`.
 const OUT_OF_TIME: &str = "a hook ran out of time in this scenario";
 
-/// The scenarios that failed, where hooks ran out of time in each of them: then the machine was busy, and the product may be
-/// right. A single one that failed for another reason fails the run.
+/// The failed scenarios, if hooks ran out of time in each of them: the machine was busy, and the product may
+/// be right. A single failure for another reason fails the run.
 fn late(printed: &str) -> Option<Vec<&str>> {
     let failed = printed.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
     let failed: Vec<&str> = failed.collect();

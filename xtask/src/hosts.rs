@@ -1,4 +1,5 @@
-//! Other hosts that read our hook files, for the scenarios in `foreign_host`. `crates/e2e/hosts.txt` is their only home.
+//! Other hosts that read Tidegate's hook files, for the scenarios in `foreign_host`. Their versions are only
+//! in `crates/e2e/hosts.txt`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,12 +8,11 @@ use crate::package::{self, Package, Platform, platform};
 use xtask::failure::{Done, Failure, While};
 use xtask::workspace;
 
-/// Whether nothing has to be fetched.
 pub(crate) fn in_cache() -> bool {
     packages().is_ok_and(|packages| packages.iter().all(Package::in_cache))
 }
 
-/// The folder in which the scenarios find all of them, each fetched if it is not there.
+/// The folder that holds all hosts; missing ones are fetched.
 pub(crate) fn fetch() -> Done<PathBuf> {
     for package in packages()? {
         package.fetch()?;
@@ -26,7 +26,7 @@ fn packages() -> Done<Vec<Package>> {
     read(&text, &platform()?)
 }
 
-/// Reads the table; a row can name one above it as the program that runs it.
+/// A row can name an earlier one as the program that runs it.
 fn read(text: &str, platform: &Platform) -> Done<Vec<Package>> {
     let mut packages: Vec<(String, Package)> = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {

@@ -1,4 +1,4 @@
-//! What all tasks need: the workspace, programs beside the toolchain, failures and output as people read them.
+//! Shared by all tasks: the workspace, external programs, failures and output.
 
 pub mod failure;
 pub mod print;

@@ -1,4 +1,5 @@
-//! `cargo xtask notices [--write]`: `THIRD-PARTY-NOTICES.md`, the licences of everything that is linked into the program.
+//! `cargo xtask notices [--write]`: `THIRD-PARTY-NOTICES.md`, the licences of everything linked into the
+//! program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,10 +14,9 @@ use xtask::workspace::{self, cargo};
 
 const FILE: &str = "THIRD-PARTY-NOTICES.md";
 
-/// The C library is linked into releases for Linux; its licence asks for a copy of itself.
+/// Releases for Linux link the C library, whose licence requires a copy of itself.
 const LGPL: &str = include_str!("../licences/LGPL-2.1.txt");
 
-/// Compares.
 pub(crate) fn check() -> Done {
     let path = workspace::root().join(FILE);
     let (written, made) = (fs::read_to_string(&path).while_(path.display())?, make()?);
@@ -29,7 +29,6 @@ pub(crate) fn check() -> Done {
         .next("`cargo xtask notices --write` writes it anew"))
 }
 
-/// Writes it.
 pub(crate) fn write() -> Done {
     let path = workspace::root().join(FILE);
     fs::write(&path, make()?).while_(path.display())?;
@@ -74,7 +73,7 @@ fn make() -> Done<String> {
     }
     text.push_str("\n## Texts\n");
     let mut texts: Vec<(String, Vec<String>)> = texts.into_iter().collect();
-    // By package, so that an update moves little.
+    // By package, so that an update changes few lines.
     texts.sort_by(|(_, one), (_, other)| one.cmp(other));
     texts.push((normal(LGPL), vec!["The GNU C Library".to_owned()]));
     for (licence, packages) in texts {
@@ -83,7 +82,7 @@ fn make() -> Done<String> {
     Ok(text)
 }
 
-/// Name and version of every package that is linked into the program: neither macros nor what only builds or tests need.
+/// Without macros, build dependencies and test dependencies.
 fn linked() -> Done<BTreeSet<(String, String)>> {
     let mut tree = cargo(&[
         "tree",
@@ -104,13 +103,12 @@ fn linked() -> Done<BTreeSet<(String, String)>> {
     let package = |line: &str| {
         let mut words = line.split_whitespace();
         let (name, version) = (words.next()?, words.next()?.strip_prefix('v')?);
-        // Those of this repository have its own licence.
+        // Packages of this repository have its own licence.
         (!name.starts_with("tidegate")).then(|| (name.to_owned(), version.to_owned()))
     };
     Ok(text.lines().filter_map(package).collect())
 }
 
-/// The texts in a package's folder that say under which conditions it is used.
 fn licence_texts(package: &Package) -> Done<Vec<String>> {
     let Package { name, version, folder, .. } = package;
     let is_licence = |path: &PathBuf| {
@@ -138,7 +136,7 @@ fn licence_texts(package: &Package) -> Done<Vec<String>> {
         .collect()
 }
 
-/// Line ends and spaces at the end of lines differ between copies of one text.
+/// Copies of a text differ in line ends and trailing spaces.
 fn normal(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     lines.join("\n").trim_matches('\n').to_owned() + "\n"

@@ -1,4 +1,4 @@
-//! Programs that come as npm packages: fetched once per version, kept in the user's cache.
+//! Programs from npm packages, fetched once per version into the user's cache.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,32 +9,31 @@ use xtask::print;
 use xtask::tools;
 use xtask::workspace;
 
-/// A package that holds an executable.
+/// A package with an executable.
 pub(crate) struct Package {
-    /// Its folder in the cache, named after its version.
+    /// In the cache, with the version in its name.
     pub(crate) folder: String,
-    /// npm's name of it, with its version.
+    /// Name and version for npm.
     pub(crate) spec: String,
-    /// The version that it has to say.
+    /// As the program prints it.
     pub(crate) version: String,
-    /// The executable in it.
+    /// Relative to the package.
     pub(crate) executable: PathBuf,
-    /// The program that runs the executable where the system does not.
+    /// The interpreter, if the system cannot run the executable directly.
     pub(crate) run_by: Option<PathBuf>,
 }
 
 impl Package {
-    /// The place of its executable, fetched or not.
+    /// Whether or not it was fetched.
     pub(crate) fn path(&self) -> Done<PathBuf> {
         Ok(self.executable_in(&cache()?.join(&self.folder)))
     }
 
-    /// Whether nothing has to be fetched.
     pub(crate) fn in_cache(&self) -> bool {
         self.path().is_ok_and(|path| path.is_file())
     }
 
-    /// The path of its executable, fetched if it is not in the cache.
+    /// Fetched if it is not in the cache.
     pub(crate) fn fetch(&self) -> Done<PathBuf> {
         let executable = self.path()?;
         if executable.is_file() {
@@ -43,7 +42,7 @@ impl Package {
         need_npm()?;
         let packages = cache()?;
         fs::create_dir_all(&packages).while_(packages.display())?;
-        // Next to its final place, so that one rename brings it there whole.
+        // On the same file system, so that a rename puts it in place as a whole.
         let temporary = tempfile::Builder::new().prefix(".fetch-").tempdir_in(&packages);
         let temporary = temporary.while_(packages.display())?;
         print::line(&format!("    fetching {}", self.spec));
@@ -69,7 +68,7 @@ impl Package {
         folder.join("package").join(&self.executable)
     }
 
-    /// Whether it starts and says the version that was asked for. It sees nothing of the caller's environment.
+    /// Starts it without the caller's environment and compares its version.
     fn verify(&self, executable: &Path, home: &Path) -> Done {
         let mut command = match &self.run_by {
             Some(program) => Command::new(program),
@@ -87,25 +86,24 @@ impl Package {
     }
 }
 
-/// Whether a program that says this has that version: `codex-cli 0.166.0`, `v22.23.3`, `2.1.138 (Claude Code)`.
+/// Accepts `codex-cli 0.166.0`, `v22.23.3` and `2.1.138 (Claude Code)`.
 fn says(said: &str, version: &str) -> bool {
     let bare = |word: &str| word.trim_start_matches('v').trim_end_matches('.') == version;
     said.split_whitespace().any(bare)
 }
 
-/// The scenarios find the executable by this link, whatever the platform.
+/// Gives the executable the same path on every platform.
 #[cfg(unix)]
 fn link(to: &Path, at: &Path) -> Done {
     std::os::unix::fs::symlink(to, at).while_(at.display())
 }
 
-/// No package is for this system.
+/// There are no packages for this system.
 #[cfg(not(unix))]
 fn link(_to: &Path, _at: &Path) -> Done {
     Ok(())
 }
 
-/// Fails where npm is missing, and says how to get it.
 pub(crate) fn need_npm() -> Done {
     if tools::present("npm") {
         return Ok(());
@@ -114,17 +112,16 @@ pub(crate) fn need_npm() -> Done {
         .next("install npm (Debian: `apt-get install npm`), or run `cargo xtask test`, which does"))
 }
 
-/// How packages name this system.
+/// The names of this system in packages.
 pub(crate) struct Platform {
-    /// Most of them, as in `linux-x64`.
+    /// Most packages: `linux-x64`.
     pub(crate) npm: &'static str,
-    /// Those of programs in Rust, as in `x86_64-unknown-linux-musl`.
+    /// Rust programs: `x86_64-unknown-linux-musl`.
     pub(crate) target: &'static str,
-    /// Those of Node, as in `linux-x64` and `bin-darwin-arm64`.
+    /// Node: `linux-x64`, `bin-darwin-arm64`.
     pub(crate) node: &'static str,
 }
 
-/// This system, where there are packages for it.
 pub(crate) fn platform() -> Done<Platform> {
     let (npm, target, node) = match (std::env::consts::OS, std::env::consts::ARCH) {
         ("linux", "x86_64") => ("linux-x64", "x86_64-unknown-linux-musl", "linux-x64"),
@@ -136,7 +133,7 @@ pub(crate) fn platform() -> Done<Platform> {
     Ok(Platform { npm, target, node })
 }
 
-/// The folder of all packages; the scenarios look there too.
+/// The scenarios look here too.
 pub(crate) fn cache() -> Done<PathBuf> {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));

@@ -1,8 +1,8 @@
-//! Long steps that passed, and whether anything they depend on has changed since.
+//! Remembers long steps that passed until something they depend on changes.
 //!
-//! Only for steps whose programs and files are known: the bytes of the programs, which stand for all sources, and every other file
-//! of the checkout. Not in CI, and not in a new checkout, which has no stamps. What is installed on the machine is not looked
-//! at; `cargo clean`, or removing `passed` from cargo's directory, has everything run again.
+//! Only for steps whose inputs are known: the bytes of their programs, which cover all sources, and every
+//! other file of the checkout. Not used in CI or in a new checkout. Installed programs are not considered;
+//! `cargo clean`, or removing `passed` from cargo's directory, repeats everything.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hasher};
@@ -12,15 +12,13 @@ use std::process::Command;
 use xtask::failure::{Done, While};
 use xtask::workspace;
 
-/// A step with what it depends on.
 pub(crate) struct Passed {
     stamp: PathBuf,
-    /// Nothing where git does not list the files.
+    /// `None` if git cannot list the files.
     now: Option<String>,
 }
 
 impl Passed {
-    /// A step that these programs make up.
     pub(crate) fn of(step: &str, programs: &[&Path]) -> Done<Passed> {
         let stamp = workspace::target()?.join("passed").join(step.replace(' ', "-"));
         let mut hasher = DefaultHasher::new();
@@ -38,14 +36,13 @@ impl Passed {
         Ok(Passed { stamp, now: Some(format!("{:016x}\n", hasher.finish())) })
     }
 
-    /// Whether the step has passed with exactly this.
+    /// Whether the step passed with the same inputs.
     pub(crate) fn holds(&self) -> bool {
         std::env::var_os("CI").is_none()
             && self.now.is_some()
             && fs::read_to_string(&self.stamp).ok() == self.now
     }
 
-    /// It has.
     pub(crate) fn remember(&self) -> Done {
         let Some(now) = &self.now else { return Ok(()) };
         let folder = self.stamp.parent().unwrap_or(workspace::root());
@@ -54,7 +51,7 @@ impl Passed {
     }
 }
 
-/// A file that is listed and gone counts as such.
+/// A listed file that is missing counts as a state of its own.
 fn hash(hasher: &mut DefaultHasher, file: &Path) -> Done {
     hasher.write(file.as_os_str().as_encoded_bytes());
     match fs::read(file) {

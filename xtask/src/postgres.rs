@@ -1,14 +1,13 @@
-//! The PostgreSQL server that tests of the team store start for themselves.
+//! The PostgreSQL server for the tests of the team store.
 
 use xtask::failure::{Done, Failure};
 use xtask::print;
 use xtask::tools;
 
-/// Said to tests where there is no server.
+/// Set for tests if there is no server.
 pub(crate) const WITHOUT: &str = "TIDEGATE_TEST_WITHOUT_POSTGRES";
 
-/// Installs a server where none is found. Debian's package is large and starts a server of its own, which nothing here
-/// talks to; it is only installed where the programs are not there in any other way.
+/// Installs a server only if none is found: Debian's package is large and starts a server that no test uses.
 pub(crate) fn ensure() -> Done {
     if !present() {
         print::line("    missing: a PostgreSQL server; installing");
@@ -21,7 +20,7 @@ pub(crate) fn ensure() -> Done {
         .next("put `initdb`, `pg_ctl` and `postgres` on the path"))
 }
 
-/// As the crate `team-server` looks for it.
+/// Searches like the crate `team-server`.
 fn present() -> bool {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let debian =

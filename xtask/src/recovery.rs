@@ -4,7 +4,6 @@ use crate::client;
 use xtask::failure::Done;
 use xtask::workspace::{self, cargo, step};
 
-/// The command.
 pub(crate) fn run() -> Done {
     let version = client::pinned()?;
     let client = step(&format!("client {version}"), || client::fetch(&version))?;

@@ -1,4 +1,5 @@
-//! Temporary folders in memory: tests wait for a disk thousands of times, since what they test flushes what it writes.
+//! Temporary folders in memory: the tested code flushes its files, and tests would wait for a disk thousands
+//! of times.
 
 use std::fs;
 use std::path::Path;
@@ -7,20 +8,20 @@ use std::process::Command;
 use tempfile::TempDir;
 use xtask::workspace;
 
-/// Linux has it nearly everywhere; containers often with little room, or closed to programs.
+/// Nearly every Linux has it; in containers it is often small, or mounted `noexec`.
 const MEMORY: &str = "/dev/shm";
 
-/// What all tests at once need, several times over.
+/// Several times what all tests need at once.
 const ROOM_KIB: u64 = 4 << 20;
 
-/// Then the id of the process that uses it.
+/// Followed by the process id.
 const PREFIX: &str = "tidegate-test-";
 
-/// A folder for the temporary folders of tests, or none, and they are where they always were. It goes with this.
+/// `None` leaves the tests in the default folder. Removed when dropped.
 pub(crate) struct Scratch(Option<TempDir>);
 
 impl Scratch {
-    /// Who sets `TMPDIR` has chosen.
+    /// A `TMPDIR` of the user takes precedence.
     pub(crate) fn new() -> Scratch {
         remove_left();
         let chosen = std::env::var_os("TMPDIR").is_some();
@@ -31,7 +32,6 @@ impl Scratch {
         Scratch(folder.filter(|folder| runs_programs(folder.path())))
     }
 
-    /// The command, with it.
     pub(crate) fn given(&self, mut command: Command) -> Command {
         if let Some(folder) = &self.0 {
             command.env("TMPDIR", folder.path());
@@ -40,7 +40,7 @@ impl Scratch {
     }
 }
 
-/// What a run that was killed left would take memory until the next start of the machine.
+/// Folders of killed runs would take memory until the next restart.
 fn remove_left() {
     for entry in fs::read_dir(MEMORY).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -51,19 +51,18 @@ fn remove_left() {
     }
 }
 
-/// The process that made a folder of this name.
 fn made_by(name: &str) -> Option<&str> {
     let (process, _) = name.strip_prefix(PREFIX)?.split_once('-')?;
     process.parse::<u32>().is_ok().then_some(process)
 }
 
-/// In KiB, as `df` tells it.
+/// In KiB, from `df`.
 fn room(folder: &str) -> Option<u64> {
     let told = workspace::output(Command::new("df").args(["-k", "--output=avail", folder])).ok()?;
     told.lines().nth(1)?.trim().parse().ok()
 }
 
-/// Also opens the folder to others, as `/tmp` is: a database's server runs as another user, and removes its own.
+/// Also opens the folder to other users, like `/tmp`: a database server runs as another user.
 fn runs_programs(folder: &Path) -> bool {
     let script = "printf '#!/bin/sh\\n' > program && chmod 755 program && chmod 1777 . && ./program";
     let mut shell = Command::new("sh");

@@ -1,4 +1,5 @@
-//! `cargo xtask test`: everything that CI checks, in the order of how soon it fails; what only computes runs next to what waits.
+//! `cargo xtask test`: everything that CI checks, quick failures first; steps that only compute run next to
+//! those that wait.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,12 +14,11 @@ use xtask::failure::{Done, Failure};
 use xtask::print;
 use xtask::workspace::{self, cargo, step};
 
-/// The command.
 pub(crate) fn run() -> Done {
     let start = std::time::Instant::now();
     let mut left_out = Vec::new();
     step("format", || workspace::run(&mut cargo(&["fmt", "--all", "--check"])))?;
-    // Minutes of linking on one core.
+    // Takes minutes of linking on one core.
     let ship = ["build", "--profile", "dist", "--package", "tidegate", "--bin", "tidegate", "--locked"];
     let shipped = Beside::start("binary as shipped", &cargo(&ship));
     step("dependencies of the hook", deps::check)?;
@@ -29,7 +29,7 @@ pub(crate) fn run() -> Done {
         without("curl").map(|missing| format!("endpoints that are asked about prompts: no {missing}")),
     );
     left_out.extend(without("strace").map(|missing| format!("kills at every system call: no {missing}")));
-    // Git may just have been installed for it.
+    // Needs git, which may just have been installed.
     let no_advisories = step("licences, sources and advisories of packages", supply::check)?;
     let no_server = step("a PostgreSQL server", || Ok(postgres::ensure().err()))?;
     left_out.extend(no_server.iter().map(|failure| format!("the team store: no server: {}", failure.what())));
@@ -70,7 +70,7 @@ pub(crate) fn run() -> Done {
     for step in beside {
         step.end()?;
     }
-    // Last and alone: a hook that is late does less.
+    // Last and alone: on a busy machine a hook runs out of time and does less.
     if let Some(missing) = without("valgrind") {
         left_out.push(format!("instruction budgets: no {missing}"));
     } else if let Some(passed) = changed("instruction budgets", &[measuring, &shipped_binary()?])? {
@@ -84,7 +84,7 @@ pub(crate) fn run() -> Done {
         return Err(Failure::new(format!("in CI nothing may be left out:\n  {}", left_out.join("\n  ")))
             .next("make what is missing available to the runner"));
     }
-    // Not every runner reaches the database; its absence is said and does not fail.
+    // Some runners cannot reach the database; that is reported and does not fail.
     if let Some(why) = &no_advisories {
         print::line(&format!("LEFT OUT: advisories of packages: {why}"));
     }
@@ -97,7 +97,7 @@ pub(crate) fn run() -> Done {
     Ok(())
 }
 
-/// What to remember when this long step passes; `None` where it has passed with the same programs and files.
+/// `None` if the step already passed with the same programs and files.
 fn changed(name: &str, programs: &[&Path]) -> Done<Option<Passed>> {
     let passed = Passed::of(name, programs)?;
     if passed.holds() {
@@ -107,12 +107,11 @@ fn changed(name: &str, programs: &[&Path]) -> Done<Option<Passed>> {
     Ok(Some(passed))
 }
 
-/// Where cargo puts what ships.
 fn shipped_binary() -> Done<PathBuf> {
     Ok(workspace::target()?.join("dist").join(format!("tidegate{}", std::env::consts::EXE_SUFFIX)))
 }
 
-/// Why there are no scenarios, if so. Fetches what they need.
+/// Returns why the scenarios cannot run, after trying to fetch what they need.
 fn no_scenarios(missing: &[String]) -> Option<String> {
     let without = |program| missing.iter().find(|missing| missing.starts_with(program));
     if let Some(missing) = without("git").or_else(|| without("tmux")) {
@@ -123,10 +122,10 @@ fn no_scenarios(missing: &[String]) -> Option<String> {
     fetched.err().map(|failure| format!("no client: {}", failure.what()))
 }
 
-/// Installs what is missing; what cannot be had is returned, with the reason.
+/// Returns the programs that could not be installed, with the reason.
 fn needed_programs() -> Vec<String> {
     let mut programs = vec!["git", "curl", "strace", "tmux", "valgrind", "time"];
-    // Only to fetch the client and other hosts, and large: not where they are in the cache.
+    // Large, and needed only to fetch the client and other hosts.
     if client::pinned().is_ok_and(|version| !client::in_cache(&version)) || !hosts::in_cache() {
         programs.push("npm");
     }

@@ -1,4 +1,4 @@
-//! Programs that the checks need beside the Rust toolchain.
+//! External programs that the checks need.
 
 use std::process::{Command, Stdio};
 
@@ -6,14 +6,13 @@ use crate::failure::Done;
 use crate::print;
 use crate::workspace;
 
-/// Whether a program is on the path.
 pub fn present(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// Installs what is missing, where there is an `apt-get`. Returns what is missing even so, with the reason.
-/// The Debian packages have the names of the programs.
+/// Installs missing programs with `apt-get`, and returns those still missing with the reason. Program and
+/// Debian package must have the same name.
 pub fn ensure(programs: &[&str]) -> Vec<String> {
     let missing: Vec<&str> = programs.iter().copied().filter(|program| !present(program)).collect();
     if missing.is_empty() {
@@ -31,7 +30,6 @@ pub fn ensure(programs: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Installs Debian packages.
 pub fn install(packages: &[&str]) -> Done {
     workspace::run(apt_get().args(["-qq", "update"]))?;
     workspace::run(apt_get().args(["-qq", "install", "-y", "--no-install-recommends"]).args(packages))
@@ -42,7 +40,7 @@ fn apt_get() -> Command {
     let mut command = if root || !present("sudo") {
         Command::new("apt-get")
     } else {
-        // Without asking for a password: there may be nobody to type it.
+        // Without a password prompt: no one may be there to answer it.
         let mut sudo = Command::new("sudo");
         sudo.args(["-n", "apt-get"]);
         sudo

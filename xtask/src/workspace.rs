@@ -1,4 +1,4 @@
-//! The workspace: where it is, and cargo in it.
+//! The workspace and its cargo.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader};
@@ -11,17 +11,16 @@ use serde_json::Value;
 use crate::failure::{Done, Failure, While};
 use crate::print;
 
-/// The root of the checkout.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace")
 }
 
-/// The cargo that started us, in the root.
+/// The cargo that started this program.
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(arguments).current_dir(root());
-    // Build scripts look at these. With those of this program they would run again, and much behind them, whenever a person
-    // and a task build in turns.
+    // Build scripts read these. With the values of this program they, and much that depends on them, would
+    // run again whenever a person and a task build in turns.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("CARGO_PKG_")
             || name.to_string_lossy().starts_with("CARGO_MANIFEST_")
@@ -40,7 +39,6 @@ pub fn target() -> Done<PathBuf> {
     target.map(PathBuf::from).ok_or_else(|| Failure::new("cargo metadata names no target_directory"))
 }
 
-/// Runs a command with its output on the screen.
 pub fn run(command: &mut Command) -> Done {
     let status = command.status().while_(shown(command))?;
     if status.success() {
@@ -49,7 +47,6 @@ pub fn run(command: &mut Command) -> Done {
     Err(Failure::new(format!("`{}` ended with {status}", shown(command))))
 }
 
-/// Runs a command with its output on the screen, and keeps its standard output.
 pub fn run_and_read(command: &mut Command, printed: &mut String) -> Done {
     let name = shown(command);
     let mut child = command.stdout(Stdio::piped()).spawn().while_(&name)?;
@@ -68,7 +65,7 @@ pub fn run_and_read(command: &mut Command, printed: &mut String) -> Done {
     Err(Failure::new(format!("`{name}` ended with {status}")))
 }
 
-/// Runs a command for its standard output; what it says on the other one is on the screen.
+/// Returns stdout; stderr goes to the screen.
 pub fn said(command: &mut Command) -> Done<String> {
     let ran = command.stderr(Stdio::inherit()).output().while_(shown(command))?;
     if ran.status.success() {
@@ -77,7 +74,7 @@ pub fn said(command: &mut Command) -> Done<String> {
     Err(Failure::new(format!("`{}` ended with {}", shown(command), ran.status)))
 }
 
-/// Runs a command for what it prints.
+/// Fails with the stderr of the command.
 pub fn output(command: &mut Command) -> Done<String> {
     let Output { status, stdout, stderr } = command.output().while_(shown(command))?;
     if status.success() {
@@ -87,7 +84,7 @@ pub fn output(command: &mut Command) -> Done<String> {
     Err(Failure::new(format!("`{}` ended with {status}:\n{}", shown(command), stderr.trim_end())))
 }
 
-/// A command as a person would type it.
+/// As a person would type it.
 pub fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let mut text = program.to_string_lossy().into_owned();
@@ -97,7 +94,7 @@ pub fn shown(command: &Command) -> String {
     text
 }
 
-/// Runs a step, with its name before and its time behind it.
+/// Prints the name before and the time after the step.
 pub fn step<T>(name: &str, work: impl FnOnce() -> Done<T>) -> Done<T> {
     print::line(&format!("==> {name}"));
     let start = Instant::now();

@@ -1,6 +1,6 @@
 //! `cargo xtask budget [--write]`: instructions per hook run against the committed counts.
 //!
-//! Counts are compared instead of times because a shared machine does not change them.
+//! Counts, unlike times, do not depend on the load of the machine.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,13 +15,12 @@ use xtask::print;
 use xtask::tools;
 use xtask::workspace::{self, step};
 
-/// Another processor or C library picks other string routines, which is well below this.
+/// Larger than the difference between processors and C libraries, which choose other string routines.
 const TOLERANCE: f64 = 0.05;
 
-/// So far below, the file no longer guards anything.
+/// With this much room, the file no longer guards anything.
 const SLACK: f64 = 0.15;
 
-/// What the counts in the file were made for.
 const ARCHITECTURE: &str = "x86_64";
 
 const HEADER: &str = "\
@@ -29,7 +28,6 @@ const HEADER: &str = "\
 # `cargo xtask budget` fails when a case needs 5% more; `cargo xtask budget --write` accepts.
 ";
 
-/// Compares with the file.
 pub(crate) fn check() -> Done {
     let path = file();
     let text = fs::read_to_string(&path).while_(path.display())?;
@@ -62,7 +60,6 @@ pub(crate) fn check() -> Done {
         .next("make it cheaper, or accept the counts with `cargo xtask budget --write` and say why"))
 }
 
-/// Accepts what is there.
 pub(crate) fn write() -> Done {
     if std::env::consts::ARCH != ARCHITECTURE {
         return Err(Failure::new(format!("the committed counts are for {ARCHITECTURE}, this is another")));

@@ -1,4 +1,4 @@
-//! RustSec's database of vulnerabilities in packages, where it can be had: a clone in the user's cache, renewed once a day.
+//! The RustSec database of vulnerabilities, as a clone in the user's cache that is updated once a day.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,18 @@ use xtask::workspace;
 
 const DATABASE: &str = "https://github.com/rustsec/advisory-db";
 
-/// A clone that could not be renewed for longer says little about today.
+/// An older clone says little about today.
 const OLDEST: Duration = Duration::from_hours(14 * 24);
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// What a check came to.
 pub(super) enum Checked {
     With {
         vulnerable: Vec<String>,
         remarks: Vec<String>,
         date: String,
     },
-    /// There is no database, for this reason.
+    /// No database, for this reason.
     Not(String),
 }
 
@@ -40,7 +39,7 @@ pub(super) fn check(packages: &[(&str, &str)], ignored: &[String]) -> Done<Check
     Ok(Checked::With { vulnerable, remarks, date })
 }
 
-/// Vulnerabilities of these packages, and remarks about them.
+/// Vulnerabilities of these packages, and remarks.
 fn findings(
     database: &Path,
     packages: &[(&str, &str)],
@@ -70,7 +69,7 @@ fn findings(
     Ok((vulnerable, remarks))
 }
 
-/// The clone, or why there is none. An old one is better than none.
+/// The clone or, if there is none, the reason. An old one is better than none.
 fn database() -> Done<Result<PathBuf, String>> {
     let clients = package::cache()?;
     let folder = clients.with_file_name("advisory-db");
@@ -97,30 +96,29 @@ fn database() -> Done<Result<PathBuf, String>> {
     })
 }
 
-/// Gives up soon where the network leads nowhere, and asks for no password.
+/// With short timeouts and without password prompts.
 fn git(folder: &Path) -> Command {
     let mut git = Command::new("git");
     git.arg("-C").arg(folder).args(["-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=10"]);
     git.env("GIT_TERMINAL_PROMPT", "0");
-    // A clone that was cut off is no repository: git would take the one around it.
+    // An interrupted clone is not a repository, and git would use the one around it.
     git.env("GIT_CEILING_DIRECTORIES", folder.parent().unwrap_or(folder));
     git
 }
 
-/// The part of an advisory that decides.
 #[derive(Debug, Default)]
 struct Advisory {
     id: String,
     title: String,
-    /// Unmaintained, for example: worth knowing, and not a hole.
+    /// For example unmaintained: worth knowing, but not a vulnerability.
     is_remark: bool,
     is_withdrawn: bool,
-    /// Versions without the fault.
+    /// Versions without the problem.
     sound: Vec<String>,
 }
 
 impl Advisory {
-    /// Markdown that begins with a block of TOML.
+    /// Markdown that starts with a block of TOML.
     fn parse(text: &str) -> Result<Advisory, String> {
         let rest = text.trim_start().strip_prefix("```toml").ok_or("no block of TOML")?;
         let (head, body) = rest.split_once("```").ok_or("its block of TOML has no end")?;
@@ -139,7 +137,7 @@ impl Advisory {
         Ok(Advisory {
             id: text("id").ok_or("it has no `id`")?.to_owned(),
             title: title.unwrap_or_default().trim().to_owned(),
-            // Code that is unsound is a hole for those who call it.
+            // Unsound code is a vulnerability for its callers.
             is_remark: text("informational").is_some_and(|kind| kind != "unsound"),
             is_withdrawn: advisory.get("withdrawn").is_some(),
             sound: [ranges("patched"), ranges("unaffected")].concat(),

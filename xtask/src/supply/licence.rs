@@ -1,9 +1,8 @@
-//! Licences as packages name them: SPDX expressions of names, `OR`, `AND`, `WITH` and parentheses.
+//! SPDX licence expressions of names, `OR`, `AND`, `WITH` and parentheses.
 
-/// A parsed expression.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Expression {
-    /// A licence, with its exception if it has one.
+    /// A licence, with its exception if any.
     Name(String),
     All(Vec<Expression>),
     Any(Vec<Expression>),
@@ -87,7 +86,7 @@ mod tests {
             ("MIT AND GPL-3.0", &["MIT"], false),
             ("(MIT OR Apache-2.0) AND Unicode-3.0", &["MIT"], false),
             ("(MIT OR Apache-2.0) AND Unicode-3.0", &["MIT", "Unicode-3.0"], true),
-            // `AND` binds closer.
+            // `AND` binds tighter.
             ("MIT OR Apache-2.0 AND GPL-3.0", &["MIT"], true),
             ("MIT OR Apache-2.0 AND GPL-3.0", &["Apache-2.0"], false),
             ("Apache-2.0 WITH LLVM-exception", &["Apache-2.0"], false),

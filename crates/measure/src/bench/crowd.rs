@@ -1,4 +1,4 @@
-//! 32 hooks at once in one session, 10,000 records; then what so long a session costs.
+//! 32 hooks at once in one session, 10,000 records; then the cost of such a long session.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,10 +17,10 @@ use xtask::print;
 const AT_ONCE: usize = 32;
 const RECORDS: u64 = 10_000;
 
-/// In turns. Prompts leave marks, so that the marks are shortened while others append to them.
+/// In turns. Prompts leave marks, so the marks are compacted while other hooks append.
 const EVENTS: [Case; 4] = [USER_PROMPT_SUBMIT, PRE_TOOL_USE, POST_TOOL_USE, STOP];
 
-/// Ids behind those of the warm-up.
+/// Beyond the ids of the warm-up.
 const FIRST: u64 = 100_000;
 
 pub(crate) fn measure(programs: &Programs, runs: usize, problems: &mut Problems) -> Done {
@@ -81,7 +81,7 @@ fn check(stage: &Stage, session: &Session, before: usize, problems: &mut Problem
     let ids: BTreeSet<String> = records.iter().map(|record| text(record, "id")).collect();
     let late = records.iter().filter(|record| record["failure"]["class"] == "deadline").count();
     let foreign = records.iter().filter(|record| {
-        // A run that met its deadline may not have known its session yet.
+        // A run that missed its deadline may not have read its session yet.
         record["session"] != session.id.as_str() && record["failure"].is_null()
     });
     let foreign = foreign.count();

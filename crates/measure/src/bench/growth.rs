@@ -1,5 +1,5 @@
-//! What a long transcript and a large memory cost. (What a long session costs is measured where one is made:
-//! [`super::crowd`].)
+//! The cost of a long transcript and of a large memory. ([`super::crowd`] measures a long session, because it
+//! creates one.)
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -23,7 +23,7 @@ pub(crate) const GOAL: f64 = 1.2;
 
 const GIGABYTE: u64 = 1_000_000_000;
 
-/// Topics of a million logs, automatic ones included.
+/// Of a million logs, including automatic topics.
 const TOPICS: i64 = 100_000;
 
 pub(crate) fn measure(programs: &Programs, runs: usize, problems: &mut Problems) -> Done {
@@ -44,7 +44,8 @@ pub(crate) fn measure(programs: &Programs, runs: usize, problems: &mut Problems)
     memory(programs, runs)
 }
 
-/// A memory of a million logs beside none: hooks read a record and two short lists of its catalogue, and never the store.
+/// Compares a memory of a million logs with none: hooks read one record and two short lists of its catalogue,
+/// never the store.
 fn memory(programs: &Programs, runs: usize) -> Done {
     let (none, large) = (Stage::new()?, Stage::new()?);
     let (without, with) = (none.session(&programs.shipped, 1)?, large.session(&programs.shipped, 1)?);
@@ -58,14 +59,14 @@ fn memory(programs: &Programs, runs: usize) -> Done {
     Ok(())
 }
 
-/// Gives the stage a memory of a million logs. No worker touches it as long as what this gives is held.
+/// Keep the returned lock: it keeps workers away from this fake store.
 pub(crate) fn with_a_large_memory(stage: &Stage) -> Done<Option<File>> {
     let held = stage.hold_workers_off()?;
     remember(stage, &stage.opened()?).while_("writing a catalogue")?;
     Ok(Some(held))
 }
 
-/// The catalogue of a large memory, and in the place of its store a file of that size that none could be read from.
+/// Writes a real catalogue, and in place of the store a file of that size that cannot be read.
 fn remember(stage: &Stage, state: &StateDir) -> std::io::Result<()> {
     let topic = |id| TopicRecord {
         id,
@@ -90,7 +91,7 @@ fn remember(stage: &Stage, state: &StateDir) -> std::io::Result<()> {
     store.set_len(3 * GIGABYTE)
 }
 
-/// Moves the lines to the end of a file of a gigabyte, with a copy of them at its start and a hole between.
+/// Moves the lines to the end of a one-gigabyte file, with a copy at its start and a hole between.
 fn lengthen(session: &Session) -> Done {
     let path = &session.transcript;
     let lines = fs::read(path).while_(path.display())?;
@@ -103,8 +104,8 @@ fn lengthen(session: &Session) -> Done {
     extend().while_(path.display())
 }
 
-/// Times one event in two sessions, in turns, and prints the ratio. Each run finds the marks as they were at first,
-/// else the short session would grow by being measured.
+/// Times one event in two sessions alternately and prints the ratio. Restores the marks before each run,
+/// because runs would make the short session grow.
 pub(crate) fn compare(
     programs: &Programs,
     case: &Case,

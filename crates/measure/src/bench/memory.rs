@@ -1,4 +1,4 @@
-//! Peak memory of a hook run, by the size of its payload.
+//! Peak memory of a hook run, by payload size.
 
 use super::Problems;
 use super::programs::Programs;
@@ -23,7 +23,7 @@ const RUNS: [(Case, usize); 8] = [
     (USER_PROMPT_SUBMIT, 32 * MIB),
 ];
 
-/// Text as tools print it, in JSON: with escapes, which a parser cannot borrow.
+/// JSON-escaped tool output: a parser cannot borrow text with escapes.
 const TEXT: &str = "test listener::takes_a_port ... \\\"ok\\\"\\n";
 
 pub(crate) fn measure(programs: &Programs, problems: &mut Problems) -> Done {
@@ -59,7 +59,7 @@ pub(crate) fn measure(programs: &Programs, problems: &mut Problems) -> Done {
             verdict(peak <= goal),
             if late { ", met its own deadline" } else { "" },
         ));
-        // Unless the gate ran out of time; `time` passes its exit code on.
+        // Unless the gate ran out of time; `time` passes on the exit code.
         if !late {
             case.check(&output)?;
         }

@@ -1,5 +1,4 @@
-//! What it costs to say which phase a prompt asks for: in a process that has done it before, and in a fresh one, whose
-//! weights are not mapped yet.
+//! The cost of classifying a prompt: in a warm process, and in a new one whose weights are not mapped yet.
 
 use std::process::Output;
 use std::time::Duration;
@@ -17,12 +16,12 @@ use xtask::print;
 /// In microseconds.
 const GOAL: f64 = 200.0;
 
-/// Prompts with much around them: the longest that is looked at, and one beyond it.
+/// The longest text that the classifier reads, and a longer one.
 const LONG: [(&str, usize); 2] = [("2 KiB of text", 2 * 1024), ("1 MiB of text", 1024 * 1024)];
 
 pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize) -> Done {
     let prompts = phase::held_out()?;
-    // The first call of a process is a cold one.
+    // The first call of a process is cold.
     let warm = times(stage, programs, prompts.iter().map(String::as_str))?.split_off(1);
     show("held-out prompts, one after the other", &warm.into());
     let mut cold = Samples::default();
@@ -44,7 +43,7 @@ fn show(what: &str, times: &Samples) {
     print::line(&format!("    {what}: p50 {p50:.0} µs, p99 {p99:.0} µs (goal < {GOAL:.0} µs) {verdict}"));
 }
 
-/// What the binary says that each prompt took.
+/// As measured by the binary itself.
 fn times<'a>(
     stage: &Stage,
     programs: &Programs,

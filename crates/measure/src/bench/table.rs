@@ -1,11 +1,10 @@
-//! Numbers for people.
+//! Number formats.
 
-/// A ratio with its goal: `1.08 ok`.
+/// With its goal: `1.08 ok`.
 pub(crate) fn ratio(value: f64, goal: f64) -> String {
     format!("{value:.2} {}", verdict(value <= goal))
 }
 
-/// Whether a goal is met.
 pub(crate) fn verdict(met: bool) -> &'static str {
     if met { "ok" } else { "OVER" }
 }

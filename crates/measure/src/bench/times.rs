@@ -1,4 +1,4 @@
-//! Each event beside the floor, in one interleaved run.
+//! Each event against the floor, in one interleaved run.
 
 use std::fs;
 use std::path::Path;
@@ -19,11 +19,11 @@ use xtask::tools;
 const GOAL_P50: f64 = 1.2;
 const GOAL_P99: f64 = 3.0;
 
-/// Ids of prompts and calls that no warm-up used: a new one each run, as in a session.
+/// Not used by a warm-up: a new id for each run, as in a session.
 const FIRST: u64 = 100_000;
 
 pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize, problems: &mut Problems) -> Done {
-    // Floors first; what follows are hooks.
+    // Floors first, then hooks.
     let variants: [Option<&Path>; 5] = [
         Some(&programs.floor),
         programs.floor_static.as_deref(),
@@ -44,7 +44,7 @@ pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize, problems:
     let mut files = Samples::default();
     for round in 0..runs {
         files.push(new_file(stage, round)?);
-        // Nobody is always the one that runs behind the same other.
+        // Rotates the order, so that no variant always follows the same other one.
         for place in 0..CASES.len() {
             let number = (place * 7 + round * 3) % CASES.len();
             let case = &CASES[number];
@@ -76,7 +76,7 @@ pub(crate) fn measure(stage: &Stage, programs: &Programs, runs: usize, problems:
     show(programs, &times, &faults)
 }
 
-/// Page faults of the floor and of each case, where they can be counted: the median of a few runs.
+/// The median of a few runs, if page faults can be counted.
 fn faults(stage: &Stage, programs: &Programs, sessions: &[Session]) -> Done<Vec<String>> {
     const RUNS: u64 = 9;
     if !cfg!(target_os = "linux") || !tools::present("time") {
@@ -98,8 +98,8 @@ fn faults(stage: &Stage, programs: &Programs, sessions: &[Session]) -> Done<Vec<
     Ok(all)
 }
 
-/// What the file system takes for a file such as a hook leaves at the end of a turn. Where many were deleted in the last minutes
-/// that can be most of a hook's time (ext4 takes no inode again so soon, and looks at each of them).
+/// The time to create a file such as a hook leaves at the end of a turn. After many deletions it can be most
+/// of a hook's time: ext4 does not reuse fresh inodes and inspects each of them.
 fn new_file(stage: &Stage, number: usize) -> Done<Duration> {
     let folder = stage.state().join("spool");
     let (half, whole) = (folder.join(format!(".{number}.half")), folder.join(format!(".{number}.whole")));
@@ -108,7 +108,7 @@ fn new_file(stage: &Stage, number: usize) -> Done<Duration> {
     Ok(start.elapsed())
 }
 
-/// How busy the machine is, where it says so.
+/// The load of the machine, if known.
 fn load() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().unwrap_or("unknown").to_owned()

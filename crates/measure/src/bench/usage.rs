@@ -1,4 +1,4 @@
-//! What the system counted of one run, by GNU time.
+//! Resource usage of one run, from GNU time.
 
 use std::fs;
 use std::path::Path;
@@ -7,16 +7,15 @@ use std::process::{Command, Output};
 use crate::stage::{self, Stage};
 use xtask::failure::{Done, While};
 
-/// Of what a count is wanted, as GNU time spells it.
+/// As GNU time spells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
-    /// KiB of memory at most.
+    /// Peak memory in KiB.
     Peak,
-    /// Page faults that took nothing from a disk.
+    /// Page faults without disk access.
     Faults,
 }
 
-/// Runs a call and counts.
 pub(crate) fn count(stage: &Stage, call: &Command, payload: &str, what: Count) -> Done<(usize, Output)> {
     let report = stage.at("usage");
     let format = match what {

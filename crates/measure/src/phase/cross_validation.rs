@@ -1,7 +1,7 @@
-//! `cargo xtask train-phase --cross-validate`: how well prompts are judged that come from another hand.
+//! `cargo xtask train-phase --cross-validate`: accuracy on prompts by another author.
 //!
-//! The training files were written in batches, one behind the other. Each part that is left out is a stretch of such a
-//! file, so that most of its neighbours in style are left out with it; prompts drawn at random would look far better.
+//! The training files were written in batches. Each fold is a stretch of a file, so that most prompts of
+//! similar style are left out with it; folds drawn at random would look far better.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,6 @@ use xtask::print;
 
 const PARTS: usize = 8;
 
-/// The command.
 pub(crate) fn run() -> Done {
     for report in each_language(judge) {
         print::line(&report?);
@@ -35,7 +34,7 @@ fn judge(number: usize, language: &str) -> Done<String> {
         let documents: Vec<&Document> = rest.map(|(_, document)| document).chain(&examples.framed).collect();
         let mut file = examples.lexicon.clone();
         file.extend(model::train(&documents, &SETTINGS[number]).encode(1.0));
-        // The first section of any file, whatever it is of.
+        // Sections do not depend on the language of the file.
         let table = Table::read(&file, Language::English).ok_or_else(|| Failure::new("no table"))?;
         let before = judged.len();
         for document in &examples.written[left_out] {
@@ -69,7 +68,7 @@ fn percent<'a>(judged: impl Iterator<Item = &'a ([f64; PHASES], usize)>) -> f64 
     100.0 * f64::from(right) / f64::from(all.max(1))
 }
 
-/// How unlikely the right phases were held to be, on average, if scores are divided by this.
+/// Cross-entropy of the right phases at this temperature.
 fn surprise(judged: &[([f64; PHASES], usize)], temperature: f64) -> f64 {
     let one = |(scores, label): &([f64; PHASES], usize)| {
         let sum: f64 = scores.iter().map(|score| ((score - scores[*label]) / temperature).exp()).sum();

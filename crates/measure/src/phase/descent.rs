@@ -1,10 +1,9 @@
-//! Finds the least point of a smooth convex function: L-BFGS, in a fixed order, so that every run ends in the same
-//! bits.
+//! Minimises a smooth convex function: L-BFGS in a fixed order, so that every run gives the same bits.
 
-/// How many steps back the curvature is remembered.
+/// The number of steps that estimate the curvature.
 const MEMORY: usize = 8;
 
-/// Goes down from `point`; `function` gives the value and writes the slope.
+/// `function` returns the value and writes the gradient.
 pub(crate) fn minimise(
     point: &mut [f64],
     most: usize,
@@ -37,7 +36,7 @@ pub(crate) fn minimise(
             let correction = weight - inverse * dot(change, &direction);
             add(&mut direction, correction, step);
         }
-        // Downhill, and by halves until it is lower by enough.
+        // Backtracking line search: halves the step until the value drops enough.
         let steepness = dot(&slope, &direction);
         let mut length = 1.0;
         let next_value = loop {
@@ -67,7 +66,7 @@ pub(crate) fn minimise(
     }
 }
 
-/// Four sums side by side: the processor need not wait for the last addition.
+/// Four parallel sums, so that the processor does not wait for each addition.
 fn dot(one: &[f64], other: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (ones, others) = (one.chunks_exact(4), other.chunks_exact(4));

@@ -1,4 +1,4 @@
-//! `cargo xtask eval-phase`: what the checked-in parameters make of the prompts that nothing was learned from.
+//! `cargo xtask eval-phase`: accuracy of the committed parameters on the held-out prompts.
 
 use std::fmt::Write as _;
 
@@ -13,10 +13,9 @@ const PHASES: usize = Phase::ALL.len();
 const GOAL: f64 = 90.0;
 const GOAL_HARD: f64 = 85.0;
 
-/// Confidence from here on, and how often it is right.
+/// Lower bounds of the confidence groups.
 const STEPS: [f64; 5] = [0.9, 0.7, 0.5, 0.3, 0.0];
 
-/// The command.
 pub(crate) fn run() -> Done {
     let mut missed = Vec::new();
     for language in LANGUAGES {
@@ -42,7 +41,6 @@ pub(crate) fn run() -> Done {
         .next("better features or more training prompts; what is held out stays as it is"))
 }
 
-/// A prompt's own phase and what the classifier says.
 struct One {
     label: usize,
     guess: usize,
@@ -75,7 +73,7 @@ impl Judged {
         if all == 0 { f64::NAN } else { 100.0 * f64::from(right) / f64::from(all) }
     }
 
-    /// The confusion matrix: a row is what was meant, a column what was said.
+    /// The confusion matrix: a row per true phase, a column per answer.
     fn table(&self) -> Vec<String> {
         let mut counts = [[0_u32; PHASES]; PHASES];
         for one in &self.0 {
@@ -99,7 +97,7 @@ impl Judged {
         lines
     }
 
-    /// How often the classifier is right when it says that it is sure.
+    /// Accuracy by confidence.
     fn by_confidence(&self) -> Vec<String> {
         let mut below = f64::INFINITY;
         let mut lines = Vec::new();

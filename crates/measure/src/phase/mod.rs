@@ -1,8 +1,8 @@
-//! `cargo xtask train-phase` and `cargo xtask eval-phase`: the phase classifier's parameters and what they are worth.
+//! `cargo xtask train-phase` and `cargo xtask eval-phase`: trains and measures the phase classifier.
 //!
-//! Training is the same to the bit wherever it runs: one thread per language, a fixed order, and nothing but additions,
-//! multiplications, divisions, square roots and an exponential function of our own, none of which Rust leaves to
-//! the platform. So the checked-in file is compared without tolerance.
+//! Training gives the same bits on every machine: one thread per language, a fixed order, and only additions,
+//! multiplications, divisions, square roots and an exponential function in Rust, none of which depend on the
+//! platform. So the committed file is compared without tolerance.
 
 mod corpus;
 mod cross_validation;
@@ -25,13 +25,12 @@ use xtask::workspace;
 pub(crate) use cross_validation::run as cross_validate;
 pub(crate) use evaluation::run as evaluate;
 
-/// Chosen by `cargo xtask train-phase --cross-validate`, which never sees what is held out.
+/// Chosen by `cargo xtask train-phase --cross-validate`, which does not use the held-out prompts.
 const SETTINGS: [Settings; LANGUAGES.len()] = [
     Settings { decay: 8e-6, rows: 28_000, temperature: 0.65 },
     Settings { decay: 8e-6, rows: 20_000, temperature: 0.72 },
 ];
 
-/// Trains and compares with the file.
 pub(crate) fn check() -> Done {
     let path = file();
     let (written, trained) = (fs::read(&path).while_(path.display())?, train()?);
@@ -49,7 +48,6 @@ pub(crate) fn check() -> Done {
     Err(Failure::new(what).next("`cargo xtask train-phase --write`, then `cargo xtask eval-phase`"))
 }
 
-/// Trains and writes the file.
 pub(crate) fn write() -> Done {
     let (path, trained) = (file(), train()?);
     fs::write(&path, &trained).while_(path.display())?;
@@ -61,7 +59,7 @@ fn file() -> PathBuf {
     workspace::root().join("crates/core/src/feature/activity/classifier/parameters.bin")
 }
 
-/// The whole file.
+/// The content of the parameter file.
 fn train() -> Done<Vec<u8>> {
     let mut file = Vec::new();
     for section in each_language(|number, language| {
@@ -77,7 +75,7 @@ fn train() -> Done<Vec<u8>> {
     Ok(file)
 }
 
-/// The prompts that nothing was learned from, to be timed on.
+/// For timing.
 pub(crate) fn held_out() -> Done<Vec<String>> {
     let mut prompts = Vec::new();
     for language in LANGUAGES {
@@ -86,7 +84,7 @@ pub(crate) fn held_out() -> Done<Vec<String>> {
     Ok(prompts)
 }
 
-/// Does the same for each language, side by side.
+/// In parallel.
 fn each_language<T: Send>(work: impl Fn(usize, &'static str) -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
         let work = &work;
@@ -99,10 +97,9 @@ fn each_language<T: Send>(work: impl Fn(usize, &'static str) -> T + Sync) -> Vec
     })
 }
 
-/// All that a language is learned from.
 struct Examples {
     lexicon: Vec<u8>,
-    /// By people, in the order of the file.
+    /// Written by people, in the order of the file.
     written: Vec<Document>,
     hard: Vec<bool>,
     framed: Vec<Document>,

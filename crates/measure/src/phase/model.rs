@@ -1,5 +1,5 @@
-//! Multinomial logistic regression over the features of labelled prompts, cut down to the features that matter and
-//! written as the table that the classifier reads.
+//! Multinomial logistic regression over the features of labelled prompts, reduced to the features that matter
+//! and written as the table that the classifier reads.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,27 +13,27 @@ use tidegate_core::feature::activity::classifier::table::{BUCKETS, PHASES, RARIT
 use super::corpus::Example;
 use super::descent::minimise;
 
-/// What cross-validation on the training part chose for a language.
+/// Chosen by cross-validation on the training part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    /// How strongly weights are held near zero.
+    /// The L2 penalty.
     pub(crate) decay: f64,
-    /// So many features are kept.
+    /// The number of features to keep.
     pub(crate) rows: usize,
-    /// Scores are divided by this, so that confidence is how often the classifier is right.
+    /// Scores are divided by it, so that the confidence equals the accuracy.
     pub(crate) temperature: f64,
 }
 
-/// A feature is learned if it is in so many prompts.
+/// A feature must be in this many prompts.
 const LEAST: u32 = 2;
 
-/// Steps to find out which features matter, then to weigh those.
+/// Iterations to select features, then to fit their weights.
 const STEPS: [usize; 2] = [40, 150];
 
-/// A slope that is as good as level.
+/// Where the gradient counts as zero.
 const LEVEL: f64 = 1e-4;
 
-/// A prompt taken apart, with its phase.
+/// The features of a prompt, with its phase.
 pub(crate) struct Document {
     pub(crate) phase: Phase,
     pub(crate) features: Features,
@@ -47,13 +47,13 @@ impl Document {
     }
 }
 
-/// What the classifier knows two features apart by.
+/// The classifier identifies a feature by these bits.
 fn key(hash: u32) -> u32 {
     let [bucket, lower] = table::split(hash);
     ((bucket << 16) | lower) as u32
 }
 
-/// The features that have a row, by ascending key.
+/// By ascending key.
 struct Vocabulary {
     keys: Vec<u32>,
     rarity: Vec<u8>,
@@ -81,7 +81,7 @@ impl Vocabulary {
         Vocabulary { keys, rarity }
     }
 
-    /// Documents as numbers: which row, how much.
+    /// As pairs of row and value.
     fn rows(&self, documents: &[&Document]) -> Vec<Vec<(u32, f64)>> {
         let index: HashMap<u32, u32> = self.keys.iter().copied().zip(0..).collect();
         let row = |document: &&Document| {
@@ -99,7 +99,6 @@ impl Vocabulary {
         documents.iter().map(row).collect()
     }
 
-    /// Only these rows.
     fn keep(&self, mut rows: Vec<usize>) -> Vocabulary {
         rows.sort_unstable();
         let keys = rows.iter().map(|row| self.keys[*row]).collect();
@@ -107,7 +106,8 @@ impl Vocabulary {
     }
 }
 
-/// Newton's way over our own exponential function: the C library's logarithm differs between platforms.
+/// Newton's method on the portable exponential function: the logarithm of the C library differs between
+/// platforms.
 fn ln(x: f64) -> f64 {
     let exponent = (x.to_bits() >> 52) as f64 - 1023.0;
     let mut y = (exponent + 0.5) * std::f64::consts::LN_2;
@@ -118,20 +118,18 @@ fn ln(x: f64) -> f64 {
     y
 }
 
-/// What was learned.
 pub(crate) struct Model {
     vocabulary: Vocabulary,
     bias: [f64; PHASES],
     weights: Vec<f64>,
 }
 
-/// A row of weights, padded so that it fills whole vector registers.
+/// Padded to fill whole vector registers.
 const WIDTH: usize = 12;
 
-/// Learns from these documents.
 pub(crate) fn train(documents: &[&Document], settings: &Settings) -> Model {
     let first = fit(Vocabulary::of(documents), documents, settings, STEPS[0]);
-    // By how far a feature can move one phase against another.
+    // By the largest difference between the weights of two phases.
     let mut order: Vec<(f64, usize)> = Vec::new();
     for (row, weights) in first.weights.chunks_exact(WIDTH).enumerate() {
         let rarity = f64::from(first.vocabulary.rarity[row]);
@@ -147,7 +145,7 @@ fn fit(vocabulary: Vocabulary, documents: &[&Document], settings: &Settings, ste
     let rows = vocabulary.rows(documents);
     let total: f64 = documents.iter().map(|document| document.weight).sum();
     let count = vocabulary.keys.len();
-    // The last row is the bias, which is not held near zero.
+    // The last row is the bias, which has no penalty.
     let mut point = vec![0.0; (count + 1) * WIDTH];
     minimise(&mut point, steps, LEVEL, |point, slope| {
         let mut loss = 0.0;
@@ -200,7 +198,6 @@ fn chunk(numbers: &[f64], row: u32) -> &[f64; WIDTH] {
 }
 
 impl Model {
-    /// As the classifier reads it.
     pub(crate) fn encode(&self, temperature: f64) -> Vec<u8> {
         let largest = self.weights.iter().fold(1e-9_f64, |largest, weight| largest.max(weight.abs()));
         let unit = largest / 127.0;
@@ -245,7 +242,7 @@ mod tests {
         }
     }
 
-    /// What is written is what was learned, as exactly as eight bits can say it.
+    /// The table contains the learned weights, up to rounding to eight bits.
     #[test]
     fn the_table_says_what_was_learned() {
         let examples = [

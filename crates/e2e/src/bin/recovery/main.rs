@@ -1,5 +1,6 @@
-//! Recovery, measured: sessions with planted facts go through a compaction on the real client, with and without
-//! Tidegate, and what stands in the model's first two requests afterwards is counted. `cargo xtask recovery` runs it.
+//! Measures recovery: sessions with planted facts go through a compaction on the real client, with and
+//! without Tidegate. Counted are the facts in the model's first two requests afterwards. `cargo xtask
+//! recovery` runs it.
 
 mod play;
 mod sessions;

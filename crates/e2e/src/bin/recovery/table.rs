@@ -1,4 +1,4 @@
-//! What is printed, and whether it is good enough.
+//! Prints the result and decides whether it is good enough.
 
 use std::fmt::Write as _;
 
@@ -7,14 +7,12 @@ use crate::sessions::Kind;
 
 /// All sessions, played in one way.
 pub(crate) struct Row {
-    /// The way.
     pub(crate) way: Way,
-    /// What came of each session.
     pub(crate) outcomes: Vec<Outcome>,
 }
 
 impl Row {
-    /// Facts of these kinds that were kept, of how many.
+    /// Kept facts of these kinds, and their total.
     fn kept(&self, kinds: &[Kind]) -> (usize, usize) {
         let facts = self.outcomes.iter().flat_map(|outcome| &outcome.facts);
         let of: Vec<bool> = facts.filter(|(kind, _)| kinds.contains(kind)).map(|(_, kept)| *kept).collect();
@@ -67,7 +65,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
     text
 }
 
-/// Ways in which Tidegate was no help: fewer facts of some kind were kept with it than without, or no more in all.
+/// Pairs in which Tidegate did not help: some kind kept fewer facts with it, or all kinds together not more.
 pub(crate) fn worse(rows: &[Row]) -> Vec<String> {
     let mut worse = Vec::new();
     for pair in rows.chunks(2) {
