@@ -35,7 +35,7 @@ impl Built {
             // As `cargo clippy -- -D warnings` does it.
             .env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
             .env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__");
-        Built::read(&workspace::said(&mut compile)?)
+        Built::read(&workspace::read_stdout(&mut compile)?)
     }
 
     /// Cargo's messages: one JSON object per line.

@@ -12,17 +12,17 @@ use xtask::workspace;
 pub(crate) fn pinned() -> Done<String> {
     let path = workspace::root().join("crates/e2e/client-version");
     let text = fs::read_to_string(&path).while_(path.display())?;
-    checked(text.trim())
+    check_version(text.trim())
 }
 
 pub(crate) fn latest() -> Done<String> {
     package::need_npm()?;
-    let text = workspace::output(Command::new("npm").args(["view", &name()?, "version"]))?;
-    checked(text.trim())
+    let text = workspace::read_output(Command::new("npm").args(["view", &package_name()?, "version"]))?;
+    check_version(text.trim())
 }
 
 /// A version becomes part of a path and of a command line.
-pub(crate) fn checked(version: &str) -> Done<String> {
+pub(crate) fn check_version(version: &str) -> Done<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
     if version.starts_with(|c: char| c.is_ascii_digit()) && version.chars().all(plain) {
         return Ok(version.to_owned());
@@ -43,14 +43,14 @@ pub(crate) fn fetch(version: &str) -> Done<PathBuf> {
 fn package(version: &str) -> Done<Package> {
     Ok(Package {
         folder: version.to_owned(),
-        spec: format!("{}@{version}", name()?),
+        spec: format!("{}@{version}", package_name()?),
         version: version.to_owned(),
         executable: PathBuf::from("claude"),
         run_by: None,
     })
 }
 
-fn name() -> Done<String> {
+fn package_name() -> Done<String> {
     Ok(format!("@anthropic-ai/claude-code-{}", platform()?.npm))
 }
 
@@ -60,10 +60,10 @@ mod tests {
 
     #[test]
     fn versions_cannot_leave_the_cache() {
-        assert!(checked("2.1.325").is_ok());
-        assert!(checked("2.2.0-beta.1").is_ok());
+        assert!(check_version("2.1.325").is_ok());
+        assert!(check_version("2.2.0-beta.1").is_ok());
         for bad in ["", "..", "../x", "latest", "1/2", "1 2", "-1"] {
-            assert!(checked(bad).is_err(), "{bad}");
+            assert!(check_version(bad).is_err(), "{bad}");
         }
     }
 }

@@ -36,10 +36,10 @@ const IMPURE: [&str; 3] = ["libc", "rustix", "tempfile"];
 
 pub(crate) fn check() -> Done {
     refuse_heavy()?;
-    let path = list();
+    let path = list_path();
     let text = fs::read_to_string(&path).while_(path.display())?;
-    let (wanted, found) = (text.lines().map(str::to_owned).collect(), tree("tidegate-hook", &TARGETS)?);
-    let differences = differences(&wanted, &found);
+    let (wanted, found) = (text.lines().map(str::to_owned).collect(), crates_of("tidegate-hook", &TARGETS)?);
+    let differences = describe_differences(&wanted, &found);
     if differences.is_empty() {
         print::line(&format!("    {} crates on the hook path, as listed", found.len()));
         return Ok(());
@@ -50,14 +50,14 @@ pub(crate) fn check() -> Done {
 
 pub(crate) fn write() -> Done {
     refuse_heavy()?;
-    let found: Vec<String> = tree("tidegate-hook", &TARGETS)?.into_iter().collect();
-    let path = list();
+    let found: Vec<String> = crates_of("tidegate-hook", &TARGETS)?.into_iter().collect();
+    let path = list_path();
     fs::write(&path, found.join("\n") + "\n").while_(path.display())?;
     print::line(&format!("    {} crates written to {}", found.len(), path.display()));
     Ok(())
 }
 
-fn list() -> PathBuf {
+fn list_path() -> PathBuf {
     workspace::root().join("crates/hook/dependencies.txt")
 }
 
@@ -65,7 +65,7 @@ fn refuse_heavy() -> Done {
     let hook: Vec<&str> = HEAVY.to_vec();
     let core: Vec<&str> = HEAVY.into_iter().chain(IMPURE).collect();
     for (package, denied) in [("tidegate-hook", hook), ("tidegate-core", core)] {
-        let tree = tree(package, &["all"])?;
+        let tree = crates_of(package, &["all"])?;
         let found: Vec<&str> = denied.into_iter().filter(|name| tree.contains(*name)).collect();
         if !found.is_empty() {
             let culprit = found[0];
@@ -79,17 +79,17 @@ fn refuse_heavy() -> Done {
     Ok(())
 }
 
-fn tree(package: &str, targets: &[&str]) -> Done<BTreeSet<String>> {
+fn crates_of(package: &str, targets: &[&str]) -> Done<BTreeSet<String>> {
     let mut command =
         cargo(&["tree", "--package", package, "--edges", "normal", "--prefix", "none", "--locked"]);
     for target in targets {
         command.args(["--target", target]);
     }
-    let text = workspace::output(&mut command)?;
+    let text = workspace::read_output(&mut command)?;
     Ok(text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect())
 }
 
-fn differences(wanted: &BTreeSet<String>, found: &BTreeSet<String>) -> String {
+fn describe_differences(wanted: &BTreeSet<String>, found: &BTreeSet<String>) -> String {
     let added = found.difference(wanted).map(|name| format!("  added:   {name}"));
     let removed = wanted.difference(found).map(|name| format!("  removed: {name}"));
     added.chain(removed).collect::<Vec<_>>().join("\n")
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn differences_say_which_way() {
         let set = |names: &[&str]| names.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
-        assert_eq!(differences(&set(&["a", "b"]), &set(&["a", "b"])), "");
-        assert_eq!(differences(&set(&["a", "b"]), &set(&["b", "c"])), "  added:   c\n  removed: a");
+        assert_eq!(describe_differences(&set(&["a", "b"]), &set(&["a", "b"])), "");
+        assert_eq!(describe_differences(&set(&["a", "b"]), &set(&["b", "c"])), "  added:   c\n  removed: a");
     }
 }

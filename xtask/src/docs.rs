@@ -17,17 +17,17 @@ const FILES: [(&str, &str); 4] = [
 ];
 
 pub(crate) fn check() -> Done {
-    check_by(compiling)
+    compare_files(compile_and_run)
 }
 
-pub(crate) fn check_of(program: &Path) -> Done {
-    check_by(|| Command::new(program))
+pub(crate) fn check_with(program: &Path) -> Done {
+    compare_files(|| Command::new(program))
 }
 
-fn check_by(program: impl Fn() -> Command) -> Done {
+fn compare_files(program: impl Fn() -> Command) -> Done {
     for (file, what) in FILES {
         let path = workspace::root().join(file);
-        let (written, made) = (fs::read_to_string(&path).while_(path.display())?, make(program(), what)?);
+        let (written, made) = (fs::read_to_string(&path).while_(path.display())?, generate(program(), what)?);
         if written == made {
             continue;
         }
@@ -43,17 +43,17 @@ fn check_by(program: impl Fn() -> Command) -> Done {
 pub(crate) fn write() -> Done {
     for (file, what) in FILES {
         let path = workspace::root().join(file);
-        fs::write(&path, make(compiling(), what)?).while_(path.display())?;
+        fs::write(&path, generate(compile_and_run(), what)?).while_(path.display())?;
         print::line(&format!("    {file}"));
     }
     Ok(())
 }
 
 /// Compiles the current sources first.
-fn compiling() -> Command {
+fn compile_and_run() -> Command {
     cargo(&["run", "--quiet", "--locked", "--package", "tidegate", "--"])
 }
 
-fn make(mut program: Command, what: &str) -> Done<String> {
-    workspace::output(program.args(["reference", what]))
+fn generate(mut program: Command, what: &str) -> Done<String> {
+    workspace::read_output(program.args(["reference", what]))
 }

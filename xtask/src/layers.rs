@@ -17,7 +17,7 @@ const AGGREGATES: [&str; 5] = ["config", "facts", "marks", "policy", "verdict"];
 pub(crate) fn check() -> Done {
     let source = workspace::root().join("crates/core/src");
     let lib = source.join("lib.rs");
-    let order = modules(&fs::read_to_string(&lib).while_(lib.display())?);
+    let order = declared_modules(&fs::read_to_string(&lib).while_(lib.display())?);
     let mut files = Vec::new();
     find_sources(&source, &mut files)?;
     files.sort();
@@ -50,7 +50,7 @@ fn find_sources(folder: &Path, files: &mut Vec<PathBuf>) -> Done {
 }
 
 /// In the order of `lib.rs`.
-fn modules(lib: &str) -> Vec<String> {
+fn declared_modules(lib: &str) -> Vec<String> {
     let declared = lib.lines().filter_map(|line| line.trim().strip_suffix(';'));
     declared.filter_map(|line| line.rsplit_once("mod ")).map(|(_, name)| name.to_owned()).collect()
 }
@@ -166,7 +166,9 @@ mod tests {
     use super::*;
 
     fn wrong(file: &str, text: &str) -> Vec<String> {
-        let order = modules("//! Core.\npub mod text;\npub mod host;\npub mod feature;\npub mod pipeline;\n");
+        let order = declared_modules(
+            "//! Core.\npub mod text;\npub mod host;\npub mod feature;\npub mod pipeline;\n",
+        );
         wrong_arrows(&module_path(Path::new(file)), text, &order).into_iter().collect()
     }
 

@@ -1,6 +1,6 @@
 //! Tasks of this repository: `cargo xtask`.
 
-mod beside;
+mod background;
 mod built;
 mod client;
 mod deps;

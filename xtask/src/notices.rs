@@ -19,7 +19,7 @@ const LGPL: &str = include_str!("../licences/LGPL-2.1.txt");
 
 pub(crate) fn check() -> Done {
     let path = workspace::root().join(FILE);
-    let (written, made) = (fs::read_to_string(&path).while_(path.display())?, make()?);
+    let (written, made) = (fs::read_to_string(&path).while_(path.display())?, generate()?);
     if written == made {
         print::line(&format!("    {FILE} is current"));
         return Ok(());
@@ -31,13 +31,13 @@ pub(crate) fn check() -> Done {
 
 pub(crate) fn write() -> Done {
     let path = workspace::root().join(FILE);
-    fs::write(&path, make()?).while_(path.display())?;
+    fs::write(&path, generate()?).while_(path.display())?;
     print::line(&format!("    {FILE}"));
     Ok(())
 }
 
-fn make() -> Done<String> {
-    let linked = linked()?;
+fn generate() -> Done<String> {
+    let linked = linked_packages()?;
     let packages = supply::packages()?;
     let mut packages: Vec<&Package> = packages
         .iter()
@@ -75,7 +75,7 @@ fn make() -> Done<String> {
     let mut texts: Vec<(String, Vec<String>)> = texts.into_iter().collect();
     // By package, so that an update changes few lines.
     texts.sort_by(|(_, one), (_, other)| one.cmp(other));
-    texts.push((normal(LGPL), vec!["The GNU C Library".to_owned()]));
+    texts.push((normalise_text(LGPL), vec!["The GNU C Library".to_owned()]));
     for (licence, packages) in texts {
         let _ = write!(text, "\n### {}\n\n````text\n{licence}````\n", packages.join(", "));
     }
@@ -83,7 +83,7 @@ fn make() -> Done<String> {
 }
 
 /// Without macros, build dependencies and test dependencies.
-fn linked() -> Done<BTreeSet<(String, String)>> {
+fn linked_packages() -> Done<BTreeSet<(String, String)>> {
     let mut tree = cargo(&[
         "tree",
         "--package",
@@ -99,7 +99,7 @@ fn linked() -> Done<BTreeSet<(String, String)>> {
     for target in TARGETS {
         tree.args(["--target", target]);
     }
-    let text = workspace::output(&mut tree)?;
+    let text = workspace::read_output(&mut tree)?;
     let package = |line: &str| {
         let mut words = line.split_whitespace();
         let (name, version) = (words.next()?, words.next()?.strip_prefix('v')?);
@@ -132,12 +132,12 @@ fn licence_texts(package: &Package) -> Done<Vec<String>> {
     }
     files
         .iter()
-        .map(|file| fs::read_to_string(file).map(|text| normal(&text)).while_(file.display()))
+        .map(|file| fs::read_to_string(file).map(|text| normalise_text(&text)).while_(file.display()))
         .collect()
 }
 
 /// Copies of a text differ in line ends and trailing spaces.
-fn normal(text: &str) -> String {
+fn normalise_text(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     lines.join("\n").trim_matches('\n').to_owned() + "\n"
 }

@@ -26,7 +26,7 @@ pub(crate) struct Package {
 impl Package {
     /// Whether or not it was fetched.
     pub(crate) fn path(&self) -> Done<PathBuf> {
-        Ok(self.executable_in(&cache()?.join(&self.folder)))
+        Ok(self.executable_in(&cache_folder()?.join(&self.folder)))
     }
 
     pub(crate) fn in_cache(&self) -> bool {
@@ -40,7 +40,7 @@ impl Package {
             return Ok(executable);
         }
         need_npm()?;
-        let packages = cache()?;
+        let packages = cache_folder()?;
         fs::create_dir_all(&packages).while_(packages.display())?;
         // On the same file system, so that a rename puts it in place as a whole.
         let temporary = tempfile::Builder::new().prefix(".fetch-").tempdir_in(&packages);
@@ -48,14 +48,14 @@ impl Package {
         print::line(&format!("    fetching {}", self.spec));
         let mut npm = Command::new("npm");
         npm.args(["pack", "--loglevel=error", &self.spec, "--pack-destination"]).arg(temporary.path());
-        let archive = workspace::output(&mut npm)
+        let archive = workspace::read_output(&mut npm)
             .map_err(|failure| failure.next("check the version, and that npm reaches its registry"))?;
         let archive = temporary.path().join(archive.lines().last().unwrap_or_default().trim());
         let unpacked = temporary.path().join("unpacked");
         fs::create_dir(&unpacked).while_(unpacked.display())?;
-        workspace::output(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(&unpacked))?;
+        workspace::read_output(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(&unpacked))?;
         self.verify(&self.executable_in(&unpacked), temporary.path())?;
-        link(&Path::new("package").join(&self.executable), &unpacked.join("executable"))?;
+        link_executable(&Path::new("package").join(&self.executable), &unpacked.join("executable"))?;
         let home = packages.join(&self.folder);
         // Another run may have been faster; its copy is as good.
         match fs::rename(&unpacked, &home) {
@@ -78,8 +78,8 @@ impl Package {
             command.arg(executable);
         }
         command.arg("--version").env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin").current_dir(home);
-        let said = workspace::output(&mut command)?;
-        if says(&said, &self.version) {
+        let said = workspace::read_output(&mut command)?;
+        if prints_version(&said, &self.version) {
             return Ok(());
         }
         Err(Failure::new(format!("{} calls itself {:?}", self.spec, said.trim())))
@@ -87,25 +87,25 @@ impl Package {
 }
 
 /// Accepts `codex-cli 0.166.0`, `v22.23.3` and `2.1.138 (Claude Code)`.
-fn says(said: &str, version: &str) -> bool {
+fn prints_version(said: &str, version: &str) -> bool {
     let bare = |word: &str| word.trim_start_matches('v').trim_end_matches('.') == version;
     said.split_whitespace().any(bare)
 }
 
 /// Gives the executable the same path on every platform.
 #[cfg(unix)]
-fn link(to: &Path, at: &Path) -> Done {
+fn link_executable(to: &Path, at: &Path) -> Done {
     std::os::unix::fs::symlink(to, at).while_(at.display())
 }
 
 /// There are no packages for this system.
 #[cfg(not(unix))]
-fn link(_to: &Path, _at: &Path) -> Done {
+fn link_executable(_to: &Path, _at: &Path) -> Done {
     Ok(())
 }
 
 pub(crate) fn need_npm() -> Done {
-    if tools::present("npm") {
+    if tools::is_on_path("npm") {
         return Ok(());
     }
     Err(Failure::new("npm is missing, and with it the client")
@@ -134,7 +134,7 @@ pub(crate) fn platform() -> Done<Platform> {
 }
 
 /// The scenarios look here too.
-pub(crate) fn cache() -> Done<PathBuf> {
+pub(crate) fn cache_folder() -> Done<PathBuf> {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
     let cache = cache.ok_or_else(|| Failure::new("no place for the client: HOME is not set"))?;
@@ -150,10 +150,10 @@ mod tests {
         for said in
             ["0.166.0\n", "codex-cli 0.166.0", "v0.166.0", "Copilot CLI 0.166.0.\nRun it", "0.166.0 (x)"]
         {
-            assert!(says(said, "0.166.0"), "{said}");
+            assert!(prints_version(said, "0.166.0"), "{said}");
         }
         for said in ["", "0.166.01", "10.166.0", "0.166.0-beta"] {
-            assert!(!says(said, "0.166.0"), "{said}");
+            assert!(!prints_version(said, "0.166.0"), "{said}");
         }
     }
 }

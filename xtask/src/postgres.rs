@@ -8,12 +8,12 @@ use xtask::tools;
 pub(crate) const WITHOUT: &str = "TIDEGATE_TEST_WITHOUT_POSTGRES";
 
 /// Installs a server only if none is found: Debian's package is large and starts a server that no test uses.
-pub(crate) fn ensure() -> Done {
-    if !present() {
+pub(crate) fn ensure_server() -> Done {
+    if !is_installed() {
         print::line("    missing: a PostgreSQL server; installing");
-        tools::install(&["postgresql", "openssl"])?;
+        tools::install_packages(&["postgresql", "openssl"])?;
     }
-    if present() {
+    if is_installed() {
         return Ok(());
     }
     Err(Failure::new("PostgreSQL was installed, but not where it is looked for")
@@ -21,9 +21,9 @@ pub(crate) fn ensure() -> Done {
 }
 
 /// Searches like the crate `team-server`.
-fn present() -> bool {
+fn is_installed() -> bool {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let debian =
         versions.map(|version| version.path().join("bin")).any(|folder| folder.join("initdb").is_file());
-    (debian || tools::present("initdb")) && tools::present("openssl")
+    (debian || tools::is_on_path("initdb")) && tools::is_on_path("openssl")
 }

@@ -23,16 +23,16 @@ pub(crate) struct Scratch(Option<TempDir>);
 impl Scratch {
     /// A `TMPDIR` of the user takes precedence.
     pub(crate) fn new() -> Scratch {
-        remove_left();
+        remove_stale_folders();
         let chosen = std::env::var_os("TMPDIR").is_some();
         let prefix = format!("{PREFIX}{}-", std::process::id());
-        let folder = (!chosen && room(MEMORY).is_some_and(|room| room >= ROOM_KIB))
+        let folder = (!chosen && free_kib(MEMORY).is_some_and(|room| room >= ROOM_KIB))
             .then(|| tempfile::Builder::new().prefix(&prefix).tempdir_in(MEMORY).ok())
             .flatten();
         Scratch(folder.filter(|folder| runs_programs(folder.path())))
     }
 
-    pub(crate) fn given(&self, mut command: Command) -> Command {
+    pub(crate) fn with_folder(&self, mut command: Command) -> Command {
         if let Some(folder) = &self.0 {
             command.env("TMPDIR", folder.path());
         }
@@ -41,24 +41,24 @@ impl Scratch {
 }
 
 /// Folders of killed runs would take memory until the next restart.
-fn remove_left() {
+fn remove_stale_folders() {
     for entry in fs::read_dir(MEMORY).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let Some(process) = name.to_str().and_then(made_by) else { continue };
+        let Some(process) = name.to_str().and_then(owner_process) else { continue };
         if !Path::new("/proc").join(process).exists() {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
-fn made_by(name: &str) -> Option<&str> {
+fn owner_process(name: &str) -> Option<&str> {
     let (process, _) = name.strip_prefix(PREFIX)?.split_once('-')?;
     process.parse::<u32>().is_ok().then_some(process)
 }
 
 /// In KiB, from `df`.
-fn room(folder: &str) -> Option<u64> {
-    let told = workspace::output(Command::new("df").args(["-k", "--output=avail", folder])).ok()?;
+fn free_kib(folder: &str) -> Option<u64> {
+    let told = workspace::read_output(Command::new("df").args(["-k", "--output=avail", folder])).ok()?;
     told.lines().nth(1)?.trim().parse().ok()
 }
 
@@ -75,9 +75,9 @@ mod tests {
 
     #[test]
     fn only_folders_of_this_kind_have_a_maker() {
-        assert_eq!(made_by("tidegate-test-4711-aB3"), Some("4711"));
+        assert_eq!(owner_process("tidegate-test-4711-aB3"), Some("4711"));
         for other in ["tidegate-test-x-aB3", "tidegate-4711-aB3", "tidegate-test-4711", "PostgreSQL.1-2"] {
-            assert_eq!(made_by(other), None, "{other}");
+            assert_eq!(owner_process(other), None, "{other}");
         }
     }
 }

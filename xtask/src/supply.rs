@@ -45,7 +45,7 @@ pub(crate) fn check() -> Done<Option<String>> {
     let accepted = Accepted::read()?;
     let packages = packages()?;
     let faults = licence_faults(&packages, &accepted.licences);
-    fail(
+    fail_with_faults(
         &faults,
         "licences that deny.toml does not accept",
         "choose another package, or accept the licence",
@@ -57,7 +57,11 @@ pub(crate) fn check() -> Done<Option<String>> {
         locked.extend(locked_in(&text).while_(path.display())?);
     }
     let faults = source_faults(&locked, &accepted.registries);
-    fail(&faults, "packages from elsewhere than deny.toml accepts", "use a release from crates.io")?;
+    fail_with_faults(
+        &faults,
+        "packages from elsewhere than deny.toml accepts",
+        "use a release from crates.io",
+    )?;
     print::line(&format!("    {} packages, licences and sources as accepted", locked.len()));
     let versions: Vec<(&str, &str)> = locked
         .iter()
@@ -69,7 +73,11 @@ pub(crate) fn check() -> Done<Option<String>> {
             for remark in remarks {
                 print::line(&format!("    remark: {remark}"));
             }
-            fail(&vulnerable, "known vulnerabilities", "update the package (`cargo update -p NAME`)")?;
+            fail_with_faults(
+                &vulnerable,
+                "known vulnerabilities",
+                "update the package (`cargo update -p NAME`)",
+            )?;
             print::line(&format!("    no known vulnerability; RustSec's advisories as of {date}"));
             Ok(None)
         }
@@ -80,7 +88,7 @@ pub(crate) fn check() -> Done<Option<String>> {
     }
 }
 
-fn fail(faults: &[String], what: &str, next: &str) -> Done {
+fn fail_with_faults(faults: &[String], what: &str, next: &str) -> Done {
     if faults.is_empty() {
         return Ok(());
     }
@@ -115,7 +123,7 @@ impl Accepted {
 
 /// Of the workspace's lock, for all platforms.
 pub(crate) fn packages() -> Done<Vec<Package>> {
-    let text = workspace::output(&mut cargo(&["metadata", "--format-version", "1", "--locked"]))?;
+    let text = workspace::read_output(&mut cargo(&["metadata", "--format-version", "1", "--locked"]))?;
     let metadata: Value = serde_json::from_str(&text).while_("reading what cargo metadata prints")?;
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let text = |package: &Value, key: &str| package[key].as_str().map(str::to_owned);

@@ -32,23 +32,23 @@ pub fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// Cargo's output directory.
-pub fn target() -> Done<PathBuf> {
-    let metadata = output(&mut cargo(&["metadata", "--no-deps", "--format-version", "1", "--locked"]))?;
+pub fn target_folder() -> Done<PathBuf> {
+    let metadata = read_output(&mut cargo(&["metadata", "--no-deps", "--format-version", "1", "--locked"]))?;
     let metadata: Value = serde_json::from_str(&metadata).while_("reading what cargo metadata prints")?;
     let target = metadata["target_directory"].as_str();
     target.map(PathBuf::from).ok_or_else(|| Failure::new("cargo metadata names no target_directory"))
 }
 
 pub fn run(command: &mut Command) -> Done {
-    let status = command.status().while_(shown(command))?;
+    let status = command.status().while_(command_line(command))?;
     if status.success() {
         return Ok(());
     }
-    Err(Failure::new(format!("`{}` ended with {status}", shown(command))))
+    Err(Failure::new(format!("`{}` ended with {status}", command_line(command))))
 }
 
 pub fn run_and_read(command: &mut Command, printed: &mut String) -> Done {
-    let name = shown(command);
+    let name = command_line(command);
     let mut child = command.stdout(Stdio::piped()).spawn().while_(&name)?;
     let stdout = child.stdout.take().expect("it is piped");
     for line in BufReader::new(stdout).split(b'\n') {
@@ -66,26 +66,26 @@ pub fn run_and_read(command: &mut Command, printed: &mut String) -> Done {
 }
 
 /// Returns stdout; stderr goes to the screen.
-pub fn said(command: &mut Command) -> Done<String> {
-    let ran = command.stderr(Stdio::inherit()).output().while_(shown(command))?;
+pub fn read_stdout(command: &mut Command) -> Done<String> {
+    let ran = command.stderr(Stdio::inherit()).output().while_(command_line(command))?;
     if ran.status.success() {
         return Ok(String::from_utf8_lossy(&ran.stdout).into_owned());
     }
-    Err(Failure::new(format!("`{}` ended with {}", shown(command), ran.status)))
+    Err(Failure::new(format!("`{}` ended with {}", command_line(command), ran.status)))
 }
 
 /// Fails with the stderr of the command.
-pub fn output(command: &mut Command) -> Done<String> {
-    let Output { status, stdout, stderr } = command.output().while_(shown(command))?;
+pub fn read_output(command: &mut Command) -> Done<String> {
+    let Output { status, stdout, stderr } = command.output().while_(command_line(command))?;
     if status.success() {
         return Ok(String::from_utf8_lossy(&stdout).into_owned());
     }
     let stderr = String::from_utf8_lossy(&stderr);
-    Err(Failure::new(format!("`{}` ended with {status}:\n{}", shown(command), stderr.trim_end())))
+    Err(Failure::new(format!("`{}` ended with {status}:\n{}", command_line(command), stderr.trim_end())))
 }
 
 /// As a person would type it.
-pub fn shown(command: &Command) -> String {
+pub fn command_line(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let mut text = program.to_string_lossy().into_owned();
     for argument in command.get_args() {

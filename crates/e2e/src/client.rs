@@ -116,7 +116,7 @@ impl<'a> Launch<'a> {
         self.home
     }
 
-    pub fn start(self) -> Session {
+    pub fn start(self) -> ClientSession {
         let slot = Slot::take();
         let mut command = self.command();
         command
@@ -146,7 +146,7 @@ impl<'a> Launch<'a> {
             let _ = stderr.read_to_string(&mut text);
             let _ = tell.send(text);
         });
-        Session {
+        ClientSession {
             child,
             stdin,
             lines,
@@ -165,7 +165,7 @@ impl<'a> Launch<'a> {
     }
 }
 
-pub struct Session {
+pub struct ClientSession {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
@@ -175,7 +175,7 @@ pub struct Session {
     _slot: Slot,
 }
 
-impl Session {
+impl ClientSession {
     /// Sends a prompt or a slash command and returns the events up to the turn's result.
     pub fn ask(&mut self, prompt: &str) -> Stream {
         let line = json!({ "type": "user", "message": { "role": "user", "content": prompt } });
@@ -227,7 +227,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for ClientSession {
     fn drop(&mut self) {
         self.stdin = None;
         let _ = self.child.kill();

@@ -21,15 +21,9 @@ const USUAL_PROMPT: u64 = 12_000;
 #[derive(Clone, Debug)]
 pub enum Call {
     /// With JSON arguments.
-    Function {
-        name: String,
-        arguments: Value,
-    },
+    Function { name: String, arguments: Value },
     /// With one text as its input, such as a patch.
-    Freeform {
-        name: String,
-        input: String,
-    },
+    Freeform { name: String, input: String },
 }
 
 /// One answer of the model.
@@ -84,7 +78,9 @@ impl Request {
     }
 
     pub fn says(&self, needle: &str) -> bool {
-        self.items().iter().any(|item| texts(&item["content"]).iter().any(|text| text.contains(needle)))
+        self.items()
+            .iter()
+            .any(|item| content_texts(&item["content"]).iter().any(|text| text.contains(needle)))
     }
 
     /// Oldest first.
@@ -94,17 +90,17 @@ impl Request {
             _ if item["role"] == "tool" => Some(&item["content"]),
             _ => None,
         });
-        results.map(|result| texts(result).join("\n")).collect()
+        results.map(|result| content_texts(result).join("\n")).collect()
     }
 
     fn wants_summary(&self) -> bool {
-        let last = self.items().last().map(|item| texts(&item["content"])).unwrap_or_default();
+        let last = self.items().last().map(|item| content_texts(&item["content"])).unwrap_or_default();
         last.iter().any(|text| text.starts_with(SUMMARY_MARK))
     }
 }
 
 /// The content is one text or a list of parts.
-fn texts(content: &Value) -> Vec<&str> {
+fn content_texts(content: &Value) -> Vec<&str> {
     match content {
         Value::String(text) => vec![text],
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),

@@ -18,19 +18,19 @@ pub struct Broken(pub String);
 
 pub fn extends(previous: &Request, next: &Request) -> Result<(), Broken> {
     for member in ["model", "system", "tools"] {
-        let (before, after) = (normal(&previous.body[member]), normal(&next.body[member]));
+        let (before, after) = (normalise(&previous.body[member]), normalise(&next.body[member]));
         if before != after {
-            return Err(Broken(format!("`{member}` changed: {}", difference(&before, &after))));
+            return Err(Broken(format!("`{member}` changed: {}", first_difference(&before, &after))));
         }
     }
-    let before: Vec<Value> = previous.messages().iter().map(normal).collect();
-    let after: Vec<Value> = next.messages().iter().map(normal).collect();
+    let before: Vec<Value> = previous.messages().iter().map(normalise).collect();
+    let after: Vec<Value> = next.messages().iter().map(normalise).collect();
     if after.len() < before.len() {
         return Err(Broken(format!("{} messages became {}", before.len(), after.len())));
     }
     for (index, (old, new)) in before.iter().zip(&after).enumerate() {
         if old != new {
-            return Err(Broken(format!("message {index} changed: {}", difference(old, new))));
+            return Err(Broken(format!("message {index} changed: {}", first_difference(old, new))));
         }
     }
     Ok(())
@@ -63,15 +63,15 @@ pub fn assert_extending(requests: &[Request]) {
 }
 
 /// Without cache markers, and with every text content as a list of blocks.
-fn normal(value: &Value) -> Value {
+fn normalise(value: &Value) -> Value {
     match value {
-        Value::Array(items) => Value::Array(items.iter().map(normal).collect()),
+        Value::Array(items) => Value::Array(items.iter().map(normalise).collect()),
         Value::Object(members) => {
             let kept = members.iter().filter(|(name, _)| *name != "cache_control");
             kept.map(|(name, member)| {
                 let member = match member {
                     Value::String(text) if name == "content" => json!([{ "type": "text", "text": text }]),
-                    other => normal(other),
+                    other => normalise(other),
                 };
                 (name.clone(), member)
             })
@@ -82,7 +82,7 @@ fn normal(value: &Value) -> Value {
 }
 
 /// The first difference, short enough for a failure message.
-fn difference(before: &Value, after: &Value) -> String {
+fn first_difference(before: &Value, after: &Value) -> String {
     let (before, after) = (before.to_string(), after.to_string());
     let common = before.chars().zip(after.chars()).take_while(|(old, new)| old == new).count();
     let around = |text: &str| text.chars().skip(common.saturating_sub(60)).take(200).collect::<String>();

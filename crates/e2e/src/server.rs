@@ -48,7 +48,7 @@ impl Server {
                 }
                 let Ok(stream) = stream else { continue };
                 let respond = Arc::clone(&respond);
-                std::thread::spawn(move || serve(stream, &*respond));
+                std::thread::spawn(move || serve_connection(stream, &*respond));
             }
         });
         Self { address, stop, acceptor: Some(acceptor) }
@@ -71,17 +71,17 @@ impl Drop for Server {
 }
 
 /// Until the client closes the connection.
-fn serve(stream: TcpStream, respond: &dyn Fn(&Incoming) -> String) {
+fn serve_connection(stream: TcpStream, respond: &dyn Fn(&Incoming) -> String) {
     let Ok(mut writer) = stream.try_clone() else { return };
     let mut reader = BufReader::new(stream);
-    while let Some(request) = read(&mut reader) {
+    while let Some(request) = read_request(&mut reader) {
         if writer.write_all(respond(&request).as_bytes()).is_err() {
             return;
         }
     }
 }
 
-fn read(reader: &mut impl BufRead) -> Option<Incoming> {
+fn read_request(reader: &mut impl BufRead) -> Option<Incoming> {
     let mut line = String::new();
     if reader.read_line(&mut line).ok()? == 0 {
         return None;

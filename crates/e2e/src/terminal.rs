@@ -47,13 +47,13 @@ impl<'a> Terminal<'a> {
             .args(["/bin/sh", "-c", &bounded, "client"])
             .arg(client.get_program())
             .args(client.get_args());
-        run(&mut tmux);
+        run_command(&mut tmux);
         terminal.wait_for("❯");
         terminal
     }
 
     pub fn screen(&self) -> String {
-        run(self.tmux().args(["capture-pane", "-p", "-J"]))
+        run_command(self.tmux().args(["capture-pane", "-p", "-J"]))
     }
 
     /// Returns the screen.
@@ -64,7 +64,7 @@ impl<'a> Terminal<'a> {
     /// Ignores line breaks; returns the screen as one line.
     pub fn wait_for_sentence(&self, sentence: &str) -> String {
         let what = format!("{sentence:?} on the screen, in one line or in several");
-        unbroken(&self.wait_until(&what, |screen| unbroken(screen).contains(sentence)))
+        join_lines(&self.wait_until(&what, |screen| join_lines(screen).contains(sentence)))
     }
 
     /// Returns the screen.
@@ -82,14 +82,14 @@ impl<'a> Terminal<'a> {
 
     /// Types a line, waits until it is on the screen, and presses Enter.
     pub fn enter(&self, line: &str) {
-        run(self.tmux().args(["send-keys", "-l", "--", line]));
+        run_command(self.tmux().args(["send-keys", "-l", "--", line]));
         self.wait_for(line);
         self.press("Enter");
     }
 
     /// As tmux names it.
     pub fn press(&self, key: &str) {
-        run(self.tmux().args(["send-keys", key]));
+        run_command(self.tmux().args(["send-keys", key]));
     }
 
     /// Repeats a key until `text` is gone: a dialog ignores keys in its first moment.
@@ -128,11 +128,11 @@ impl Drop for Terminal<'_> {
     }
 }
 
-fn unbroken(screen: &str) -> String {
+fn join_lines(screen: &str) -> String {
     screen.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn run(command: &mut Command) -> String {
+fn run_command(command: &mut Command) -> String {
     let output = command.output().expect("tmux on the path");
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {complaint}");

@@ -24,29 +24,29 @@ pub(crate) fn build(link: Link) -> Done<PathBuf> {
         Link::Shipped | Link::Dynamic => ("build", &[]),
         Link::StaticPie => ("rustc", &["--", "-Ctarget-feature=+crt-static"]),
     };
-    let mut command = of_the_program(verb);
+    let mut command = cargo_for_program(verb);
     command.args(tail);
     match link {
         Link::Shipped => command.env_remove("TIDEGATE_LINK"),
         // Otherwise the link arguments of the build script would interfere.
         Link::Dynamic | Link::StaticPie => command.env("TIDEGATE_LINK", "dynamic"),
     };
-    made(&mut command)
+    run_build(&mut command)
 }
 
 /// As shipped, but with function names.
 pub(crate) fn build_with_names() -> Done<PathBuf> {
     // A profile setting would change the hashes in the names of all crates.
-    made(of_the_program("rustc").args(["--", "-Cstrip=none"]).env_remove("TIDEGATE_LINK"))
+    run_build(cargo_for_program("rustc").args(["--", "-Cstrip=none"]).env_remove("TIDEGATE_LINK"))
 }
 
-fn of_the_program(verb: &str) -> Command {
+fn cargo_for_program(verb: &str) -> Command {
     cargo(&[verb, "--profile", PROFILE, "--package", "tidegate", "--bin", "tidegate", "--locked"])
 }
 
-fn made(build: &mut Command) -> Done<PathBuf> {
+fn run_build(build: &mut Command) -> Done<PathBuf> {
     workspace::run(build)?;
-    Ok(workspace::target()?.join(PROFILE).join(format!("tidegate{}", std::env::consts::EXE_SUFFIX)))
+    Ok(workspace::target_folder()?.join(PROFILE).join(format!("tidegate{}", std::env::consts::EXE_SUFFIX)))
 }
 
 /// Keeps a copy, because the next build writes to the same place.

@@ -29,10 +29,10 @@ const HEADER: &str = "\
 ";
 
 pub(crate) fn check() -> Done {
-    let path = file();
+    let path = counts_file();
     let text = fs::read_to_string(&path).while_(path.display())?;
-    let wanted = parse(&text)?;
-    let found = measure()?;
+    let wanted = parse_counts(&text)?;
+    let found = count_all_cases()?;
     if std::env::consts::ARCH != ARCHITECTURE {
         print::line(&format!("    not compared: the committed counts are for {ARCHITECTURE}"));
         return Ok(());
@@ -65,19 +65,19 @@ pub(crate) fn write() -> Done {
         return Err(Failure::new(format!("the committed counts are for {ARCHITECTURE}, this is another")));
     }
     let mut text = HEADER.to_owned();
-    for (name, count) in measure()? {
+    for (name, count) in count_all_cases()? {
         let _ = writeln!(text, "{name} {count}");
     }
-    let path = file();
+    let path = counts_file();
     fs::write(&path, text).while_(path.display())
 }
 
-fn file() -> PathBuf {
+fn counts_file() -> PathBuf {
     workspace::root().join("crates/hook/instructions.txt")
 }
 
-fn measure() -> Done<Vec<(&'static str, u64)>> {
-    if !tools::present("valgrind") {
+fn count_all_cases() -> Done<Vec<(&'static str, u64)>> {
+    if !tools::is_on_path("valgrind") {
         return Err(
             Failure::new("valgrind is missing").next("install it (Debian: `apt-get install valgrind`)")
         );
@@ -85,20 +85,20 @@ fn measure() -> Done<Vec<(&'static str, u64)>> {
     let binary = step("binary as shipped", || binary::build(Link::Shipped))?;
     let mut counts = Vec::new();
     for case in CASES {
-        let count = callgrind::count(&binary, &case)?;
+        let count = callgrind::count_instructions(&binary, &case)?;
         print::line(&format!("    {:<18}{count:>12}", case.name));
         counts.push((case.name, count));
     }
     Ok(counts)
 }
 
-fn parse(text: &str) -> Done<BTreeMap<&str, u64>> {
+fn parse_counts(text: &str) -> Done<BTreeMap<&str, u64>> {
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     lines
         .map(|line| {
             let parsed =
                 line.split_once(' ').and_then(|(name, count)| Some((name, count.trim().parse().ok()?)));
-            parsed.ok_or_else(|| Failure::new(format!("{}: cannot read {line:?}", file().display())))
+            parsed.ok_or_else(|| Failure::new(format!("{}: cannot read {line:?}", counts_file().display())))
         })
         .collect()
 }
@@ -109,9 +109,9 @@ mod tests {
 
     #[test]
     fn the_file_is_read() {
-        let counts = parse("# words\nStop 12\n\nstatusline 7\n").unwrap();
+        let counts = parse_counts("# words\nStop 12\n\nstatusline 7\n").unwrap();
         assert_eq!((counts["Stop"], counts["statusline"], counts.len()), (12, 7, 2));
-        assert!(parse("Stop\n").is_err());
-        assert!(parse("Stop many\n").is_err());
+        assert!(parse_counts("Stop\n").is_err());
+        assert!(parse_counts("Stop many\n").is_err());
     }
 }

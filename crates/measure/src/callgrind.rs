@@ -14,20 +14,20 @@ const TRIES: usize = 8;
 pub(crate) type Before = fn(&Stage) -> Done<Option<File>>;
 
 /// In a fresh home.
-pub(crate) fn count(binary: &Path, case: &Case) -> Done<u64> {
-    let profile = profile(binary, case, |_| Ok(None))?;
+pub(crate) fn count_instructions(binary: &Path, case: &Case) -> Done<u64> {
+    let profile = run_profile(binary, case, |_| Ok(None))?;
     let total = profile.lines().find_map(|line| line.strip_prefix("totals: "));
     let total = total.and_then(|total| total.trim().parse().ok());
     total.ok_or_else(|| Failure::new("callgrind wrote no total"))
 }
 
 /// Mangled names.
-pub(crate) fn functions(binary: &Path, case: &Case, before: Before) -> Done<BTreeSet<String>> {
-    Ok(names(&profile(binary, case, before)?))
+pub(crate) fn list_functions(binary: &Path, case: &Case, before: Before) -> Done<BTreeSet<String>> {
+    Ok(function_names(&run_profile(binary, case, before)?))
 }
 
 /// Callgrind names a function once and then refers to it by number.
-fn names(profile: &str) -> BTreeSet<String> {
+fn function_names(profile: &str) -> BTreeSet<String> {
     let named = profile.lines().filter_map(|line| {
         let (_, name) = line.strip_prefix("fn=(").or(line.strip_prefix("cfn=("))?.split_once(") ")?;
         Some(name.to_owned())
@@ -35,7 +35,7 @@ fn names(profile: &str) -> BTreeSet<String> {
     named.collect()
 }
 
-fn profile(binary: &Path, case: &Case, before: Before) -> Done<String> {
+fn run_profile(binary: &Path, case: &Case, before: Before) -> Done<String> {
     for _ in 0..TRIES {
         if let Some(profile) = try_profile(binary, case, before)? {
             return Ok(profile);
@@ -66,7 +66,8 @@ fn try_profile(binary: &Path, case: &Case, before: Before) -> Done<Option<String
         .args(call.get_args())
         .env("CLAUDE_CODE_SESSION_ID", &session.id);
     let before = stage.journal()?.records.len();
-    let (_, output) = stage::feed(&mut valgrind, stage.payload(case, &session, number, "").as_bytes())?;
+    let (_, output) =
+        stage::run_with_input(&mut valgrind, stage.payload(case, &session, number, "").as_bytes())?;
     let records = stage.journal()?.records;
     let late = records[before..].iter().any(|record| {
         record["failure"]["class"] == "deadline" || record["meter"]["unknown"].as_str().is_some()
@@ -89,6 +90,6 @@ mod tests {
     fn functions_are_named_once() {
         let profile =
             "fl=(1) ???\nfn=(2) main\n0 5\ncfn=(7) _RNvC1a1b\ncalls=1 0\n0 3\n\nfn=(7)\n0 3\ntotals: 8\n";
-        assert_eq!(names(profile), BTreeSet::from(["_RNvC1a1b".to_owned(), "main".to_owned()]));
+        assert_eq!(function_names(profile), BTreeSet::from(["_RNvC1a1b".to_owned(), "main".to_owned()]));
     }
 }

@@ -25,30 +25,31 @@ const HOMES: [Before; 2] = [|_| Ok(None), bench::with_a_large_memory];
 
 pub(crate) fn write() -> Done {
     for (program, package) in [("valgrind", "valgrind"), ("nm", "binutils")] {
-        if !tools::present(program) {
+        if !tools::is_on_path(program) {
             let next = format!("install it (Debian: `apt-get install {package}`)");
             return Err(Failure::new(format!("{program} is missing")).next(next));
         }
     }
     let binary = step("binary as shipped, with names", binary::build_with_names)?;
-    let sizes = workspace::output(Command::new("nm").args(["--print-size", "--defined-only"]).arg(&binary))?;
-    let sizes = functions(&sizes);
+    let sizes =
+        workspace::read_output(Command::new("nm").args(["--print-size", "--defined-only"]).arg(&binary))?;
+    let sizes = function_sizes(&sizes);
     // A bit per run that used the function.
     let mut ran: BTreeMap<String, u32> = BTreeMap::new();
     for (number, case) in CASES.iter().enumerate() {
         for before in HOMES {
-            for name in callgrind::functions(&binary, case, before)? {
+            for name in callgrind::list_functions(&binary, case, before)? {
                 *ran.entry(name).or_default() |= 1 << number;
             }
         }
         print::line(&format!("    {:<18}{:>6} functions so far", case.name, ran.len()));
     }
     let path = workspace::root().join("crates/cli/hook-path.txt");
-    fs::write(&path, HEADER.to_owned() + &list(&ran, &sizes)).while_(path.display())
+    fs::write(&path, HEADER.to_owned() + &ordered_list(&ran, &sizes)).while_(path.display())
 }
 
 /// From the output of `nm`.
-fn functions(symbols: &str) -> BTreeMap<&str, u64> {
+fn function_sizes(symbols: &str) -> BTreeMap<&str, u64> {
     let function = |line| {
         let mut words = str::split_whitespace(line).skip(1);
         let (size, kind, name) = (words.next()?, words.next()?, words.next()?);
@@ -62,18 +63,18 @@ fn functions(symbols: &str) -> BTreeMap<&str, u64> {
 ///
 /// Names are written without hashes, so that they survive a rebuild, unless that would also match much larger
 /// functions: instances of a generic function differ only in their hash.
-fn list(ran: &BTreeMap<String, u32>, sizes: &BTreeMap<&str, u64>) -> String {
+fn ordered_list(ran: &BTreeMap<String, u32>, sizes: &BTreeMap<&str, u64>) -> String {
     let (mut all, mut used) = (BTreeMap::<String, u64>::new(), BTreeMap::<String, u64>::new());
     for (name, size) in sizes {
-        *all.entry(lasting(name)).or_default() += size;
+        *all.entry(stable_name(name)).or_default() += size;
         if ran.contains_key(*name) {
-            *used.entry(lasting(name)).or_default() += size;
+            *used.entry(stable_name(name)).or_default() += size;
         }
     }
     let mut listed: BTreeMap<String, u32> = BTreeMap::new();
     let ours = |name: &str| is_rust(name) && sizes.contains_key(name);
     for (name, cases) in ran.iter().filter(|(name, _)| ours(name)) {
-        let short = lasting(name);
+        let short = stable_name(name);
         let entry = if all[&short] <= used[&short] * 3 / 2 + 256 { short } else { name.clone() };
         *listed.entry(entry).or_default() |= cases;
     }
@@ -90,7 +91,7 @@ fn is_rust(name: &str) -> bool {
 }
 
 /// Replaces with `*` what depends on the compiler or on versions.
-fn lasting(name: &str) -> String {
+fn stable_name(name: &str) -> String {
     const HASH: usize = 16;
     if let Some((before, hash)) = name.rsplit_once("17h") {
         let (hash, rest) = hash.split_at_checked(HASH).unwrap_or_default();
@@ -136,7 +137,7 @@ mod tests {
                 "_RNvMs4_NtCs*_5allocNtB*_5Inner4growCs*_3std",
             ),
         ] {
-            assert_eq!(lasting(name), wanted);
+            assert_eq!(stable_name(name), wanted);
         }
     }
 
@@ -162,13 +163,13 @@ mod tests {
             (name("4gone", 7), 0b111),
         ];
         let wanted = format!("_ZN1a17h*E\n_ZN3cut17h*E\n{}\n_ZN1b17h*E\n", name("4next", 3));
-        assert_eq!(list(&ran.into(), &sizes), wanted);
+        assert_eq!(ordered_list(&ran.into(), &sizes), wanted);
     }
 
     #[test]
     fn functions_have_sizes() {
         let symbols = "0000000000401000 0000000000000010 T main\n0000000000601000 0000000000000008 D environ\n\
                        0000000000401010 T _start\n";
-        assert_eq!(functions(symbols), BTreeMap::from([("main", 16)]));
+        assert_eq!(function_sizes(symbols), BTreeMap::from([("main", 16)]));
     }
 }

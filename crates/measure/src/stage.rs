@@ -121,12 +121,12 @@ impl Case {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Session {
+pub(crate) struct StagedSession {
     pub(crate) id: String,
     pub(crate) transcript: PathBuf,
 }
 
-impl Session {
+impl StagedSession {
     fn append(&self, lines: &str) -> Done {
         let file = File::options().append(true).open(&self.transcript);
         file.and_then(|mut file| file.write_all(lines.as_bytes())).while_(self.transcript.display())
@@ -208,17 +208,17 @@ impl Stage {
     }
 
     /// As a client makes it.
-    pub(crate) fn call(&self, program: &Path, case: &Case, session: &Session) -> Command {
+    pub(crate) fn call(&self, program: &Path, case: &Case, session: &StagedSession) -> Command {
         let mut command = self.command(program);
         command.args(case.arguments).env("CLAUDE_CODE_SESSION_ID", &session.id);
         command
     }
 
     /// A session in the middle of its work: `program` has seen its start and a few turns.
-    pub(crate) fn session(&self, program: &Path, number: u64) -> Done<Session> {
+    pub(crate) fn session(&self, program: &Path, number: u64) -> Done<StagedSession> {
         let id = format!("00000000-0000-4000-8000-{number:012}");
         let transcript = self.at("transcripts").join(format!("{id}.jsonl"));
-        let session = Session { id, transcript };
+        let session = StagedSession { id, transcript };
         let turns = (MEGABYTE / TURN.len()) as u64;
         let mut text = String::new();
         for turn in 0..turns - WARM_TURNS {
@@ -240,7 +240,7 @@ impl Stage {
     }
 
     /// Ends the transcript where it ends at this event: tool events come in the middle of a turn.
-    pub(crate) fn begin_turn(&self, session: &Session, case: &Case, number: u64) -> Done {
+    pub(crate) fn begin_turn(&self, session: &StagedSession, case: &Case, number: u64) -> Done {
         let lines = self.fill(TURN, session, number).replace("@READ@", "122000");
         let in_turn = matches!(case.name, "PreToolUse" | "PostToolUse");
         let count = if in_turn { RESULT_LINE } else { usize::MAX };
@@ -248,12 +248,12 @@ impl Stage {
     }
 
     /// `number` makes the ids of prompt and call; `padding` goes into the longest text.
-    pub(crate) fn payload(&self, case: &Case, session: &Session, number: u64, padding: &str) -> String {
+    pub(crate) fn payload(&self, case: &Case, session: &StagedSession, number: u64, padding: &str) -> String {
         let one_line: String = case.payload.lines().map(str::trim_start).collect();
         self.fill(&one_line, session, number).replace("@PADDING@", padding)
     }
 
-    fn fill(&self, text: &str, session: &Session, number: u64) -> String {
+    fn fill(&self, text: &str, session: &StagedSession, number: u64) -> String {
         text.replace("@SESSION@", &session.id)
             .replace("@TRANSCRIPT@", &session.transcript.display().to_string())
             .replace("@PROJECT@", &self.at("project").display().to_string())
@@ -267,10 +267,10 @@ impl Stage {
         &self,
         program: &Path,
         case: &Case,
-        session: &Session,
+        session: &StagedSession,
         payload: &str,
     ) -> Done<Duration> {
-        let (time, output) = feed(&mut self.call(program, case, session), payload.as_bytes())?;
+        let (time, output) = run_with_input(&mut self.call(program, case, session), payload.as_bytes())?;
         case.check(&output)?;
         Ok(time)
     }
@@ -307,7 +307,7 @@ pub(crate) struct Journal {
 }
 
 /// As a client does it: with pipes for stdin, stdout and stderr.
-pub(crate) fn feed(command: &mut Command, payload: &[u8]) -> Done<(Duration, Output)> {
+pub(crate) fn run_with_input(command: &mut Command, payload: &[u8]) -> Done<(Duration, Output)> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let name = command.get_program().display().to_string();
     let start = Instant::now();

@@ -30,17 +30,18 @@ pub(super) enum Checked {
 }
 
 pub(super) fn check(packages: &[(&str, &str)], ignored: &[String]) -> Done<Checked> {
-    let database = match database()? {
+    let database = match update_database()? {
         Ok(database) => database,
         Err(why) => return Ok(Checked::Not(why)),
     };
-    let (vulnerable, remarks) = findings(&database, packages, ignored)?;
-    let date = workspace::output(git(&database).args(["log", "-1", "--format=%cs"]))?.trim().to_owned();
+    let (vulnerable, remarks) = find_vulnerabilities(&database, packages, ignored)?;
+    let date =
+        workspace::read_output(git_command(&database).args(["log", "-1", "--format=%cs"]))?.trim().to_owned();
     Ok(Checked::With { vulnerable, remarks, date })
 }
 
 /// Vulnerabilities of these packages, and remarks.
-fn findings(
+fn find_vulnerabilities(
     database: &Path,
     packages: &[(&str, &str)],
     ignored: &[String],
@@ -70,8 +71,8 @@ fn findings(
 }
 
 /// The clone or, if there is none, the reason. An old one is better than none.
-fn database() -> Done<Result<PathBuf, String>> {
-    let clients = package::cache()?;
+fn update_database() -> Done<Result<PathBuf, String>> {
+    let clients = package::cache_folder()?;
     let folder = clients.with_file_name("advisory-db");
     let looked_at =
         fs::metadata(folder.join(".git/FETCH_HEAD")).or_else(|_| fs::metadata(folder.join(".git")));
@@ -83,12 +84,18 @@ fn database() -> Done<Result<PathBuf, String>> {
         return Ok(Ok(folder));
     }
     let renewed = if folder.join(".git").is_dir() {
-        workspace::output(git(&folder).args(["fetch", "--quiet", "--depth", "1", "origin", "HEAD"]))
-            .and_then(|_| workspace::output(git(&folder).args(["reset", "--quiet", "--hard", "FETCH_HEAD"])))
+        workspace::read_output(
+            git_command(&folder).args(["fetch", "--quiet", "--depth", "1", "origin", "HEAD"]),
+        )
+        .and_then(|_| {
+            workspace::read_output(git_command(&folder).args(["reset", "--quiet", "--hard", "FETCH_HEAD"]))
+        })
     } else {
         let parent = folder.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(parent).while_(parent.display())?;
-        workspace::output(git(parent).args(["clone", "--quiet", "--depth", "1", DATABASE]).arg(&folder))
+        workspace::read_output(
+            git_command(parent).args(["clone", "--quiet", "--depth", "1", DATABASE]).arg(&folder),
+        )
     };
     Ok(match renewed {
         Err(failure) if age.is_none_or(|age| age > OLDEST) => Err(failure.what().replace('\n', " ")),
@@ -97,7 +104,7 @@ fn database() -> Done<Result<PathBuf, String>> {
 }
 
 /// With short timeouts and without password prompts.
-fn git(folder: &Path) -> Command {
+fn git_command(folder: &Path) -> Command {
     let mut git = Command::new("git");
     git.arg("-C").arg(folder).args(["-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=10"]);
     git.env("GIT_TERMINAL_PROMPT", "0");
@@ -211,8 +218,11 @@ mod tests {
         fs::write(folder.join("RUSTSEC-2020-0001.md"), text("", "patched = [\">= 1.2.0\"]")).unwrap();
         let hole = "p 1.1.9: RUSTSEC-2020-0001 A hole".to_owned();
         let packages = [("p", "1.1.9"), ("p", "1.2.0"), ("other", "1.0.0")];
-        assert_eq!(findings(database.path(), &packages, &[]).unwrap(), (vec![hole], Vec::new()));
+        assert_eq!(find_vulnerabilities(database.path(), &packages, &[]).unwrap(), (vec![hole], Vec::new()));
         let ignored = ["RUSTSEC-2020-0001".to_owned()];
-        assert_eq!(findings(database.path(), &packages, &ignored).unwrap(), (Vec::new(), Vec::new()));
+        assert_eq!(
+            find_vulnerabilities(database.path(), &packages, &ignored).unwrap(),
+            (Vec::new(), Vec::new())
+        );
     }
 }

@@ -39,8 +39,8 @@ pub(super) fn run(command: &mut Command) -> Output {
     let shown = format!("{command:?}");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut host = Group(command.spawn().expect("the host starts"));
-    let stdout = collect(host.0.stdout.take());
-    let stderr = collect(host.0.stderr.take());
+    let stdout = collect_output(host.0.stdout.take());
+    let stderr = collect_output(host.0.stderr.take());
     let end = Instant::now() + LIMIT;
     let status = loop {
         if let Some(status) = host.0.try_wait().expect("the host's exit status") {
@@ -65,7 +65,7 @@ pub(super) fn succeed(command: &mut Command) -> Output {
     output
 }
 
-fn collect(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
+fn collect_output(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (send, text) = channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();

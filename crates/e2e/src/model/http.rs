@@ -28,10 +28,10 @@ pub(super) fn respond(request: &Incoming, shared: &Shared) -> String {
     let (reply, id) = shared.lock().answer(session, body);
     match reply.0 {
         Answer::Message { blocks, usage } if streams => {
-            answer(200, "text/event-stream", &sse(id, &requested, &blocks, usage))
+            answer(200, "text/event-stream", &streamed_answer(id, &requested, &blocks, usage))
         }
         Answer::Message { blocks, usage } => {
-            answer(200, "application/json", &whole(id, &requested, &blocks, usage))
+            answer(200, "application/json", &whole_answer(id, &requested, &blocks, usage))
         }
         Answer::Error { status, kind, message } => {
             answer(status, "application/json", &error_body(&kind, &message))
@@ -81,7 +81,7 @@ fn stop_reason(blocks: &[Block]) -> &'static str {
 }
 
 /// Without streaming.
-fn whole(id: usize, model: &str, blocks: &[Block], usage: Usage) -> String {
+fn whole_answer(id: usize, model: &str, blocks: &[Block], usage: Usage) -> String {
     let content = blocks.iter().enumerate().map(|(index, block)| block_json(block, id, index, false));
     json!({
         "id": message_id(id), "type": "message", "role": "assistant", "model": model,
@@ -92,7 +92,7 @@ fn whole(id: usize, model: &str, blocks: &[Block], usage: Usage) -> String {
 }
 
 /// The client takes the prompt's counters from `message_start`.
-fn sse(id: usize, model: &str, blocks: &[Block], usage: Usage) -> String {
+fn streamed_answer(id: usize, model: &str, blocks: &[Block], usage: Usage) -> String {
     let mut out = String::new();
     let mut event = |value: Value| {
         let name = value["type"].as_str().unwrap_or_default().to_owned();

@@ -1,7 +1,7 @@
 //! Compaction fires its events in the measured order, whoever asked for it, and the instructions reach the summary.
 
 use serde_json::Value;
-use tidegate_e2e::client::{Launch, OPUS_5_5, SONNET_4_5, SONNET_4_6, Session};
+use tidegate_e2e::client::{ClientSession, Launch, OPUS_5_5, SONNET_4_5, SONNET_4_6};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::hooks::{Hooks, Recorder};
 use tidegate_e2e::model::{Model, Reply, Route, Script};
@@ -14,7 +14,7 @@ const EVENTS: [&str; 6] =
     ["UserPromptSubmit", "SubagentStop", "SessionStart", "PreCompact", "PostCompact", "Stop"];
 
 /// A session whose hooks write their payloads down and ask for something in the summary.
-fn start(home: &Home, model: &Model, id: &str) -> (Session, Recorder) {
+fn start(home: &Home, model: &Model, id: &str) -> (ClientSession, Recorder) {
     let recorder = Recorder::new(home);
     let keep = ["/bin/sh", "-c", "cat >/dev/null; echo keep-this-fact"];
     let hooks = Hooks::new().recording(&recorder, &EVENTS).program("PreCompact", None, &keep, false);

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::programs::Programs;
 use super::{Problems, growth};
-use crate::stage::{Case, POST_TOOL_USE, PRE_TOOL_USE, STOP, Session, Stage, USER_PROMPT_SUBMIT};
+use crate::stage::{Case, POST_TOOL_USE, PRE_TOOL_USE, STOP, Stage, StagedSession, USER_PROMPT_SUBMIT};
 use xtask::failure::{Done, Failure, While};
 use xtask::print;
 
@@ -28,10 +28,10 @@ pub(crate) fn measure(programs: &Programs, runs: usize, problems: &mut Problems)
     // Each has seen about ten events.
     let (short, long) = (stage.session(&programs.shipped, 1)?, stage.session(&programs.shipped, 2)?);
     let before = stage.journal()?.records.len();
-    drive(&stage, programs, &long)?;
-    check(&stage, &long, before, problems)?;
+    run_crowd(&stage, programs, &long)?;
+    check_records(&stage, &long, before, problems)?;
     for case in [USER_PROMPT_SUBMIT, POST_TOOL_USE] {
-        growth::compare(
+        growth::compare_sessions(
             programs,
             &case,
             [(&stage, &short), (&stage, &long)],
@@ -42,7 +42,7 @@ pub(crate) fn measure(programs: &Programs, runs: usize, problems: &mut Problems)
     Ok(())
 }
 
-fn drive(stage: &Stage, programs: &Programs, session: &Session) -> Done {
+fn run_crowd(stage: &Stage, programs: &Programs, session: &StagedSession) -> Done {
     let next = AtomicU64::new(0);
     let failed: Mutex<Option<Failure>> = Mutex::new(None);
     let start = Instant::now();
@@ -74,7 +74,7 @@ fn drive(stage: &Stage, programs: &Programs, session: &Session) -> Done {
     }
 }
 
-fn check(stage: &Stage, session: &Session, before: usize, problems: &mut Problems) -> Done {
+fn check_records(stage: &Stage, session: &StagedSession, before: usize, problems: &mut Problems) -> Done {
     let journal = stage.journal()?;
     let records = &journal.records[before..];
     let text = |record: &Value, member: &str| record[member].as_str().unwrap_or_default().to_owned();

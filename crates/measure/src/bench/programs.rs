@@ -44,6 +44,6 @@ fn compile_floor(executable: &Path, flags: &[&str]) -> Done<PathBuf> {
     let mut command = Command::new(rustc);
     command.args(["-O", "--edition=2024", "--crate-name=floor"]).args(flags);
     command.arg("-o").arg(executable).arg(&source).current_dir(workspace::root());
-    workspace::output(&mut command)?;
+    workspace::read_output(&mut command)?;
     Ok(executable.to_owned())
 }

@@ -16,7 +16,12 @@ pub(crate) enum Count {
     Faults,
 }
 
-pub(crate) fn count(stage: &Stage, call: &Command, payload: &str, what: Count) -> Done<(usize, Output)> {
+pub(crate) fn count_usage(
+    stage: &Stage,
+    call: &Command,
+    payload: &str,
+    what: Count,
+) -> Done<(usize, Output)> {
     let report = stage.at("usage");
     let format = match what {
         Count::Peak => "%M",
@@ -24,7 +29,7 @@ pub(crate) fn count(stage: &Stage, call: &Command, payload: &str, what: Count) -
     };
     let mut time = stage.command(Path::new("time"));
     time.args(["-f", format, "-o"]).arg(&report).arg(call.get_program()).args(call.get_args());
-    let (_, output) = stage::feed(&mut time, payload.as_bytes())?;
+    let (_, output) = stage::run_with_input(&mut time, payload.as_bytes())?;
     let text = fs::read_to_string(&report).while_(report.display())?;
     let count = text.lines().last().unwrap_or_default().trim().parse().while_("reading what time says")?;
     Ok((count, output))

@@ -27,24 +27,24 @@ pub(crate) struct Example {
     pub(crate) weight: f64,
 }
 
-pub(crate) fn file(name: &str) -> Done<(PathBuf, String)> {
+pub(crate) fn read_file(name: &str) -> Done<(PathBuf, String)> {
     let path = workspace::root().join("corpus/phase").join(name);
     let text = fs::read_to_string(&path).while_(path.display())?;
     Ok((path, text))
 }
 
 /// `part` is `train` or `held-out`.
-pub(crate) fn read(part: &str, language: &str) -> Done<Vec<Example>> {
-    let (path, text) = file(&format!("{part}.{language}.jsonl"))?;
+pub(crate) fn read_examples(part: &str, language: &str) -> Done<Vec<Example>> {
+    let (path, text) = read_file(&format!("{part}.{language}.jsonl"))?;
     let example = |(number, line): (usize, &str)| {
-        parse(line, language).ok_or_else(|| {
+        parse_example(line, language).ok_or_else(|| {
             Failure::new(format!("{}:{}: not as the README says: {line}", path.display(), number + 1))
         })
     };
     text.lines().enumerate().map(example).collect()
 }
 
-fn parse(line: &str, language: &str) -> Option<Example> {
+fn parse_example(line: &str, language: &str) -> Option<Example> {
     let entry: Value = serde_json::from_str(line).ok()?;
     let known = entry.as_object()?.len() == 4 && entry["lang"] == language;
     known.then_some(())?;
@@ -57,8 +57,8 @@ fn parse(line: &str, language: &str) -> Option<Example> {
 }
 
 /// For training only.
-pub(crate) fn frames(language: &str) -> Done<Vec<Example>> {
-    let (path, text) = file(&format!("frames.{language}.txt"))?;
+pub(crate) fn filled_frames(language: &str) -> Done<Vec<Example>> {
+    let (path, text) = read_file(&format!("frames.{language}.txt"))?;
     let mut holes: [(&str, Vec<&str>); 2] = [("{x}", Vec::new()), ("{f}", Vec::new())];
     let mut examples = Vec::new();
     let mut next = 0;
@@ -108,7 +108,7 @@ mod tests {
         for (part, least) in [("train", 200), ("held-out", 20)] {
             for language in LANGUAGES {
                 let mut counts: BTreeMap<Phase, usize> = BTreeMap::new();
-                for example in expect(read(part, language)) {
+                for example in expect(read_examples(part, language)) {
                     *counts.entry(example.phase).or_default() += 1;
                     let prompt = plain(&example.prompt);
                     assert!(!prompt.is_empty() && seen.insert(prompt), "twice, or empty: {}", example.prompt);
@@ -122,9 +122,11 @@ mod tests {
     #[test]
     fn no_frame_makes_a_prompt_that_is_measured_on() {
         for language in LANGUAGES {
-            let held_out: BTreeSet<String> =
-                expect(read("held-out", language)).iter().map(|example| plain(&example.prompt)).collect();
-            let frames = expect(frames(language));
+            let held_out: BTreeSet<String> = expect(read_examples("held-out", language))
+                .iter()
+                .map(|example| plain(&example.prompt))
+                .collect();
+            let frames = expect(filled_frames(language));
             assert!(frames.len() > 500, "{}", frames.len());
             for example in frames {
                 assert!(!example.prompt.contains('{'), "a hole is left: {}", example.prompt);

@@ -22,7 +22,7 @@ pub(crate) fn minimise(
         let mut weights = Vec::with_capacity(pairs.len());
         for (step, change, inverse) in pairs.iter().rev() {
             let weight = inverse * dot(step, &direction);
-            add(&mut direction, -weight, change);
+            add_scaled(&mut direction, -weight, change);
             weights.push(weight);
         }
         let scale = pairs.last().map_or_else(
@@ -34,14 +34,14 @@ pub(crate) fn minimise(
         }
         for ((step, change, inverse), weight) in pairs.iter().zip(weights.iter().rev()) {
             let correction = weight - inverse * dot(change, &direction);
-            add(&mut direction, correction, step);
+            add_scaled(&mut direction, correction, step);
         }
         // Backtracking line search: halves the step until the value drops enough.
         let steepness = dot(&slope, &direction);
         let mut length = 1.0;
         let next_value = loop {
             next.copy_from_slice(point);
-            add(&mut next, -length, &direction);
+            add_scaled(&mut next, -length, &direction);
             let found = function(&next, &mut next_slope);
             if found <= value - 1e-4 * length * steepness {
                 break found;
@@ -79,7 +79,7 @@ fn dot(one: &[f64], other: &[f64]) -> f64 {
     rest + (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-fn add(to: &mut [f64], times: f64, what: &[f64]) {
+fn add_scaled(to: &mut [f64], times: f64, what: &[f64]) {
     for (to, what) in to.iter_mut().zip(what) {
         *to += times * what;
     }

@@ -19,7 +19,7 @@ const STEPS: [f64; 5] = [0.9, 0.7, 0.5, 0.3, 0.0];
 pub(crate) fn run() -> Done {
     let mut missed = Vec::new();
     for language in LANGUAGES {
-        let judged = Judged::of(&corpus::read("held-out", language)?);
+        let judged = JudgedPrompts::of(&corpus::read_examples("held-out", language)?);
         let (all, hard) = (judged.percent(|_| true), judged.percent(|one| one.hard));
         print::line(&format!(
             "{language}: {all:.1}% of {} (goal ≥ {GOAL}%), hard {hard:.1}% of {} (goal ≥ {GOAL_HARD}%)",
@@ -41,30 +41,30 @@ pub(crate) fn run() -> Done {
         .next("better features or more training prompts; what is held out stays as it is"))
 }
 
-struct One {
+struct JudgedPrompt {
     label: usize,
     guess: usize,
     confidence: f64,
     hard: bool,
 }
 
-struct Judged(Vec<One>);
+struct JudgedPrompts(Vec<JudgedPrompt>);
 
-impl Judged {
-    fn of(examples: &[Example]) -> Judged {
+impl JudgedPrompts {
+    fn of(examples: &[Example]) -> JudgedPrompts {
         let one = |example: &Example| {
             let guess = phase::classify(&example.prompt);
-            One {
+            JudgedPrompt {
                 label: example.phase as usize,
                 guess: guess.phase as usize,
                 confidence: guess.confidence,
                 hard: example.hard,
             }
         };
-        Judged(examples.iter().map(one).collect())
+        JudgedPrompts(examples.iter().map(one).collect())
     }
 
-    fn percent(&self, which: impl Fn(&One) -> bool) -> f64 {
+    fn percent(&self, which: impl Fn(&JudgedPrompt) -> bool) -> f64 {
         let (mut right, mut all) = (0_u32, 0_u32);
         for one in self.0.iter().filter(|one| which(one)) {
             right += u32::from(one.label == one.guess);
@@ -102,7 +102,7 @@ impl Judged {
         let mut below = f64::INFINITY;
         let mut lines = Vec::new();
         for from in STEPS {
-            let inside = |one: &One| (from..below).contains(&one.confidence);
+            let inside = |one: &JudgedPrompt| (from..below).contains(&one.confidence);
             let count = self.0.iter().filter(|one| inside(one)).count();
             if count > 0 {
                 lines.push(format!(

@@ -9,7 +9,7 @@ use super::corpus;
 use xtask::failure::{Done, Failure};
 
 pub(crate) fn encode(language: &str) -> Done<Vec<u8>> {
-    let (path, text) = corpus::file(&format!("lexicon.{language}.txt"))?;
+    let (path, text) = corpus::read_file(&format!("lexicon.{language}.txt"))?;
     encode_text(&text).map_err(|what| Failure::new(format!("{}: {what}", path.display())))
 }
 

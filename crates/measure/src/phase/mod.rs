@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use tidegate_core::feature::activity::classifier::lexicon::Lexicon;
 
 use corpus::LANGUAGES;
-use model::{Document, Settings};
+use model::{LabelledPrompt, Settings};
 use xtask::failure::{Done, Failure, While};
 use xtask::print;
 use xtask::workspace;
@@ -32,8 +32,8 @@ const SETTINGS: [Settings; LANGUAGES.len()] = [
 ];
 
 pub(crate) fn check() -> Done {
-    let path = file();
-    let (written, trained) = (fs::read(&path).while_(path.display())?, train()?);
+    let path = parameter_file();
+    let (written, trained) = (fs::read(&path).while_(path.display())?, train_parameters()?);
     if written == trained {
         print::line(&format!("    {} KiB, as the corpus says", trained.len() / 1024));
         return Ok(());
@@ -49,25 +49,25 @@ pub(crate) fn check() -> Done {
 }
 
 pub(crate) fn write() -> Done {
-    let (path, trained) = (file(), train()?);
+    let (path, trained) = (parameter_file(), train_parameters()?);
     fs::write(&path, &trained).while_(path.display())?;
     print::line(&format!("    {} KiB written to {}", trained.len() / 1024, path.display()));
     Ok(())
 }
 
-fn file() -> PathBuf {
+fn parameter_file() -> PathBuf {
     workspace::root().join("crates/core/src/feature/activity/classifier/parameters.bin")
 }
 
 /// The content of the parameter file.
-fn train() -> Done<Vec<u8>> {
+fn train_parameters() -> Done<Vec<u8>> {
     let mut file = Vec::new();
     for section in each_language(|number, language| {
         let examples = Examples::read(language)?;
-        let documents: Vec<&Document> = examples.written.iter().chain(&examples.framed).collect();
+        let documents: Vec<&LabelledPrompt> = examples.written.iter().chain(&examples.framed).collect();
         let settings = &SETTINGS[number];
         let mut section = examples.lexicon;
-        section.extend(model::train(&documents, settings).encode(settings.temperature));
+        section.extend(model::train_model(&documents, settings).encode(settings.temperature));
         Ok(section)
     }) {
         file.extend(section?);
@@ -79,7 +79,8 @@ fn train() -> Done<Vec<u8>> {
 pub(crate) fn held_out() -> Done<Vec<String>> {
     let mut prompts = Vec::new();
     for language in LANGUAGES {
-        prompts.extend(corpus::read("held-out", language)?.into_iter().map(|example| example.prompt));
+        prompts
+            .extend(corpus::read_examples("held-out", language)?.into_iter().map(|example| example.prompt));
     }
     Ok(prompts)
 }
@@ -100,9 +101,9 @@ fn each_language<T: Send>(work: impl Fn(usize, &'static str) -> T + Sync) -> Vec
 struct Examples {
     lexicon: Vec<u8>,
     /// Written by people, in the order of the file.
-    written: Vec<Document>,
+    written: Vec<LabelledPrompt>,
     hard: Vec<bool>,
-    framed: Vec<Document>,
+    framed: Vec<LabelledPrompt>,
 }
 
 impl Examples {
@@ -110,14 +111,14 @@ impl Examples {
         let bytes = lexicon::encode(language)?;
         let (lexicon, _) =
             Lexicon::read(&bytes).ok_or_else(|| Failure::new("a lexicon that cannot be read"))?;
-        let examples = corpus::read("train", language)?;
+        let examples = corpus::read_examples("train", language)?;
         let documents = |examples: &[corpus::Example]| {
-            examples.iter().map(|example| Document::of(example, lexicon)).collect()
+            examples.iter().map(|example| LabelledPrompt::of(example, lexicon)).collect()
         };
         Ok(Examples {
             written: documents(&examples),
             hard: examples.iter().map(|example| example.hard).collect(),
-            framed: documents(&corpus::frames(language)?),
+            framed: documents(&corpus::filled_frames(language)?),
             lexicon: bytes,
         })
     }

@@ -34,21 +34,21 @@ const STEPS: [usize; 2] = [40, 150];
 const LEVEL: f64 = 1e-4;
 
 /// The features of a prompt, with its phase.
-pub(crate) struct Document {
+pub(crate) struct LabelledPrompt {
     pub(crate) phase: Phase,
     pub(crate) features: Features,
     weight: f64,
 }
 
-impl Document {
-    pub(crate) fn of(example: &Example, lexicon: Lexicon<'_>) -> Document {
+impl LabelledPrompt {
+    pub(crate) fn of(example: &Example, lexicon: Lexicon<'_>) -> LabelledPrompt {
         let features = Features::of(&example.prompt, |_| lexicon);
-        Document { phase: example.phase, features, weight: example.weight }
+        LabelledPrompt { phase: example.phase, features, weight: example.weight }
     }
 }
 
 /// The classifier identifies a feature by these bits.
-fn key(hash: u32) -> u32 {
+fn feature_key(hash: u32) -> u32 {
     let [bucket, lower] = table::split(hash);
     ((bucket << 16) | lower) as u32
 }
@@ -60,11 +60,11 @@ struct Vocabulary {
 }
 
 impl Vocabulary {
-    fn of(documents: &[&Document]) -> Vocabulary {
+    fn of(documents: &[&LabelledPrompt]) -> Vocabulary {
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         for document in documents {
             let mut keys: Vec<u32> =
-                document.features.groups.iter().flatten().map(|hash| key(*hash)).collect();
+                document.features.groups.iter().flatten().map(|hash| feature_key(*hash)).collect();
             keys.sort_unstable();
             keys.dedup();
             for key in keys {
@@ -82,14 +82,14 @@ impl Vocabulary {
     }
 
     /// As pairs of row and value.
-    fn rows(&self, documents: &[&Document]) -> Vec<Vec<(u32, f64)>> {
+    fn rows(&self, documents: &[&LabelledPrompt]) -> Vec<Vec<(u32, f64)>> {
         let index: HashMap<u32, u32> = self.keys.iter().copied().zip(0..).collect();
-        let row = |document: &&Document| {
+        let row = |document: &&LabelledPrompt| {
             let mut row = Vec::new();
             for group in 0..GROUPS {
                 let hashes = &document.features.groups[group];
                 let mut found: Vec<u32> =
-                    hashes.iter().filter_map(|hash| index.get(&key(*hash)).copied()).collect();
+                    hashes.iter().filter_map(|hash| index.get(&feature_key(*hash)).copied()).collect();
                 let weight = table::group_weight(document.features.language, group);
                 let rarity = |row: u32| f64::from(self.rarity[row as usize]) / RARITY_UNIT;
                 table::values(&mut found, weight, rarity, |feature, value| row.push((feature, value)));
@@ -127,8 +127,8 @@ pub(crate) struct Model {
 /// Padded to fill whole vector registers.
 const WIDTH: usize = 12;
 
-pub(crate) fn train(documents: &[&Document], settings: &Settings) -> Model {
-    let first = fit(Vocabulary::of(documents), documents, settings, STEPS[0]);
+pub(crate) fn train_model(documents: &[&LabelledPrompt], settings: &Settings) -> Model {
+    let first = fit_weights(Vocabulary::of(documents), documents, settings, STEPS[0]);
     // By the largest difference between the weights of two phases.
     let mut order: Vec<(f64, usize)> = Vec::new();
     for (row, weights) in first.weights.chunks_exact(WIDTH).enumerate() {
@@ -138,10 +138,15 @@ pub(crate) fn train(documents: &[&Document], settings: &Settings) -> Model {
     }
     order.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
     let kept = order.iter().take(settings.rows).map(|(_, row)| *row).collect();
-    fit(first.vocabulary.keep(kept), documents, settings, STEPS[1])
+    fit_weights(first.vocabulary.keep(kept), documents, settings, STEPS[1])
 }
 
-fn fit(vocabulary: Vocabulary, documents: &[&Document], settings: &Settings, steps: usize) -> Model {
+fn fit_weights(
+    vocabulary: Vocabulary,
+    documents: &[&LabelledPrompt],
+    settings: &Settings,
+    steps: usize,
+) -> Model {
     let rows = vocabulary.rows(documents);
     let total: f64 = documents.iter().map(|document| document.weight).sum();
     let count = vocabulary.keys.len();
@@ -157,9 +162,9 @@ fn fit(vocabulary: Vocabulary, documents: &[&Document], settings: &Settings, ste
             loss += settings.decay * weight * weight / 2.0;
         }
         for (document, row) in documents.iter().zip(&rows) {
-            let mut scores = *chunk(bias, 0);
+            let mut scores = *weights_of_row(bias, 0);
             for (feature, value) in row {
-                let weights = chunk(weights, *feature);
+                let weights = weights_of_row(weights, *feature);
                 for (score, weight) in scores.iter_mut().zip(weights) {
                     *score += value * weight;
                 }
@@ -193,7 +198,7 @@ fn fit(vocabulary: Vocabulary, documents: &[&Document], settings: &Settings, ste
     Model { vocabulary, bias, weights: point }
 }
 
-fn chunk(numbers: &[f64], row: u32) -> &[f64; WIDTH] {
+fn weights_of_row(numbers: &[f64], row: u32) -> &[f64; WIDTH] {
     numbers[row as usize * WIDTH..].first_chunk().expect("every feature has a row")
 }
 
@@ -257,9 +262,9 @@ mod tests {
             prompt: prompt.to_owned(),
             weight: 1.0,
         });
-        let documents = examples.each_ref().map(|example| Document::of(example, Lexicon::default()));
+        let documents = examples.each_ref().map(|example| LabelledPrompt::of(example, Lexicon::default()));
         let settings = Settings { decay: 1e-3, rows: 1000, temperature: 1.0 };
-        let model = train(&documents.each_ref(), &settings);
+        let model = train_model(&documents.each_ref(), &settings);
         let mut file = 0_u32.to_le_bytes().to_vec();
         file.extend(model.encode(1.0));
         let table = Table::read(&file, Language::English).expect("a table");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tidegate_core::feature::memory::relay_log;
-use tidegate_core::pipeline::record::{Record, Failure};
+use tidegate_core::pipeline::record::{Failure, Record};
 use tidegate_core::time::Millis;
 use tidegate_memory::error::{Error, ErrorKind};
 use tidegate_memory::memory::MemoryHome;

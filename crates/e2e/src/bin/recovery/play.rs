@@ -8,7 +8,7 @@ use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Request, Route, Script};
 use tidegate_e2e::tidegate::Tidegate;
 
-use crate::sessions::{Kind, Planted};
+use crate::sessions::{FactKind, Planted};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trigger {
@@ -20,23 +20,23 @@ pub(crate) enum Trigger {
 
 /// The scripted model's reaction to instructions for the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Summariser {
+pub(crate) enum SummaryStyle {
     /// Keeps the lines that the instructions name.
     Follows,
     Ignores,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
+pub(crate) struct PlayMode {
     pub(crate) trigger: Trigger,
-    pub(crate) summariser: Summariser,
+    pub(crate) summariser: SummaryStyle,
     pub(crate) tidegate: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
     /// Each planted fact, and whether it is in one of the next two requests.
-    pub(crate) facts: Vec<(Kind, bool)>,
+    pub(crate) facts: Vec<(FactKind, bool)>,
     /// Estimated tokens of the request for a summary.
     pub(crate) asked: usize,
     /// Estimated tokens of the second request after it.
@@ -47,7 +47,7 @@ pub(crate) struct Outcome {
 /// The size at which the client compacts by itself.
 const FULL: u64 = 168_000;
 
-pub(crate) fn play(planted: &'static Planted, way: Way) -> Outcome {
+pub(crate) fn play(planted: &'static Planted, way: PlayMode) -> Outcome {
     let home = Home::new();
     let tidegate = way.tidegate.then(|| {
         // These gates also speak about edits and are not measured here.
@@ -101,7 +101,7 @@ pub(crate) fn play(planted: &'static Planted, way: Way) -> Outcome {
     }
 }
 
-fn script(home: &Home, planted: &'static Planted, way: Way) -> Script {
+fn script(home: &Home, planted: &'static Planted, way: PlayMode) -> Script {
     let Planted { decisions: [one, other], steps: [next, open], paths, said, .. } = planted;
     let begin = Script::new()
         .main(Reply::text("I have read it.").used(40_000))
@@ -127,8 +127,8 @@ fn script(home: &Home, planted: &'static Planted, way: Way) -> Script {
 }
 
 /// A short ordinary summary; if the model follows instructions, also the lines that they name.
-fn summary(planted: &Planted, summariser: Summariser, request: &Request) -> String {
-    let told = request.summary_instructions().filter(|_| summariser == Summariser::Follows);
+fn summary(planted: &Planted, summariser: SummaryStyle, request: &Request) -> String {
+    let told = request.summary_instructions().filter(|_| summariser == SummaryStyle::Follows);
     let lines: Vec<&str> =
         told.into_iter().flat_map(str::lines).filter(|line| line.starts_with("- ")).collect();
     format!(

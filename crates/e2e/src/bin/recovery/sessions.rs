@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FactKind {
     /// A line of the plan that must hold.
     Constraint,
     /// A decision in an entry of the progress notes.
@@ -16,18 +16,19 @@ pub(crate) enum Kind {
     Said,
 }
 
-impl Kind {
+impl FactKind {
     /// In the order of the table.
-    pub(crate) const ALL: [Kind; 5] = [Kind::Constraint, Kind::Decision, Kind::Path, Kind::Step, Kind::Said];
+    pub(crate) const ALL: [FactKind; 5] =
+        [FactKind::Constraint, FactKind::Decision, FactKind::Path, FactKind::Step, FactKind::Said];
 
     /// The heading of its column.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Kind::Constraint => "constraints",
-            Kind::Decision => "decisions",
-            Kind::Path => "paths",
-            Kind::Step => "steps",
-            Kind::Said => "only said",
+            FactKind::Constraint => "constraints",
+            FactKind::Decision => "decisions",
+            FactKind::Path => "paths",
+            FactKind::Step => "steps",
+            FactKind::Said => "only said",
         }
     }
 }
@@ -51,14 +52,14 @@ pub(crate) struct Planted {
 }
 
 impl Planted {
-    pub(crate) fn facts(&self) -> impl Iterator<Item = (Kind, &'static str)> {
-        let of = |kind: Kind, texts: [&'static str; 2]| texts.map(|text| (kind, text));
+    pub(crate) fn facts(&self) -> impl Iterator<Item = (FactKind, &'static str)> {
+        let of = |kind: FactKind, texts: [&'static str; 2]| texts.map(|text| (kind, text));
         let all = [
-            of(Kind::Constraint, self.constraints),
-            of(Kind::Decision, self.decisions),
-            of(Kind::Path, self.paths),
-            of(Kind::Step, self.steps),
-            of(Kind::Said, self.said),
+            of(FactKind::Constraint, self.constraints),
+            of(FactKind::Decision, self.decisions),
+            of(FactKind::Path, self.paths),
+            of(FactKind::Step, self.steps),
+            of(FactKind::Said, self.said),
         ];
         all.into_iter().flatten()
     }
@@ -214,7 +215,7 @@ mod tests {
         for session in &SESSIONS {
             let files = session.plan() + &session.progress();
             for (kind, text) in session.facts() {
-                let written = !matches!(kind, Kind::Path | Kind::Said);
+                let written = !matches!(kind, FactKind::Path | FactKind::Said);
                 assert_eq!(files.contains(text), written, "{text}");
             }
         }

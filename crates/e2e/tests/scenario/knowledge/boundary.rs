@@ -178,7 +178,7 @@ fn two_sessions_of_a_project_keep_their_boundaries_apart() {
     let script = Script::new();
     let model = Model::start(script).paced(&scene.home);
     let mut sessions = [scene.launch(&model).start(), scene.launch(&model).start()];
-    let say = |session: &mut Session, prompt: &str, replies: Vec<Reply>| {
+    let say = |session: &mut ClientSession, prompt: &str, replies: Vec<Reply>| {
         for reply in replies {
             model.then(reply);
         }

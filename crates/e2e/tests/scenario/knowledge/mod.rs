@@ -15,7 +15,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use tidegate_e2e::client::{Launch, SONNET_4_6, Session, Stream};
+use tidegate_e2e::client::{ClientSession, Launch, SONNET_4_6, Stream};
 use tidegate_e2e::home::Home;
 use tidegate_e2e::model::{Model, Reply, Request, Route, Script};
 use tidegate_e2e::prefix::assert_extending;
@@ -131,7 +131,7 @@ impl Scene {
     }
 
     /// Plays both turns.
-    fn automatic(&self, model: &Model) -> Session {
+    fn automatic(&self, model: &Model) -> ClientSession {
         let mut session = self.launch(model).start();
         session.ask(&filler());
         assert_eq!(session.ask(&filler()).compactions(), ["auto"]);
@@ -139,7 +139,7 @@ impl Scene {
     }
 
     /// Plays an edit, a manual compaction, and one prompt after it.
-    fn manual(&self, model: &Model, compact: &str) -> Session {
+    fn manual(&self, model: &Model, compact: &str) -> ClientSession {
         let mut session = self.launch(model).start();
         session.ask("begin");
         session.ask("anything else?");

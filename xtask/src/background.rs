@@ -4,31 +4,31 @@ use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::passed::Passed;
+use crate::passed::PassedStep;
 use xtask::failure::{Done, Failure, While};
 use xtask::{print, tools, workspace};
 
 /// If another step fails first, this one is not awaited; it ends because its output has no reader.
-pub(crate) struct Beside {
+pub(crate) struct BackgroundStep {
     name: &'static str,
-    passed: Option<Passed>,
+    passed: Option<PassedStep>,
     thread: JoinHandle<(Done<String>, Duration)>,
 }
 
-impl Beside {
+impl BackgroundStep {
     /// At the lowest priority.
-    pub(crate) fn start(name: &'static str, command: &Command) -> Beside {
+    pub(crate) fn start(name: &'static str, command: &Command) -> BackgroundStep {
         print::line(&format!("==> {name}: begun, next to what follows"));
-        let mut command = yielding(command);
+        let mut command = at_lowest_priority(command);
         let thread = std::thread::spawn(move || {
             let start = Instant::now();
-            (run(&mut command), start.elapsed())
+            (run_collecting(&mut command), start.elapsed())
         });
-        Beside { name, passed: None, thread }
+        BackgroundStep { name, passed: None, thread }
     }
 
-    pub(crate) fn remembered(self, passed: Passed) -> Beside {
-        Beside { passed: Some(passed), ..self }
+    pub(crate) fn remembered(self, passed: PassedStep) -> BackgroundStep {
+        BackgroundStep { passed: Some(passed), ..self }
     }
 
     pub(crate) fn end(self) -> Done {
@@ -50,9 +50,12 @@ impl Beside {
 }
 
 /// If the system has priorities.
-fn yielding(command: &Command) -> Command {
-    let (first, niceness): (_, &[&str]) =
-        if tools::present("nice") { ("nice".as_ref(), &["-n", "19"]) } else { (command.get_program(), &[]) };
+fn at_lowest_priority(command: &Command) -> Command {
+    let (first, niceness): (_, &[&str]) = if tools::is_on_path("nice") {
+        ("nice".as_ref(), &["-n", "19"])
+    } else {
+        (command.get_program(), &[])
+    };
     let mut yielding = Command::new(first);
     yielding.args(niceness);
     if !niceness.is_empty() {
@@ -63,8 +66,8 @@ fn yielding(command: &Command) -> Command {
 }
 
 /// The error contains all output.
-fn run(command: &mut Command) -> Done<String> {
-    let name = workspace::shown(command);
+fn run_collecting(command: &mut Command) -> Done<String> {
+    let name = workspace::command_line(command);
     let ran = command.stdin(Stdio::null()).output().while_(&name)?;
     let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
     if ran.status.success() {
