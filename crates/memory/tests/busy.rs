@@ -1,4 +1,4 @@
-//! Somebody else keeps the store busy.
+//! Another process keeps the store busy.
 
 #![expect(clippy::unwrap_used, reason = "whatever cannot be had ends a test")]
 
@@ -59,7 +59,7 @@ fn a_writer_waits_for_another() {
     assert_eq!(writer.join().unwrap(), 9);
 }
 
-/// Sixteen at once, each of many transactions: all rows are there, once.
+/// Sixteen writers with many transactions each: every row is stored once.
 #[test]
 fn many_write_the_same_and_their_own() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! The memory of a machine, with its files: what hooks are told, what becomes of damage, what is really gone.
+//! The memory of a machine with its files: the catalogue for hooks, damage and repair, and what is really
+//! deleted.
 
 #![expect(clippy::unwrap_used, reason = "whatever cannot be had ends a test")]
 
@@ -69,7 +70,6 @@ impl Machine {
         ProjectOf { key: format!("{root}/.git"), name: "shop".to_owned(), root, branch: None }
     }
 
-    /// Every file under the machine that holds these bytes.
     fn holding(&self, needle: &str) -> Vec<PathBuf> {
         fn walk(folder: &Path, needle: &[u8], found: &mut Vec<PathBuf>) {
             for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -115,7 +115,7 @@ fn files_are_private() {
     assert_eq!(mode(&home.file()), 0o600);
 }
 
-/// What others put into it would be served as the user's own.
+/// Their files would be served as the user's own.
 #[cfg(unix)]
 #[test]
 fn a_folder_of_others_is_refused() {
@@ -172,7 +172,7 @@ fn hooks_are_told() {
     memory.forget(&Forget::Project(topic.in_project.id)).unwrap();
     assert_eq!(record(topic.id), None);
     assert_eq!(catalogue::project(&machine.state, &own.key), Known::Absent);
-    // A catalogue that is gone is made again.
+    // A missing catalogue is created again.
     memory.put(&world()).unwrap();
     drop(memory);
     fs::remove_dir_all(machine.state.root().join("memory")).unwrap();
@@ -217,7 +217,7 @@ fn what_people_do() {
     let id = act::find_project(&mut memory, "shop").unwrap().id.to_string();
     assert_eq!(act::find_project(&mut memory, &id).unwrap().row.name, "shop");
     assert!(act::find_project(&mut memory, "harbour").unwrap_err().hint.unwrap().contains("shop"));
-    // Nothing is later than the end of time: that nothing changed is not said to be a change.
+    // No version is later than the end of time: a change that has no effect must not be reported as one.
     let updated = Millis(u64::MAX);
     let last = [
         Record::Topic(TopicRow { updated, ..rows::topic("t9", &child.row.project) }),
@@ -276,7 +276,7 @@ fn stock_and_progress_are_found() {
 fn what_is_forgotten_is_gone_from_every_byte() {
     let machine = Machine::new();
     let mut memory = machine.open();
-    // Enough that pages are full, shared with others, and merged.
+    // Enough rows to fill, share and merge pages.
     let mut rows = vec![
         Record::Project(project("p1")),
         Record::Topic(topic("t1", "p1")),
@@ -299,7 +299,7 @@ fn what_is_forgotten_is_gone_from_every_byte() {
     decided.text = "xylophonist decides".to_owned();
     decided.session = Some("s1".to_owned());
     memory.put(&[Record::Decision(decided)]).unwrap();
-    // Once more with another text: an old version must not stay, either.
+    // An old version must not remain either.
     let changed = LogRow {
         text: "pseudonymously xylophonist".to_owned(),
         updated: at(9000),
@@ -321,7 +321,7 @@ fn what_is_forgotten_is_gone_from_every_byte() {
     assert_eq!(machine.home().copies().len(), 1);
 }
 
-/// A log takes the title along that it gave to its session's topic; topics and decisions go without the rest.
+/// A log takes along the title that it gave to its session's topic; topics and decisions go without the rest.
 #[test]
 fn what_is_forgotten_singly_is_gone_from_every_byte() {
     type Forgets = fn(&mut Memory) -> Forget;
@@ -381,7 +381,7 @@ fn what_is_forgotten_singly_is_gone_from_every_byte() {
         }
         let kept = memory.topic_by_uid("own").unwrap().unwrap();
         assert_eq!((kept.row.title.as_str(), kept.logs), ("session of 2026-09-21", 1), "{case}");
-        // The title does not come back from elsewhere, and the session goes on.
+        // The title does not come back from elsewhere, and the session continues.
         memory.put(&rows).unwrap();
         assert_eq!(found(&mut memory, "xylophonist"), Vec::<String>::new(), "{case}");
         let third = LogRow { session: Some("s9".to_owned()), ..log("third", "own", 90) };
@@ -390,7 +390,7 @@ fn what_is_forgotten_singly_is_gone_from_every_byte() {
     }
 }
 
-/// A copy that cannot be written, a reader in the way: it is said, and the next one who opens the store goes on.
+/// An unwritable backup or an active reader is reported, and the next process to open the store continues.
 #[test]
 fn forgetting_is_finished_later() {
     let machine = Machine::new();
@@ -477,14 +477,15 @@ fn copies_are_made_once_a_day_and_few_are_kept() {
     assert!(copies[0].to_string_lossy().contains(&at(5 * 24 * 60).day()), "{copies:?}");
 }
 
-/// Damage of every kind: what the copy and the rest of the file hold is there again, and it is said.
+/// After damage of any kind, everything in the backup and in the readable rest of the file is there again,
+/// and it is reported.
 #[test]
 fn a_damaged_store_is_set_aside_and_rebuilt() {
     type Damage = fn(&Path);
     let kinds: [(&str, Damage); 6] = [
         ("a page of logs", |file| {
             let mut bytes = fs::read(file).unwrap();
-            // The index of a text holds its words, so this stands only where the log does.
+            // The index contains the words of a text, so this sequence is only in the log.
             let text = log("m150", "t1", 0).text.into_bytes();
             let place = bytes.windows(text.len()).position(|found| found == text).unwrap();
             let page = place / 4096 * 4096;
@@ -528,15 +529,15 @@ fn a_damaged_store_is_set_aside_and_rebuilt() {
 
             let what = format!("{kind}, copy: {with_copy}");
             if kind == "nothing left" && !with_copy {
-                // What is empty without ever having been copied cannot be told from a new one.
+                // An empty file without a backup cannot be told from a new one.
                 assert_eq!(logs(&mut machine.open()), 0);
                 continue;
             }
             let mut memory = machine.open_at(at(20_000)).unwrap_or_else(|error| panic!("{what}: {error}"));
-            // Some damage is only seen once something is read there.
+            // Some damage shows only when that part is read.
             let _ = found(&mut memory, "says");
             let put = memory.put(&[Record::Log(log("new", "t1", 600))]);
-            // What is put before anybody noticed is saved with the rest.
+            // Rows stored before the damage was noticed are saved with the rest.
             let new = u64::from(put.is_ok() && memory.healed.is_some());
             let after = logs(&mut memory);
             let mut rows = 0;
@@ -548,7 +549,7 @@ fn a_damaged_store_is_set_aside_and_rebuilt() {
                 .unwrap();
             let least = match kind {
                 _ if with_copy => before - 1,
-                // Some fifty logs stand on a page.
+                // A page holds some fifty logs.
                 "a page of logs" => before - 60,
                 _ => 0,
             };
@@ -577,7 +578,8 @@ fn a_torn_write_ahead_log_loses_nothing_that_was_in_the_file() {
     let machine = Machine::new();
     let mut memory = machine.filled();
     memory.put(&[Record::Log(log("late", "t1", 500))]).unwrap();
-    // As a power cut leaves it: the process is gone without closing, and the end of the log is not there.
+    // As after a power cut: the process did not close the file, and the end of the write-ahead log is
+    // missing.
     let (wal, copy) = (machine.home().folder().join("memory.db-wal"), machine.folder.path().join("wal"));
     fs::copy(&wal, &copy).unwrap();
     let file = fs::read(machine.home().file()).unwrap();
@@ -680,7 +682,7 @@ fn another_programs_database_is_left_alone() {
     assert_eq!(machine.open_at(at(1)).unwrap_err().kind, ErrorKind::Refused);
 }
 
-/// Whatever a check finds is mended: by a new index where that is enough, else from the copy and the rest of the file.
+/// A new index if that suffices, else from the backup and the rest of the file.
 #[test]
 fn what_a_check_finds_is_mended() {
     for (damage, rebuilt) in [

@@ -1,11 +1,11 @@
-//! Rows to try things with.
+//! Sample rows.
 
 use tidegate_core::time::Millis;
 use tidegate_memory::record::{
     DecisionRow, LogRow, ProjectRow, Record, SessionRow, Source, Status, Summary, TopicRow,
 };
 
-/// A day in 2026, so that numbers made of times are as large as in life.
+/// A day in 2026, so that numbers made of times have a realistic size.
 pub(crate) const DAY: u64 = 1_790_000_000_000;
 
 pub(crate) fn at(minutes: u64) -> Millis {
@@ -85,7 +85,7 @@ pub(crate) fn decision(uid: &str, topic: &str, minutes: u64) -> DecisionRow {
     }
 }
 
-/// Two projects, four topics, two sessions, eight logs, five decisions: everything that a row can have.
+/// Two projects, four topics, two sessions, eight logs, five decisions: every field of a row is used.
 pub(crate) fn world() -> Vec<Record> {
     let full = LogRow {
         session: Some("s1".to_owned()),

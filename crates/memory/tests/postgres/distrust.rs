@@ -1,4 +1,4 @@
-//! A team store, or a member, that does not mean well: what was written on a machine stays as it is there.
+//! A hostile team store or member: rows written on a machine stay as they are there.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,7 +15,8 @@ use crate::rows::{at, decision, log, session, topic};
 use crate::scene::Scene;
 use crate::sharing::work;
 
-/// Ann shares a project, with a topic and two decisions in it, the second in place of the first. Eve has pulled them.
+/// Ann shares a project with a topic and two decisions, of which the second replaces the first. Eve has
+/// pulled them.
 fn ann_and_eve(scene: &Scene<'_>) -> (Machine, Machine) {
     let (ann, eve) =
         (Machine::sharing(&["sea"], scene.address()), Machine::sharing(&["sea"], scene.address()));
@@ -36,7 +37,7 @@ fn ann_and_eve(scene: &Scene<'_>) -> (Machine, Machine) {
     (ann, eve)
 }
 
-/// Every row of a machine, without what is counted.
+/// Without derived counts.
 fn rows(machine: &Machine) -> Vec<Record> {
     let mut rows = Vec::new();
     machine
@@ -49,7 +50,6 @@ fn rows(machine: &Machine) -> Vec<Record> {
     rows
 }
 
-/// Those that were written on the machine itself.
 fn own_rows(machine: &Machine, whose: &str) -> Vec<Record> {
     let own = |record: &Record| record.uid().starts_with(whose) || record.uid().starts_with('d');
     rows(machine).into_iter().filter(own).collect()
@@ -66,7 +66,7 @@ fn decision_of(machine: &Machine, uid: &str) -> Option<record::DecisionRow> {
     })
 }
 
-/// Everything about these rows on the server is as the attacker wants it, and new to everybody who pulls.
+/// Writes these columns as an attacker could, as a new change for everyone who pulls.
 fn tamper(scene: &Scene<'_>, table: &str, uid: &str, columns: &str) {
     scene.sql(&format!(
         "UPDATE tidegate.{table} SET {columns}, change = (SELECT max(change) + 1 FROM tidegate.counters) WHERE uid = '{uid}';
@@ -74,7 +74,7 @@ fn tamper(scene: &Scene<'_>, table: &str, uid: &str, columns: &str) {
     ));
 }
 
-/// As if a member had told the team to forget a row.
+/// As if a member had asked the team to forget a row.
 fn forge_forgotten(scene: &Scene<'_>, uid: &str, kind: &str, origin: &str) {
     scene.sql(&format!(
         "INSERT INTO tidegate.forgotten (uid, kind, origin, change)
@@ -107,7 +107,7 @@ fn a_forged_withdrawal_deletes_nothing_that_was_written_here() {
     }
     assert_eq!(rows(&ann), before);
     assert_eq!(copies(&ann), backups, "nor from copies");
-    // Nor is a name noted as forgotten: nothing could be stored under it any more.
+    // The uid is not remembered as forgotten either: nothing could be stored under it any more.
     let newer = at(50);
     let rows = [
         Record::Session(SessionRow { updated: newer, ..session("ann-sea-s", "ann-sea") }),
@@ -128,7 +128,7 @@ fn a_topic_made_private_stays_private_and_its_logs_stay_here() {
     let edit = TopicEdit { project: Some(id("private")), ..TopicEdit::default() };
     act::edit_topic(&mut ann.memory(), ann.now(), moved, &edit).unwrap();
     ann.memory().put(&[Record::Log(log("ann-confidential", "ann-sea-t", 9))]).unwrap();
-    // Eve adds to it, so that it comes back by way of her rows, too.
+    // Eve adds to it, so that it also comes back with her rows.
     let part = TopicRow { parent: Some("ann-sea-t".to_owned()), ..topic("eve-part", "eve-sea") };
     eve.memory().put(&[Record::Decision(decision("in-it", "ann-sea-t", 9)), Record::Topic(part)]).unwrap();
     eve.talk().unwrap();
@@ -245,7 +245,7 @@ fn a_withdrawal_needs_the_kind_the_origin_and_a_shared_project() {
     forge_forgotten(&scene, "d2", "decision", "somebody");
     eve.talk().unwrap();
     assert_eq!((rows(&eve), copies(&eve)), (before.clone(), backups.clone()));
-    // What belongs to a project that is not shared any more is this machine's business.
+    // Rows of a project that is no longer shared belong to this machine alone.
     eve.share(&["lake"]);
     forge_forgotten(&scene, "d2", "decision", &anns);
     eve.talk().unwrap();
@@ -295,7 +295,7 @@ fn a_row_of_others_that_was_changed_here_is_this_machines_own() {
     eve.talk().unwrap();
     assert_eq!(topic_of(&eve, "ann-sea-t").unwrap().title, "Eve's");
     assert_eq!(decision_of(&eve, "d2").unwrap().text, "Eve says");
-    // Also where it is moved to, and what is added to it there.
+    // Also after a move, and for what is added afterwards.
     let moved = TopicRow { project: "eve-private".to_owned(), updated: at(9), ..topic("ann-sea-t", "x") };
     eve.memory().put(&[Record::Topic(moved)]).unwrap();
     eve.memory().put(&[Record::Log(log("eve-confidential", "ann-sea-t", 10))]).unwrap();
@@ -323,7 +323,7 @@ fn nothing_is_moved_out_of_a_project_that_is_shared_no_longer() {
     eve.talk().unwrap();
     assert_eq!(topic_of(&eve, "ann-sea-t").unwrap().project, "eve-sea");
     assert_eq!(scene.sql("SELECT count(*) FROM tidegate.log WHERE uid = 'eve-confidential'"), "0");
-    // Its origin may move it between two projects that are shared.
+    // Its origin may move it between two shared projects.
     eve.share(&["sea", "lake"]);
     tamper(&scene, "topic", "ann-sea-t", &format!("updated = {FAR}, {lake}"));
     eve.talk().unwrap();
@@ -335,7 +335,7 @@ fn nothing_is_moved_out_of_a_project_that_is_shared_no_longer() {
 fn a_topic_that_passes_for_one_of_an_own_session_does_not_come_in() {
     let Some(scene) = Scene::shared() else { return };
     let (ann, eve) = ann_and_eve(&scene);
-    // The recorder stores what is said in a session of a private project under these names.
+    // The recorder uses these uids for a session of a private project.
     work(&mut ann.memory(), "ann", "private", 0..0);
     let named = [None, Some("ann-private"), Some("ann-sea")]
         .map(|project| automatic::topic_uid("ann-private-s", project));
@@ -343,7 +343,7 @@ fn a_topic_that_passes_for_one_of_an_own_session_does_not_come_in() {
     for uid in named.iter().chain([&others]) {
         eve.memory().put(&[Record::Topic(topic(uid, "eve-sea"))]).unwrap();
     }
-    // One that says whose it is comes in by way of a decision in it.
+    // A topic that names its session comes in through a decision in it.
     let claims = TopicRow { automatic: Some("ann-private-s".to_owned()), ..topic("claims", "eve-sea") };
     eve.memory().put(&[Record::Topic(claims), Record::Decision(decision("in-claims", "claims", 5))]).unwrap();
     eve.talk().unwrap();
@@ -414,7 +414,7 @@ fn what_came_in_before_the_list_was_kept_counts_as_own() {
     eve.talk().unwrap();
     assert_eq!(rows(&eve), before);
     assert!(file.with_file_name("backups").join("before-version-4-3.db").is_file());
-    // From now on it is kept.
+    // From now on the list is kept.
     ann.memory().put(&[Record::Decision(decision("d3", "ann-sea-t", 9))]).unwrap();
     ann.talk().unwrap();
     eve.talk().unwrap();

@@ -1,4 +1,4 @@
-//! A machine with a memory of its own that shares projects with a team.
+//! A machine with its own memory that shares projects with a team.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,12 +43,12 @@ impl Machine {
         Machine { folder, place, state, settings, address, now: 10_000 }
     }
 
-    /// From now on these are shared, as after a change of the config.
+    /// Like a change of the config.
     pub(crate) fn share(&mut self, projects: &[&str]) {
         self.settings.team.projects = listed(projects);
     }
 
-    /// The config names no server any more.
+    /// Like a config without a server.
     pub(crate) fn without_server(&mut self) {
         self.settings.team.url = None;
     }
@@ -94,7 +94,6 @@ impl Machine {
         (found.hits.into_iter().map(|hit| hit.uid).collect(), note)
     }
 
-    /// Every file of the machine that holds these bytes.
     pub(crate) fn holding(&self, needle: &str) -> Vec<PathBuf> {
         fn walk(folder: &Path, needle: &[u8], found: &mut Vec<PathBuf>) {
             for entry in fs::read_dir(folder).expect("it works").flatten() {

@@ -1,4 +1,4 @@
-//! What a search on the server finds that its bounds could hide.
+//! Searches on the server that its limits could break.
 
 use tidegate_memory::record::{DecisionRow, ProjectRow, Record, SessionRow, TopicRow};
 use tidegate_memory::store::Store;

@@ -1,4 +1,4 @@
-//! What machines share through a server, and what becomes of it when that is not there.
+//! Sharing between machines through a server, and what happens without it.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::machine::Machine;
 use crate::rows::{at, decision, log, project, session, topic};
 use crate::scene::Scene;
 
-/// A project with a session, a topic and logs in it, all called after it and the machine.
+/// A project with a session, a topic and logs, named after it and the machine.
 pub(crate) fn work(memory: &mut Memory, machine: &str, name: &str, logs: std::ops::Range<u64>) {
     let uid = format!("{machine}-{name}");
     let mut records = vec![
@@ -31,7 +31,7 @@ pub(crate) fn work(memory: &mut Memory, machine: &str, name: &str, logs: std::op
     memory.put(&records).expect("they fit");
 }
 
-/// Logs of a session in the order in which the server got them.
+/// In the order in which the server received them.
 fn in_order(scene: &Scene<'_>) -> Vec<String> {
     let told = scene.sql("SELECT uid FROM tidegate.log ORDER BY change");
     told.lines().map(str::to_owned).collect()
@@ -67,7 +67,8 @@ fn two_machines_share_one_project_both_ways() {
         assert_eq!(machine.decisions(), ["d1"]);
         assert_eq!((machine.pending(), machine.talk().unwrap()), (0, team::Exchanged::default()));
     }
-    // A decision of the other one is taken back: so it is in the team, and for whoever has it from there. Its owner's stands.
+    // A decision of another member is retracted: in the team and for everyone who pulled it. For its owner it
+    // stays in force.
     let eve = Machine::sharing(&["sea"], scene.address());
     work(&mut eve.memory(), "eve", "sea", 0..0);
     eve.talk().unwrap();
@@ -87,7 +88,7 @@ fn two_machines_share_one_project_both_ways() {
         all.rows[0].row.retracted
     };
     assert_eq!([&ann, &bob, &eve].map(retracted), [None, Some(at(20)), Some(at(20))]);
-    // Logs stay where they are, and are found there.
+    // Logs stay on the server and are found there.
     assert_eq!(ann.found("\"log bob-sea-l0001\""), (vec!["bob-sea-l0001".to_owned()], None));
     assert_eq!(ann.found("\"log ann-sea-l0001\""), (vec!["ann-sea-l0001".to_owned()], None));
     assert_eq!(ann.found("\"log bob-secret-l0001\"").0, Vec::<String>::new());
@@ -101,7 +102,8 @@ fn a_project_that_is_not_listed_is_never_sent() {
     let ann = Machine::sharing(&["sea"], scene.address());
     work(&mut ann.memory(), "ann", "sea", 0..1);
     work(&mut ann.memory(), "ann", "private", 0..5);
-    // A log that went from a shared topic into another project, and a topic of that project above a shared one.
+    // A log that moved from a shared topic to another project, and a topic of that project as the parent of a
+    // shared one.
     ann.memory()
         .put(&[
             Record::Log(LogRow {
@@ -155,11 +157,12 @@ fn forgetting_reaches_the_team() {
     assert_eq!(in_order(&scene), ["ann-sea-l0000", "ann-sea-l0002"]);
     assert_eq!((ann.decisions(), bob.decisions()), (vec!["of-ann".to_owned()], vec!["of-ann".to_owned()]));
     assert_eq!(scene.sql("SELECT count(*) FROM tidegate.document WHERE kind = 'log'"), "2");
-    // What was forgotten does not come back from whoever still has it in line.
+    // A forgotten row does not come back from a machine that still has it in its outbox.
     bob.memory().put(&[Record::Log(log("ann-sea-l0001", "bob-sea-t", 50))]).unwrap();
     bob.talk().unwrap();
     assert_eq!(in_order(&scene), ["ann-sea-l0000", "ann-sea-l0002"]);
-    // A project goes for everybody, whatever a machine calls it; a new one of that name is a new one.
+    // A project is forgotten for everyone, whatever its uid on a machine; a new one of that name is another
+    // project.
     let id = bob.memory().project_by_name("sea").unwrap().unwrap().id;
     bob.memory().forget(&Forget::Project(id)).unwrap();
     bob.memory()
@@ -237,7 +240,7 @@ fn a_server_that_is_stopped_and_started_in_the_middle_gets_everything_once() {
     for how in [Shutdown::Fast, Shutdown::Immediate, Shutdown::Immediate] {
         std::thread::scope(|scope| {
             let delivery = scope.spawn(|| ann.talk());
-            // Somewhere after the first rows and before the last.
+            // After the first rows and before the last.
             while cluster
                 .sql(&scene.database, "SELECT count(*) FROM tidegate.log")
                 .is_ok_and(|count| count == "0")
@@ -282,7 +285,7 @@ fn rows_that_refer_to_what_comes_later_in_line_are_delivered_with_it() {
     let Some(scene) = Scene::shared() else { return };
     let ann = Machine::sharing(&["sea"], scene.address());
     work(&mut ann.memory(), "ann", "sea", 0..2);
-    // The first log is in line before the topic that it belongs to now, and that topic before the one above it.
+    // The log is queued before its current topic, and that topic before its parent.
     ann.memory().put(&[Record::Topic(topic("later", "ann-sea"))]).unwrap();
     ann.memory().put(&[Record::Log(LogRow { updated: at(99), ..log("ann-sea-l0000", "later", 1) })]).unwrap();
     ann.memory().put(&[Record::Topic(topic("above", "ann-sea"))]).unwrap();
@@ -312,7 +315,7 @@ fn the_password_is_in_no_file_of_a_machine() {
         assert!(!format!("{:?}", machine.standing()).contains(Cluster::PASSWORD));
     }
     assert_eq!(bob.standing().failure.unwrap().what.matches("does not exist").count(), 1);
-    // Nor does it travel with anything.
+    // It is not sent with other rows either.
     let session = SessionRow { ..session("x", "ann-sea") };
     assert!(!format!("{session:?}").contains(Cluster::PASSWORD));
 }
@@ -324,7 +327,7 @@ fn a_row_that_the_server_cannot_take_holds_up_no_other() {
     work(&mut ann.memory(), "ann", "sea", 0..3);
     ann.talk().unwrap();
     scene.sql("ALTER TABLE tidegate.log ADD CHECK (title <> 'Log ann-sea-l0004')");
-    // Beside it what a server might stumble over, and does not.
+    // Also values that a server might reject, but does not.
     let odd =
         LogRow { text: "a\0b \u{1b} 'quoted' \\ \u{10ffff} 設計".to_owned(), ..log("odd", "ann-sea-t", 7) };
     let long = LogRow {
@@ -370,7 +373,7 @@ fn what_the_team_was_told_once_it_is_told_to_forget() {
         Forget::Project(machine.memory().project_by_name(name).unwrap().unwrap().id)
     };
     let rows = "SELECT count(*) FROM tidegate.topic";
-    // No longer listed, and then no server at all: it waits until there is one.
+    // No longer shared, then no server: the deletion waits until there is one.
     let mut ann = Machine::sharing(&["sea"], scene.address());
     work(&mut ann.memory(), "ann", "sea", 0..2);
     work(&mut ann.memory(), "ann", "lake", 0..2);
@@ -389,7 +392,7 @@ fn what_the_team_was_told_once_it_is_told_to_forget() {
         "0",
         "never told"
     );
-    // Moved there whole, never listed.
+    // Migrated as a whole, never shared.
     let bob = Machine::sharing(&[], scene.address());
     work(&mut bob.memory(), "bob", "sea", 0..2);
     team::migrate(&mut bob.memory(), &bob.address, &mut |_| ()).unwrap();
@@ -397,7 +400,7 @@ fn what_the_team_was_told_once_it_is_told_to_forget() {
     bob.memory().forget(&project_of(&bob, "sea")).unwrap();
     bob.talk().unwrap();
     assert_eq!((scene.sql(rows).as_str(), in_order(&scene).len()), ("0", 0));
-    // A topic that went into a project that is not shared.
+    // A topic that moved to a project that is not shared.
     let eve = Machine::sharing(&["sea"], scene.address());
     work(&mut eve.memory(), "eve", "sea", 0..2);
     work(&mut eve.memory(), "eve", "private", 0..0);
@@ -412,7 +415,8 @@ fn what_the_team_was_told_once_it_is_told_to_forget() {
 
 #[test]
 fn topics_nested_the_other_way_round_make_no_circle() {
-    // Each pushes before the other pulls, one pulls first, and a circle of three with a part of it there already.
+    // Each pushes before the other pulls, one pulls first, and a circle of three of which a part is there
+    // already.
     for way in 0..3 {
         let Some(scene) = Scene::shared() else { return };
         let (ann, bob) =
@@ -448,7 +452,7 @@ fn topics_nested_the_other_way_round_make_no_circle() {
         for machine in [&bob, &ann, &bob, &ann] {
             machine.talk().unwrap();
         }
-        // Each keeps the order that it made; whoever made none has the team's, in which what came last gave way.
+        // Each keeps its own hierarchy; the others have the team's, in which the last change gave way.
         let eve = Machine::sharing(&["sea"], scene.address());
         work(&mut eve.memory(), "eve", "sea", 0..0);
         eve.talk().unwrap();
@@ -490,7 +494,7 @@ fn a_row_that_two_changed_is_each_ones_own_and_one_version_for_all_others() {
     };
     let in_session = DecisionRow { session: Some("ann-sea-s".to_owned()), ..decision("d", "ann-sea-t", 5) };
     ann.memory().put(&[Record::Decision(in_session)]).unwrap();
-    // What is above it here is not shared, and stays here.
+    // Its parent here is not shared, and stays here.
     let above = Some("ann-private-t".to_owned());
     let own = TopicRow { parent: above.clone(), ..topic("own", "ann-sea") };
     ann.memory().put(&[Record::Topic(own)]).unwrap();
@@ -516,7 +520,7 @@ fn a_row_that_two_changed_is_each_ones_own_and_one_version_for_all_others() {
         assert_eq!(machine.talk().unwrap(), team::Exchanged::default());
     }
     assert_eq!(ann.memory().topic_by_uid("own").unwrap().unwrap().row.parent, above);
-    // And it is still known here in which session it was made.
+    // The session of the decision is still known here.
     assert!(ann.memory().forget(&Forget::Session("ann-sea-s".to_owned())).unwrap().contains(&"d".to_owned()));
 }
 
@@ -531,7 +535,7 @@ fn another_server_is_told_everything() {
     let told = ann.talk().unwrap();
     assert_eq!((told.delivered, told.waiting, ann.pending()), (8, 0, 0));
     assert_eq!(in_order(&other), logs_of("ann", "sea", 0..5));
-    // Emptied, and the same address.
+    // Emptied, at the same address.
     other.sql("DROP SCHEMA tidegate CASCADE");
     ann.talk().unwrap();
     assert_eq!((in_order(&other).len(), ann.talk().unwrap().delivered), (5, 0));
@@ -558,11 +562,11 @@ fn what_belongs_to_something_the_team_forgot_is_said_to_stay_here() {
     let told = bob.talk().unwrap();
     assert_eq!((told.delivered, told.forgotten, bob.pending()), (0, 2, 0));
     assert_eq!(bob.standing().forgotten, 2);
-    // What came from the other one is gone here, but for what holds something of this machine's.
+    // Rows of the other machine are gone here, except for a topic with rows of this machine.
     assert_eq!(bob.topics(), ["ann-sea-t", "bob-sea-t"]);
     let own = bob.memory().logs(&Filter::default(), &Page { limit: 9, after: None }).unwrap().rows;
     assert_eq!(own.len(), 4);
-    // A topic that begins now is shared like any other.
+    // A new topic is shared as usual.
     bob.memory().put(&[Record::Topic(topic("anew", "bob-sea"))]).unwrap();
     assert_eq!(bob.talk().unwrap().delivered, 1);
     assert_eq!(scene.sql("SELECT uid FROM tidegate.topic"), "anew");

@@ -1,4 +1,4 @@
-//! What the worker makes of jobs, on a real store and with a clock of our own.
+//! The worker's handling of jobs, on a real store and with a clock under the test's control.
 
 #[cfg(test)]
 mod world;
@@ -76,7 +76,7 @@ fn a_job_of_several_relays_stores_each_and_all_in_one_topic() {
     let topics: Vec<i64> = (1..=3).map(|n| world.log(&format!("u{n}")).in_topic.id).collect();
     assert_eq!(topics[0], topics[2]);
     assert_eq!(world.log("u1").in_topic.name, "question 1 (feat/x)");
-    // The same from another session's file, as a fork has it.
+    // The same lines in another session's file, as in a fork.
     world.stop_from("s2", 0, "answer 3");
     let report = world.work();
     assert_eq!((report.jobs, report.new, report.changed, world.logs()), (1, 0, 0, 3));
@@ -93,7 +93,7 @@ fn what_was_said_while_nothing_was_recorded_stays_so() {
     world.stop_from("s1", from, "done");
     assert_eq!(world.work().new, 1);
     assert!(world.store.log("u1").unwrap().is_none());
-    // Interrupted, or written after its end: it stands in the part of the next job.
+    // An interrupted relay, or one written late: it is in the part of the next job.
     world.say(&user("u3", "more secret plans"));
     world.passed = Some(last_second());
     world.say(&said("m3", "half of a"));
@@ -103,7 +103,7 @@ fn what_was_said_while_nothing_was_recorded_stays_so() {
     assert_eq!(world.work().new, 1);
     assert!(world.store.log("u3").unwrap().is_none());
     assert_eq!(world.log("u4").row.answer, "well");
-    // What is known goes on, whenever it began.
+    // A known relay continues, whenever it began.
     world.say(&said("m5", "well then"));
     world.passed = Some(last_second());
     world.stop("s1", "well then");
@@ -118,7 +118,7 @@ fn what_a_session_recorded_stays_its_own_when_it_is_forked() {
     world.stop("s1", "one");
     world.work();
     let before = world.log("u1");
-    // The fork's transcript begins with the same lines, and something happened after the last of them.
+    // The fork's transcript starts with the same lines, and something happened after the last of them.
     world.passed = Some(last_second());
     world.say(&said("m2", "more of it"));
     world.stop_from("fork", 0, "more of it");
@@ -141,7 +141,7 @@ fn a_turn_that_ends_before_anything_is_written() {
     };
     assert_eq!(world.work_with(None, &come).new, 1);
     assert_eq!(world.log("u1").row.answer, "one");
-    // A host that keeps no transcripts: nothing was there, and nothing is lost.
+    // A host without transcripts: nothing was there, and nothing is lost.
     let mut world = World::new();
     world.stop("s1", "one");
     let report = world.work();
@@ -227,7 +227,7 @@ fn an_answer_that_is_on_its_way_is_waited_for() {
         }
     });
     assert_eq!((world.log("u1").row.answer.as_str(), looks.get()), ("done", 3));
-    // One that never comes is not waited for for ever, and not at all when it is late already.
+    // An answer that never comes is awaited for a limited time, and not at all if it is late already.
     world.say(&user("u2", "and now?"));
     world.stop("s1", "never comes");
     looks.set(0);
@@ -253,7 +253,7 @@ fn what_is_gone_is_said() {
     world.stop("s1", "done");
     fs::remove_file(&world.transcript).unwrap();
     assert_eq!((world.work().lost, world.told.concat()), (1, "lost: the transcript is gone".to_owned()));
-    // Begun anew: what is in it now is stored.
+    // The file was started over: its content is stored.
     world.told.clear();
     world.say(&user("u2", "x"));
     let length = world.length();
@@ -280,7 +280,7 @@ fn what_is_left_of_a_transcript_that_was_cut_is_stored() {
     assert_eq!((report.jobs, report.lost, report.new), (0, 1, 1));
     assert_eq!(world.log("u1").row.answer, "answer 1");
     assert!(world.told.concat().contains("cut or begun anew"), "{:?}", world.told);
-    // Nothing is left of it.
+    // The file is empty.
     world.told.clear();
     world.stop_from("s1", 0, "answer 1");
     fs::write(&world.transcript, "").unwrap();
@@ -295,7 +295,7 @@ fn a_transcript_that_another_took_the_place_of_is_said() {
     world.work();
     turn(&mut world, "u2", "go");
     let length = world.length();
-    // As rotated: longer, of somebody else, who spoke only before where the part begins.
+    // As after a rotation: a longer file of another session, with prompts only before the start of the part.
     fs::remove_file(&world.transcript).unwrap();
     world.say(&user("other", "hello"));
     while world.length() <= length {
@@ -327,7 +327,7 @@ fn what_cannot_be_read_now_is_tried_again_and_not_for_ever() {
     assert_eq!(tries, 3);
     assert!(world.now.get().since(start) > HOUR);
     assert_eq!(retries::read(&world.state).jobs.len(), 0);
-    // One that can be read again in time is done.
+    // A transcript that becomes readable in time is stored.
     fs::remove_dir(&world.transcript).unwrap();
     fs::write(&world.transcript, &text).unwrap();
     world.stop_from("s1", 0, "");
@@ -359,7 +359,7 @@ fn files_that_are_no_jobs_hold_nobody_up() {
 fn a_job_that_the_system_does_not_give_out_stays() {
     let mut world = World::new();
     turn(&mut world, "u1", "go");
-    // It is opened by nobody as long as it leads back to itself.
+    // The link leads back to itself, so it cannot be opened.
     let job = spool::list(&world.state).unwrap().remove(0).path;
     let aside = job.with_extension("aside");
     fs::rename(&job, &aside).unwrap();
@@ -386,7 +386,7 @@ fn a_relay_across_two_jobs_is_whole_if_the_first_has_to_wait() {
     let due = retries::read(&world.state).jobs.values().next().unwrap().next;
     fs::remove_dir(&world.transcript).unwrap();
     fs::write(&world.transcript, text).unwrap();
-    // A turn that nobody asked for: the same relay goes on.
+    // A turn without a prompt continues the same relay.
     world.say(&said("m2", "going on"));
     world.say(&said("m3", "finished"));
     world.stop("s1", "finished");
@@ -476,7 +476,6 @@ fn time_is_bounded() {
     assert_eq!((world.work().jobs, world.logs()), (5, 5));
 }
 
-/// A language model that does as it is told.
 struct Model<'a>(&'a dyn Fn(&Relay, Lang) -> Result<Told, NoSummary>);
 
 impl Summarise for Model<'_> {
@@ -512,12 +511,12 @@ fn a_language_model_sums_up_once() {
         ("Told", "User: En / AI: b", "haiku")
     );
     assert!(!row.summary.again);
-    // The next turn reads the one before, too, and asks nobody about it.
+    // The next turn reads the previous one again, and does not ask about it.
     turn(&mut world, "u2", "日本語で");
     world.work_with(Some(&mut Model(&tells)), &|_| {});
     assert_eq!((calls.get(), world.log("u2").row.text.as_str()), (2, "User: Ja / AI: b"));
     assert_eq!(world.log("u1").row.title, "Told");
-    // More of the same relay is summed up anew.
+    // A relay that has grown is summarised again.
     world.say(&said("m", "and more"));
     world.stop("s1", "and more");
     world.work_with(Some(&mut Model(&tells)), &|_| {});
@@ -555,7 +554,7 @@ fn one_that_fails_costs_nothing_but_time() {
     let row = world.log("u1").row;
     assert_eq!((row.summary.again, row.text.as_str()), (true, "User: go / AI: answer to u1"));
     let tells = |_: &Relay, _| Ok(Told { title: "t".to_owned(), text: "User: a / AI: b".to_owned() });
-    // A person who asks for it does not wait for that.
+    // A person who asks for it does not wait.
     world.at_once = true;
     assert_eq!(world.work_with(Some(&mut Model(&tells)), &|_| {}).summed_up, 1);
     assert!(!world.log("u1").row.summary.again);
@@ -686,7 +685,7 @@ fn what_crashed_sessions_left_is_picked_up_once() {
     let Work::Relays(part) = &job.work else { panic!("{job:?}") };
     assert_eq!((part.because, part.to, part.passed), (Because::Left, world.length(), world.passed));
     assert_eq!(job.session, "crashed");
-    // One that ended may have had no room for its job.
+    // The disk may have been full when it ended.
     world.marks("ended", world.length() / 2);
     let folder = world.state.session(&SessionId::parse("ended").unwrap());
     tidegate_state::session::marks::lock_shared(&folder)

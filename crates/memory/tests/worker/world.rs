@@ -31,13 +31,13 @@ pub(crate) struct World {
     pub(crate) now: Cell<Millis>,
     pub(crate) until: Millis,
     pub(crate) at_once: bool,
-    /// What an MCP call set in the session.
+    /// Set by an MCP call.
     pub(crate) topic: Option<i64>,
-    /// Until when nothing was recorded.
+    /// Recording was off until then.
     pub(crate) passed: Option<Millis>,
-    /// What the worker told of.
+    /// The worker's events.
     pub(crate) told: Vec<String>,
-    /// How far the transcript was left.
+    /// The length of the transcript at the last job.
     spooled: u64,
     jobs: u64,
 }
@@ -63,7 +63,7 @@ impl World {
         }
     }
 
-    /// Appends a line to the transcript, a second after the one before.
+    /// A second after the previous line.
     pub(crate) fn say(&mut self, line: &str) {
         append(&self.transcript, line);
     }
@@ -72,7 +72,7 @@ impl World {
         std::fs::metadata(&self.transcript).unwrap().len()
     }
 
-    /// Leaves the job of a turn that ended with this answer.
+    /// The job of a turn that ended with this answer.
     pub(crate) fn stop(&mut self, session: &str, answer: &str) {
         let from = self.spooled;
         self.stop_from(session, from, answer);
@@ -186,7 +186,7 @@ impl World {
         self.store.put(&rows).unwrap();
     }
 
-    /// The marks of a session that is not there any more and left its transcript as far as this.
+    /// The marks of an ended session that left its transcript up to this length.
     pub(crate) fn marks(&self, session: &str, spooled: u64) {
         let folder = self.state.session(&SessionId::parse(session).unwrap());
         let marks = [
@@ -214,7 +214,7 @@ fn time() -> String {
     last_second().iso()
 }
 
-/// When the last line of a transcript was made.
+/// The time of the last line of a transcript.
 pub(crate) fn last_second() -> Millis {
     Millis(NOW.0 - 86_400_000 + SECOND.get() * 1000)
 }
@@ -235,7 +235,7 @@ pub(crate) fn said(id: &str, text: &str) -> String {
     format!("{entry}\n")
 }
 
-/// A store that does not take anything of one session.
+/// A store that rejects all rows of one session.
 pub(crate) struct Refuses<'a> {
     pub(crate) store: &'a mut SqliteStore,
     pub(crate) session: &'static str,

@@ -15,7 +15,7 @@ use tidegate_memory::view::{Filter, Page};
 
 use super::{Machine, found};
 
-/// A moment after all of it was written.
+/// Shortly after the files were written.
 const NOW: Millis = Millis(1_794_941_800_000);
 
 fn fixtures() -> PathBuf {
@@ -40,7 +40,7 @@ fn exported(file: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Everything in the store, as `memory export` prints it.
+/// As `memory export` prints it.
 fn all(memory: &mut Memory) -> Vec<Value> {
     let mut records = Vec::new();
     let mut take = |record: Record| {
@@ -77,7 +77,7 @@ fn a_store_of_0_1_0_is_opened_and_migrated() {
     let machine = upgraded(&["memory.db"]);
     let mut memory = machine.open_at(NOW).unwrap();
     check(&mut memory);
-    // A topic was begun after the export; all else is in it.
+    // A topic was created after the export; everything else is in it.
     let now = all(&mut memory);
     let before = exported("export.jsonl");
     for record in &before {
@@ -99,7 +99,7 @@ fn a_copy_of_0_1_0_takes_the_place_of_a_damaged_store() {
 
 #[test]
 fn an_export_of_0_1_0_is_taken_in() {
-    // The second one has every member that a row can have.
+    // The second file uses every field of a row.
     for file in ["export.jsonl", "export-members.jsonl"] {
         let written = exported(file);
         let records: Vec<Record> =

@@ -1,4 +1,4 @@
-//! What is forgotten.
+//! Laws about forgetting.
 
 use tidegate_memory::error::ErrorKind;
 use tidegate_memory::record::{DecisionRow, LogRow, ProjectRow, Record, SessionRow, TopicRow};
@@ -69,7 +69,7 @@ pub(crate) fn a_project_is_forgotten(stores: &mut impl Stores) {
     assert_eq!(store.forget(&Forget::Project(p2)).unwrap_err().kind, ErrorKind::Missing);
 }
 
-/// A session that was forgotten before anything of it was stored is not stored later: not even its title.
+/// Nothing of a session that was forgotten before it was stored is stored later, not even its title.
 pub(crate) fn a_forgotten_session_leaves_no_topic(stores: &mut impl Stores) {
     let mut store = filled(stores);
     store.forget(&Forget::Session("s1".to_owned())).unwrap();
@@ -82,7 +82,7 @@ pub(crate) fn a_forgotten_session_leaves_no_topic(stores: &mut impl Stores) {
     assert_eq!(found(&mut *store, "seen"), Vec::<String>::new());
 }
 
-/// A log takes along the title that it gave to its session's own topic.
+/// A forgotten log takes along the title that it gave to the automatic topic of its session.
 pub(crate) fn a_topic_called_by_a_forgotten_log(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let own = TopicRow {

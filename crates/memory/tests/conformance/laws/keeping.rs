@@ -1,4 +1,4 @@
-//! What is kept, numbered and listed.
+//! Laws about storing, numbering and listing.
 
 use tidegate_core::time::Millis;
 use tidegate_memory::error::ErrorKind;
@@ -122,7 +122,7 @@ pub(crate) fn numbers_are_kept_where_they_are_free(stores: &mut impl Stores) {
     assert_ne!(id_of_project(&mut *store, "p3"), 7);
 }
 
-/// Goes through a list with pages of this size.
+/// Reads a list in pages of this size.
 fn paged<T>(mut next: impl FnMut(&Page) -> Paged<T>, limit: usize) -> Vec<T> {
     let mut rows = Vec::new();
     let mut after = None;
@@ -227,7 +227,7 @@ fn undecided(store: &mut dyn Store) -> Vec<String> {
 
 pub(crate) fn what_is_undecided(stores: &mut impl Stores) {
     let mut store = filled(stores);
-    // t1 has a decision, t3 is automatic, t4 is closed; what t2 had was taken back.
+    // t1 has a decision, t3 is automatic, t4 is closed; the decision of t2 was retracted.
     assert_eq!(undecided(&mut *store), ["t2"]);
     store.put(&[Record::Topic(topic("t9", "p2")), Record::Log(log("l9", "t9", 500))]).unwrap();
     assert_eq!(undecided(&mut *store), ["t9", "t2"], "the last active one first");
@@ -270,7 +270,7 @@ pub(crate) fn decisions_stand_until_they_do_not(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let count = |store: &mut dyn Store, uid: &str| store.topic_by_uid(uid).unwrap().unwrap().decisions;
     assert_eq!((count(&mut *store, "t1"), count(&mut *store, "t4")), (1, 2));
-    // From another topic, a chain, and back again.
+    // From another topic, as a chain, and back again.
     let newest = DecisionRow { supersedes: Some("d2".to_owned()), ..decision("d7", "t4", 80) };
     store.put(&[Record::Decision(newest.clone())]).unwrap();
     assert_eq!((count(&mut *store, "t1"), count(&mut *store, "t4")), (0, 3));
@@ -318,7 +318,7 @@ pub(crate) fn a_log_is_found_by_the_beginning_of_its_uid(stores: &mut impl Store
 
 pub(crate) fn every_row_goes_into_another_store(stores: &mut impl Stores) {
     let mut store = filled(stores);
-    // What refers to something with a higher number.
+    // A reference to a row with a higher id.
     let child = TopicRow { parent: Some("t9".to_owned()), updated: at(600), ..topic("t1", "p1") };
     let newer =
         DecisionRow { supersedes: Some("d9".to_owned()), updated: at(600), ..decision("d4", "t4", 45) };
@@ -353,7 +353,7 @@ pub(crate) fn what_is_to_be_summed_up_is_listed(stores: &mut impl Stores) {
     assert_eq!(waits(&mut *store, 10), ["m3", "m1", "l1"]);
 }
 
-/// Two who meet a folder for the first time at once make one project, and what they say of it belongs to that.
+/// Two processes that meet a folder at the same time create one project, which gets the rows of both.
 pub(crate) fn one_folder_is_one_project(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let same = ProjectRow { uid: "p1-again".to_owned(), ..project("p1") };
@@ -369,9 +369,9 @@ pub(crate) fn one_folder_is_one_project(stores: &mut impl Stores) {
     assert_eq!(named, ["p1", "p2"]);
     let found = store.topic_by_uid("t9").unwrap().unwrap();
     assert_eq!(found.row.project, "p1");
-    // Also what comes later, and alone.
+    // Also rows that come later and alone.
     assert_eq!(store.put(&[Record::Topic(topic("t10", "p1-again"))]).unwrap(), [Put::New]);
-    // A folder that is called otherwise elsewhere is another project, which has no folder here.
+    // Under another name the same folder is another project, which has no folder here.
     let other = ProjectRow { name: "other".to_owned(), uid: "p3".to_owned(), ..project("p1") };
     assert_eq!(store.put(&[Record::Project(other)]).unwrap(), [Put::New]);
     let folder = store.project_by_key("/home/me/p1/.git").unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! What is looked for.
+//! Laws about searching.
 
 use std::cell::{Cell, RefCell};
 
@@ -218,7 +218,7 @@ pub(crate) fn any_word_of_a_text_finds_it(stores: &mut impl Stores) {
         .unwrap();
 }
 
-/// However many sessions were called by a word, a decision with it is found.
+/// Also if very many sessions have the word in their title.
 pub(crate) fn decisions_are_found_among_many_topics(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let mut rows = vec![Record::Decision(DecisionRow {
@@ -243,7 +243,8 @@ pub(crate) fn decisions_are_found_among_many_topics(stores: &mut impl Stores) {
     }
 }
 
-/// Of the last word the beginning is enough, also of a name and of a form of a word; and of a name some of its words.
+/// The start of the last word suffices, also of a name and of an inflected form; of a name, some of its
+/// words.
 pub(crate) fn beginnings_and_parts_of_names_are_found(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let titled = |uid: &str, title: &str, minutes| {
@@ -273,7 +274,8 @@ pub(crate) fn beginnings_and_parts_of_names_are_found(stores: &mut impl Stores) 
     assert_eq!(found(&mut *store, "TailTranscript"), Vec::<String>::new());
 }
 
-/// Among very many texts with either word, the few with both; and where nothing has all words, what has the rarest.
+/// Among very many texts with either word, the few with both; if no text has all words, those with the
+/// rarest.
 pub(crate) fn words_that_hardly_meet_are_found(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let rows: Vec<Record> = (0..700)
@@ -299,7 +301,7 @@ pub(crate) fn words_that_hardly_meet_are_found(stores: &mut impl Stores) {
     assert!(!with_anchor.is_empty() && with_anchor.iter().all(has_anchor), "{with_anchor:?}");
 }
 
-/// However many newer texts hold the words of a compound apart, the one that holds the compound is found.
+/// Also behind many newer texts that contain the words of the compound separately.
 pub(crate) fn a_compound_is_found_behind_its_words(stores: &mut impl Stores) {
     let mut store = filled(stores);
     let with = |uid: String, text: &str, minutes| {
