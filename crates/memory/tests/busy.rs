@@ -42,20 +42,23 @@ fn readers_read_and_a_writer_gives_up_in_time() {
 
 #[test]
 fn a_writer_waits_for_another() {
+    /// Long enough that a writer without patience has failed.
+    const HELD: Duration = Duration::from_millis(500);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.db");
-    SqliteStore::open(&path).unwrap().store.put(&world()).unwrap();
+    let mut store = SqliteStore::open(&path).unwrap().store;
+    store.put(&world()).unwrap();
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let (began, waits) = mpsc::channel();
+    let (sender, stored) = mpsc::channel();
     let writer = thread::spawn(move || {
-        let mut store = SqliteStore::open(&path).unwrap().store;
-        began.send(()).unwrap();
-        store.put(&[Record::Log(log("new", "t1", 99))]).unwrap();
+        sender.send(store.put(&[Record::Log(log("new", "t1", 99))])).unwrap();
         logs(&mut store)
     });
-    waits.recv().unwrap();
+    let early = stored.recv_timeout(HELD);
+    assert!(early.is_err(), "the writer did not wait: {early:?}");
     other.execute_batch("COMMIT").unwrap();
+    stored.recv().unwrap().unwrap();
     assert_eq!(writer.join().unwrap(), 9);
 }
 
