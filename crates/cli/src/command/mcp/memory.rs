@@ -5,7 +5,7 @@ use tidegate_core::feature::memory::job::ProjectOf;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, Acting, Authored, Startup, TopicEdit};
 use tidegate_memory::memory;
-use tidegate_memory::record::Status;
+use tidegate_memory::record::TopicStatus;
 use tidegate_memory::store::Store;
 use tidegate_memory::team;
 use tidegate_memory::view::{Decision, Log, MemoryProject, Query, Topic};
@@ -171,7 +171,7 @@ impl Memory {
         Ok(act::make_project(&mut self.memory, &act::project_within(own, &name), self.here.now)?)
     }
 
-    pub(super) fn set_status(&mut self, topic: i64, status: Status) -> Result<Topic, CliError> {
+    pub(super) fn set_status(&mut self, topic: i64, status: TopicStatus) -> Result<Topic, CliError> {
         self.own_topic(topic)?;
         let edit = TopicEdit { status: Some(status), ..TopicEdit::default() };
         Ok(act::edit_topic(&mut self.memory, self.here.now, topic, &edit)?)

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_memory::act::{author, author_of_log};
-use tidegate_memory::record::Status;
+use tidegate_memory::record::TopicStatus;
 use tidegate_memory::store::Store;
 use tidegate_memory::view::{Decision, Log, MemoryProject, Page, Paged, Topic};
 
@@ -168,7 +168,7 @@ fn project(project: &MemoryProject) -> String {
 }
 
 pub(super) fn topic(topic: &Topic) -> String {
-    let closed = if topic.row.status == Status::Closed { ", closed" } else { "" };
+    let closed = if topic.row.status == TopicStatus::Closed { ", closed" } else { "" };
     let automatic = if topic.row.automatic.is_some() { ", automatic" } else { "" };
     format!(
         "{:>4}  {}  {}  ({}; {} decisions, {} logs{closed}{automatic})",

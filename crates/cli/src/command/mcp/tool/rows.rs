@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tidegate_core::text::characters::one_line;
 use tidegate_memory::act::{author, author_of_log};
-use tidegate_memory::view::{Decision, Log, MemoryProject, Named, Paged, Topic};
+use tidegate_memory::view::{Decision, Log, MemoryProject, NamedRow, Paged, Topic};
 
 use super::schema::{self, count, flag, id, text};
 use super::{Content, cut};
@@ -39,7 +39,7 @@ fn named_schema(name: &str, description: &str) -> Value {
     schema
 }
 
-pub(super) fn project_ref(project: &Named) -> Value {
+pub(super) fn project_ref(project: &NamedRow) -> Value {
     json!({ "id": project.id, "name": project.name })
 }
 
@@ -47,7 +47,7 @@ pub(super) fn project_ref_schema() -> Value {
     named_schema("name", "The project")
 }
 
-pub(super) fn topic_ref(topic: &Named) -> Value {
+pub(super) fn topic_ref(topic: &NamedRow) -> Value {
     json!({ "id": topic.id, "title": topic.name })
 }
 
@@ -110,7 +110,7 @@ pub(super) fn topic(topic: &Topic) -> Value {
 
 pub(super) fn topic_line(topic: &Topic) -> String {
     let Topic { id, row, in_project, logs, decisions, active, .. } = topic;
-    let status = if row.status == tidegate_memory::record::Status::Closed { ", closed" } else { "" };
+    let status = if row.status == tidegate_memory::record::TopicStatus::Closed { ", closed" } else { "" };
     let own = if row.automatic.is_some() { ", of a session" } else { "" };
     format!(
         "{id}  {}  ({}, {logs} logs, {decisions} decisions, active {}{status}{own})",
