@@ -119,7 +119,7 @@ fn work(here: &Here, args: &args::Worker, troubles: &mut Vec<String>) -> Result<
         summarise: summariser.as_mut().map(|summariser| -> &mut dyn Summarise { summariser }),
         now: &clock::now,
         pause: &std::thread::sleep,
-        tell: &mut |progress| {
+        notify: &mut |progress| {
             shown.see(&progress);
             if let Some((class, what)) = trouble(&progress) {
                 // Of who was asked to sum up the journal tells already.

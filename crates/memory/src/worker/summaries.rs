@@ -88,7 +88,7 @@ impl Worker<'_> {
                 }
                 Err(NoSummary::Failed(why)) => {
                     failures += 1;
-                    (self.tell)(WorkerEvent::SummaryFailed(&why));
+                    (self.notify)(WorkerEvent::SummaryFailed(&why));
                     let now = (self.now)();
                     let rest = if failures < PATIENCE { 0 } else { usize::MAX };
                     for uid in iter::once(uid).chain(due.by_ref().take(rest)) {

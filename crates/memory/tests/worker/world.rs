@@ -135,7 +135,7 @@ impl World {
             },
             now: &|| now,
             pause,
-            tell: &mut |progress| match progress {
+            notify: &mut |progress| match progress {
                 WorkerEvent::Lost { why, .. } => told.push(format!("lost: {why}")),
                 WorkerEvent::SetAside { why, .. } => told.push(format!("aside: {why}")),
                 WorkerEvent::Unreadable { why, .. } => told.push(format!("not read: {why}")),
