@@ -14,7 +14,7 @@ use tidegate_core::time::Millis;
 use tidegate_memory::memory::Memory;
 use tidegate_memory::postgres::Address;
 use tidegate_memory::team;
-use tidegate_memory::worker::{Progress, Report, Summarise, Worker, pick_up};
+use tidegate_memory::worker::{Summarise, Worker, WorkerEvent, WorkerReport, queue_abandoned_sessions};
 use tidegate_state::config::off;
 use tidegate_state::feature::memory::{retries, spool};
 use tidegate_state::{clock, config, journal};
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         CliError::new(format!("the spool cannot be used: {error}"))
             .hint("its folder `spool` in the state directory has to be yours to write, with room on the disk")
     };
-    let mut total = Report::default();
+    let mut total = WorkerReport::default();
     let mut troubles = Vec::new();
     for _ in 0..ROUNDS {
         let alone = match spool::try_work(&here.state).map_err(spool_failed)? {
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 /// Runs under the worker's lock.
-fn run_jobs(here: &Here, args: &Args, troubles: &mut Vec<String>) -> Result<Report, CliError> {
+fn run_jobs(here: &Here, args: &Args, troubles: &mut Vec<String>) -> Result<WorkerReport, CliError> {
     let start = Instant::now();
     look_for_left(here, args.once);
     let _ = spool::clear_half_written(&here.state, here.now);
@@ -112,7 +112,7 @@ fn run_jobs(here: &Here, args: &Args, troubles: &mut Vec<String>) -> Result<Repo
     } else {
         Some(Memory::open(place, state, settings, here.now)?)
     };
-    let Some(memory) = &mut memory else { return Ok(Report::default()) };
+    let Some(memory) = &mut memory else { return Ok(WorkerReport::default()) };
     let was_healed = memory.healed.is_some();
     if let Some(healed) = &memory.healed {
         record_trouble(here, "memory", &healed.line());
@@ -137,11 +137,11 @@ fn run_jobs(here: &Here, args: &Args, troubles: &mut Vec<String>) -> Result<Repo
         summarise: summariser.as_mut().map(|summariser| -> &mut dyn Summarise { summariser }),
         now: &clock::now,
         pause: &std::thread::sleep,
-        tell: &mut |progress| {
+        notify: &mut |progress| {
             shown.see(&progress);
             if let Some((class, what)) = describe_trouble(&progress) {
                 // The journal already has the calls for summaries.
-                if !matches!(progress, Progress::NotToldYet(_)) {
+                if !matches!(progress, WorkerEvent::SummaryFailed(_)) {
                     record_trouble(here, class, &what);
                 }
                 troubles.push(what);
@@ -204,13 +204,13 @@ fn look_for_left(here: &Here, once: bool) {
         relay_log::is_on(&config) && (attended || config.memory.headless)
     };
     // After a failure, the next worker looks again.
-    if pick_up(&here.state, here.now, &records).is_ok() {
+    if queue_abandoned_sessions(&here.state, here.now, &records).is_ok() {
         waits.looked = here.now;
         let _ = retries::write(&here.state, &waits);
     }
 }
 
-/// Progress for a person who waits.
+/// WorkerEvent for a person who waits.
 struct ShownProgress {
     once: bool,
     start: Instant,
@@ -220,14 +220,15 @@ struct ShownProgress {
 }
 
 impl ShownProgress {
-    fn see(&self, progress: &Progress<'_>) {
+    fn see(&self, progress: &WorkerEvent<'_>) {
         let (done, there) = self.jobs.get();
         match progress {
-            Progress::Jobs(count) => self.jobs.set((done, done + count)),
-            Progress::Done(_) | Progress::Lost { .. } | Progress::SetAside { .. } => {
+            WorkerEvent::JobsFound(count) => self.jobs.set((done, done + count)),
+            WorkerEvent::Done(_) | WorkerEvent::Lost { .. } | WorkerEvent::SetAside { .. } => {
                 self.jobs.set((done + 1, there));
             }
-            Progress::NotToldYet(_) | Progress::NotRead { .. } | Progress::Later { .. } => {}
+            WorkerEvent::SummaryFailed(_) | WorkerEvent::Unreadable { .. } | WorkerEvent::Retrying { .. } => {
+            }
         }
         if self.once && self.start.elapsed() > QUIET && self.last.get().elapsed() > QUIET {
             self.last.set(Instant::now());
@@ -238,20 +239,20 @@ impl ShownProgress {
 }
 
 /// Class and text of an event that belongs in the journal.
-fn describe_trouble(progress: &Progress<'_>) -> Option<(&'static str, String)> {
+fn describe_trouble(progress: &WorkerEvent<'_>) -> Option<(&'static str, String)> {
     match progress {
-        Progress::Jobs(_) | Progress::Done(_) => None,
-        Progress::Lost { job, why } => Some(("transcript", format!("session {}: {why}", job.session))),
-        Progress::Later { job, why } => {
+        WorkerEvent::JobsFound(_) | WorkerEvent::Done(_) => None,
+        WorkerEvent::Lost { job, why } => Some(("transcript", format!("session {}: {why}", job.session))),
+        WorkerEvent::Retrying { job, why } => {
             Some(("store", format!("session {}: {why}; it will be tried again", job.session)))
         }
-        Progress::SetAside { path, why } => {
+        WorkerEvent::SetAside { path, why } => {
             Some(("spool", format!("{} is no job ({why}); it was put aside", path.display())))
         }
-        Progress::NotRead { path, why } => {
+        WorkerEvent::Unreadable { path, why } => {
             Some(("spool", format!("{} cannot be read ({why}); it will be tried again", path.display())))
         }
-        Progress::NotToldYet(why) => Some(("summary", format!("no summary yet: {why}"))),
+        WorkerEvent::SummaryFailed(why) => Some(("summary", format!("no summary yet: {why}"))),
     }
 }
 
@@ -268,7 +269,7 @@ fn record_trouble(here: &Here, class: &str, what: &str) {
     let _ = journal::append(&here.state.journal(), now, &mut record);
 }
 
-fn add_report(total: &mut Report, one: &Report) {
+fn add_report(total: &mut WorkerReport, one: &WorkerReport) {
     total.jobs += one.jobs;
     total.new += one.new;
     total.changed += one.changed;
@@ -278,7 +279,7 @@ fn add_report(total: &mut Report, one: &Report) {
     total.left = one.left;
 }
 
-fn print_report(args: &Args, total: &Report, troubles: &[String]) {
+fn print_report(args: &Args, total: &WorkerReport, troubles: &[String]) {
     if args.json {
         print::json(&json!({
             "jobs": total.jobs,

@@ -6,10 +6,10 @@ use tidegate_core::feature::memory::job::ProjectOf;
 use tidegate_core::time::Millis;
 use tidegate_memory::act::{self, Acting, Authored, Startup, TopicEdit};
 use tidegate_memory::memory;
-use tidegate_memory::record::Status;
+use tidegate_memory::record::TopicStatus;
 use tidegate_memory::store::Store;
 use tidegate_memory::team;
-use tidegate_memory::view::{Decision, Log, Project, Query, Topic};
+use tidegate_memory::view::{Decision, Log, MemoryProject, Query, Topic};
 use tidegate_state::project::memory_project;
 
 use super::{session, tool};
@@ -69,8 +69,8 @@ impl Memory {
     }
 
     /// `None` if nothing was recorded of it.
-    pub(super) fn own_project(&mut self) -> Result<Option<Project>, CliError> {
-        Ok(act::own_project(&mut self.memory, self.own.as_ref())?)
+    pub(super) fn own_project(&mut self) -> Result<Option<MemoryProject>, CliError> {
+        Ok(act::find_own_project(&mut self.memory, self.own.as_ref())?)
     }
 
     pub(super) fn nothing_of_own(&self) -> String {
@@ -78,12 +78,12 @@ impl Memory {
         format!("Nothing has been recorded of project {name} yet; `all_projects` looks at the others.")
     }
 
-    pub(super) fn project(&mut self, named: &ProjectName) -> Result<Project, CliError> {
+    pub(super) fn project(&mut self, named: &ProjectName) -> Result<MemoryProject, CliError> {
         let named = match named {
             ProjectName::Id(id) => id.to_string(),
             ProjectName::Name(name) => name.clone(),
         };
-        Ok(act::project(&mut self.memory, &named)?)
+        Ok(act::find_project(&mut self.memory, &named)?)
     }
 
     pub(super) fn topic(&mut self, id: i64) -> Result<Topic, CliError> {
@@ -102,7 +102,7 @@ impl Memory {
 
     pub(super) fn log(&mut self, id: &str) -> Result<Log, CliError> {
         let address = team_of::server_address(&self.here).ok().flatten();
-        team::log(&mut self.memory, address.as_ref(), id)?.ok_or_else(|| {
+        team::find_log(&mut self.memory, address.as_ref(), id)?.ok_or_else(|| {
             CliError::new(format!("`{}` is no log's id, or the beginning of several", tool::cut_text(id, 80)))
                 .hint("`get_logs`, `timeline` and `search` give ids")
         })
@@ -119,7 +119,7 @@ impl Memory {
         }
         let found = team_of::search_with_team(&self.here, &mut self.memory, query)?;
         self.without_team = found.note();
-        Ok(act::authored(&mut self.memory, found.hits)?)
+        Ok(act::with_authors(&mut self.memory, found.hits)?)
     }
 }
 
@@ -140,7 +140,7 @@ impl Memory {
     /// Refuses topics of other projects: nothing is written there.
     pub(super) fn own_topic(&mut self, id: i64) -> Result<Topic, CliError> {
         let topic = self.topic(id)?;
-        act::check_own(&mut self.memory, self.own.as_ref(), topic.in_project.id)?;
+        act::check_own_project(&mut self.memory, self.own.as_ref(), topic.in_project.id)?;
         Ok(topic)
     }
 
@@ -154,13 +154,13 @@ impl Memory {
             self.own_topic(parent)?;
         }
         if let Some(project) = project {
-            act::check_own(&mut self.memory, self.own.as_ref(), project)?;
+            act::check_own_project(&mut self.memory, self.own.as_ref(), project)?;
         }
         self.acting(|store, acting| act::add_topic(store, acting, title, project, parent))
     }
 
     /// A project within this folder's: one repository can hold several.
-    pub(super) fn make_project(&mut self, name: &str) -> Result<Project, CliError> {
+    pub(super) fn make_project(&mut self, name: &str) -> Result<MemoryProject, CliError> {
         let name = crate::knowledge::required_line("the project's name", name)?;
         let Some(own) = &self.own else {
             return Err(CliError::new("it is not known which project this is about")
@@ -169,7 +169,7 @@ impl Memory {
         Ok(act::make_project(&mut self.memory, &act::project_within(own, &name), self.here.now)?)
     }
 
-    pub(super) fn set_status(&mut self, topic: i64, status: Status) -> Result<Topic, CliError> {
+    pub(super) fn set_status(&mut self, topic: i64, status: TopicStatus) -> Result<Topic, CliError> {
         self.own_topic(topic)?;
         let edit = TopicEdit { status: Some(status), ..TopicEdit::default() };
         Ok(act::edit_topic(&mut self.memory, self.here.now, topic, &edit)?)
@@ -197,7 +197,7 @@ impl Memory {
         reason: Option<&str>,
     ) -> Result<Decision, CliError> {
         let old = self.decision(id)?;
-        act::check_own(&mut self.memory, self.own.as_ref(), old.in_project.id)?;
-        self.acting(|store, acting| act::supersede(store, acting, id, text, reason))
+        act::check_own_project(&mut self.memory, self.own.as_ref(), old.in_project.id)?;
+        self.acting(|store, acting| act::supersede_decision(store, acting, id, text, reason))
     }
 }

@@ -166,7 +166,8 @@ fn decision_text(decision: &Decision) -> String {
 }
 
 fn topic_text(topic: &Topic) -> String {
-    let status = if topic.row.status == tidegate_memory::record::Status::Open { "open" } else { "closed" };
+    let status =
+        if topic.row.status == tidegate_memory::record::TopicStatus::Open { "open" } else { "closed" };
     format!(
         "# Topic {}: {}\n\n- {status}, active {}\n- project: {}\n- {} logs, {} decisions\n\n## Decisions that stand\n\n",
         topic.id,

@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         }
         Some(to) => {
             let to = std::path::absolute(to).map_err(CliError::new)?;
-            opened.memory.backup_to(&to)?;
+            opened.memory.backup_to_file(&to)?;
             to
         }
     };

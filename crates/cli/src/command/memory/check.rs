@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut wrong = opened.memory.check()?;
     let mended = args.mend && !wrong.is_empty();
     if mended {
-        opened.memory.mend(&wrong.join("; "))?;
+        opened.memory.repair(&wrong.join("; "))?;
         opened.said.clone_from(&opened.memory.healed);
         wrong = opened.memory.check()?;
     }

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tidegate_memory::act::{author, author_of_log};
-use tidegate_memory::record::Status;
+use tidegate_memory::record::TopicStatus;
 use tidegate_memory::store::Store;
-use tidegate_memory::view::{Decision, Log, Page, Paged, Project, Topic};
+use tidegate_memory::view::{Decision, Log, MemoryProject, Page, Paged, Topic};
 
 use super::row_filter::RowFilter;
 use super::{Opened, count_waiting_jobs, format_minute, is_none, line, project_folder, say_waiting};
@@ -67,7 +67,7 @@ enum Rows {
     Topics(Vec<Topic>),
     Logs(Vec<By<Log>>),
     Decisions(Vec<By<Decision>>),
-    Projects(Vec<Project>),
+    Projects(Vec<MemoryProject>),
 }
 
 /// A row with its author.
@@ -205,7 +205,7 @@ fn with_rows<T, R: From<T>>(page: Paged<T>, rows: fn(Vec<R>) -> Rows, waiting: u
     }
 }
 
-fn project_line(project: &Project) -> String {
+fn project_line(project: &MemoryProject) -> String {
     format!(
         "{:>4}  {}  {} topics, {} decisions, {} logs  ({})",
         project.id,
@@ -218,7 +218,7 @@ fn project_line(project: &Project) -> String {
 }
 
 pub(super) fn topic_line(topic: &Topic) -> String {
-    let closed = if topic.row.status == Status::Closed { ", closed" } else { "" };
+    let closed = if topic.row.status == TopicStatus::Closed { ", closed" } else { "" };
     let automatic = if topic.row.automatic.is_some() { ", automatic" } else { "" };
     format!(
         "{:>4}  {}  {}  ({}; {} decisions, {} logs{closed}{automatic})",

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_memory::memory::Home;
-use tidegate_memory::sqlite::Sizes;
+use tidegate_memory::memory::MemoryHome;
+use tidegate_memory::sqlite::StoreSizes;
 
 use super::{Opened, count_waiting_jobs};
 use crate::command::Outcome;
@@ -24,7 +24,7 @@ pub(crate) struct Args {
 struct Stats {
     store: PathBuf,
     #[serde(flatten)]
-    sizes: Option<Sizes>,
+    sizes: Option<StoreSizes>,
     copies: Vec<PathBuf>,
     damaged: Vec<PathBuf>,
     /// Jobs that wait for the worker.
@@ -35,10 +35,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut opened = Opened::look()?;
     let sizes = opened.as_mut().map(|opened| opened.memory.sizes()).transpose()?;
     let here = Here::find()?;
-    let home = Home::of(&here.env.place)?;
+    let home = MemoryHome::of(&here.env.place)?;
     let waiting = count_waiting_jobs(&here);
     let stats =
-        Stats { store: home.file(), sizes, copies: home.copies(), damaged: home.set_aside(), waiting };
+        Stats { store: home.file(), sizes, copies: home.copies(), damaged: home.damaged_files(), waiting };
     if args.json {
         print::json(&stats);
         return Ok(ExitCode::SUCCESS);

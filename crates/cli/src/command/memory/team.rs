@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tidegate_memory::memory::{Home, Memory};
+use tidegate_memory::memory::{Memory, MemoryHome};
 use tidegate_memory::postgres::{Address, Patience};
-use tidegate_memory::team::{self, Direction, Failure, Found, Standing};
+use tidegate_memory::team::{self, Direction, TeamFailure, TeamSearch, TeamState};
 use tidegate_memory::view::Query;
 
 use super::{Opened, format_minute, line};
@@ -63,12 +63,16 @@ pub(crate) fn server_address(here: &Here) -> Result<Option<Address>, CliError> {
 }
 
 /// Searches both stores. A wrong address is reported like a server that cannot be reached.
-pub(crate) fn search_with_team(here: &Here, memory: &mut Memory, query: &Query) -> Result<Found, CliError> {
+pub(crate) fn search_with_team(
+    here: &Here,
+    memory: &mut Memory,
+    query: &Query,
+) -> Result<TeamSearch, CliError> {
     let (address, wrong) = match server_address(here) {
         Ok(address) => (address, None),
         Err(error) => (None, Some(error.message().to_owned())),
     };
-    let mut found = team::search(memory, address.as_ref(), query)?;
+    let mut found = team::search_with_team(memory, address.as_ref(), query)?;
     found.unreachable = found.unreachable.or(wrong);
     Ok(found)
 }
@@ -83,7 +87,7 @@ struct Team {
     /// Rows that wait to be delivered.
     pending: u64,
     succeeded: Option<String>,
-    failure: Option<Failure>,
+    failure: Option<TeamFailure>,
     /// The server's reason for refusing a row.
     refused: Option<String>,
     /// Rows that stay here because the team forgot the row they belong to.
@@ -96,13 +100,13 @@ pub(super) fn show_team(args: &Args) -> Outcome {
         None => (Here::find()?, Vec::new(), 0),
         Some(mut opened) => {
             let store = opened.memory.store();
-            let shared = store.shared()?.into_iter().map(|(_, name)| name).collect();
+            let shared = store.shared_projects()?.into_iter().map(|(_, name)| name).collect();
             let pending = store.outbox_length()?;
             (Here::find()?, shared, pending)
         }
     };
     let address = server_address(&here)?;
-    let standing = Standing::read(&Home::of(&here.env.place)?);
+    let standing = TeamState::read(&MemoryHome::of(&here.env.place)?);
     let named = here.config.memory.team.projects.0.iter().map(|project| project.0.clone());
     let team = Team {
         server: address.map(|address| address.shown().to_owned()),

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use tidegate_memory::act;
-use tidegate_memory::record::Status;
+use tidegate_memory::record::TopicStatus;
 use tidegate_memory::view::Topic;
 
 use super::{IdArgs, Opened, list};
@@ -102,9 +102,11 @@ pub(super) fn run(command: &TopicCommand) -> Outcome {
                 args.json,
             )
         }
-        TopicCommand::Close(args) => (set_status(&mut opened, args.id, Status::Closed)?, "closed", args.json),
+        TopicCommand::Close(args) => {
+            (set_status(&mut opened, args.id, TopicStatus::Closed)?, "closed", args.json)
+        }
         TopicCommand::Reopen(args) => {
-            (set_status(&mut opened, args.id, Status::Open)?, "open again", args.json)
+            (set_status(&mut opened, args.id, TopicStatus::Open)?, "open again", args.json)
         }
     };
     if json {
@@ -116,7 +118,7 @@ pub(super) fn run(command: &TopicCommand) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn set_status(opened: &mut Opened, id: i64, status: Status) -> Result<Topic, crate::error::CliError> {
+fn set_status(opened: &mut Opened, id: i64, status: TopicStatus) -> Result<Topic, crate::error::CliError> {
     opened.check_topic(id)?;
     let edit = act::TopicEdit { status: Some(status), ..act::TopicEdit::default() };
     opened.act(|memory, acting| act::edit_topic(memory, acting.now, id, &edit))

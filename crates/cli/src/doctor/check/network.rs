@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tidegate_memory::memory::Home;
+use tidegate_memory::memory::MemoryHome;
 
 use crate::doctor::finding::Findings;
 use crate::doctor::gathered::Gathered;
@@ -11,10 +11,10 @@ use crate::shell::quote_path;
 
 pub(crate) fn check(seen: &Gathered, found: &mut Findings) {
     let state = seen.env.place.state().ok();
-    let memory = Home::of(&seen.env.place).ok();
+    let memory = MemoryHome::of(&seen.env.place).ok();
     let places = Places {
         state: state.as_deref(),
-        memory: memory.as_ref().map(Home::folder),
+        memory: memory.as_ref().map(MemoryHome::folder),
         client: seen.client.folder.as_deref(),
     };
     check_places(&places, file_system, found);

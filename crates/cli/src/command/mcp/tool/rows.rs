@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tidegate_core::text::characters::one_line;
 use tidegate_memory::act::{author, author_of_log};
-use tidegate_memory::view::{Decision, Log, Named, Paged, Project, Topic};
+use tidegate_memory::view::{Decision, Log, MemoryProject, NamedRow, Paged, Topic};
 
 use super::schema::{self, count, flag, id, text};
 use super::{Content, cut_text};
@@ -38,7 +38,7 @@ fn named_schema(name: &str, description: &str) -> Value {
     schema
 }
 
-pub(super) fn project_ref(project: &Named) -> Value {
+pub(super) fn project_ref(project: &NamedRow) -> Value {
     json!({ "id": project.id, "name": project.name })
 }
 
@@ -46,7 +46,7 @@ pub(super) fn project_ref_schema() -> Value {
     named_schema("name", "The project")
 }
 
-pub(super) fn topic_ref(topic: &Named) -> Value {
+pub(super) fn topic_ref(topic: &NamedRow) -> Value {
     json!({ "id": topic.id, "title": topic.name })
 }
 
@@ -68,15 +68,15 @@ pub(super) fn project_schema() -> Value {
     )
 }
 
-pub(super) fn project_json(project: &Project, this: bool) -> Value {
+pub(super) fn project_json(project: &MemoryProject, this: bool) -> Value {
     json!({
         "id": project.id, "name": project.row.name, "topics": project.topics, "logs": project.logs,
         "decisions": project.decisions, "this": this,
     })
 }
 
-pub(super) fn project_line(project: &Project, this: bool) -> String {
-    let Project { id, row, topics, logs, decisions, .. } = project;
+pub(super) fn project_line(project: &MemoryProject, this: bool) -> String {
+    let MemoryProject { id, row, topics, logs, decisions, .. } = project;
     let this = if this { ", this folder" } else { "" };
     format!("{id}  {}  ({topics} topics, {logs} logs, {decisions} decisions{this})", cut_line(&row.name))
 }
@@ -109,7 +109,7 @@ pub(super) fn topic_json(topic: &Topic) -> Value {
 
 pub(super) fn topic_line(topic: &Topic) -> String {
     let Topic { id, row, in_project, logs, decisions, active, .. } = topic;
-    let status = if row.status == tidegate_memory::record::Status::Closed { ", closed" } else { "" };
+    let status = if row.status == tidegate_memory::record::TopicStatus::Closed { ", closed" } else { "" };
     let own = if row.automatic.is_some() { ", of a session" } else { "" };
     format!(
         "{id}  {}  ({}, {logs} logs, {decisions} decisions, active {}{status}{own})",

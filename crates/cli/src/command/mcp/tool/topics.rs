@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidegate_memory::record::Status;
+use tidegate_memory::record::TopicStatus;
 use tidegate_memory::view::{Filter, Topic};
 
 use super::arguments::{Scope, Which};
@@ -171,8 +171,8 @@ fn set_topic(given: Value, memory: &mut Memory) -> Done {
     let OfTopic { topic_id } = parse_arguments(given)?;
     let mut topic = memory.own_topic(topic_id)?;
     let mut opened = "";
-    if topic.row.status == Status::Closed {
-        topic = memory.set_status(topic_id, Status::Open)?;
+    if topic.row.status == TopicStatus::Closed {
+        topic = memory.set_status(topic_id, TopicStatus::Open)?;
         opened = " It was closed and is open again.";
     }
     let text = format!(
@@ -197,12 +197,12 @@ fn close_topic(given: Value, memory: &mut Memory) -> Done {
     let OfTopic { topic_id } = parse_arguments(given)?;
     let topic = memory.own_topic(topic_id)?;
     let text = match topic.row.status {
-        Status::Closed => format!("Topic {topic_id} was closed already."),
-        Status::Open if topic.decisions == 0 => {
+        TopicStatus::Closed => format!("Topic {topic_id} was closed already."),
+        TopicStatus::Open if topic.decisions == 0 => {
             format!("Topic {topic_id} is closed; nothing was decided in it.")
         }
-        Status::Open => format!("Topic {topic_id} is closed."),
+        TopicStatus::Open => format!("Topic {topic_id} is closed."),
     };
-    let topic = memory.set_status(topic_id, Status::Closed)?;
+    let topic = memory.set_status(topic_id, TopicStatus::Closed)?;
     Ok(Content { texts: vec![text], structured: json!({ "topic": rows::topic_json(&topic) }) })
 }
