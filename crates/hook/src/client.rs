@@ -71,6 +71,11 @@ pub(crate) fn process(client: u64) -> Option<ClientProcess> {
     Some(ClientProcess { process: client, since: stat(client)?.since })
 }
 
+/// The very process is still there.
+pub fn runs(client: &ClientProcess) -> bool {
+    process(client.process).as_ref() == Some(client)
+}
+
 /// Whether an event with this caller belongs to a session that these clients had. `None`: the client did not call.
 ///
 /// A session can be resumed by another client, so a caller that is new has to be one by its program. Without a client that
@@ -81,8 +86,7 @@ pub(crate) fn is_of_session(caller: Option<u64>, known: &[ClientProcess]) -> boo
     {
         return true;
     }
-    let runs = |client: &&ClientProcess| process(client.process).as_ref() == Some(*client);
-    let mut running = known.iter().filter(runs).peekable();
+    let mut running = known.iter().filter(|client| runs(client)).peekable();
     if running.peek().is_none() {
         return true;
     }

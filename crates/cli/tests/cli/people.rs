@@ -754,6 +754,23 @@ fn a_terminal_below_an_agent_is_not_a_person() {
     assert!(sandbox.project().join(".claude/settings.local.json").exists());
 }
 
+/// An agent starts a command outside of its own processes, where nothing shows who started it.
+#[cfg(target_os = "linux")]
+#[test]
+fn while_a_session_runs_a_command_without_a_terminal_may_be_an_agents() {
+    let sandbox = attended();
+    assert_eq!(sandbox.run(&["init"]).code, Some(0));
+    let settings = sandbox.project().join(".claude/settings.local.json");
+    for args in [&["uninstall"] as &[&str], &["init", "--preset", "observe"]] {
+        let ran = sandbox.run(args);
+        assert!(ran.failed().contains("needs a person's yes"), "{ran:?}");
+        assert!(settings.exists());
+    }
+    let ran = at_terminal(&sandbox, &["uninstall"], "");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(!settings.exists());
+}
+
 /// An agent starts a second client, and types into it.
 #[cfg(target_os = "linux")]
 #[test]
