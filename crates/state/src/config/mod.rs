@@ -144,7 +144,7 @@ enum Found {
 /// Reads a file. Of one that cannot be read as a whole the last copy counts that could be, since a stray bracket must not open
 /// a gate, and what was made stricter since.
 fn read_whole(path: &Path, owner: Owner, state: Option<&StateDir>, config: &mut Config) -> Found {
-    let file = path.display().to_string();
+    let file = path.to_string_lossy().into_owned();
     let (wrong, text) = match read_file(path) {
         Ok(None) => return Found::Nothing,
         Err(error) => (Wrong { line: None, what: error.to_string() }, None),
