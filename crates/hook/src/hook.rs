@@ -193,8 +193,10 @@ impl Hook {
         let clients = marks.value().map(|marks| marks.session.clients.as_slice()).unwrap_or_default();
         let vouches = |client: &u64| caller::is(*client) && !Environment::is_of_shell_tool();
         let caller = self.env.client.filter(vouches);
-        let only_answers = !clients.is_empty() && !client::is_of_session(caller, clients);
-        let caller = caller.filter(|caller| !clients.iter().any(|known| known.process == *caller));
+        let starts = event.kind == EventKind::SessionStart;
+        let is_known = caller.is_some_and(|caller| client::is_known(caller, clients, starts));
+        let only_answers = !clients.is_empty() && !is_known && !client::is_of_session(caller, clients);
+        let caller = caller.filter(|_| !is_known);
         if marks.value().is_some_and(|marks| pipeline::deserves_time(&event, marks)) {
             self.deadline.extend();
         }
