@@ -8,7 +8,7 @@ use crate::built::Built;
 use crate::client;
 use crate::passed::Passed;
 use crate::scratch::Scratch;
-use crate::{deps, docs, e2e, hosts, notices, postgres, supply, tools};
+use crate::{deps, docs, e2e, hosts, layers, notices, postgres, supply, tools};
 use xtask::failure::{Done, Failure};
 use xtask::print;
 use xtask::workspace::{self, cargo, step};
@@ -21,6 +21,7 @@ pub(crate) fn run() -> Done {
     // Minutes of linking on one core.
     let ship = ["build", "--profile", "dist", "--package", "tidegate", "--bin", "tidegate", "--locked"];
     let shipped = Beside::start("binary as shipped", &cargo(&ship));
+    step("layers of the core", layers::check)?;
     step("dependencies of the hook", deps::check)?;
     step("third-party notices", notices::check)?;
     let missing = step("programs that the rest needs", || Ok(needed_programs()))?;

@@ -19,7 +19,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-use tidegate_core::text::characters::is_plain;
+use tidegate_core::text::hidden::is_plain;
 
 fn main() -> ExitCode {
     // The two that run on every tool call and every redraw start before anything else is set up.

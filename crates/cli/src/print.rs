@@ -6,11 +6,11 @@
 use std::io::Write;
 
 use serde::Serialize;
-use tidegate_core::text::characters;
+use tidegate_core::text::hidden::{escape_in_json, show_hidden};
 
 /// Prints a line. `false` when nobody reads any more.
 pub(crate) fn line(text: &str) -> bool {
-    raw(&characters::visible(text))
+    raw(&show_hidden(text))
 }
 
 /// Prints a value as JSON, one line.
@@ -20,12 +20,12 @@ pub(crate) fn json(value: &impl Serialize) -> bool {
 
 /// A value as JSON in which the same characters are escaped, so that it says the same.
 pub(crate) fn json_text(value: &impl Serialize) -> serde_json::Result<String> {
-    serde_json::to_string(value).map(|text| characters::json(&text).into_owned())
+    serde_json::to_string(value).map(|text| escape_in_json(&text).into_owned())
 }
 
 /// Prints a line for people beside the output.
 pub(crate) fn to_stderr(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{}", characters::visible(text));
+    let _ = writeln!(std::io::stderr().lock(), "{}", show_hidden(text));
 }
 
 fn raw(text: &str) -> bool {

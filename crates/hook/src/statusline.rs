@@ -27,8 +27,10 @@ use tidegate_core::meter::sources::{Bridge, Sources};
 use tidegate_core::meter::{self, Reading, short_tokens};
 use tidegate_core::pipeline;
 use tidegate_core::settings::setting::Whole;
-use tidegate_core::text::characters;
+use tidegate_core::text::cut::cut_after;
+use tidegate_core::text::hidden::show_hidden;
 use tidegate_core::text::lang::Lang;
+use tidegate_core::text::terminal::{count_columns, keep_styles};
 use tidegate_core::time::Millis;
 use tidegate_state::feature::knowledge::memory;
 use tidegate_state::feature::knowledge::read::Folder;
@@ -67,8 +69,8 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let _ = std::io::stdin().lock().take(LARGEST).read_to_end(&mut payload);
     let ours = line(&payload, &env, clock::now());
     let theirs = wrapped(args).and_then(|command| output_of(&command, &payload));
-    let theirs = theirs.as_deref().map(characters::styled);
-    let line = join(theirs.as_deref(), &characters::visible(&ours), env.columns);
+    let theirs = theirs.as_deref().map(keep_styles);
+    let line = join(theirs.as_deref(), &show_hidden(&ours), env.columns);
     let _ = writeln!(std::io::stdout().lock(), "{line}");
     ExitCode::SUCCESS
 }
@@ -163,10 +165,7 @@ fn line(payload: &[u8], env: &Environment, now: Millis) -> String {
 fn waits(request: &Approval, lang: Lang, columns: Option<usize>) -> String {
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(METER).max(SHORTEST_REQUEST));
     let whole = approval::words::waits(lang, &request.code, &request.wording());
-    match whole.char_indices().nth(room) {
-        Some((end, _)) => format!("{}…", &whole[..end]),
-        None => whole,
-    }
+    cut_after(&whole, room).into_owned()
 }
 
 /// The first config file that cannot be read. Its name and line are enough to find it, and fit.
@@ -253,7 +252,7 @@ fn draw(
     let mut line = String::new();
     for piece in pieces {
         let longer = if line.is_empty() { piece } else { format!("{line} · {piece}") };
-        if width(&longer) > room {
+        if count_columns(&longer) > room {
             break;
         }
         line = longer;
@@ -267,32 +266,8 @@ fn join(theirs: Option<&str>, ours: &str, columns: Option<usize>) -> String {
         return ours.to_owned();
     };
     let last = theirs.lines().next_back().unwrap_or_default();
-    let fits = width(last) + 3 + width(ours) <= columns.unwrap_or(usize::MAX);
+    let fits = count_columns(last) + 3 + count_columns(ours) <= columns.unwrap_or(usize::MAX);
     format!("{theirs}{}{ours}", if fits { " · " } else { "\n" })
-}
-
-/// Columns of a text on a terminal: colour codes take none, letters beyond Latin two.
-fn width(text: &str) -> usize {
-    let mut columns = 0;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\x1b' => skip_escape(&mut chars),
-            '\u{0}'..='\u{2e7f}' => columns += 1,
-            _ => columns += 2,
-        }
-    }
-    columns
-}
-
-/// A colour code ends with a letter, a link's address with BEL or `ESC \`.
-fn skip_escape(chars: &mut std::str::Chars<'_>) {
-    if chars.next() == Some(']') {
-        let mut before = ' ';
-        let _ = chars.find(|c| *c == '\x07' || (std::mem::replace(&mut before, *c) == '\x1b' && *c == '\\'));
-    } else {
-        let _ = chars.find(char::is_ascii_alphabetic);
-    }
 }
 
 /// What the wrapped command prints. One that fails or dawdles gives what it has printed by then and does not hold us up,
@@ -378,7 +353,6 @@ mod tests {
         assert_eq!(join(Some("theirs\n"), "ours", Some(20)), "theirs · ours");
         assert_eq!(join(Some("\x1b[31mtheirs\x1b[0m"), "ours", Some(13)), "\x1b[31mtheirs\x1b[0m · ours");
         assert_eq!(join(Some("one\ntheirs"), "ours", Some(12)), "one\ntheirs\nours");
-        assert_eq!(width("\x1b]8;;https://example.org\x07link\x1b]8;;\x1b\\ end"), 8);
     }
 
     #[cfg(unix)]

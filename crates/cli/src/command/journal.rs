@@ -6,6 +6,7 @@ use std::time::Duration;
 use tidegate_core::feature::activity::classifier::Phase;
 use tidegate_core::host::Host;
 use tidegate_core::pipeline::record::{BackendCall, Record};
+use tidegate_core::text::cut::cut_to;
 use tidegate_state::clock;
 use tidegate_state::journal::{self, Follow};
 
@@ -116,10 +117,5 @@ fn asked(call: &BackendCall) -> String {
 }
 
 fn shorten(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    if line.chars().count() <= 60 {
-        line.to_owned()
-    } else {
-        line.chars().take(59).collect::<String>() + "…"
-    }
+    cut_to(text.lines().next().unwrap_or_default(), 60).into_owned()
 }

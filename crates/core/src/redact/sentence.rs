@@ -5,6 +5,7 @@ use crate::redact::keyword::{Keyword, Weight};
 use crate::redact::looks::Style;
 use crate::redact::value::{Scan, trim_blanks};
 use crate::shell::{Words, among};
+use crate::text::cut::first_bytes;
 
 /// Words between a name and its value, of which the last has to be one of [`LEADING`].
 static BETWEEN: Words = "has have been was is got now again just changed updated reset rotated set back to as into wurde wird \
@@ -134,7 +135,7 @@ impl Scan<'_> {
     /// The length of words that say whose password it is: ` for the server`, before `:` or a verb.
     fn whose(&self, name: usize) -> usize {
         let window = self.text.get(name..).unwrap_or_default();
-        let window = &window[..window.floor_char_boundary(LONGEST_OWNER)];
+        let window = first_bytes(window, LONGEST_OWNER);
         let mut words = window.split_inclusive(' ');
         let mut length = words.next().filter(|first| *first == " ").map_or(0, str::len);
         let Some(first) = words.next().filter(|word| length > 0 && among(OF, word.trim_end())) else {

@@ -9,6 +9,7 @@ use crate::redact::looks::{Style, is_placeholder, like_a_secret};
 use crate::redact::url::is_variable;
 use crate::redact::{BLANK, DASH, Finding, Kind, OPERATOR, class, is_word};
 use crate::shell::among;
+use crate::text::japanese::{HIRAGANA_BLOCK, is_sign};
 use crate::text::search;
 
 /// How much of a value is looked at before it is found to be one; then it is taken to its end.
@@ -253,7 +254,7 @@ impl<'a> Scan<'a> {
         let rest = self.text.get(after + blanks..).unwrap_or_default();
         let is_end = |c: char| {
             c.is_whitespace()
-                || matches!(c, '\u{3000}'..='\u{303f}' | '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}')
+                || is_sign(c)
                 || matches!(c, '"' | '\'' | '`' | '\\' | ',' | ';' | '<' | '>' | '(' | '[' | '{')
         };
         let whole = rest.char_indices().take(LOOKED_AT).find(|(_, c)| is_end(*c));
@@ -264,7 +265,7 @@ impl<'a> Scan<'a> {
         let follows = &whole[last..];
         let ends = follows.is_empty()
             || ["です", "だ", "でし"].iter().any(|end| follows.starts_with(end))
-            || !prose && follows.starts_with(|c: char| ('\u{3041}'..='\u{309f}').contains(&c));
+            || !prose && follows.starts_with(|c: char| HIRAGANA_BLOCK.contains(&c));
         if digits >= 2 && ends && !text.contains(MARKER) && !is_placeholder(text) {
             let start = after + blanks;
             self.take(keyword.kind, start..start + last);

@@ -3,8 +3,9 @@
 use crate::settings::section::Put;
 use crate::settings::setting::{Setting, Shape};
 use crate::settings::value::Value;
-use crate::text::characters::is_plain;
+use crate::text::cut::first_chars;
 use crate::text::glob::Glob;
+use crate::text::hidden::is_plain;
 
 /// More than anybody would list; a file of a stranger must not cost us our time.
 const MOST_ITEMS: usize = 100;
@@ -136,7 +137,7 @@ fn read<T: Item>(value: &Value, shape: Shape) -> Result<Vec<T>, String> {
     for value in values {
         let Value::Text(text) = value else { return Err(format!("{} in a list of {}", value.kind(), T::OF)) };
         let item = T::read(text).map_err(|why| {
-            let short: String = text.chars().take(LONGEST).collect();
+            let short = first_chars(text, LONGEST).to_owned();
             format!("{} is none of the {}: {why}", Value::Text(short), T::OF)
         })?;
         if !items.contains(&item) {

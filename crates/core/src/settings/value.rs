@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::text::characters::is_plain;
+use crate::text::hidden::is_plain;
 use std::borrow::Cow;
 
 /// One value.

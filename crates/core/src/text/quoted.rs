@@ -5,7 +5,8 @@
 
 use std::borrow::Cow;
 
-use crate::text::characters::{hides, one_line, steers};
+use crate::text::hidden::{hides, steers};
+use crate::text::one_line::one_line;
 
 /// The text without markup: `<` becomes `‹`, and so does the `>` of a tag become `›`. Without a `<` before it, a `>` ends
 /// nothing and stays: `2>&1` and `->` read as they were written. Line breaks and tabs stay; hidden and steering characters go.
@@ -64,7 +65,7 @@ mod tests {
         fn no_tag_is_left_and_a_second_time_changes_nothing(text in "(\\PC|[<>\u{200b}\n\u{1b}\u{202e}/]){0,60}") {
             let neutral = quoted(&text).into_owned();
             prop_assert!(!neutral.contains('<'));
-            prop_assert!(neutral.chars().all(|c| matches!(c, '\n' | '\t') || crate::text::characters::is_plain(c)));
+            prop_assert!(neutral.chars().all(|c| matches!(c, '\n' | '\t') || crate::text::hidden::is_plain(c)));
             prop_assert_eq!(quoted(&neutral), neutral.as_str());
             prop_assert!(!quoted_line(&text).contains('\n'));
         }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
-use crate::feature::workflow::shown;
+use crate::text::hidden::plain_word;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 /// Deeper is no manifest.
@@ -101,7 +101,7 @@ impl fmt::Display for Unreadable {
             Unreadable::NotText => out.write_str("it is not text in UTF-8"),
             Unreadable::Syntax(why, line) => write!(out, "line {line} is no YAML ({why})"),
             Unreadable::TooMuch => out.write_str("it is nested too deeply or has too many values"),
-            Unreadable::Twice(key) => write!(out, "the key `{}` occurs twice", shown(key)),
+            Unreadable::Twice(key) => write!(out, "the key `{}` occurs twice", plain_word(key)),
             Unreadable::Documents => out.write_str("there is more than one document in it"),
             Unreadable::NoMap => out.write_str("there are no keys with values in it"),
         }
@@ -462,7 +462,7 @@ impl fmt::Display for Unfit {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unfit::Unreadable(why) => write!(out, "{why}"),
-            Unfit::Other(key) => write!(out, "`{}` is not what could be changed there", shown(key)),
+            Unfit::Other(key) => write!(out, "`{}` is not what could be changed there", plain_word(key)),
             Unfit::Layout => {
                 out.write_str("its layout does not let the change be made without touching the rest")
             }

@@ -1,6 +1,7 @@
 //! What comes from others is no longer than what is written here, and redacted like it: nobody knows who wrote it.
 
 use tidegate_core::redact::redact;
+use tidegate_core::text::cut::first_bytes;
 use tidegate_core::time::Millis;
 
 use super::later;
@@ -49,15 +50,11 @@ pub(super) fn hit(hit: &mut Hit) {
 }
 
 fn title(text: &str) -> String {
-    one_line(&redact(cut(text, LONGEST_TITLE * 4)).text, LONGEST_TITLE)
+    one_line(&redact(first_bytes(text, LONGEST_TITLE * 4)).text, LONGEST_TITLE)
 }
 
 fn text(text: &str) -> String {
-    let clean = redact(cut(text, LONGEST_TEXT)).text;
+    let clean = redact(first_bytes(text, LONGEST_TEXT)).text;
     let plain: String = clean.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
-    cut(&plain, LONGEST_TEXT).trim().to_owned()
-}
-
-fn cut(text: &str, bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes)]
+    first_bytes(&plain, LONGEST_TEXT).trim().to_owned()
 }

@@ -1,5 +1,8 @@
 //! Characters: which belong together, and which mean the same.
 
+use tidegate_core::text::fold::narrow;
+use tidegate_core::text::japanese::{is_any_kanji, is_hiragana, repeats_hiragana};
+
 /// What a character is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
@@ -27,17 +30,11 @@ pub(crate) fn class(c: char) -> Class {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => Class::Word,
         '\0'..='\u{7f}' => Class::Between,
         '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}' | 'ﾞ' | 'ﾟ' => Class::Mark,
-        '\u{3041}'..='\u{3096}' | 'ゝ' | 'ゞ' => Class::Run(Script::Hiragana),
+        c if is_hiragana(c) || repeats_hiragana(c) => Class::Run(Script::Hiragana),
         '\u{30a1}'..='\u{30fa}' | 'ー' | 'ヽ' | 'ヾ' | '\u{31f0}'..='\u{31ff}' | '\u{ff66}'..='\u{ff9d}' => {
             Class::Run(Script::Katakana)
         }
-        '々'
-        | '〆'
-        | '〇'
-        | '\u{3400}'..='\u{4dbf}'
-        | '\u{4e00}'..='\u{9fff}'
-        | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}' => Class::Run(Script::Han),
+        c if is_any_kanji(c) => Class::Run(Script::Han),
         '\u{e00}'..='\u{eff}'
         | '\u{1000}'..='\u{109f}'
         | '\u{1100}'..='\u{11ff}'
@@ -53,10 +50,7 @@ pub(crate) fn of_word(c: char) -> char {
     if c.is_ascii() {
         return c.to_ascii_lowercase();
     }
-    let c = match c {
-        '\u{ff01}'..='\u{ff5e}' => char::from_u32(c as u32 - 0xfee0).unwrap_or(c),
-        c => c,
-    };
+    let c = narrow(c);
     let c = c.to_lowercase().next().unwrap_or(c);
     match c {
         'à'..='å' | 'ā' | 'ă' | 'ą' => 'a',

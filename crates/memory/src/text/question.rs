@@ -1,5 +1,7 @@
 //! Questions: what somebody types, as parts that a text has to hold.
 
+use tidegate_core::text::cut::first_bytes;
+
 use super::fold::{Class, Script, class};
 use super::scan::{Found, RunChar, hash, hash_of, scan};
 
@@ -67,15 +69,12 @@ pub struct Question {
 impl Question {
     /// Reads what somebody typed. Whatever it is: at worst there is nothing to look for.
     pub fn parse(text: &str) -> Question {
-        let mut end = text.len().min(MOST_BYTES);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
+        let text = first_bytes(text, MOST_BYTES);
         let mut question = Question::default();
         let mut strict = Vec::new();
         let mut all: Vec<u64> = Vec::new();
         // What stands in quotes belongs together; a quote that is never closed is none.
-        let pieces: Vec<&str> = text[..end].split(['"', '“', '”']).collect();
+        let pieces: Vec<&str> = text.split(['"', '“', '”']).collect();
         let quotes = pieces.len() - 1;
         for (place, piece) in pieces.into_iter().enumerate() {
             let quoted = place % 2 == 1 && place < quotes + usize::from(quotes.is_multiple_of(2));

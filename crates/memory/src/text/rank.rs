@@ -1,5 +1,6 @@
 //! How well a text fits a question, and the place in it that shows so.
 
+use tidegate_core::text::cut::first_bytes;
 use tidegate_core::time::Millis;
 
 use super::question::{MOST_PARTS, Part, Question};
@@ -88,7 +89,7 @@ pub fn fit(
     let parts = &question.parts[..question.parts.len().min(MOST_PARTS)];
     let (mut often, mut holds, mut length) = ([0.0; MOST_PARTS], 0_u32, 0);
     let mut phrases = vec![0.0_f64; question.phrases.len()];
-    let texts = document.texts.iter().map(|text| (cut(text), 1.0, 0.4));
+    let texts = document.texts.iter().map(|text| (first_bytes(text, LOOKED_AT), 1.0, 0.4));
     for (text, worth, of_phrase) in std::iter::once((document.title, TITLE, 0.6)).chain(texts) {
         atoms_into(text, room);
         length += room.len();
@@ -128,14 +129,6 @@ pub fn score(
     fit.holds_together(required).then_some(fit.score)
 }
 
-fn cut(text: &str) -> &str {
-    let mut end = text.len().min(LOOKED_AT);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
-}
-
 /// Where a part stands in a text.
 fn places<'a>(part: &'a Part, text: &'a [Atom]) -> impl Iterator<Item = usize> + 'a {
     (0..text.len()).filter(|at| stands(part, &text[*at..]).is_some())
@@ -171,7 +164,7 @@ pub fn snippet(question: &Question, document: &Document<'_>) -> String {
         .texts
         .iter()
         .filter(|text| !text.trim().is_empty())
-        .map(|text| Best::of(question, cut(text)))
+        .map(|text| Best::of(question, first_bytes(text, LOOKED_AT)))
         // Of equals the first: it says most.
         .reduce(|best, next| if next.covered > best.covered { next } else { best });
     best.map_or_else(|| super::one_line(document.title, SNIPPET), |best| best.line())
@@ -257,14 +250,7 @@ fn around(text: &str, place: usize) -> (usize, usize) {
             .filter(|space| *space > 0)
             .map_or(after, |space| place + space)
     };
-    (floor(text, from), floor(text, to))
-}
-
-fn floor(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
+    (text.floor_char_boundary(from), text.floor_char_boundary(to))
 }
 
 /// Places that overlap or touch are one.

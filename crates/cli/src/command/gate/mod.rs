@@ -18,8 +18,9 @@ use tidegate_core::feature::workflow::manifest::is_over;
 use tidegate_core::feature::workflow::marks::Mark as WorkflowMark;
 use tidegate_core::feature::workflow::settings::WorkflowMode;
 use tidegate_core::feature::workflow::standing::{AtGate, LetThrough, Owned, Standing};
-use tidegate_core::feature::workflow::{Attached, BUILT_IN, Gate, Manifest, Workflow, estimate, report};
+use tidegate_core::feature::workflow::{Attached, BUILT_IN, Gate, Manifest, Workflow, report};
 use tidegate_core::pipeline::record::Deeds;
+use tidegate_core::text::tokens::estimate_tokens;
 use tidegate_core::time::Millis;
 use tidegate_state::feature::workflow;
 use tidegate_state::session::marks;
@@ -560,7 +561,7 @@ fn note(args: &Note) -> Outcome {
     let now = place.project.here.now;
     place
         .change(&standing, |text| manifest::note(text, &key, &wanted, now).map_err(|why| why.to_string()))?;
-    let tokens = wanted.summary.map(estimate::tokens);
+    let tokens = wanted.summary.map(estimate_tokens);
     if args.of.json {
         print::json(
             &json!({ "manifest": standing.path, "phase": number, "section": key, "summary_tokens": tokens }),

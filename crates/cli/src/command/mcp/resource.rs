@@ -3,13 +3,13 @@
 use rmcp::model::{
     ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
-use tidegate_core::text::characters::one_line;
+use tidegate_core::text::cut::cut_after_word;
+use tidegate_core::text::one_line::one_line;
 use tidegate_core::text::quoted::{quoted, quoted_line};
 use tidegate_memory::act::author;
 use tidegate_memory::view::{Decision, Filter, Log, Page, Topic};
 
 use super::memory::Memory;
-use super::tool::cut;
 use crate::error::CliError;
 
 /// Rows on a page.
@@ -82,14 +82,14 @@ pub(super) fn list(cursor: Option<&str>) -> Result<ListResourcesResult, ErrorDat
 
 fn of_topic(topic: &Topic) -> Resource {
     Resource::new(format!("{TOPICS}{}", topic.id), format!("topic {}", topic.id))
-        .with_title(cut(&quoted_line(&topic.row.title), 120))
+        .with_title(cut_after_word(&quoted_line(&topic.row.title), 120))
         .with_mime_type(MARKDOWN)
 }
 
 fn of_decision(decision: &Decision) -> Resource {
     let first = decision.row.text.lines().next().unwrap_or_default();
     Resource::new(format!("{DECISIONS}{}", decision.id), format!("decision {}", decision.id))
-        .with_title(cut(&quoted_line(first), 120))
+        .with_title(cut_after_word(&quoted_line(first), 120))
         .with_mime_type(MARKDOWN)
 }
 
@@ -98,7 +98,7 @@ pub(super) fn read(uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let missing = || {
         let why = format!(
             "no resource {}; {DECISIONS}ID and {TOPICS}ID are there for ids of the memory",
-            cut(uri, 80)
+            cut_after_word(uri, 80)
         );
         ErrorData::resource_not_found(why, None)
     };
@@ -141,7 +141,7 @@ pub(super) fn read(uri: &str) -> Result<ReadResourceResult, ErrorData> {
 
 /// Of a row in a list.
 fn short(text: &str) -> String {
-    cut(&one_line(text), 300)
+    cut_after_word(&one_line(text), 300).into_owned()
 }
 
 fn decision_text(decision: &Decision) -> String {

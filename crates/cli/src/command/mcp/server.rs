@@ -11,6 +11,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
+use tidegate_core::text::cut::first_chars;
 use tidegate_core::text::quoted::quoted;
 
 use super::under_way::UNDER_WAY;
@@ -201,5 +202,5 @@ fn one_page(request: Option<&PaginatedRequestParams>, what: &str) -> Result<(), 
 
 /// A name of somebody else's, as far as it is worth repeating.
 fn short(name: &str) -> String {
-    name.chars().take(80).collect()
+    first_chars(name, 80).to_owned()
 }

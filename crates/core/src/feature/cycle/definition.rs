@@ -3,7 +3,7 @@
 use crate::settings::setting::Setting as _;
 use crate::settings::setting::Whole;
 use crate::settings::value::Value;
-use crate::text::characters::is_plain;
+use crate::text::hidden::is_plain;
 
 /// A percentage is of this many tokens, whatever the window: that is what the numbers were first written for.
 const FULL: u64 = 200_000;

@@ -1,7 +1,7 @@
 //! What a workflow is: its phases, after which of them a gate lies, and which of them spawn many agents.
 
 use crate::settings::value::Value;
-use crate::text::characters::is_plain;
+use crate::text::hidden::is_plain;
 
 /// More phases are no workflow that somebody keeps in their head.
 const MOST_PHASES: usize = 40;

@@ -113,11 +113,3 @@ pub(super) fn listed() -> Result<Vec<rmcp::model::Tool>, ErrorData> {
 fn typed<T: serde::de::DeserializeOwned>(given: Value) -> Result<T, CliError> {
     serde_json::from_value(given).map_err(|error| CliError::new(format!("the arguments do not fit: {error}")))
 }
-
-/// The beginning of a text, with a sign that there is more.
-pub(super) fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-    }
-}
