@@ -8,6 +8,7 @@
 
 mod card;
 mod command;
+mod header;
 mod keyword;
 mod kind;
 mod looks;

@@ -418,7 +418,7 @@ pub fn begin(id: &str, workflow: &str, definition: &Workflow, now: Millis) -> St
     format!(
         "feature_name: {name}\nworkflow: {workflow}\nstatus: in-progress\ncreated_at: \"{now}\"\ncurrent_phase: 1\nphases:\n  \
          1_{first}:\n    status: in_progress\n    started_at: \"{now}\"\n",
-        name = yaml::quoted(id),
+        name = yaml::quote(id),
     )
 }
 

@@ -7,6 +7,11 @@
 //! `set -e` does nothing for the line itself: the host runs it as `eval … && pwd …` (client 2.1.325), and on the left
 //! of `&&` a shell ignores it, in subshells too. It counts in shells that the line starts (`bash -ec …`).
 
+mod builtins;
+mod ends;
+mod expand;
+mod state;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -15,9 +20,10 @@ use crate::shell::syntax;
 use crate::shell::syntax::{Body, Command, Document, Item, Joint, List, Parsed, Part, Pipeline, Redirect};
 use crate::shell::wrappers;
 use crate::shell::wrappers::Stripped;
-use crate::shell::{
-    Script, Sort, Spot, Status, Step, Surroundings, Why, Word, Words, Write, among, tidy, writes,
-};
+use crate::shell::{Script, Sort, Spot, Status, Step, Surroundings, Why, Word, Write, writes};
+use ends::{End, end_of_list, end_of_pipeline, keeps_status, takes_first_stage};
+use expand::{expand_value, expand_word};
+use state::{Called, Shell, harmless_path};
 
 /// Most commands of one line; loops are written out.
 const MOST_STEPS: usize = 512;
@@ -79,82 +85,6 @@ impl Context {
     fn subshell(self) -> Context {
         Context { shell: self.decides, ..self }
     }
-}
-
-/// What one shell knows while it runs.
-#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
-#[derive(Clone, Debug)]
-struct Shell {
-    /// Where the line started, if that is known.
-    start: Option<Rc<str>>,
-    folder: Spot,
-    errexit: bool,
-    pipefail: bool,
-    /// It may have ended with success.
-    left: bool,
-    /// The body of the loop may have ended.
-    cut: bool,
-    /// What is found under a command's name is no longer certain.
-    path: bool,
-    variables: BTreeMap<String, Word>,
-    /// Names the line gives a meaning, and what a call may do to the shell.
-    functions: BTreeMap<String, Called>,
-}
-
-/// What calling a function of the line may do to the shell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Called {
-    moves: bool,
-    leaves: bool,
-    loosens: bool,
-}
-
-impl Shell {
-    /// The value of a variable, where it is known.
-    fn variable(&self, name: &str) -> Option<Cow<'_, Word>> {
-        if let Some(value) = self.variables.get(name) {
-            return Some(Cow::Borrowed(value));
-        }
-        match (&self.folder, &self.start) {
-            (Spot::Absolute(path), _) if name == "PWD" => Some(Cow::Owned(Word::literal(path))),
-            (Spot::Start(path), Some(start)) if name == "PWD" => {
-                Some(Cow::Owned(Word::literal(tidy(&format!("{start}/{path}")))))
-            }
-            _ => None,
-        }
-    }
-
-    /// What a leading `~` stands for, where it is the person's own folder. `alone`: nothing stands behind the text.
-    fn at_home(&self, text: &str, alone: bool) -> Option<String> {
-        let rest = text.strip_prefix('~').filter(|rest| rest.starts_with('/') || rest.is_empty() && alone)?;
-        let home = self.variables.get("HOME")?.known()?;
-        Some(format!("{home}{rest}"))
-    }
-
-    /// After something that may or may not have happened.
-    fn merge(&mut self, other: Shell) {
-        if self.folder != other.folder {
-            self.folder = Spot::Unknown;
-        }
-        self.errexit &= other.errexit;
-        self.pipefail &= other.pipefail;
-        self.left |= other.left;
-        self.cut |= other.cut;
-        self.path |= other.path;
-        self.variables.retain(|name, value| other.variables.get(name) == Some(value));
-        self.functions.extend(other.functions);
-    }
-}
-
-/// How a command that is only there for a failure ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// It may succeed.
-    Open,
-    /// It fails.
-    Fails,
-    /// It ends the shell with a failure.
-    Leaves,
 }
 
 /// The steps of a line.
@@ -479,7 +409,7 @@ impl Run<'_> {
             self.substitutions(parts, context, shell);
         }
         let mut set: Vec<(String, Word)> =
-            assigned.iter().map(|(name, parts)| (name.clone(), value(parts, shell))).collect();
+            assigned.iter().map(|(name, parts)| (name.clone(), expand_value(parts, shell))).collect();
         let resolved = self.words(words, shell);
         let folder = shell.folder.clone();
         let targets: Vec<(Redirect, Vec<Word>)> = redirects
@@ -509,7 +439,7 @@ impl Run<'_> {
         }
         if words.is_empty() {
             for (name, value) in set.drain(..) {
-                assign(shell, name, value);
+                shell.assign(name, value);
             }
         }
         if let Some(text) = wrappers::inner_text(&words, document) {
@@ -533,7 +463,7 @@ impl Run<'_> {
             Status::Hidden(context.why)
         };
         self.out.writes.extend(writes::of_command(&words, document, &at, step));
-        self.builtin(&words, shell);
+        self.run_builtin(&words, shell);
         if let Some(called) = redefined {
             shell.left |= called.leaves;
             if called.moves {
@@ -582,50 +512,6 @@ impl Run<'_> {
         self.out = run.out;
     }
 
-    /// What a builtin does to the shell.
-    fn builtin(&mut self, words: &[Word], shell: &mut Shell) {
-        let Some(name) = words.first().and_then(Word::known) else { return };
-        let arguments = &words[1..];
-        match name {
-            "cd" | "pushd" => {
-                shell.folder = match changed_folder(name, arguments, shell) {
-                    // Only of the first one the end of the line can tell.
-                    Spot::Unknown if !std::mem::replace(&mut self.out.lost, true) => Spot::End(String::new()),
-                    folder => folder,
-                };
-            }
-            "popd" => shell.folder = Spot::Unknown,
-            "exit" => shell.left |= !fails(arguments),
-            "break" | "continue" | "return" => shell.cut = true,
-            "set" => set_options(arguments, shell),
-            "trap" => {
-                let off = arguments
-                    .first()
-                    .and_then(Word::known)
-                    .is_some_and(|first| first == "-" || first.is_empty() || first == "-p" || first == "-l");
-                self.out.trapped |= !off && !arguments.is_empty();
-            }
-            "alias" => {
-                for (name, _) in arguments.iter().filter_map(|word| word.text.split_once('=')) {
-                    shell.functions.insert(name.to_owned(), Called::default());
-                }
-            }
-            "export" | "declare" | "typeset" | "local" | "readonly" => {
-                for word in arguments {
-                    if let Some((name, value)) = word.text.split_once('=') {
-                        assign(shell, name.to_owned(), Word { text: value.to_owned(), sort: word.sort });
-                    }
-                }
-            }
-            "unset" | "read" | "mapfile" | "readarray" | "getopts" | "printf" => {
-                for word in arguments {
-                    shell.variables.remove(&word.text);
-                }
-            }
-            _ => {}
-        }
-    }
-
     fn words(&mut self, words: &[syntax::Parts], shell: &Shell) -> Vec<Word> {
         let mut resolved = Vec::new();
         for parts in words {
@@ -633,362 +519,9 @@ impl Run<'_> {
                 break;
             }
             let first = resolved.len();
-            resolve(parts, shell, &mut resolved);
+            expand_word(parts, shell, &mut resolved);
             self.spend(resolved[first..].iter().map(|word: &Word| word.text.len()).sum());
         }
         resolved
-    }
-}
-
-fn assign(shell: &mut Shell, name: String, value: Word) {
-    if name == "PATH" {
-        shell.path |= !harmless_path(&value);
-    }
-    let kept = value.text.len() <= LONGEST_VALUE && shell.variables.len() < MOST_NAMES;
-    if kept {
-        shell.variables.insert(name, value);
-    } else {
-        shell.variables.remove(&name);
-    }
-}
-
-/// A search path that only adds whole folders, or those a package manager fills, to what was there.
-fn harmless_path(value: &Word) -> bool {
-    let keeps = value.text.contains("$PATH") || value.text.contains("${PATH");
-    let folder = |entry: &str| {
-        entry.starts_with('/')
-            || entry.starts_with('~')
-            || entry.starts_with('$')
-            || entry.ends_with("node_modules/.bin")
-            || entry.ends_with("venv/bin")
-    };
-    // Expansions such as `${PATH:+:$PATH}` have colons of their own.
-    keeps && value.text.split(':').all(|entry| folder(entry) || entry.ends_with('}'))
-}
-
-/// The value of an assignment: one word whatever is in it.
-fn value(parts: &[Part], shell: &Shell) -> Word {
-    let mut word = Word::literal("");
-    for (number, part) in parts.iter().enumerate() {
-        match part {
-            Part::Plain(text) if number == 0 && text.starts_with('~') => {
-                match shell.at_home(text, parts.len() == 1) {
-                    Some(path) => word.text = path,
-                    None => unknown(&mut word, text),
-                }
-            }
-            Part::Plain(text) | Part::Quoted(text) => word.text.push_str(text),
-            Part::Pattern(pattern) => word.text.push(*pattern),
-            Part::Variable { name, .. } => match shell.variable(name) {
-                Some(known) if word.text.len() <= LONGEST_VALUE => {
-                    word.text.push_str(&known.text);
-                    word.sort = word.sort.max(known.sort);
-                }
-                _ => unknown(&mut word, &format!("${name}")),
-            },
-            Part::Commands { raw, .. } | Part::Other(raw) => unknown(&mut word, raw),
-        }
-    }
-    word
-}
-
-fn unknown(word: &mut Word, raw: &str) {
-    word.text.push_str(raw);
-    word.sort = Sort::Unknown;
-}
-
-/// The words that one word becomes.
-fn resolve(parts: &[Part], shell: &Shell, out: &mut Vec<Word>) {
-    let mut word: Option<Word> = None;
-    let mut braces = false;
-    for (number, part) in parts.iter().enumerate() {
-        match part {
-            Part::Plain(text) => {
-                let current = word.get_or_insert_with(|| Word::literal(""));
-                braces |= text.contains('{');
-                match shell.at_home(text, parts.len() == 1).filter(|_| number == 0) {
-                    Some(path) => current.text.push_str(&path),
-                    None => current.text.push_str(text),
-                }
-                if number == 0 && current.text.starts_with('~') {
-                    current.sort = Sort::Unknown;
-                }
-            }
-            Part::Quoted(text) => word.get_or_insert_with(|| Word::literal("")).text.push_str(text),
-            Part::Pattern(pattern) => {
-                let current = word.get_or_insert_with(|| Word::literal(""));
-                current.text.push(*pattern);
-                // `[` alone is a command.
-                if parts.len() > 1 || *pattern != '[' {
-                    current.sort = current.sort.max(Sort::Pattern);
-                }
-            }
-            Part::Variable { name, quoted } => match shell
-                .variable(name)
-                .filter(|_| word.as_ref().is_none_or(|word| word.text.len() <= LONGEST_VALUE))
-            {
-                Some(known) if *quoted || known.sort == Sort::Unknown => {
-                    let current = word.get_or_insert_with(|| Word::literal(""));
-                    current.text.push_str(&known.text);
-                    current.sort = current.sort.max(if *quoted && known.sort == Sort::Pattern {
-                        Sort::Literal
-                    } else {
-                        known.sort
-                    });
-                }
-                Some(known) => {
-                    let sort =
-                        if known.text.contains(['*', '?', '[']) { Sort::Pattern } else { Sort::Literal };
-                    for (number, field) in known.text.split_whitespace().enumerate() {
-                        if number > 0 || known.text.starts_with(char::is_whitespace) {
-                            out.extend(word.take());
-                        }
-                        let current = word.get_or_insert_with(|| Word::literal(""));
-                        current.text.push_str(field);
-                        current.sort = current.sort.max(sort);
-                    }
-                    if known.text.ends_with(char::is_whitespace) {
-                        out.extend(word.take());
-                    }
-                }
-                None => unknown(word.get_or_insert_with(|| Word::literal("")), &format!("${name}")),
-            },
-            Part::Commands { raw, .. } | Part::Other(raw) => {
-                unknown(word.get_or_insert_with(|| Word::literal("")), raw);
-            }
-        }
-    }
-    match word {
-        Some(word) if braces && parts.len() == 1 => expand_braces(&word, out),
-        Some(word) => out.push(word),
-        None => {}
-    }
-}
-
-/// `src/{a,b}.rs`, one level of it; deeper ones and ranges are patterns.
-fn expand_braces(word: &Word, out: &mut Vec<Word>) {
-    let inner = word.text.split_once('{').and_then(|(before, rest)| {
-        let (inner, after) = rest.split_once('}')?;
-        (inner.contains(',') || inner.contains("..")).then_some((before, inner, after))
-    });
-    let Some((before, inner, after)) = inner else { return out.push(word.clone()) };
-    if inner.contains('{') || after.contains('{') || !inner.contains(',') || word.text.len() > LONGEST_VALUE {
-        return out.push(Word { text: word.text.clone(), sort: word.sort.max(Sort::Pattern) });
-    }
-    for choice in inner.split(',').take(64) {
-        out.push(Word { text: format!("{before}{choice}{after}"), sort: word.sort });
-    }
-}
-
-const TOP_LEVEL: [&str; 2] =
-    ["$(git rev-parse --show-toplevel)", "$(git rev-parse --show-toplevel 2>/dev/null)"];
-
-fn changed_folder(command: &str, arguments: &[Word], shell: &Shell) -> Spot {
-    let folder = &shell.folder;
-    let mut names = arguments.iter().filter(|word| !matches!(word.text.as_str(), "-P" | "-L" | "--" | "-e"));
-    let (name, more) = (names.next(), names.next());
-    if name.is_none() && command == "cd" {
-        return shell.at_home("~", true).map_or(Spot::Unknown, |home| folder.join(&home));
-    }
-    let (Some(name), None) = (name, more) else { return Spot::Unknown };
-    if let Some(path) = name.known() {
-        return if path.starts_with(['-', '+']) || path.is_empty() {
-            Spot::Unknown
-        } else {
-            folder.join(path)
-        };
-    }
-    for top in TOP_LEVEL {
-        if let Some(rest) = name.text.strip_prefix(top).filter(|rest| !rest.contains(['$', '`'])) {
-            return Spot::Top(String::new()).join(rest.trim_start_matches('/'));
-        }
-    }
-    Spot::Unknown
-}
-
-fn set_options(arguments: &[Word], shell: &mut Shell) {
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        let Some(text) = word.known() else {
-            (shell.errexit, shell.pipefail) = (false, false);
-            return;
-        };
-        let on = text.starts_with('-');
-        if text == "--" || !(on || text.starts_with('+')) {
-            return;
-        }
-        for letter in text.chars().skip(1) {
-            match letter {
-                'e' => shell.errexit = on,
-                // Nothing is run any more.
-                'n' => shell.left |= on,
-                'o' => match words.next().and_then(Word::known) {
-                    Some("errexit") => shell.errexit = on,
-                    Some("pipefail") => shell.pipefail = on,
-                    Some("noexec") => shell.left |= on,
-                    _ => {}
-                },
-                _ => {}
-            }
-        }
-    }
-}
-
-/// Whether `exit` or `return` with these arguments is certain to be a failure.
-fn fails(arguments: &[Word]) -> bool {
-    matches!(arguments, [word] if word.known().and_then(|text| text.parse::<u64>().ok()).is_some_and(|n| n % 256 != 0))
-}
-
-/// The words of an item that is one simple command, as they are written.
-fn simple_words(item: &Item) -> Option<Vec<String>> {
-    if item.background || !item.rest.is_empty() {
-        return None;
-    }
-    let words = simple_of(&item.first)?;
-    Some(words.iter().map(|parts| syntax::as_written(parts)).collect())
-}
-
-fn simple_of(pipeline: &Pipeline) -> Option<&[syntax::Parts]> {
-    match pipeline {
-        Pipeline { negated: false, stages } => match stages.as_slice() {
-            [Command { body: Body::Simple { assigned, words }, .. }] if assigned.is_empty() => Some(words),
-            _ => None,
-        },
-        Pipeline { .. } => None,
-    }
-}
-
-/// The name in `name=$?`.
-fn saved_status(item: &Item) -> Option<&str> {
-    if item.background || !item.rest.is_empty() || item.first.negated {
-        return None;
-    }
-    let [Command { body: Body::Simple { assigned, words }, .. }] = item.first.stages.as_slice() else {
-        return None;
-    };
-    let [(name, parts)] = assigned.as_slice() else { return None };
-    (words.is_empty() && syntax::as_written(parts) == "$?").then_some(name)
-}
-
-/// Whether what follows the first of `items` ends the shell with its status: `exit`, `exit $?`, or `rc=$?; …; exit $rc`
-/// with nothing in between that could end it otherwise.
-fn keeps_status(items: &[Item]) -> bool {
-    let Some(next) = items.get(1) else { return false };
-    if simple_words(next).is_some_and(|words| words == ["exit"] || words == ["exit", "$?"]) {
-        return true;
-    }
-    let Some(name) = saved_status(next) else { return false };
-    leaves_with(&items[2..], name)
-}
-
-/// Commands that cannot end the shell or change its variables.
-const HARMLESS: Words = "echo printf cat tail head grep rm ls sleep true tee sed awk wc mv cp";
-
-/// Whether these end in `exit $name`, past harmless commands only.
-fn leaves_with(items: &[Item], name: &str) -> bool {
-    for item in items {
-        let Some(words) = simple_words(item) else {
-            // A pipe of plain commands is harmless, too: none of its stages can end this shell.
-            let plain = |command: &Command| matches!(&command.body, Body::Simple { assigned, .. } if assigned.is_empty());
-            if !item.background
-                && item.rest.is_empty()
-                && item.first.stages.len() > 1
-                && item.first.stages.iter().all(plain)
-            {
-                continue;
-            }
-            return false;
-        };
-        if words == ["exit".to_owned(), format!("${name}")] {
-            return true;
-        }
-        if !words.first().is_some_and(|word| among(HARMLESS, word))
-            || words[0] == "printf" && words.iter().any(|word| word == "-v")
-        {
-            return false;
-        }
-    }
-    false
-}
-
-/// `exit ${PIPESTATUS[0]}`.
-fn takes_first_stage(item: Option<&Item>) -> bool {
-    item.and_then(simple_words).is_some_and(|words| words == ["exit", "${PIPESTATUS[0]}"])
-}
-
-/// How a list ends that runs only after a failure. `after`: that failure is still `$?` at its beginning.
-fn end_of_list(list: &List, after: bool) -> End {
-    for (number, item) in list.0.iter().enumerate() {
-        let first = after && number == 0;
-        let end = end_of_item(item, first);
-        if end == End::Leaves {
-            return End::Leaves;
-        }
-        if number + 1 == list.0.len() {
-            return end;
-        }
-        if first && saved_status(item).is_some_and(|name| leaves_with(&list.0[1..], name)) {
-            return End::Leaves;
-        }
-        if may_leave(item) {
-            return End::Open;
-        }
-    }
-    End::Open
-}
-
-/// Whether an item contains anything that could end the shell or the list.
-fn may_leave(item: &Item) -> bool {
-    let simple = |command: &Command| match &command.body {
-        Body::Simple { words, .. } => {
-            let name = words.first().map(|parts| syntax::as_written(parts)).unwrap_or_default();
-            matches!(
-                name.as_str(),
-                "exit" | "return" | "exec" | "eval" | "break" | "continue" | "source" | "." | "trap"
-            ) || name.starts_with('$')
-        }
-        Body::Test => false,
-        _ => true,
-    };
-    std::iter::once(&item.first)
-        .chain(item.rest.iter().map(|(_, pipeline)| pipeline))
-        .any(|pipeline| pipeline.stages.iter().any(simple))
-}
-
-fn end_of_item(item: &Item, after: bool) -> End {
-    if item.background {
-        return End::Open;
-    }
-    let Some((joint, last)) = item.rest.last() else { return end_of_pipeline(&item.first, after) };
-    match (joint, end_of_pipeline(last, false)) {
-        // Whatever stands before: where it fails, the whole fails.
-        (Joint::And, End::Fails | End::Leaves) => End::Fails,
-        _ => End::Open,
-    }
-}
-
-fn end_of_pipeline(pipeline: &Pipeline, after: bool) -> End {
-    let Pipeline { negated: false, stages } = pipeline else { return End::Open };
-    let [command] = stages.as_slice() else { return End::Open };
-    match &command.body {
-        Body::Simple { words, .. } => {
-            let words: Vec<String> = words.iter().map(|parts| syntax::as_written(parts)).collect();
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            let failure = |text: &str| text.parse::<u64>().is_ok_and(|status| status % 256 != 0);
-            match words.as_slice() {
-                ["false"] => End::Fails,
-                ["exit"] | ["exit", "$?"] if after => End::Leaves,
-                ["exit", status] if failure(status) => End::Leaves,
-                ["return"] | ["return", "$?"] if after => End::Fails,
-                ["return", status] if failure(status) => End::Fails,
-                _ => End::Open,
-            }
-        }
-        Body::Group(list) => end_of_list(list, after),
-        Body::Subshell(list) => match end_of_list(list, after) {
-            End::Open => End::Open,
-            End::Fails | End::Leaves => End::Fails,
-        },
-        _ => End::Open,
     }
 }
