@@ -4,11 +4,11 @@ use crate::redact::kind::MARKER;
 use crate::redact::looks::is_placeholder;
 use crate::redact::value::{LOOKED_AT, MOST_BLANKS, Scan};
 use crate::redact::{Kind, is_word};
-use crate::shell::among;
+use crate::text::word_list::among;
 
 impl Scan<'_> {
-    /// `Authorization: Bearer …`, and whatever other scheme or none.
-    pub(super) fn authorization(&mut self, after: usize) {
+    /// `Authorization: Bearer …`, with any other scheme, or without one.
+    pub(super) fn read_authorization(&mut self, after: usize) {
         let value = self.header_start(after);
         let text = &self.bytes[value..self.bytes.len().min(value + LOOKED_AT)];
         let scheme =
@@ -38,8 +38,8 @@ impl Scan<'_> {
         }
     }
 
-    /// The values of a header's cookies; of those that are set only the first pair is one.
-    pub(super) fn cookies(&mut self, after: usize, set: bool) {
+    /// The values of a header's cookies. Behind `Set-Cookie` only the first pair is one.
+    pub(super) fn read_cookies(&mut self, after: usize, set: bool) {
         let mut at = self.header_start(after);
         loop {
             at += self.bytes[at..].iter().take_while(|byte| **byte == b' ').count();
@@ -65,7 +65,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Where the value of a header begins.
+    /// The start of a header's value.
     fn header_start(&self, at: usize) -> usize {
         let blanks =
             self.bytes[at..].iter().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -75,8 +75,8 @@ impl Scan<'_> {
         if quoted { at + slashes + 1 } else { at }
     }
 
-    /// Where the value of a header ends, or one word or pair of it: at the end of its line, or of the text in quotes that it
-    /// stands in; and whether that is further away than `most`.
+    /// The end of a header's value, or of one word or pair of it: the end of its line, or of the quotes around it. Also
+    /// whether that is further away than `most`.
     fn header_end(&self, start: usize, one: bool, most: usize) -> (usize, bool) {
         for (length, byte) in self.bytes[start..].iter().enumerate() {
             let at = start + length;

@@ -48,7 +48,7 @@ pub fn is_plain(c: char) -> bool {
     !(steers(c) || hides(c))
 }
 
-/// Most text is ASCII, and then a look at its bytes is enough.
+/// Checks bytes first: most text is ASCII.
 pub(super) fn is_plain_text(text: &str) -> bool {
     let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
     let Some(begin) = text.as_bytes().iter().position(|byte| !plain(byte)) else { return true };
@@ -66,7 +66,7 @@ pub fn show_hidden(text: &str) -> Cow<'_, str> {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            // A file of Windows has its line breaks like this.
+            // Line breaks of Windows.
             '\r' if chars.peek() == Some(&'\n') => {}
             c if matches!(c, '\n' | '\t') || is_plain(c) => out.push(c),
             c => {

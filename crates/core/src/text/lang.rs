@@ -1,10 +1,10 @@
-//! The language in which people are spoken to.
+//! The language of texts for people.
 
 use serde::{Deserialize, Serialize};
 
 use crate::text::japanese::is_kana;
 
-/// A language we speak.
+/// A language that every text for people exists in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lang {

@@ -17,4 +17,5 @@ pub mod skill_name;
 pub mod stem;
 pub mod terminal;
 pub mod tokens;
+pub mod word_list;
 pub mod yaml;

@@ -1,4 +1,4 @@
-//! How many tokens a text is, estimated: no tokenizer of a current model is public.
+//! Tokens of a text, estimated: no tokenizer of a current model is public.
 //!
 //! The constants were fitted to 943 pieces of prose, Markdown, Japanese, code, JSON and YAML of 120 to 1600 characters. Their
 //! counts are those of the one tokenizer that Anthropic has published (Claude 2's, npm `@anthropic-ai/tokenizer` 0.0.4), each
@@ -23,7 +23,7 @@ use crate::text::japanese::{HIRAGANA_BLOCK, KANJI_BLOCKS, KATAKANA_BLOCK, SIGN_B
 const WORD: u64 = 1300;
 /// Each letter of a word beyond [`SHORT`].
 const LETTER: u64 = 70;
-/// So long a word is most often one token.
+/// Words up to this length are mostly one token.
 const SHORT: u64 = 4;
 const NUMBER: u64 = 850;
 const DIGIT: u64 = 350;
@@ -31,7 +31,7 @@ const DIGIT: u64 = 350;
 const SIGNS: u64 = 1400;
 /// Each sign in them that differs from the one before.
 const SIGN: u64 = 90;
-/// Line breaks without anything between them; what a line is indented by is part of them, and so is a space of a word.
+/// Line breaks in a row. Indentation counts as part of them, a space as part of its word.
 const BREAK: u64 = 1300;
 const HIRAGANA: u64 = 830;
 const KATAKANA: u64 = 930;
@@ -40,7 +40,7 @@ const IDEOGRAPH: u64 = 1230;
 const WIDE: u64 = 1300;
 const OTHER: u64 = 1500;
 
-/// About how many tokens a text is for a current model.
+/// The approximate tokens of a text for a current model.
 pub fn estimate_tokens(text: &str) -> u64 {
     let mut thousandths = 0;
     let mut before = Class::Space;

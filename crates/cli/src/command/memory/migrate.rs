@@ -139,7 +139,7 @@ fn tls(here: &Here, args: &Migrate) -> Tls {
 
 fn address(here: &Here, args: &Migrate) -> Result<Address, CliError> {
     // Nothing of it is repeated: it may hold a password.
-    let url = TeamUrl::taken(&Value::from(args.to.as_str())).ok_or_else(|| {
+    let url = TeamUrl::from_value(&Value::from(args.to.as_str())).ok_or_else(|| {
         CliError::new("--to takes the address of a PostgreSQL server")
             .hint("it has the form postgres://USER@HOST:PORT/DATABASE")
     })?;

@@ -12,7 +12,7 @@ impl Run<'_> {
         match name {
             "cd" | "pushd" => {
                 shell.folder = match changed_folder(name, arguments, shell) {
-                    // Only of the first one the end of the line can tell.
+                    // The host reports only where the line ended: enough to place one unknown folder.
                     Spot::Unknown if !std::mem::replace(&mut self.out.lost, true) => Spot::End(String::new()),
                     folder => folder,
                 };
@@ -90,7 +90,7 @@ fn set_options(arguments: &[Word], shell: &mut Shell) {
         for letter in text.chars().skip(1) {
             match letter {
                 'e' => shell.errexit = on,
-                // Nothing is run any more.
+                // `noexec`: nothing runs after this.
                 'n' => shell.left |= on,
                 'o' => match words.next().and_then(Word::known) {
                     Some("errexit") => shell.errexit = on,
@@ -104,7 +104,7 @@ fn set_options(arguments: &[Word], shell: &mut Shell) {
     }
 }
 
-/// Whether `exit` or `return` with these arguments is certain to be a failure.
+/// The arguments of an `exit` or `return` that is certain to fail.
 fn fails(arguments: &[Word]) -> bool {
     matches!(arguments, [word] if word.known().and_then(|text| text.parse::<u64>().ok()).is_some_and(|n| n % 256 != 0))
 }

@@ -1,10 +1,10 @@
-//! How a part of a line ends, and whether the shell's own end hands its status on: `|| exit 1`, `rc=$?; …; exit $rc`.
+//! The ways in which a part of a line hands its status on: `|| exit 1`, `rc=$?; …; exit $rc`.
 
 use crate::shell::syntax;
 use crate::shell::syntax::{Body, Command, Item, Joint, List, Pipeline};
-use crate::shell::{Words, among};
+use crate::text::word_list::{Words, among};
 
-/// How a command that is only there for a failure ends.
+/// The end of a branch that runs only after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// It may succeed.
@@ -46,8 +46,8 @@ fn saved_status(item: &Item) -> Option<&str> {
     (words.is_empty() && syntax::as_written(parts) == "$?").then_some(name)
 }
 
-/// Whether what follows the first of `items` ends the shell with its status: `exit`, `exit $?`, or `rc=$?; …; exit $rc`
-/// with nothing in between that could end it otherwise.
+/// The items after the first end the shell with its status: `exit`, `exit $?`, or `rc=$?; …; exit $rc` with nothing in
+/// between that could end it otherwise.
 pub(super) fn keeps_status(items: &[Item]) -> bool {
     let Some(next) = items.get(1) else { return false };
     if simple_words(next).is_some_and(|words| words == ["exit"] || words == ["exit", "$?"]) {
@@ -60,7 +60,7 @@ pub(super) fn keeps_status(items: &[Item]) -> bool {
 /// Commands that cannot end the shell or change its variables.
 const HARMLESS: Words = "echo printf cat tail head grep rm ls sleep true tee sed awk wc mv cp";
 
-/// Whether these end in `exit $name`, past harmless commands only.
+/// These end in `exit $name`, after harmless commands only.
 fn leaves_with(items: &[Item], name: &str) -> bool {
     for item in items {
         let Some(words) = simple_words(item) else {
@@ -92,7 +92,7 @@ pub(super) fn takes_first_stage(item: Option<&Item>) -> bool {
     item.and_then(simple_words).is_some_and(|words| words == ["exit", "${PIPESTATUS[0]}"])
 }
 
-/// How a list ends that runs only after a failure. `after`: that failure is still `$?` at its beginning.
+/// The end of a list that runs only after a failure. `after`: that failure is still `$?` at its beginning.
 pub(super) fn end_of_list(list: &List, after: bool) -> End {
     for (number, item) in list.0.iter().enumerate() {
         let first = after && number == 0;
@@ -113,7 +113,7 @@ pub(super) fn end_of_list(list: &List, after: bool) -> End {
     End::Open
 }
 
-/// Whether an item contains anything that could end the shell or the list.
+/// The item could end the shell or the list.
 fn may_leave(item: &Item) -> bool {
     let simple = |command: &Command| match &command.body {
         Body::Simple { words, .. } => {
@@ -137,7 +137,7 @@ fn end_of_item(item: &Item, after: bool) -> End {
     }
     let Some((joint, last)) = item.rest.last() else { return end_of_pipeline(&item.first, after) };
     match (joint, end_of_pipeline(last, false)) {
-        // Whatever stands before: where it fails, the whole fails.
+        // If the left side fails, the whole fails as well.
         (Joint::And, End::Fails | End::Leaves) => End::Fails,
         _ => End::Open,
     }

@@ -5,7 +5,7 @@ use super::state::Shell;
 use crate::shell::syntax::Part;
 use crate::shell::{Sort, Word};
 
-/// The value of an assignment: one word whatever is in it.
+/// The value of an assignment, which is never split into words.
 pub(super) fn expand_value(parts: &[Part], shell: &Shell) -> Word {
     let mut word = Word::literal("");
     for (number, part) in parts.iter().enumerate() {
@@ -36,7 +36,7 @@ fn append_unknown(word: &mut Word, raw: &str) {
     word.sort = Sort::Unknown;
 }
 
-/// The words that one word becomes.
+/// The words that one word expands to.
 pub(super) fn expand_word(parts: &[Part], shell: &Shell, out: &mut Vec<Word>) {
     let mut word: Option<Word> = None;
     let mut braces = false;

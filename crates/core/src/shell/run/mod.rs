@@ -31,19 +31,19 @@ const MOST_STEPS: usize = 512;
 /// Most values of a loop that are written out.
 const MOST_VALUES: usize = 16;
 
-/// Most work that is put into one line, in bytes gone through: loops, inner shells and variables multiply what is written.
+/// Most work for one line, in bytes visited: loops, inner shells and variables multiply the text.
 const MOST_WORK: usize = 1024 * 1024;
 
-/// Most variables, and most functions, that are kept in mind.
+/// Most variables, and most functions, that are remembered.
 const MOST_NAMES: usize = 64;
 
-/// Longest value of a variable that is kept in mind.
+/// Longest value of a variable that is remembered.
 const LONGEST_VALUE: usize = 4096;
 
-/// Shells within shells (`bash -c "bash -c …"`).
+/// Deepest nesting of shells (`bash -c "bash -c …"`).
 const DEEPEST_SHELL: usize = 4;
 
-/// How far the status of a node is that of the line.
+/// The relation of a node's status to that of the line.
 #[expect(clippy::struct_excessive_bools, reason = "independent questions, each asked by its own name")]
 #[derive(Clone, Copy, Debug)]
 struct Context {
@@ -55,7 +55,7 @@ struct Context {
     shell: bool,
     /// `set -e` has no effect here.
     guarded: bool,
-    /// Why it does not decide.
+    /// The reason if it does not decide.
     why: Why,
     background: bool,
 }
@@ -70,34 +70,34 @@ impl Context {
         background: false,
     };
 
-    /// What may not run at all, or whose failure nobody sees.
+    /// A node that may not run, or whose failure has no effect.
     fn hidden(self, why: Why) -> Context {
         let why = if self.decides { why } else { self.why };
         Context { decides: false, certain: false, guarded: true, why, ..self }
     }
 
-    /// What is apart from the line.
+    /// A node whose status is not part of the line's.
     fn apart(self, why: Why) -> Context {
         Context { why, shell: false, decides: false, certain: false, guarded: true, ..self }
     }
 
-    /// A shell of its own, which decides as this does.
+    /// A subshell, which decides as this does.
     fn subshell(self) -> Context {
         Context { shell: self.decides, ..self }
     }
 }
 
-/// The steps of a line.
-pub(super) fn script(parsed: &Parsed, surroundings: Surroundings<'_>) -> Option<Script> {
-    flat(parsed, Context::LINE, surroundings)
+/// The steps of the host's own line.
+pub(super) fn list_steps(parsed: &Parsed, surroundings: Surroundings<'_>) -> Option<Script> {
+    run_parsed(parsed, Context::LINE, surroundings)
 }
 
-/// The steps of a text that somebody runs with a shell of its own.
-pub(super) fn process(parsed: &Parsed) -> Option<Script> {
-    flat(parsed, Context { guarded: false, ..Context::LINE }, Surroundings::default())
+/// The steps of a text that has a shell to itself.
+pub(super) fn list_steps_of_process(parsed: &Parsed) -> Option<Script> {
+    run_parsed(parsed, Context { guarded: false, ..Context::LINE }, Surroundings::default())
 }
 
-fn flat(parsed: &Parsed, context: Context, surroundings: Surroundings<'_>) -> Option<Script> {
+fn run_parsed(parsed: &Parsed, context: Context, surroundings: Surroundings<'_>) -> Option<Script> {
     let known = [("HOME", surroundings.home), ("CLAUDE_PROJECT_DIR", surroundings.project)];
     let known = known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Word::literal(value?))));
     let mut shell = Shell {
@@ -112,7 +112,7 @@ fn flat(parsed: &Parsed, context: Context, surroundings: Surroundings<'_>) -> Op
         functions: BTreeMap::new(),
     };
     let mut run = Run { documents: &parsed.documents, depth: 0, out: Out::default() };
-    run.list(&parsed.list, context, &mut shell);
+    run.run_list(&parsed.list, context, &mut shell);
     let Out { mut steps, mut writes, trapped, too_many, .. } = run.out;
     if too_many {
         return None;
@@ -140,9 +140,9 @@ struct Out {
     steps: Vec<Step>,
     writes: Vec<Write>,
     trapped: bool,
-    /// The line has changed to a folder that nobody knows.
+    /// The line has changed to an unknown folder.
     lost: bool,
-    /// More than anybody writes: the line is given up.
+    /// A limit was reached: the line is given up.
     too_many: bool,
     work: usize,
 }
@@ -159,7 +159,7 @@ impl Run<'_> {
         self.out.too_many |= self.out.work > MOST_WORK;
     }
 
-    fn list(&mut self, list: &List, context: Context, shell: &mut Shell) {
+    fn run_list(&mut self, list: &List, context: Context, shell: &mut Shell) {
         let last = list.0.len().saturating_sub(1);
         for (number, item) in list.0.iter().enumerate() {
             if self.out.too_many {
@@ -167,7 +167,7 @@ impl Run<'_> {
             }
             if item.background {
                 let apart = Context { background: true, ..context.apart(Why::Background) };
-                self.chain(item, item.rest.len(), apart, false, &mut shell.clone());
+                self.run_chain(item, item.rest.len(), apart, false, &mut shell.clone());
                 continue;
             }
             let kept = context.certain && context.shell && !shell.left && !shell.cut;
@@ -178,42 +178,42 @@ impl Run<'_> {
             let by_errexit = kept && shell.errexit && !context.guarded;
             let context = Context { decides, why, ..context };
             if kept && takes_first_stage(list.0.get(number + 1)) && item.rest.is_empty() {
-                self.first_stage(&item.first, context, shell);
+                self.run_with_first_status(&item.first, context, shell);
             } else {
-                self.chain(item, item.rest.len(), context, by_errexit, shell);
+                self.run_chain(item, item.rest.len(), context, by_errexit, shell);
             }
         }
     }
 
     /// A pipe whose first status the next command takes (`exit ${PIPESTATUS[0]}`).
-    fn first_stage(&mut self, pipeline: &Pipeline, context: Context, shell: &mut Shell) {
+    fn run_with_first_status(&mut self, pipeline: &Pipeline, context: Context, shell: &mut Shell) {
         for (number, stage) in pipeline.stages.iter().enumerate() {
             let decides = number == 0;
             let why = Why::Piped;
             let context = Context { decides, why, ..context }.subshell();
-            self.command(stage, context, &mut shell.clone());
+            self.run_command(stage, context, &mut shell.clone());
         }
     }
 
     /// The first `upto` joints of an item. `by_errexit`: the shell ends if the last command of the item fails.
-    fn chain(&mut self, item: &Item, upto: usize, context: Context, by_errexit: bool, shell: &mut Shell) {
+    fn run_chain(&mut self, item: &Item, upto: usize, context: Context, by_errexit: bool, shell: &mut Shell) {
         let whole = upto == item.rest.len();
         let Some((joint, right)) = upto.checked_sub(1).and_then(|number| item.rest.get(number)) else {
             let decides = context.decides || by_errexit && whole;
             let guarded = context.guarded || !item.rest.is_empty();
-            return self.pipeline(&item.first, Context { decides, guarded, ..context }, shell);
+            return self.run_pipeline(&item.first, Context { decides, guarded, ..context }, shell);
         };
         let left = Context { guarded: true, ..context };
         match joint {
             Joint::And => {
-                self.chain(item, upto - 1, left, false, shell);
+                self.run_chain(item, upto - 1, left, false, shell);
                 let guarded = context.guarded || !whole;
                 if context.decides {
-                    self.pipeline(right, Context { guarded, ..context }, shell);
+                    self.run_pipeline(right, Context { guarded, ..context }, shell);
                 } else {
                     let right_context = Context { guarded, ..context.hidden(Why::Followed) };
                     let mut copy = shell.clone();
-                    self.pipeline(right, right_context, &mut copy);
+                    self.run_pipeline(right, right_context, &mut copy);
                     shell.merge(copy);
                 }
             }
@@ -224,9 +224,9 @@ impl Run<'_> {
                     || kept && end == End::Leaves
                     || by_errexit && whole && end == End::Fails;
                 let why = if context.decides { Why::Alternative } else { context.why };
-                self.chain(item, upto - 1, Context { decides, why, ..left }, false, shell);
+                self.run_chain(item, upto - 1, Context { decides, why, ..left }, false, shell);
                 let mut copy = shell.clone();
-                self.pipeline(right, context.hidden(Why::Alternative), &mut copy);
+                self.run_pipeline(right, context.hidden(Why::Alternative), &mut copy);
                 if end == End::Open {
                     shell.merge(copy);
                 }
@@ -234,7 +234,7 @@ impl Run<'_> {
         }
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline, context: Context, shell: &mut Shell) {
+    fn run_pipeline(&mut self, pipeline: &Pipeline, context: Context, shell: &mut Shell) {
         let context = if pipeline.negated {
             let why = if context.decides { Why::Negated } else { context.why };
             Context { decides: false, guarded: true, why, ..context }
@@ -242,52 +242,52 @@ impl Run<'_> {
             context
         };
         if let [stage] = pipeline.stages.as_slice() {
-            return self.command(stage, context, shell);
+            return self.run_command(stage, context, shell);
         }
         let last = pipeline.stages.len() - 1;
         for (number, stage) in pipeline.stages.iter().enumerate() {
             let decides = context.decides && (number == last || shell.pipefail);
             let why = if context.decides { Why::Piped } else { context.why };
-            self.command(stage, Context { decides, why, ..context }.subshell(), &mut shell.clone());
+            self.run_command(stage, Context { decides, why, ..context }.subshell(), &mut shell.clone());
         }
     }
 
-    fn command(&mut self, command: &Command, context: Context, shell: &mut Shell) {
+    fn run_command(&mut self, command: &Command, context: Context, shell: &mut Shell) {
         self.spend(64);
         if let Body::Simple { assigned, words } = &command.body {
-            return self.simple(assigned, words, &command.redirects, context, shell);
+            return self.run_simple(assigned, words, &command.redirects, context, shell);
         }
         for redirect in &command.redirects {
-            self.substitutions(&redirect.target, context, shell);
+            self.run_substitutions(&redirect.target, context, shell);
         }
         let before = shell.clone();
         match &command.body {
             Body::Simple { .. } | Body::Test => {}
-            Body::Group(list) => self.list(list, context, shell),
+            Body::Group(list) => self.run_list(list, context, shell),
             Body::Subshell(list) => {
                 let mut inner = shell.clone();
-                self.list(list, context.subshell(), &mut inner);
+                self.run_list(list, context.subshell(), &mut inner);
             }
-            Body::If { arms, otherwise } => self.if_clause(arms, otherwise.as_ref(), context, shell),
+            Body::If { arms, otherwise } => self.run_if(arms, otherwise.as_ref(), context, shell),
             Body::While { condition, body } => {
                 let hidden = context.hidden(Why::Loop);
                 let mut copy = shell.clone();
-                self.list(condition, hidden, &mut copy);
-                self.list(body, hidden, &mut copy);
+                self.run_list(condition, hidden, &mut copy);
+                self.run_list(body, hidden, &mut copy);
                 copy.cut = shell.cut;
                 shell.merge(copy);
             }
             Body::For { name, values, body } => {
-                self.for_clause(name, values.as_deref(), body, context, shell);
+                self.run_for(name, values.as_deref(), body, context, shell);
             }
             Body::Case { arms } => {
                 for arm in arms {
-                    self.maybe(arm, context.hidden(Why::Conditional), shell);
+                    self.run_maybe(arm, context.hidden(Why::Conditional), shell);
                 }
             }
             Body::Function { name, body } => {
                 let mut copy = shell.clone();
-                self.command(body, context.apart(Why::Function), &mut copy);
+                self.run_command(body, context.apart(Why::Function), &mut copy);
                 let called = Called {
                     moves: copy.folder != shell.folder,
                     leaves: copy.left != shell.left,
@@ -299,18 +299,18 @@ impl Run<'_> {
         }
         let step = self.out.steps.len().saturating_sub(1);
         for redirect in &command.redirects {
-            let target = self.words(std::slice::from_ref(&redirect.target), &before);
+            let target = self.expand_words(std::slice::from_ref(&redirect.target), &before);
             self.out.writes.extend(writes::of_redirect(redirect.kind, &target, &before.folder, step));
         }
     }
 
-    fn maybe(&mut self, list: &List, context: Context, shell: &mut Shell) {
+    fn run_maybe(&mut self, list: &List, context: Context, shell: &mut Shell) {
         let mut copy = shell.clone();
-        self.list(list, context, &mut copy);
+        self.run_list(list, context, &mut copy);
         shell.merge(copy);
     }
 
-    fn if_clause(
+    fn run_if(
         &mut self,
         arms: &[(List, List)],
         otherwise: Option<&List>,
@@ -319,7 +319,7 @@ impl Run<'_> {
     ) {
         let hidden = context.hidden(Why::Conditional);
         let kept = context.certain && context.shell && !shell.left && !shell.cut;
-        // `if ! a; then exit 1; fi` and `if a; then …; else exit 1; fi`: only the success of `a` gets past.
+        // `if ! a; then exit 1; fi` and `if a; then …; else exit 1; fi`: the line continues only if `a` succeeds.
         if let [(condition, body)] = arms
             && let [Item { first, rest, background: false }] = condition.0.as_slice()
             && rest.is_empty()
@@ -329,29 +329,29 @@ impl Run<'_> {
             let end = on_failure.map_or(End::Open, |list| end_of_list(list, false));
             if end == End::Leaves && kept || end != End::Open && context.decides {
                 let plain = Pipeline { negated: false, stages: first.stages.clone() };
-                self.pipeline(&plain, Context { decides: true, guarded: true, ..context }, shell);
+                self.run_pipeline(&plain, Context { decides: true, guarded: true, ..context }, shell);
                 // In the order in which they are written.
                 let failed = shell.clone();
                 for list in [Some(body), otherwise].into_iter().flatten() {
                     if on_success.is_some_and(|success| std::ptr::eq(success, list)) {
-                        self.list(list, context, shell);
+                        self.run_list(list, context, shell);
                     } else {
-                        self.list(list, hidden, &mut failed.clone());
+                        self.run_list(list, hidden, &mut failed.clone());
                     }
                 }
                 return;
             }
         }
         for (condition, body) in arms {
-            self.list(condition, hidden, shell);
-            self.maybe(body, hidden, shell);
+            self.run_list(condition, hidden, shell);
+            self.run_maybe(body, hidden, shell);
         }
         if let Some(list) = otherwise {
-            self.maybe(list, hidden, shell);
+            self.run_maybe(list, hidden, shell);
         }
     }
 
-    fn for_clause(
+    fn run_for(
         &mut self,
         name: &str,
         values: Option<&[syntax::Parts]>,
@@ -360,9 +360,9 @@ impl Run<'_> {
         shell: &mut Shell,
     ) {
         for parts in values.unwrap_or_default() {
-            self.substitutions(parts, context, shell);
+            self.run_substitutions(parts, context, shell);
         }
-        let words = self.words(values.unwrap_or_default(), shell);
+        let words = self.expand_words(values.unwrap_or_default(), shell);
         let known = !words.is_empty() && words.iter().all(|word| word.sort == Sort::Literal);
         let before = shell.cut;
         if known && words.len() <= MOST_VALUES {
@@ -374,25 +374,25 @@ impl Run<'_> {
                     return;
                 }
                 shell.variables.insert(name.to_owned(), word.clone());
-                self.list(body, context, shell);
+                self.run_list(body, context, shell);
             }
         } else {
             shell.variables.remove(name);
-            self.maybe(body, context.hidden(Why::Loop), shell);
+            self.run_maybe(body, context.hidden(Why::Loop), shell);
         }
         shell.cut = before;
     }
 
     /// The commands inside a word.
-    fn substitutions(&mut self, parts: &[Part], context: Context, shell: &Shell) {
+    fn run_substitutions(&mut self, parts: &[Part], context: Context, shell: &Shell) {
         for part in parts {
             if let Part::Commands { list, .. } = part {
-                self.list(list, context.apart(Why::Substitution), &mut shell.clone());
+                self.run_list(list, context.apart(Why::Substitution), &mut shell.clone());
             }
         }
     }
 
-    fn simple(
+    fn run_simple(
         &mut self,
         assigned: &[(String, syntax::Parts)],
         words: &[syntax::Parts],
@@ -406,15 +406,17 @@ impl Run<'_> {
         }
         let all = assigned.iter().map(|(_, parts)| parts).chain(words);
         for parts in all.chain(redirects.iter().map(|redirect| &redirect.target)) {
-            self.substitutions(parts, context, shell);
+            self.run_substitutions(parts, context, shell);
         }
         let mut set: Vec<(String, Word)> =
             assigned.iter().map(|(name, parts)| (name.clone(), expand_value(parts, shell))).collect();
-        let resolved = self.words(words, shell);
+        let resolved = self.expand_words(words, shell);
         let folder = shell.folder.clone();
         let targets: Vec<(Redirect, Vec<Word>)> = redirects
             .iter()
-            .map(|redirect| (redirect.clone(), self.words(std::slice::from_ref(&redirect.target), shell)))
+            .map(|redirect| {
+                (redirect.clone(), self.expand_words(std::slice::from_ref(&redirect.target), shell))
+            })
             .collect();
         let documents = self.documents;
         let document = redirects.iter().rev().find_map(|redirect| match redirect.kind {
@@ -431,7 +433,7 @@ impl Run<'_> {
 
         let redefined = resolved.first().and_then(|word| shell.functions.get(&word.text)).copied();
         let Stripped { words, set: more, folder: at, replaces, contained } =
-            wrappers::strip(resolved, &folder);
+            wrappers::strip_wrappers(resolved, &folder);
         set.extend(more);
         let step = self.out.steps.len();
         for (redirect, words) in &targets {
@@ -446,8 +448,8 @@ impl Run<'_> {
             self.spend(text.text.len());
             let parsed = if self.depth < DEEPEST_SHELL { syntax::parse(&text.text) } else { None };
             match parsed {
-                Some(parsed) => return self.inner(&parsed, &text, context, at, shell),
-                // Nobody knows what it does to this shell.
+                Some(parsed) => return self.run_inner(&parsed, &text, context, at, shell),
+                // `eval` of an unknown text can end this shell.
                 None => shell.left |= text.same_shell,
             }
         }
@@ -479,7 +481,7 @@ impl Run<'_> {
     }
 
     /// A shell within the shell, or `eval`.
-    fn inner(
+    fn run_inner(
         &mut self,
         parsed: &Parsed,
         text: &wrappers::Inner,
@@ -490,7 +492,7 @@ impl Run<'_> {
         let mut run =
             Run { documents: &parsed.documents, depth: self.depth + 1, out: std::mem::take(&mut self.out) };
         if text.same_shell {
-            run.list(&parsed.list, context, shell);
+            run.run_list(&parsed.list, context, shell);
         } else {
             let mut inner = Shell {
                 folder: at,
@@ -501,7 +503,7 @@ impl Run<'_> {
             };
             let trapped = run.out.trapped;
             let first = run.out.steps.len();
-            run.list(&parsed.list, Context { guarded: false, ..context.subshell() }, &mut inner);
+            run.run_list(&parsed.list, Context { guarded: false, ..context.subshell() }, &mut inner);
             if run.out.trapped && !trapped {
                 for step in &mut run.out.steps[first..] {
                     step.status = Status::Hidden(Why::Trap);
@@ -512,7 +514,7 @@ impl Run<'_> {
         self.out = run.out;
     }
 
-    fn words(&mut self, words: &[syntax::Parts], shell: &Shell) -> Vec<Word> {
+    fn expand_words(&mut self, words: &[syntax::Parts], shell: &Shell) -> Vec<Word> {
         let mut resolved = Vec::new();
         for parts in words {
             if self.out.too_many {

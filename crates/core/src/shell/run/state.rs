@@ -1,4 +1,4 @@
-//! What one shell knows while a line runs in it: folder, options, variables, functions.
+//! The state of one shell while a line runs in it: folder, options, variables, functions.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,11 +7,10 @@ use std::rc::Rc;
 use super::{LONGEST_VALUE, MOST_NAMES};
 use crate::shell::{Spot, Word, tidy};
 
-/// What one shell knows while it runs.
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 #[derive(Clone, Debug)]
 pub(super) struct Shell {
-    /// Where the line started, if that is known.
+    /// The folder in which the line started.
     pub(super) start: Option<Rc<str>>,
     pub(super) folder: Spot,
     pub(super) errexit: bool,
@@ -20,14 +19,14 @@ pub(super) struct Shell {
     pub(super) left: bool,
     /// The body of the loop may have ended.
     pub(super) cut: bool,
-    /// What is found under a command's name is no longer certain.
+    /// `PATH` has changed: a command's name may mean another program.
     pub(super) path: bool,
     pub(super) variables: BTreeMap<String, Word>,
-    /// Names the line gives a meaning, and what a call may do to the shell.
+    /// Functions and aliases of the line.
     pub(super) functions: BTreeMap<String, Called>,
 }
 
-/// What calling a function of the line may do to the shell.
+/// Effects that calling a function may have on the shell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Called {
     pub(super) moves: bool,
@@ -50,7 +49,7 @@ impl Shell {
         }
     }
 
-    /// What a leading `~` stands for, where it is the person's own folder. `alone`: nothing stands behind the text.
+    /// The text with a leading `~` replaced by the home folder. `alone`: the word has no other parts.
     pub(super) fn at_home(&self, text: &str, alone: bool) -> Option<String> {
         let rest = text.strip_prefix('~').filter(|rest| rest.starts_with('/') || rest.is_empty() && alone)?;
         let home = self.variables.get("HOME")?.known()?;
@@ -85,7 +84,7 @@ impl Shell {
     }
 }
 
-/// A search path that only adds whole folders, or those a package manager fills, to what was there.
+/// A search path that keeps `$PATH` and adds only absolute folders or those a package manager fills.
 pub(super) fn harmless_path(value: &Word) -> bool {
     let keeps = value.text.contains("$PATH") || value.text.contains("${PATH");
     let folder = |entry: &str| {

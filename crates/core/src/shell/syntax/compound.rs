@@ -1,17 +1,17 @@
-//! Commands with words of their own: groups, conditions, loops, functions.
+//! Commands that contain others: groups, conditions, loops, functions.
 
 use super::Parser;
 use super::tree::{Body, List};
 use super::word::is_name;
-use crate::shell::{Words, among};
+use crate::text::word_list::{Words, among};
 
 const RESERVED: Words = "then elif else fi do done esac } in if for while until case select";
 
 impl Parser<'_> {
-    /// A command that is more than words; inside, `None` for a simple one.
+    /// A compound command; the inner `None` for a simple one.
     #[expect(clippy::option_option, reason = "outer: not understood; inner: not compound")]
-    pub(super) fn compound(&mut self) -> Option<Option<Body>> {
-        self.blanks();
+    pub(super) fn parse_compound(&mut self) -> Option<Option<Body>> {
+        self.skip_blanks();
         if self.rest().starts_with("((")
             && let Some(end) = self.arithmetic_end(self.at + 2)
         {
@@ -19,49 +19,49 @@ impl Parser<'_> {
             return Some(Some(Body::Test));
         }
         if self.eat("(") {
-            let list = self.commands(&[])?;
+            let list = self.parse_commands(&[])?;
             return self.eat(")").then_some(Some(Body::Subshell(list)));
         }
         let Some(word) = self.peek_word() else { return Some(None) };
         let body = match word {
             "{" => {
                 self.at += 1;
-                let list = self.commands(&["}"])?;
-                self.word_is("}").then_some(Body::Group(list))?
+                let list = self.parse_commands(&["}"])?;
+                self.eat_word("}").then_some(Body::Group(list))?
             }
             "[[" => {
                 self.at += 2;
-                self.test_end()?;
+                self.skip_test()?;
                 Body::Test
             }
             "if" => {
                 self.at += 2;
-                self.if_clause()?
+                self.parse_if()?
             }
             "while" | "until" => {
                 self.at += 5;
-                let condition = self.commands(&["do"])?;
-                Body::While { condition, body: self.do_group()? }
+                let condition = self.parse_commands(&["do"])?;
+                Body::While { condition, body: self.parse_do_group()? }
             }
             "for" | "select" => {
                 self.at += word.len();
-                self.for_clause()?
+                self.parse_for()?
             }
             "case" => {
                 self.at += 4;
-                self.case_clause()?
+                self.parse_case()?
             }
             "function" => {
                 self.at += 8;
-                self.blanks();
+                self.skip_blanks();
                 let name = self.peek_word()?.to_owned();
                 self.at += name.len();
-                self.blanks();
+                self.skip_blanks();
                 if self.eat("(") {
-                    self.blanks();
+                    self.skip_blanks();
                     self.eat(")").then_some(())?;
                 }
-                self.function(name)?
+                self.parse_function(name)?
             }
             "coproc" => return None,
             word if among(RESERVED, word) => return None,
@@ -69,133 +69,133 @@ impl Parser<'_> {
                 let name = word.to_owned();
                 let start = self.at;
                 self.at += name.len();
-                self.blanks();
+                self.skip_blanks();
                 if !self.eat("(") {
                     self.at = start;
                     return Some(None);
                 }
-                self.blanks();
+                self.skip_blanks();
                 // `a=(…)` is an array; anything else with a parenthesis here is an error.
                 if name.ends_with('=') {
                     self.at = start;
                     return Some(None);
                 }
                 self.eat(")").then_some(())?;
-                self.function(name)?
+                self.parse_function(name)?
             }
         };
         Some(Some(body))
     }
 
-    fn function(&mut self, name: String) -> Option<Body> {
-        self.space();
-        let body = self.deeper(Parser::command)?;
+    fn parse_function(&mut self, name: String) -> Option<Body> {
+        self.skip_space();
+        let body = self.deeper(Parser::parse_command)?;
         let compound = !matches!(body.body, Body::Simple { .. } | Body::Function { .. });
         compound.then(|| Body::Function { name, body: Box::new(body) })
     }
 
-    fn if_clause(&mut self) -> Option<Body> {
+    fn parse_if(&mut self) -> Option<Body> {
         let mut arms = Vec::new();
         loop {
-            let condition = self.commands(&["then"])?;
-            self.word_is("then").then_some(())?;
-            arms.push((condition, self.commands(&["elif", "else", "fi"])?));
-            if self.word_is("fi") {
+            let condition = self.parse_commands(&["then"])?;
+            self.eat_word("then").then_some(())?;
+            arms.push((condition, self.parse_commands(&["elif", "else", "fi"])?));
+            if self.eat_word("fi") {
                 return Some(Body::If { arms, otherwise: None });
             }
-            if self.word_is("else") {
-                let otherwise = Some(self.commands(&["fi"])?);
-                return self.word_is("fi").then_some(Body::If { arms, otherwise });
+            if self.eat_word("else") {
+                let otherwise = Some(self.parse_commands(&["fi"])?);
+                return self.eat_word("fi").then_some(Body::If { arms, otherwise });
             }
-            self.word_is("elif").then_some(())?;
+            self.eat_word("elif").then_some(())?;
         }
     }
 
-    fn do_group(&mut self) -> Option<List> {
-        self.space();
-        if self.word_is("{") {
-            let body = self.commands(&["}"])?;
-            return self.word_is("}").then_some(body);
+    fn parse_do_group(&mut self) -> Option<List> {
+        self.skip_space();
+        if self.eat_word("{") {
+            let body = self.parse_commands(&["}"])?;
+            return self.eat_word("}").then_some(body);
         }
-        self.word_is("do").then_some(())?;
-        let body = self.commands(&["done"])?;
-        self.word_is("done").then_some(body)
+        self.eat_word("do").then_some(())?;
+        let body = self.parse_commands(&["done"])?;
+        self.eat_word("done").then_some(body)
     }
 
-    fn for_clause(&mut self) -> Option<Body> {
-        self.blanks();
+    fn parse_for(&mut self) -> Option<Body> {
+        self.skip_blanks();
         if self.rest().starts_with("((") {
             self.at = self.arithmetic_end(self.at + 2)?;
-            self.blanks();
+            self.skip_blanks();
             self.eat(";");
-            return Some(Body::For { name: String::new(), values: None, body: self.do_group()? });
+            return Some(Body::For { name: String::new(), values: None, body: self.parse_do_group()? });
         }
         let name = self.peek_word().filter(|name| is_name(name))?.to_owned();
         self.at += name.len();
-        self.space();
+        self.skip_space();
         let mut values = None;
-        if self.word_is("in") {
+        if self.eat_word("in") {
             let words = values.insert(Vec::new());
             loop {
-                self.blanks();
-                if matches!(self.byte(), None | Some(b';' | b'\n')) {
+                self.skip_blanks();
+                if matches!(self.peek_byte(), None | Some(b';' | b'\n')) {
                     break;
                 }
-                words.push(self.word()?);
+                words.push(self.parse_word()?);
             }
         }
-        self.blanks();
+        self.skip_blanks();
         self.eat(";");
-        Some(Body::For { name, values, body: self.do_group()? })
+        Some(Body::For { name, values, body: self.parse_do_group()? })
     }
 
-    fn case_clause(&mut self) -> Option<Body> {
-        self.blanks();
-        self.word()?;
-        self.space();
-        self.word_is("in").then_some(())?;
+    fn parse_case(&mut self) -> Option<Body> {
+        self.skip_blanks();
+        self.parse_word()?;
+        self.skip_space();
+        self.eat_word("in").then_some(())?;
         let mut arms = Vec::new();
         loop {
-            self.space();
-            if self.word_is("esac") {
+            self.skip_space();
+            if self.eat_word("esac") {
                 return Some(Body::Case { arms });
             }
             self.eat("(");
             loop {
-                self.blanks();
-                self.word()?;
-                self.blanks();
+                self.skip_blanks();
+                self.parse_word()?;
+                self.skip_blanks();
                 if self.eat(")") {
                     break;
                 }
                 self.eat("|").then_some(())?;
             }
-            arms.push(self.deeper(|parser| parser.list(&["esac"]))?);
-            self.space();
+            arms.push(self.deeper(|parser| parser.parse_list(&["esac"]))?);
+            self.skip_space();
             if !(self.eat(";;&") || self.eat(";;") || self.eat(";&")) {
-                self.space();
-                return self.word_is("esac").then_some(Body::Case { arms });
+                self.skip_space();
+                return self.eat_word("esac").then_some(Body::Case { arms });
             }
         }
     }
 
-    /// Behind the `]]` that ends a test.
-    fn test_end(&mut self) -> Option<()> {
+    /// Skips to behind the `]]` of a test.
+    fn skip_test(&mut self) -> Option<()> {
         loop {
-            self.space();
-            if self.word_is("]]") {
+            self.skip_space();
+            if self.eat_word("]]") {
                 return Some(());
             }
-            match self.byte()? {
+            match self.peek_byte()? {
                 b'(' | b')' | b'<' | b'>' | b'&' | b'|' | b';' => self.at += 1,
                 _ => {
-                    self.word()?;
+                    self.parse_word()?;
                 }
             }
         }
     }
 
-    /// Where `((` that began before `from` ends, if it ends in `))`.
+    /// The end of the `((` that began before `from`, if it ends in `))`.
     pub(super) fn arithmetic_end(&self, from: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
         let (mut open, mut at) = (0_usize, from);

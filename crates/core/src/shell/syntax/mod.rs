@@ -1,8 +1,8 @@
 //! The grammar of a command line: quoting, expansions, lists, pipes, compound commands, here-documents.
 //!
-//! A parser of our own, because what a word means matters as much as where it ends, and because depth and length have to
-//! be bounded: a release build does not unwind, and a deep nest must not end the process. Whatever is not understood
-//! fails as a whole: no half of a line is ever judged.
+//! A parser of its own, because a word's meaning matters as much as its end, and because depth and length have to be
+//! bounded: a release build does not unwind, and a deep nest must not end the process. A line that is not understood fails
+//! as a whole: half a line is never judged.
 
 mod compound;
 mod simple;
@@ -17,14 +17,14 @@ pub(super) use tree::{
 /// Deepest nesting of groups, substitutions and compound commands.
 pub(super) const DEEPEST: usize = 40;
 
-/// Most pipelines that are joined by `&&` and `||`: they are gone through one within the other.
+/// Most pipelines joined by `&&` and `||`: each costs a level of recursion.
 const LONGEST_CHAIN: usize = 256;
 
 /// Parses all of `text`.
 pub(super) fn parse(text: &str) -> Option<Parsed> {
     let mut parser = Parser { text, at: 0, depth: 0, documents: Vec::new(), pending: Vec::new() };
-    let list = parser.list(&[])?;
-    parser.blanks();
+    let list = parser.parse_list(&[])?;
+    parser.skip_blanks();
     parser.read_documents();
     (parser.at == text.len()).then_some(Parsed { list, documents: parser.documents })
 }
@@ -49,11 +49,11 @@ impl<'a> Parser<'a> {
         &self.text[self.at..]
     }
 
-    fn byte(&self) -> Option<u8> {
+    fn peek_byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn byte_at(&self, ahead: usize) -> Option<u8> {
+    fn peek_byte_at(&self, ahead: usize) -> Option<u8> {
         self.text.as_bytes().get(self.at + ahead).copied()
     }
 
@@ -76,12 +76,12 @@ impl<'a> Parser<'a> {
     }
 
     /// Blanks, continued lines and a comment, up to the end of the line.
-    fn blanks(&mut self) {
+    fn skip_blanks(&mut self) {
         let start = self.at;
         loop {
-            match self.byte() {
+            match self.peek_byte() {
                 Some(b' ' | b'\t' | b'\r') => self.at += 1,
-                Some(b'\\') if self.byte_at(1) == Some(b'\n') => self.at += 2,
+                Some(b'\\') if self.peek_byte_at(1) == Some(b'\n') => self.at += 2,
                 Some(b'#') if self.at == 0 || self.at > start || self.after_delimiter() => {
                     self.at += self.rest().find('\n').unwrap_or(self.rest().len());
                 }
@@ -95,17 +95,17 @@ impl<'a> Parser<'a> {
     }
 
     /// Blanks and newlines.
-    fn space(&mut self) {
+    fn skip_space(&mut self) {
         loop {
-            self.blanks();
-            if !self.newline() {
+            self.skip_blanks();
+            if !self.skip_newline() {
                 return;
             }
         }
     }
 
-    fn newline(&mut self) -> bool {
-        if self.byte() != Some(b'\n') {
+    fn skip_newline(&mut self) -> bool {
+        if self.peek_byte() != Some(b'\n') {
             return false;
         }
         self.at += 1;
@@ -138,10 +138,10 @@ impl<'a> Parser<'a> {
     }
 
     /// Commands up to one of the words, or up to a closing parenthesis or `;;`, or the end.
-    fn list(&mut self, ends: &[&str]) -> Option<List> {
+    fn parse_list(&mut self, ends: &[&str]) -> Option<List> {
         let mut items = Vec::new();
         loop {
-            self.space();
+            self.skip_space();
             let rest = self.rest();
             if rest.is_empty() || rest.starts_with(')') || rest.starts_with(";;") || rest.starts_with(";&") {
                 break;
@@ -149,20 +149,20 @@ impl<'a> Parser<'a> {
             if self.peek_word().is_some_and(|word| ends.contains(&word)) {
                 break;
             }
-            let mut item = self.item()?;
-            self.blanks();
+            let mut item = self.parse_item()?;
+            self.skip_blanks();
             if self.rest().starts_with(";;") || self.rest().starts_with(";&") {
                 items.push(item);
                 break;
             }
             let separated = if self.eat(";") {
                 true
-            } else if self.byte() == Some(b'&') && !matches!(self.byte_at(1), Some(b'&' | b'>')) {
+            } else if self.peek_byte() == Some(b'&') && !matches!(self.peek_byte_at(1), Some(b'&' | b'>')) {
                 self.at += 1;
                 item.background = true;
                 true
             } else {
-                self.newline()
+                self.skip_newline()
             };
             items.push(item);
             if !separated {
@@ -172,16 +172,16 @@ impl<'a> Parser<'a> {
         Some(List(items))
     }
 
-    /// As [`Parser::list`], with at least one command.
-    fn commands(&mut self, ends: &[&str]) -> Option<List> {
-        self.deeper(|parser| parser.list(ends)).filter(|list| !list.0.is_empty())
+    /// As [`Parser::parse_list`], with at least one command.
+    fn parse_commands(&mut self, ends: &[&str]) -> Option<List> {
+        self.deeper(|parser| parser.parse_list(ends)).filter(|list| !list.0.is_empty())
     }
 
-    fn item(&mut self) -> Option<Item> {
-        let first = self.pipeline()?;
+    fn parse_item(&mut self) -> Option<Item> {
+        let first = self.parse_pipeline()?;
         let mut rest = Vec::new();
         loop {
-            self.blanks();
+            self.skip_blanks();
             let joint = if self.eat("&&") {
                 Joint::And
             } else if self.eat("||") {
@@ -189,18 +189,18 @@ impl<'a> Parser<'a> {
             } else {
                 return Some(Item { first, rest, background: false });
             };
-            self.space();
-            rest.push((joint, self.pipeline()?));
+            self.skip_space();
+            rest.push((joint, self.parse_pipeline()?));
             if rest.len() > LONGEST_CHAIN {
                 return None;
             }
         }
     }
 
-    fn pipeline(&mut self) -> Option<Pipeline> {
+    fn parse_pipeline(&mut self) -> Option<Pipeline> {
         let mut negated = false;
         loop {
-            self.blanks();
+            self.skip_blanks();
             match self.peek_word() {
                 Some("!") => {
                     self.at += 1;
@@ -208,7 +208,7 @@ impl<'a> Parser<'a> {
                 }
                 Some("time") => {
                     self.at += 4;
-                    self.blanks();
+                    self.skip_blanks();
                     if self.peek_word() == Some("-p") {
                         self.at += 2;
                     }
@@ -216,19 +216,19 @@ impl<'a> Parser<'a> {
                 _ => break,
             }
         }
-        let mut stages = vec![self.command()?];
+        let mut stages = vec![self.parse_command()?];
         loop {
-            self.blanks();
+            self.skip_blanks();
             if self.rest().starts_with("||") || !self.eat("|") {
                 return Some(Pipeline { negated, stages });
             }
             self.eat("&");
-            self.space();
-            stages.push(self.command()?);
+            self.skip_space();
+            stages.push(self.parse_command()?);
         }
     }
 
-    /// The word that begins here, where it stands there without quotes and expansions.
+    /// The word that begins here, unless it has quotes or expansions.
     fn peek_word(&self) -> Option<&'a str> {
         let rest = self.rest();
         let end = rest.bytes().position(|byte| b" \t\r\n;&|()<>".contains(&byte)).unwrap_or(rest.len());
@@ -236,7 +236,7 @@ impl<'a> Parser<'a> {
         (!word.is_empty() && !word.contains(['\'', '"', '\\', '$', '`'])).then_some(word)
     }
 
-    fn word_is(&mut self, word: &str) -> bool {
+    fn eat_word(&mut self, word: &str) -> bool {
         let found = self.peek_word() == Some(word);
         if found {
             self.at += word.len();
@@ -244,17 +244,18 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn command(&mut self) -> Option<Command> {
-        let Some(body) = self.compound()? else { return self.simple() };
-        let redirects = if matches!(body, Body::Function { .. }) { Vec::new() } else { self.redirects()? };
+    fn parse_command(&mut self) -> Option<Command> {
+        let Some(body) = self.parse_compound()? else { return self.parse_simple() };
+        let redirects =
+            if matches!(body, Body::Function { .. }) { Vec::new() } else { self.parse_redirects()? };
         Some(Command { body, redirects })
     }
 
-    fn redirects(&mut self) -> Option<Vec<Redirect>> {
+    fn parse_redirects(&mut self) -> Option<Vec<Redirect>> {
         let mut redirects = Vec::new();
         loop {
-            self.blanks();
-            match self.redirect()? {
+            self.skip_blanks();
+            match self.parse_redirect()? {
                 Some(redirect) => redirects.push(redirect),
                 None => return Some(redirects),
             }

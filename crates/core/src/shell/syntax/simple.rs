@@ -1,30 +1,30 @@
 //! Simple commands: assignments, words, redirections.
 
 use super::tree::{Body, Command, Document, Part, Redirect, RedirectKind, as_written};
-use super::word::{assignment, is_name};
+use super::word::{as_assignment, is_name};
 use super::{Parser, Pending};
 
 impl Parser<'_> {
-    pub(super) fn simple(&mut self) -> Option<Command> {
+    pub(super) fn parse_simple(&mut self) -> Option<Command> {
         let (mut assigned, mut words, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
         loop {
-            self.blanks();
-            if let Some(redirect) = self.redirect()? {
+            self.skip_blanks();
+            if let Some(redirect) = self.parse_redirect()? {
                 redirects.push(redirect);
                 continue;
             }
-            if matches!(self.byte(), None | Some(b'\n' | b';' | b'&' | b'|' | b')')) {
+            if matches!(self.peek_byte(), None | Some(b'\n' | b';' | b'&' | b'|' | b')')) {
                 break;
             }
-            let mut parts = self.word()?;
-            if self.byte() == Some(b'(') {
+            let mut parts = self.parse_word()?;
+            if self.peek_byte() == Some(b'(') {
                 // An array; anything else cannot be followed by a parenthesis.
                 let name = matches!(parts.as_slice(), [Part::Plain(text)] if text.ends_with('='));
                 name.then_some(())?;
-                self.array()?;
+                self.skip_array()?;
                 parts.push(Part::Other("(…)".into()));
             }
-            match assignment(&parts) {
+            match as_assignment(&parts) {
                 Some(assignment) if words.is_empty() => assigned.push(assignment),
                 _ => words.push(parts),
             }
@@ -33,19 +33,19 @@ impl Parser<'_> {
         something.then_some(Command { body: Body::Simple { assigned, words }, redirects })
     }
 
-    fn array(&mut self) -> Option<()> {
+    fn skip_array(&mut self) -> Option<()> {
         self.eat("(");
         loop {
-            self.space();
+            self.skip_space();
             if self.eat(")") {
                 return Some(());
             }
-            self.word()?;
+            self.parse_word()?;
         }
     }
 
     #[expect(clippy::option_option, reason = "outer: not understood; inner: no redirection here")]
-    pub(super) fn redirect(&mut self) -> Option<Option<Redirect>> {
+    pub(super) fn parse_redirect(&mut self) -> Option<Option<Redirect>> {
         let rest = self.rest();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let name = rest.strip_prefix('{').unwrap_or_default();
@@ -70,8 +70,8 @@ impl Parser<'_> {
         };
         self.at += digits.max(named) + length;
         let tabs = matches!(kind, RedirectKind::Document(_)) && self.eat("-");
-        self.blanks();
-        let target = self.word()?;
+        self.skip_blanks();
+        let target = self.parse_word()?;
         if let RedirectKind::Document(number) = kind {
             let literal = target.iter().any(|part| matches!(part, Part::Quoted(_)));
             self.documents.push(Document::default());

@@ -71,7 +71,7 @@ pub(in crate::shell) struct Redirect {
 pub(in crate::shell) enum RedirectKind {
     /// `>`, `>>`, `>|`, `&>`, `&>>`, `<>`.
     Write,
-    /// `>&` and `<&`: a file only where the target is no descriptor.
+    /// `>&` and `<&`: a file only where the target is not a descriptor.
     Duplicate,
     Read,
     /// The number of the document in [`Parsed::documents`].
@@ -103,7 +103,7 @@ pub(in crate::shell) enum Part {
     Other(String),
 }
 
-/// The text of a here-document, and whether the shell leaves it as it is.
+/// A here-document. `literal`: the shell expands nothing in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::shell) struct Document {
     pub text: String,
@@ -117,7 +117,7 @@ pub(in crate::shell) struct Parsed {
     pub documents: Vec<Document>,
 }
 
-/// A word as somebody wrote it, without its quotes.
+/// A word as written, without its quotes.
 pub(in crate::shell) fn as_written(parts: &[Part]) -> String {
     let mut text = String::new();
     for part in parts {

@@ -4,37 +4,37 @@ use super::Parser;
 use super::tree::{Part, Parts};
 
 impl Parser<'_> {
-    /// One word; not understood where there is none.
-    pub(super) fn word(&mut self) -> Option<Parts> {
+    /// One word; fails where there is none.
+    pub(super) fn parse_word(&mut self) -> Option<Parts> {
         let start = self.at;
         let mut parts = Parts::new();
-        while let Some(byte) = self.byte() {
+        while let Some(byte) = self.peek_byte() {
             match byte {
                 b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' => break,
-                b'<' | b'>' if self.byte_at(1) == Some(b'(') && (self.at == start || byte == b'<') => {
+                b'<' | b'>' if self.peek_byte_at(1) == Some(b'(') && (self.at == start || byte == b'<') => {
                     self.at += 2;
-                    let commands = self.substitution(self.at - 2)?;
+                    let commands = self.parse_substitution(self.at - 2)?;
                     parts.push(commands);
                 }
                 b'<' | b'>' => break,
-                b'\\' if self.byte_at(1) == Some(b'\n') => self.at += 2,
+                b'\\' if self.peek_byte_at(1) == Some(b'\n') => self.at += 2,
                 b'\\' => {
                     self.at += 1;
                     let character = self.rest().chars().next()?;
                     self.at += character.len_utf8();
-                    quoted(&mut parts, character.encode_utf8(&mut [0; 4]));
+                    push_quoted(&mut parts, character.encode_utf8(&mut [0; 4]));
                 }
                 b'\'' => {
                     let end = self.rest()[1..].find('\'')?;
                     let text = self.rest()[1..=end].to_owned();
                     self.at += end + 2;
-                    quoted(&mut parts, &text);
+                    push_quoted(&mut parts, &text);
                 }
                 b'"' => {
                     self.at += 1;
-                    self.double_quoted(&mut parts)?;
+                    self.parse_double_quoted(&mut parts)?;
                 }
-                b'$' | b'`' => self.expansion(&mut parts, false)?,
+                b'$' | b'`' => self.parse_expansion(&mut parts, false)?,
                 b'*' | b'?' | b'[' => {
                     self.at += 1;
                     parts.push(Part::Pattern(char::from(byte)));
@@ -54,37 +54,37 @@ impl Parser<'_> {
         (self.at > start && !parts.is_empty()).then_some(parts)
     }
 
-    fn double_quoted(&mut self, parts: &mut Parts) -> Option<()> {
-        quoted(parts, "");
+    fn parse_double_quoted(&mut self, parts: &mut Parts) -> Option<()> {
+        push_quoted(parts, "");
         loop {
-            match self.byte()? {
+            match self.peek_byte()? {
                 b'"' => {
                     self.at += 1;
                     return Some(());
                 }
-                b'\\' => match self.byte_at(1)? {
+                b'\\' => match self.peek_byte_at(1)? {
                     b'\n' => self.at += 2,
                     byte @ (b'$' | b'`' | b'"' | b'\\') => {
                         self.at += 2;
-                        quoted(parts, char::from(byte).encode_utf8(&mut [0; 4]));
+                        push_quoted(parts, char::from(byte).encode_utf8(&mut [0; 4]));
                     }
                     _ => {
                         self.at += 1;
-                        quoted(parts, "\\");
+                        push_quoted(parts, "\\");
                     }
                 },
-                b'$' | b'`' => self.expansion(parts, true)?,
+                b'$' | b'`' => self.parse_expansion(parts, true)?,
                 _ => {
                     let end = self.rest().find(['"', '\\', '$', '`'])?;
                     let text = self.rest()[..end].to_owned();
                     self.at += end;
-                    quoted(parts, &text);
+                    push_quoted(parts, &text);
                 }
             }
         }
     }
 
-    fn expansion(&mut self, parts: &mut Parts, in_quotes: bool) -> Option<()> {
+    fn parse_expansion(&mut self, parts: &mut Parts, in_quotes: bool) -> Option<()> {
         let start = self.at;
         if self.eat("`") {
             let mut inner = String::new();
@@ -93,8 +93,8 @@ impl Parser<'_> {
                 self.at += character.len_utf8();
                 match character {
                     '`' => break,
-                    '\\' if matches!(self.byte(), Some(b'`' | b'\\' | b'$')) => {
-                        inner.push(char::from(self.byte()?));
+                    '\\' if matches!(self.peek_byte(), Some(b'`' | b'\\' | b'$')) => {
+                        inner.push(char::from(self.peek_byte()?));
                         self.at += 1;
                     }
                     other => inner.push(other),
@@ -109,7 +109,7 @@ impl Parser<'_> {
                     documents: Vec::new(),
                     pending: Vec::new(),
                 };
-                let list = parser.list(&[])?;
+                let list = parser.parse_list(&[])?;
                 // A document in here would be numbered apart from the others.
                 (parser.at == inner.len() && parser.documents.is_empty()).then_some(list)
             })?;
@@ -117,20 +117,22 @@ impl Parser<'_> {
             return Some(());
         }
         self.at += 1;
-        match self.byte() {
-            Some(b'(') if self.byte_at(1) == Some(b'(') && self.arithmetic_end(self.at + 2).is_some() => {
+        match self.peek_byte() {
+            Some(b'(')
+                if self.peek_byte_at(1) == Some(b'(') && self.arithmetic_end(self.at + 2).is_some() =>
+            {
                 self.at = self.arithmetic_end(self.at + 2)?;
                 parts.push(Part::Other(self.text[start..self.at].to_owned()));
             }
             Some(b'(') => {
                 self.at += 1;
-                let commands = self.substitution(start)?;
+                let commands = self.parse_substitution(start)?;
                 parts.push(commands);
             }
             Some(b'{') => {
                 self.at += 1;
                 let name = self.rest().split('}').next().filter(|name| is_name(name)).map(str::to_owned);
-                self.deeper(Parser::parameter_end)?;
+                self.deeper(Parser::skip_parameter)?;
                 parts.push(match name {
                     Some(name) => Part::Variable { name, quoted: in_quotes },
                     None => Part::Other(self.text[start..self.at].to_owned()),
@@ -138,12 +140,12 @@ impl Parser<'_> {
             }
             Some(b'\'') if !in_quotes => {
                 self.at += 1;
-                let text = self.ansi_quoted()?;
-                quoted(parts, &text);
+                let text = self.parse_ansi_quoted()?;
+                push_quoted(parts, &text);
             }
             Some(b'"') if !in_quotes => {
                 self.at += 1;
-                self.double_quoted(parts)?;
+                self.parse_double_quoted(parts)?;
             }
             Some(byte) if byte == b'_' || byte.is_ascii_alphabetic() => {
                 let rest = self.rest();
@@ -158,25 +160,25 @@ impl Parser<'_> {
                 let name = char::from(byte).to_string();
                 parts.push(Part::Variable { name, quoted: in_quotes });
             }
-            _ if in_quotes => quoted(parts, "$"),
+            _ if in_quotes => push_quoted(parts, "$"),
             _ => parts.push(Part::Plain("$".into())),
         }
         Some(())
     }
 
     /// Commands up to the parenthesis that closes them, of a word that has `start` before them.
-    fn substitution(&mut self, start: usize) -> Option<Part> {
-        let list = self.deeper(|parser| parser.list(&[]))?;
-        self.space();
+    fn parse_substitution(&mut self, start: usize) -> Option<Part> {
+        let list = self.deeper(|parser| parser.parse_list(&[]))?;
+        self.skip_space();
         let closed = self.eat(")");
         closed.then(|| Part::Commands { list, raw: self.text[start..self.at].to_owned() })
     }
 
-    /// Behind the brace that ends `${…`.
-    fn parameter_end(&mut self) -> Option<()> {
+    /// Skips to behind the brace that ends `${…`.
+    fn skip_parameter(&mut self) -> Option<()> {
         let mut ignored = Parts::new();
         loop {
-            match self.byte()? {
+            match self.peek_byte()? {
                 b'}' => {
                     self.at += 1;
                     return Some(());
@@ -185,15 +187,15 @@ impl Parser<'_> {
                 b'\'' => self.at += self.rest()[1..].find('\'')? + 2,
                 b'"' => {
                     self.at += 1;
-                    self.double_quoted(&mut ignored)?;
+                    self.parse_double_quoted(&mut ignored)?;
                 }
-                b'$' | b'`' => self.expansion(&mut ignored, false)?,
+                b'$' | b'`' => self.parse_expansion(&mut ignored, false)?,
                 _ => self.at += self.rest().chars().next()?.len_utf8(),
             }
         }
     }
 
-    fn ansi_quoted(&mut self) -> Option<String> {
+    fn parse_ansi_quoted(&mut self) -> Option<String> {
         let mut text = String::new();
         loop {
             let character = self.rest().chars().next()?;
@@ -218,7 +220,7 @@ impl Parser<'_> {
     }
 }
 
-fn quoted(parts: &mut Parts, text: &str) {
+fn push_quoted(parts: &mut Parts, text: &str) {
     match parts.last_mut() {
         Some(Part::Quoted(before)) => before.push_str(text),
         _ => parts.push(Part::Quoted(text.to_owned())),
@@ -231,7 +233,7 @@ pub(super) fn is_name(text: &str) -> bool {
 }
 
 /// `NAME=value`, as name and value.
-pub(super) fn assignment(parts: &Parts) -> Option<(String, Parts)> {
+pub(super) fn as_assignment(parts: &Parts) -> Option<(String, Parts)> {
     let Some(Part::Plain(first)) = parts.first() else { return None };
     let (name, value) = first.split_once('=')?;
     let appended = name.strip_suffix('+');

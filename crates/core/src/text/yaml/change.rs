@@ -7,12 +7,12 @@ use super::scalar::key_text;
 use super::{Entry, Kind, Node, Scalar, Style, Unreadable, parse, same_entries};
 use crate::text::hidden::plain_word;
 
-/// Why a text was not changed.
+/// The reason that a text was not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
     /// It cannot be read.
     Unreadable(Unreadable),
-    /// What stands there is something else than keys with values, or than a value on one line.
+    /// The value there is neither a map nor on one line.
     Other(String),
     /// The change would not read back as meant.
     Layout,
@@ -30,26 +30,26 @@ impl fmt::Display for Unfit {
     }
 }
 
-/// What is put where.
+/// New text for a range of bytes.
 struct Splice {
     range: Range<usize>,
     new: String,
 }
 
-/// Sets the value that these keys lead to; what is missing on the way is made.
+/// Sets the value at this path of keys, and adds the keys that are missing.
 pub fn set(text: &str, path: &[&str], value: &Scalar) -> Result<String, Unfit> {
     let root = parse(text).map_err(Unfit::Unreadable)?;
-    let Some(splice) = splice(text, &root, path, value)? else { return Ok(text.to_owned()) };
+    let Some(splice) = plan_splice(text, &root, path, value)? else { return Ok(text.to_owned()) };
     let mut new = text.to_owned();
     new.replace_range(splice.range, &splice.new);
     let reads_back = parse(&new).is_ok_and(|changed| is_changed(&root, &changed, path, value));
     if reads_back { Ok(new) } else { Err(Unfit::Layout) }
 }
 
-/// Whether `new` says what `old` says, but for the one value.
+/// `new` has the new value, and the same as `old` everywhere else.
 fn is_changed(old: &Node<'_>, new: &Node<'_>, path: &[&str], value: &Scalar) -> bool {
     let Some((key, rest)) = path.split_first() else {
-        return value.is(new);
+        return value.reads_as(new);
     };
     let not_it = |entry: &&Entry<'_>| entry.0.key() != Some(*key);
     let Some(changed) = new.get(key) else { return false };
@@ -60,12 +60,12 @@ fn is_changed(old: &Node<'_>, new: &Node<'_>, path: &[&str], value: &Scalar) -> 
         && is_changed(before, changed, rest, value)
 }
 
-fn splice(text: &str, root: &Node<'_>, path: &[&str], value: &Scalar) -> Result<Option<Splice>, Unfit> {
+fn plan_splice(text: &str, root: &Node<'_>, path: &[&str], value: &Scalar) -> Result<Option<Splice>, Unfit> {
     let mut node = root;
     for (at, key) in path.iter().enumerate() {
         let entry = node.entries().iter().find(|(known, _)| known.key() == Some(*key));
         let Some((known, found)) = entry else {
-            return Ok(Some(insert(text, root, node, &path[at..], value)));
+            return Ok(Some(insert_entry(text, root, node, &path[at..], value)));
         };
         let rest = &path[at + 1..];
         match &found.kind {
@@ -73,26 +73,28 @@ fn splice(text: &str, root: &Node<'_>, path: &[&str], value: &Scalar) -> Result<
             Kind::List { flow: true, .. }
                 if rest.is_empty() && !text[found.span.clone()].contains(['\n', '\r']) =>
             {
-                return Ok(Some(Splice { range: found.span.clone(), new: value.written() }));
+                return Ok(Some(Splice { range: found.span.clone(), new: value.to_yaml() }));
             }
             Kind::Map { .. } if !rest.is_empty() => node = found,
             Kind::Scalar { style, .. } if rest.is_empty() => {
                 let one_line = !text[found.span.clone()].contains(['\n', '\r']);
                 return match style {
-                    Style::Plain | Style::Quoted if found.text() == Some(value.says().as_str()) => Ok(None),
-                    Style::Plain | Style::Quoted if one_line => {
-                        Ok(Some(Splice { range: found.span.clone(), new: value.written() }))
+                    Style::Plain | Style::Quoted if found.text() == Some(value.plain_text().as_str()) => {
+                        Ok(None)
                     }
-                    Style::Empty => Ok(Some(fill(text, root, node, known, rest, value))),
+                    Style::Plain | Style::Quoted if one_line => {
+                        Ok(Some(Splice { range: found.span.clone(), new: value.to_yaml() }))
+                    }
+                    Style::Empty => Ok(Some(fill_value(text, root, node, known, rest, value))),
                     _ => Err(Unfit::Other((*key).to_owned())),
                 };
             }
             Kind::Scalar { style: Style::Empty, .. } => {
-                return Ok(Some(fill(text, root, node, known, rest, value)));
+                return Ok(Some(fill_value(text, root, node, known, rest, value)));
             }
-            // `null`: nothing is lost with it.
+            // `null` can be replaced without loss.
             Kind::Scalar { style: Style::Plain, .. } if found.is_nothing() => {
-                let new = format!("{{{}}}", inline(rest, value));
+                let new = format!("{{{}}}", flow_text(rest, value));
                 return Ok(Some(Splice { range: found.span.clone(), new }));
             }
             _ => return Err(Unfit::Other((*key).to_owned())),
@@ -102,46 +104,46 @@ fn splice(text: &str, root: &Node<'_>, path: &[&str], value: &Scalar) -> Result<
 }
 
 /// The line ending of the text.
-fn line_end(text: &str) -> &'static str {
+fn find_line_ending(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",
         _ => "\n",
     }
 }
 
-/// By how much what is below a key is indented here.
-fn step(node: &Node<'_>) -> Option<usize> {
+/// The indentation of one level in this text.
+fn find_indentation(node: &Node<'_>) -> Option<usize> {
     node.entries().iter().find_map(|(key, value)| {
         let inner = value.entries().first().filter(|_| !matches!(value.kind, Kind::Map { flow: true, .. }));
         inner
             .map(|(first, _)| first.column.saturating_sub(key.column))
             .filter(|step| *step > 0)
-            .or_else(|| step(value))
+            .or_else(|| find_indentation(value))
     })
 }
 
-/// Lines that say `path: value` at this column.
-fn lines(path: &[&str], value: &Scalar, column: usize, step: usize) -> Vec<String> {
+/// `path: value` as nested lines, from this column.
+fn block_lines(path: &[&str], value: &Scalar, column: usize, step: usize) -> Vec<String> {
     let last = path.len().saturating_sub(1);
     let line = |(at, key): (usize, &&str)| {
         let indent = " ".repeat(column + at * step);
-        let value = if at == last { format!(" {}", value.written()) } else { String::new() };
+        let value = if at == last { format!(" {}", value.to_yaml()) } else { String::new() };
         format!("{indent}{}:{value}", key_text(key))
     };
     path.iter().enumerate().map(line).collect()
 }
 
 /// `path: value` within braces.
-fn inline(path: &[&str], value: &Scalar) -> String {
+fn flow_text(path: &[&str], value: &Scalar) -> String {
     match path.split_first() {
-        None => value.written(),
-        Some((key, [])) => format!("{}: {}", key_text(key), value.written()),
-        Some((key, rest)) => format!("{}: {{{}}}", key_text(key), inline(rest, value)),
+        None => value.to_yaml(),
+        Some((key, [])) => format!("{}: {}", key_text(key), value.to_yaml()),
+        Some((key, rest)) => format!("{}: {{{}}}", key_text(key), flow_text(rest, value)),
     }
 }
 
 /// A new entry at the end of `map`.
-fn insert(text: &str, root: &Node<'_>, map: &Node<'_>, path: &[&str], value: &Scalar) -> Splice {
+fn insert_entry(text: &str, root: &Node<'_>, map: &Node<'_>, path: &[&str], value: &Scalar) -> Splice {
     let Kind::Map { entries, flow } = &map.kind else {
         return Splice { range: map.span.end..map.span.end, new: String::new() };
     };
@@ -149,7 +151,7 @@ fn insert(text: &str, root: &Node<'_>, map: &Node<'_>, path: &[&str], value: &Sc
         return match entries.last() {
             None => {
                 let inner = map.span.end.saturating_sub(1);
-                Splice { range: inner..inner, new: inline(path, value) }
+                Splice { range: inner..inner, new: flow_text(path, value) }
             }
             Some((key, last)) => {
                 let is_empty = matches!(last.kind, Kind::Scalar { style: Style::Empty, .. });
@@ -158,7 +160,7 @@ fn insert(text: &str, root: &Node<'_>, map: &Node<'_>, path: &[&str], value: &Sc
                 } else {
                     last.span.end
                 };
-                Splice { range: end..end, new: format!(", {}", inline(path, value)) }
+                Splice { range: end..end, new: format!(", {}", flow_text(path, value)) }
             }
         };
     }
@@ -167,20 +169,20 @@ fn insert(text: &str, root: &Node<'_>, map: &Node<'_>, path: &[&str], value: &Sc
     };
     let column = first.0.column;
     let at = end_of_entry(text, last, column);
-    let end = line_end(text);
-    let lines = lines(path, value, column, step(root).unwrap_or(2));
-    below(text, at, &lines, end)
+    let end = find_line_ending(text);
+    let lines = block_lines(path, value, column, find_indentation(root).unwrap_or(2));
+    insert_lines(text, at, &lines, end)
 }
 
 /// Lines after the line that ends at `at`.
-fn below(text: &str, at: usize, lines: &[String], end: &str) -> Splice {
+fn insert_lines(text: &str, at: usize, lines: &[String], end: &str) -> Splice {
     let joined = lines.join(end);
     let new = if text[..at].ends_with('\n') { format!("{joined}{end}") } else { format!("{end}{joined}") };
     Splice { range: at..at, new }
 }
 
-/// Gives a key that has no value one.
-fn fill(
+/// A value for a key without one.
+fn fill_value(
     text: &str,
     root: &Node<'_>,
     map: &Node<'_>,
@@ -190,23 +192,23 @@ fn fill(
 ) -> Splice {
     let colon = text[key.span.end..].find(':').map_or(key.span.end, |at| key.span.end + at + 1);
     if rest.is_empty() {
-        return Splice { range: colon..colon, new: format!(" {}", value.written()) };
+        return Splice { range: colon..colon, new: format!(" {}", value.to_yaml()) };
     }
     if matches!(map.kind, Kind::Map { flow: true, .. }) {
-        return Splice { range: colon..colon, new: format!(" {{{}}}", inline(rest, value)) };
+        return Splice { range: colon..colon, new: format!(" {{{}}}", flow_text(rest, value)) };
     }
-    let end = line_end(text);
-    let step = step(root).unwrap_or(2);
-    let lines = lines(rest, value, key.column + step, step);
-    below(text, end_of_line(text, colon), &lines, end)
+    let end = find_line_ending(text);
+    let step = find_indentation(root).unwrap_or(2);
+    let lines = block_lines(rest, value, key.column + step, step);
+    insert_lines(text, end_of_line(text, colon), &lines, end)
 }
 
-/// After the line break of the line that this byte is in.
+/// The start of the next line.
 fn end_of_line(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |end| at + end + 1)
 }
 
-/// After the last line of an entry of a block of keys. Below its value belongs to it what is indented further.
+/// The end of an entry's last line in a block map. Lines below its value that are indented further belong to it.
 fn end_of_entry(text: &str, (key, value): &Entry<'_>, column: usize) -> usize {
     let mut end = end_of_line(text, key.span.end.max(value.content_end().min(text.len())));
     let is_list = matches!(value.kind, Kind::List { flow: false, .. });

@@ -1,7 +1,7 @@
-//! YAML as people write it: read into a tree that knows where everything stands, and changed by a splice of the text, so that
+//! YAML as people write it: read into a tree with the place of every value, and changed by a splice of the text, so that
 //! comments, order and layout stay as they are.
 //!
-//! A change is read back before anybody gets it: it says the new value and everything else as before, or it is refused.
+//! A change is read back first. Unless it holds the new value and everything else as before, it is refused.
 
 mod change;
 mod read;
@@ -21,68 +21,68 @@ pub use scalar::{Scalar, quote};
 
 const BOM: &str = "\u{feff}";
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone, Debug)]
 pub struct Node<'a> {
-    /// Its bytes in the text. Of a block only where it begins counts.
+    /// Its bytes in the text. Of a block only the start counts.
     pub span: Range<usize>,
     /// The column it begins in, in characters.
     column: usize,
-    /// It has a name for aliases, or a tag: what is changed here may be changed elsewhere, or not be of its kind any more.
+    /// It has an anchor or a tag: a change here may change other places, or no longer fit the tag.
     marked: bool,
-    /// What it is.
+    /// Scalar, list, map or alias.
     pub kind: Kind<'a>,
 }
 
-/// What a value is.
+/// The sort of a value.
 #[derive(Clone, Debug)]
 pub enum Kind<'a> {
     /// Text, a number, a flag, or nothing.
     Scalar {
-        /// What it says.
+        /// Without quotes and escapes.
         text: Cow<'a, str>,
-        /// How it is written.
+        /// Its notation.
         style: Style,
     },
     /// A list.
     List {
         /// Its items.
         items: Vec<Node<'a>>,
-        /// Whether it is written in brackets.
+        /// Written in brackets.
         flow: bool,
     },
     /// Keys with their values.
     Map {
         /// In their order.
         entries: Vec<(Node<'a>, Node<'a>)>,
-        /// Whether it is written in braces.
+        /// Written in braces.
         flow: bool,
     },
-    /// What stands elsewhere.
+    /// An alias of a list or a map.
     Alias,
 }
 
-/// How a scalar is written.
+/// The notation of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Not at all.
+    /// Nothing behind the key.
     Empty,
-    /// As it is.
+    /// Without quotes.
     Plain,
     /// In quotes.
     Quoted,
     /// In lines below its key.
     Block,
-    /// By a name for what stands elsewhere.
+    /// As an alias.
     Alias,
 }
 
-/// Why a text is no YAML that we read.
+/// The reason that a text cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unreadable {
     /// It is not UTF-8.
     NotText,
-    /// It is no YAML: why, and in which line.
+    /// It is not YAML: the reason and the line.
     Syntax(String, usize),
     /// It is nested too deeply or has too many values.
     TooMuch,
@@ -108,7 +108,7 @@ impl fmt::Display for Unreadable {
 }
 
 impl<'a> Node<'a> {
-    /// What a scalar says; nothing for anything else, and for one that is not there.
+    /// The text of a scalar; `None` for `null`, for a missing value and for anything else.
     pub fn text(&self) -> Option<&str> {
         match &self.kind {
             Kind::Scalar { style: Style::Empty, .. } => None,
@@ -122,7 +122,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Keys and values; none of anything else.
+    /// Keys and values of a map; empty for anything else.
     pub fn entries(&self) -> &[(Node<'a>, Node<'a>)] {
         match &self.kind {
             Kind::Map { entries, .. } => entries,
@@ -135,7 +135,7 @@ impl<'a> Node<'a> {
         self.entries().iter().find(|(known, _)| known.key() == Some(key)).map(|(_, value)| value)
     }
 
-    /// What a key says.
+    /// The text of a scalar, also of an empty one.
     pub fn key(&self) -> Option<&str> {
         match &self.kind {
             Kind::Scalar { text, .. } => Some(text),
@@ -143,12 +143,12 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether it says nothing.
+    /// `null` or a missing value.
     pub fn is_nothing(&self) -> bool {
         matches!(self.kind, Kind::Scalar { .. }) && self.text().is_none()
     }
 
-    /// Whether two values say the same, wherever they stand and however they are written.
+    /// Compares values without place and notation.
     fn says_the_same(&self, other: &Node<'_>) -> bool {
         match (&self.kind, &other.kind) {
             (Kind::Scalar { .. }, Kind::Scalar { .. }) => self.text() == other.text(),
@@ -164,7 +164,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Where the last of it ends that is not in lines of its own below a key.
+    /// The end of its last part that does not stand on lines of its own below a key.
     fn content_end(&self) -> usize {
         match &self.kind {
             Kind::Scalar { style: Style::Block, .. } => self.span.start,

@@ -16,7 +16,7 @@ const MOST_NODES: usize = 200_000;
 /// Bytes that aliases may repeat: a long text under many of them would be far more than the file.
 const MOST_REPEATED: usize = 1024 * 1024;
 
-/// Bytes by characters, for places that come mostly in order.
+/// Byte places of character places. Quick where they come mostly in order.
 struct Cursor<'a> {
     text: &'a str,
     byte: usize,
@@ -45,14 +45,14 @@ impl Cursor<'_> {
     }
 }
 
-/// What is being put together.
+/// A list or map whose end has not been read.
 struct Open<'a> {
     node: Node<'a>,
-    /// The key of the entry to come.
+    /// The key whose value comes next.
     key: Option<Node<'a>>,
 }
 
-/// Reads a text: keys with values, in one document.
+/// Reads one document whose root is a map.
 pub fn parse(text: &str) -> Result<Node<'_>, Unreadable> {
     let body = text.strip_prefix(BOM).unwrap_or(text);
     let before = text.len() - body.len();
@@ -115,7 +115,7 @@ pub fn parse(text: &str) -> Result<Node<'_>, Unreadable> {
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(mut closed) = open.pop() else { continue };
-                // The end of a block is written nowhere; with a bracket the parser counts what follows on the line.
+                // A block has no written end; after a bracket the parser counts the rest of the line.
                 let in_brackets = end > start;
                 closed.node.span.end = if in_brackets { start + 1 } else { end };
                 match &mut closed.node.kind {
@@ -141,13 +141,13 @@ pub fn parse(text: &str) -> Result<Node<'_>, Unreadable> {
         }
     }
     let root = root.filter(|root| matches!(root.kind, Kind::Map { .. })).ok_or(Unreadable::NoMap)?;
-    match twice(&root) {
+    match find_repeated_key(&root) {
         Some(key) => Err(Unreadable::Twice(key)),
         None => Ok(root),
     }
 }
 
-/// How long a text in quotes is that begins here: the parser counts what follows on the line to it.
+/// The length of the quoted text that begins here. The parser's own end includes the rest of the line.
 fn end_of_quotes(text: &str) -> Option<usize> {
     let quote = text.bytes().next().filter(|first| matches!(first, b'"' | b'\''))?;
     let mut bytes = text.bytes().enumerate().skip(1).peekable();
@@ -166,15 +166,17 @@ fn end_of_quotes(text: &str) -> Option<usize> {
     None
 }
 
-/// A key that occurs twice: which of the two somebody means cannot be told.
-fn twice(node: &Node<'_>) -> Option<String> {
+/// A key that occurs twice in a map: its value would be ambiguous.
+fn find_repeated_key(node: &Node<'_>) -> Option<String> {
     match &node.kind {
         Kind::Map { entries, .. } => {
             let mut seen = BTreeSet::new();
             let again = entries.iter().filter_map(|(key, _)| key.key()).find(|key| !seen.insert(*key));
-            again.map(str::to_owned).or_else(|| entries.iter().find_map(|(_, value)| twice(value)))
+            again
+                .map(str::to_owned)
+                .or_else(|| entries.iter().find_map(|(_, value)| find_repeated_key(value)))
         }
-        Kind::List { items, .. } => items.iter().find_map(twice),
+        Kind::List { items, .. } => items.iter().find_map(find_repeated_key),
         Kind::Scalar { .. } | Kind::Alias => None,
     }
 }

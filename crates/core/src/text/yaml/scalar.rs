@@ -24,8 +24,8 @@ impl From<&str> for Scalar {
 }
 
 impl Scalar {
-    /// What it says when it is read.
-    pub(super) fn says(&self) -> String {
+    /// Its text when it is read back.
+    pub(super) fn plain_text(&self) -> String {
         match self {
             Scalar::Text(text) => text.clone(),
             Scalar::Whole(number) => number.to_string(),
@@ -37,21 +37,20 @@ impl Scalar {
         }
     }
 
-    /// Whether a value that was read is this one.
-    pub(super) fn is(&self, node: &Node<'_>) -> bool {
+    /// A value that was read is this one.
+    pub(super) fn reads_as(&self, node: &Node<'_>) -> bool {
         match (self, &node.kind) {
             (Scalar::Texts(texts), Kind::List { items, .. }) => {
                 items.len() == texts.len()
                     && items.iter().zip(texts).all(|(item, text)| item.key() == Some(text))
             }
             (Scalar::Texts(_), _) => false,
-            (_, Kind::Scalar { text, .. }) => *text == self.says(),
+            (_, Kind::Scalar { text, .. }) => *text == self.plain_text(),
             _ => false,
         }
     }
 
-    /// As it is written.
-    pub(super) fn written(&self) -> String {
+    pub(super) fn to_yaml(&self) -> String {
         match self {
             Scalar::Text(text) => {
                 let is_word = text.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'_' | b'-'))
@@ -62,7 +61,7 @@ impl Scalar {
                     );
                 if is_word { text.clone() } else { quote(text) }
             }
-            other => other.says(),
+            other => other.plain_text(),
         }
     }
 }
@@ -76,7 +75,7 @@ pub fn quote(text: &str) -> String {
             '\\' => write!(out, "\\\\"),
             '\n' => write!(out, "\\n"),
             '\t' => write!(out, "\\t"),
-            // What a parser could take for a line break or refuse.
+            // A parser could refuse these or take them for line breaks.
             c if c.is_control()
                 || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') =>
             {
@@ -88,7 +87,6 @@ pub fn quote(text: &str) -> String {
     out + "\""
 }
 
-/// A key as it is written.
 pub(super) fn key_text(key: &str) -> String {
     let is_plain = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     if is_plain { key.to_owned() } else { quote(key) }

@@ -125,7 +125,7 @@ fn a_list_can_be_a_value() {
     let texts = Scalar::Texts(vec!["a.md".into(), "b: c".into()]);
     for old in ["a: 1\n", "a: [x]\n", "a:\n", "b: 1\n"] {
         let new = set(old, &["a"], &texts).unwrap();
-        assert!(texts.is(parse(&new).unwrap().get("a").unwrap()), "{new}");
+        assert!(texts.reads_as(parse(&new).unwrap().get("a").unwrap()), "{new}");
     }
 }
 
@@ -197,7 +197,7 @@ proptest! {
             let root = parse(&new).unwrap();
             let found = path.iter().try_fold(&root, |node, key| node.get(key));
             prop_assert_eq!(found.and_then(Node::key), Some(value.as_str()));
-            // What is not in the changed lines is there, to the byte and in its order.
+            // The other lines are there, to the byte and in their order.
             let (mut kept, mut lost) = (new.split_inclusive('\n'), 0);
             for line in old.split_inclusive('\n') {
                 let before = kept.clone();
@@ -211,7 +211,7 @@ proptest! {
             prop_assert_eq!(old.contains("\r\n"), new.contains("\r\n"));
             prop_assert!(!old.contains("\r\n") || !new.replace("\r\n", "").contains('\n'));
         } else {
-            // What a gate records can always be written where there are keys with values.
+            // The record of a gate can always be written into a map.
             prop_assert!(deep > 0, "refused:\n{old}");
         }
     }
