@@ -56,8 +56,7 @@ pub(super) fn handoff_waits(lang: Lang, minutes_old: u64) -> String {
                 _ => format!("{} h ago", minutes_old / 60),
             };
             format!(
-                "A handoff was written {age}: {CONTEXT_FOLDER}/{} says where the work stands and what comes next.",
-                HANDOFF_FILE
+                "A handoff was written {age}: {CONTEXT_FOLDER}/{HANDOFF_FILE} says where the work stands and what comes next."
             )
         }
         Lang::Ja => {
@@ -67,8 +66,7 @@ pub(super) fn handoff_waits(lang: Lang, minutes_old: u64) -> String {
                 _ => format!("{}時間前に", minutes_old / 60),
             };
             format!(
-                "{age}引き継ぎが書かれました。作業の状態と次の手順は {CONTEXT_FOLDER}/{} にあります。",
-                HANDOFF_FILE
+                "{age}引き継ぎが書かれました。作業の状態と次の手順は {CONTEXT_FOLDER}/{HANDOFF_FILE} にあります。"
             )
         }
     }

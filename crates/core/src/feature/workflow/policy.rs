@@ -336,7 +336,7 @@ impl Spawn<'_> {
             let steps = self.phase.and_then(|(_, standing)| standing.steps());
             effects.push(Effect::Workflow(effect::Effect::WriteHandoff(steps.into_iter().collect())));
             effects.push(Effect::mark(SessionMark::Notice(notice(&LAST.to_string()))));
-            let _ = write!(reason, " From {LAST}% on {CONTEXT_FOLDER}/{} is written.", HANDOFF_FILE);
+            let _ = write!(reason, " From {LAST}% on {CONTEXT_FOLDER}/{HANDOFF_FILE} is written.");
             once(LAST.to_string(), words::handoff_written(lang, LAST, HANDOFF_FILE));
         }
         let mut asks = if level >= BLOCKED { Asks::compacted() } else { Asks::default() };

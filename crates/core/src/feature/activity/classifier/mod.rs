@@ -81,11 +81,6 @@ impl Phase {
         }
     }
 
-    /// A project learns from work of this phase.
-    pub fn teaches(self) -> bool {
-        matches!(self, Phase::Implement | Phase::Debug | Phase::Review)
-    }
-
     /// The phase of this name.
     pub fn named(name: &str) -> Option<Phase> {
         Phase::ALL.into_iter().find(|phase| phase.name() == name)

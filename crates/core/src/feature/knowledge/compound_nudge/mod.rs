@@ -84,7 +84,7 @@ impl Policy for CompoundNudge {
             EventKind::Stop => (marks.verification.wrote.began > crate::time::Millis(0)).then(Needs::default),
             EventKind::UserPromptSubmit | EventKind::UserPromptExpansion | EventKind::PostToolUse => {
                 let told = || event.is_free_prompt() || event.skill().is_some();
-                let ends = marks.activity.phase.is_some_and(|phase| phase.teaches()) && told();
+                let ends = marks.activity.teaching_phase().is_some() && told();
                 let waits = marks.session.notes.iter().copied().any(ours) && event.is_human_prompt();
                 (ends || waits).then(|| {
                     let mut needs = Needs::default();
@@ -144,7 +144,7 @@ fn moment(facts: &Facts<'_>, marks: &Marks, config: &Config) -> Option<Moment> {
         let verified = marks.verification.verified.is_some() && marks.verification.changes.is_none();
         return Some(if verified { Moment::Verified } else { Moment::Edited });
     }
-    let taught = marks.activity.phase.filter(|phase| phase.teaches());
+    let taught = marks.activity.teaching_phase();
     if taught.is_some_and(|now| facts.told_phase(config).is_some_and(|next| next != now)) {
         return Some(Moment::PhaseEnds);
     }
